@@ -1,0 +1,29 @@
+import { defineConfig } from "tsup";
+
+/** What the package exports: the subpath's name, and its source. `package.json` says the same, and a test compares them. */
+export const entries = {
+  index: "src/index.ts",
+  memory: "adapters/storage/memory/index.ts",
+  sqlite: "adapters/storage/sqlite/index.ts",
+  sandbox: "adapters/transport/sandbox/index.ts",
+  system: "adapters/system/index.ts",
+  express: "adapters/http/express.ts",
+  koa: "adapters/http/koa.ts",
+  node: "adapters/http/node.ts",
+  fetch: "adapters/http/fetch.ts",
+  testing: "src/testing/index.ts",
+};
+
+export default defineConfig({
+  entry: entries,
+  outDir: "dist",
+  format: "esm",
+  platform: "node",
+  target: "node22",
+  // What several entries share, the error class above all, must exist once.
+  splitting: true,
+  sourcemap: true,
+  clean: true,
+  // `tsc -p tsconfig.build.json` writes the declarations.
+  dts: false,
+});

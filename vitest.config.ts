@@ -1,0 +1,22 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import { SummaryReporter } from "./test/summary-reporter.ts";
+import { entries } from "./tsup.config.ts";
+
+/** Tests of examples and docs import `tidings` as users do, and get the sources. */
+const alias = Object.entries(entries).map(([name, source]) => ({
+  find: new RegExp(`^tidings${name === "index" ? "" : `/${name}`}$`),
+  replacement: fileURLToPath(new URL(source, import.meta.url)),
+}));
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/openapi-client/**"],
+    pool: "forks",
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: ["default", new SummaryReporter()],
+  },
+});
