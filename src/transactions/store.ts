@@ -1,0 +1,120 @@
+import { TidingsError } from "../errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Schema } from "../ports/collection.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { StoragePort, Write } from "../ports/storage.ts";
+import { Lane, type Member } from "./lane.ts";
+import { type Reads, reads } from "./reads.ts";
+import type { Tx } from "./transaction.ts";
+
+export interface StoreOptions {
+  readonly port: StoragePort;
+  readonly schema: Schema;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Commands that may wait for their commit; beyond it the engine says that it is overloaded. */
+const mostWaiting = 10_000;
+
+/** A storage with transactions. */
+export class Store {
+  readonly #options: StoreOptions;
+  readonly #queue: Member[] = [];
+  readonly #idle: Lane[];
+  readonly #reads: Reads;
+  readonly #listeners = new Set<(writes: readonly Write[]) => void>();
+  #opening: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #drained: (() => void) | undefined;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+    const { port, clock } = options;
+    this.#reads = reads(port.reader);
+    this.#idle = Array.from({ length: port.lanes }, (_, n) => new Lane(port, n, clock, (writes) => this.#tell(writes)));
+  }
+
+  /** Connects and migrates. Memoised; after a failure the next call tries again. */
+  open(): Promise<void> {
+    this.#opening ??= this.#options.port.open(this.#options.schema).catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  /**
+   * Runs `work` in a transaction and answers when it is committed. What `work` throws is thrown on, and nothing of it is kept;
+   * that too is answered only after the commit of all that it saw.
+   * @throws TidingsError `storage_unavailable`, `storage_contended` (run 8 times in vain), `overloaded` (10,000 wait),
+   * `shutting_down`
+   */
+  commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) {
+      return Promise.reject(new TidingsError("shutting_down", "The engine is shutting down."));
+    }
+    if (this.#queue.length >= mostWaiting) {
+      return Promise.reject(new TidingsError("overloaded", "Too many commands wait for the storage. Try again."));
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, resolve: (value) => resolve(value as T), reject, conflicts: 0, alone: false });
+      this.#work();
+    });
+  }
+
+  /** Committed rows only. */
+  get reads(): Reads {
+    return this.#reads;
+  }
+
+  /**
+   * Calls `listener` with what was written, after each commit of this process and before it is answered. It must not block;
+   * what it throws is logged. Answers how to stop.
+   */
+  onCommit(listener: (writes: readonly Write[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Commands that wait are still answered; new ones are refused. Memoised. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#idle.length < this.#options.port.lanes) {
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+    }
+    await this.#options.port.close();
+  }
+
+  #work(): void {
+    const lane = this.#idle.pop();
+    if (lane !== undefined) void this.#drain(lane);
+  }
+
+  async #drain(lane: Lane): Promise<void> {
+    // Commands that are sent in the same breath share the first commit.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      await lane.runGroup(this.#queue);
+      await this.#options.port.turn();
+    }
+    this.#idle.push(lane);
+    if (this.#idle.length === this.#options.port.lanes) this.#drained?.();
+  }
+
+  #tell(writes: readonly Write[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(writes);
+      } catch (error) {
+        this.#options.logger.error({ error }, "a listener to commits failed");
+      }
+    }
+  }
+}

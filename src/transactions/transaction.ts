@@ -1,0 +1,50 @@
+import type { Collection, Index, KeyValue, Seen, UniqueIndex } from "../ports/collection.ts";
+
+export interface ReadOptions {
+  /**
+   * Guards the row also when it is not written: the command runs again if another one wrote it meanwhile. For decisions
+   * that rest on a row of which only the reading matters.
+   */
+  readonly hold?: boolean;
+}
+
+/**
+ * What a command sees of the storage. Reads answer the command's own writes, then those of the commands that commit
+ * together with it, then what is committed. Writes are buffered and take effect when the command returns, all or none.
+ *
+ * A command may await its transaction and nothing else. It may be run again, from the start, up to 8 times, so it changes
+ * nothing but through the transaction.
+ */
+export interface Tx {
+  /** The clock's time when this run began, in milliseconds. */
+  readonly now: number;
+
+  /** The row under a unique key. A row that is then written is guarded; so is one that is held. */
+  get<R extends object, K extends readonly KeyValue[]>(
+    index: UniqueIndex<R, K>,
+    key: K,
+    options?: ReadOptions,
+  ): Promise<Seen<R> | undefined>;
+
+  /**
+   * Up to `limit` rows whose first index columns equal `key`, in index order. The rows are guarded like those of `get`; that no
+   * other row joins them is not.
+   */
+  list<R extends object>(index: Index<R>, key: readonly KeyValue[], limit: number): Promise<readonly Seen<R>[]>;
+
+  /**
+   * One winner under any race: where a unique key is taken at commit, the command is run again and sees the row that took it.
+   */
+  insert<R extends object>(collection: Collection<R>, row: NoInfer<R>): Seen<R>;
+
+  /** Answers the row as it is now; `seen` must be its latest form. */
+  update<R extends object>(collection: Collection<R>, seen: Seen<R>, patch: Partial<NoInfer<R>>): Seen<R>;
+
+  remove<R extends object>(collection: Collection<R>, seen: Seen<R>): void;
+
+  /** Adds to a counter: `row` has its key and the sums to add. Nothing is read, so nothing is contended. */
+  add<R extends object>(collection: Collection<R>, row: NoInfer<R>): void;
+
+  /** Runs `work`; if it throws, what it wrote is forgotten and the error is thrown on. */
+  attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
