@@ -1,0 +1,112 @@
+import { setImmediate } from "node:timers/promises";
+import { TidingsError } from "../../../src/errors.ts";
+import { columnsOf, type Schema } from "../../../src/ports/collection.ts";
+import type { Group, Lookup, Range, Row, StoragePort, Write } from "../../../src/ports/storage.ts";
+import { Table, type Undo } from "./table.ts";
+
+/**
+ * A storage in memory, for tests and the simulator: it promises what the port says and no more, so what holds here
+ * holds on a database. Rows are handed out as copies. One object can serve several engines, one after the other or at
+ * once: what one commits the others see, and `close` of one leaves it to them.
+ */
+export function memory(): StoragePort {
+  return new MemoryStorage();
+}
+
+class MemoryStorage implements StoragePort {
+  readonly capabilities = { durable: false, shared: true, hostTransactions: false } as const;
+  readonly lanes = 1;
+  readonly #listeners = new Set<() => void>();
+  #tables = new Map<string, Table>();
+  #version = 0;
+  #position = 0;
+
+  readonly reader = {
+    get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => this.#read(lookups),
+    range: async (range: Range): Promise<readonly Row[]> => this.#table(range.index.collection.name).range(range),
+  };
+
+  async open(schema: Schema): Promise<void> {
+    await this.migrate(schema);
+  }
+
+  async migrate(schema: Schema): Promise<void> {
+    if (schema.version < this.#version) {
+      throw new TidingsError(
+        "storage_newer",
+        `The storage has schema version ${this.#version}, this code knows ${schema.version}. Run newer code.`,
+      );
+    }
+    if (schema.version === this.#version) return;
+    const from = this.#version;
+    const tables = new Map<string, Table>();
+    for (const collection of schema.collections) {
+      const table = new Table(collection);
+      const added = columnsOf(collection).filter(([, { since }]) => since > from);
+      const fills = Object.fromEntries(
+        added.map(([name, { type, fill = null }]) => [
+          name,
+          type === "json" && typeof fill === "string" ? (JSON.parse(fill) as unknown) : fill,
+        ]),
+      );
+      for (const row of this.#tables.get(collection.name)?.all() ?? []) table.restore({ ...row, ...fills });
+      tables.set(collection.name, table);
+    }
+    this.#tables = tables;
+    this.#version = schema.version;
+  }
+
+  migrationSql(): string {
+    return "";
+  }
+
+  begin(): Group {
+    return {
+      read: (lookups) => this.#read(lookups),
+      commit: (writes) => this.#commit(writes),
+      abort() {},
+    };
+  }
+
+  watch(listener: () => void): () => void {
+    // Wrapped, so that the same function can listen twice.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  async turn(): Promise<void> {
+    await setImmediate();
+  }
+
+  async close(): Promise<void> {}
+
+  #read(lookups: readonly Lookup[]): Row[][] {
+    return lookups.map((lookup) => this.#table(lookup.index.collection.name).get(lookup));
+  }
+
+  #commit(writes: readonly Write[]): void {
+    const before = this.#position;
+    const undos: Undo[] = [];
+    try {
+      for (const write of writes) {
+        undos.push(this.#table(write.collection.name).apply(write, () => ++this.#position));
+      }
+    } catch (error) {
+      for (const undo of undos.toReversed()) undo();
+      this.#position = before;
+      throw error;
+    }
+    // Who committed isn't known here, so all are told; later, as from another process.
+    for (const listener of this.#listeners) queueMicrotask(listener);
+  }
+
+  #table(name: string): Table {
+    const table = this.#tables.get(name);
+    if (table === undefined) {
+      const message = `The storage is not open, or its schema has no collection ${name}.`;
+      throw new TidingsError("storage_unavailable", message);
+    }
+    return table;
+  }
+}

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { TidingsError } from "../../../src/errors.ts";
+import { StorageConflict, StorageRefusal } from "../../../src/ports/storage.ts";
+
+/**
+ * A result code of SQLite (https://sqlite.org/rescode.html): `CONSTRAINT`, and what its extended code adds: `UNIQUE`.
+ */
+interface ResultCode {
+  readonly primary: string;
+  readonly detail: string;
+}
+
+const primaryCodes: Readonly<Record<number, string>> = {
+  3: "PERM",
+  5: "BUSY",
+  6: "LOCKED",
+  7: "NOMEM",
+  8: "READONLY",
+  10: "IOERR",
+  11: "CORRUPT",
+  13: "FULL",
+  14: "CANTOPEN",
+  15: "PROTOCOL",
+  18: "TOOBIG",
+  19: "CONSTRAINT",
+  20: "MISMATCH",
+  25: "RANGE",
+  26: "NOTADB",
+};
+
+const details: Readonly<Record<number, string>> = {
+  517: "SNAPSHOT",
+  1555: "PRIMARYKEY",
+  2067: "UNIQUE",
+  2579: "ROWID",
+};
+
+/** node:sqlite answers numbers, better-sqlite3 names. */
+function resultCode(error: unknown): ResultCode | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ("errcode" in error && typeof error.errcode === "number") {
+    return { primary: primaryCodes[error.errcode & 0xff] ?? "ERROR", detail: details[error.errcode] ?? "" };
+  }
+  if (!("code" in error) || typeof error.code !== "string") return undefined;
+  const [, primary, detail = ""] = /^SQLITE_([A-Z]+)(?:_([A-Z_]+))?$/.exec(error.code) ?? [];
+  return primary === undefined ? undefined : { primary, detail };
+}
+
+/** Another connection writes: waiting helps. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error)?.primary === "BUSY";
+}
+
+/** Another connection wrote since this transaction's first read: only a new transaction helps. */
+export function isStale(error: unknown): boolean {
+  const code = resultCode(error);
+  return code?.primary === "BUSY" && code.detail === "SNAPSHOT";
+}
+
+const unavailable: Readonly<Record<string, string>> = {
+  PERM: "The process may not access the database file.",
+  BUSY: "The database is locked: another connection has been writing for too long.",
+  LOCKED: "The database is locked: another connection has been writing for too long.",
+  NOMEM: "SQLite is out of memory.",
+  READONLY: "The database is read-only: its file or directory can't be written.",
+  IOERR: "The disk failed to read or write the database.",
+  CORRUPT: "The database file is damaged.",
+  FULL: "The disk is full, or the database has reached its greatest size.",
+  CANTOPEN: "The database file can't be opened: its directory is missing, or the process may not access it.",
+  PROTOCOL: "The database is locked: another connection has been writing for too long.",
+  NOTADB: "The file is not a SQLite database.",
+};
+
+/** What the port promises to throw, for what SQLite threw. */
+export function translated(error: unknown): unknown {
+  const code = resultCode(error);
+  if (code === undefined) return error;
+  const { primary, detail } = code;
+  if (primary === "CONSTRAINT" && ["UNIQUE", "PRIMARYKEY", "ROWID"].includes(detail)) {
+    return new StorageConflict("a unique key is taken", { cause: error });
+  }
+  if (["CONSTRAINT", "TOOBIG", "MISMATCH", "RANGE"].includes(primary)) {
+    return new StorageRefusal("SQLite refused a value", { cause: error });
+  }
+  const message = unavailable[primary] ?? "SQLite failed: the cause says why.";
+  return new TidingsError("storage_unavailable", message, { cause: error });
+}
+
+/** How long to wait for another connection's transaction, each pause and in all. */
+const firstPauseMs = 1;
+const longestPauseMs = 25;
+const patienceMs = 5_000;
+
+/**
+ * Runs `attempt` in one turn of the event loop, and again while another connection holds the lock. SQLite's own waiting
+ * (`busy_timeout`) would stop the whole process, so the waiting is done here. `attempt` leaves nothing when it throws.
+ */
+export function whenUnlocked<T>(attempt: () => T): T | Promise<T> {
+  try {
+    return attempt();
+  } catch (error) {
+    if (!isBusy(error)) throw translated(error);
+    return retry(attempt);
+  }
+}
+
+async function retry<T>(attempt: () => T): Promise<T> {
+  let pause = firstPauseMs;
+  for (let waited = 0; ; waited += pause, pause = Math.min(2 * pause, longestPauseMs)) {
+    await sleep(pause);
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || waited >= patienceMs) throw translated(error);
+    }
+  }
+}

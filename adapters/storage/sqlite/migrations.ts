@@ -1,0 +1,89 @@
+import { TidingsError } from "../../../src/errors.ts";
+import { columnsOf, type Schema } from "../../../src/ports/collection.ts";
+import { whenUnlocked } from "./errors.ts";
+import type { SqliteHandle } from "./handle.ts";
+import { addColumn, createIndex, createTable, prefix } from "./tables.ts";
+
+const schemaTable = `${prefix}schema`;
+/** One row: the last position given in any log. */
+export const positionsTable: string = `${prefix}positions`;
+
+/** What takes a database from schema version `from` to the schema, in one transaction. */
+export function migrationSql(schema: Schema, from: number): string {
+  return ["BEGIN IMMEDIATE;", ...statements(schema, from), "COMMIT;", ""].join("\n");
+}
+
+function statements({ version, collections }: Schema, from: number): string[] {
+  if (from >= version) return [];
+  const added = collections.flatMap((collection) => {
+    const indexes = collection.indexes.filter(({ since }) => Math.max(since, collection.since) > from);
+    const columns = columnsOf(collection).filter(([, { since }]) => since > from);
+    return [
+      ...(collection.since > from
+        ? [createTable(collection)]
+        : columns.map(([name, column]) => addColumn(collection, name, column))),
+      ...indexes.map(createIndex).filter((statement) => statement !== undefined),
+    ];
+  });
+  if (from > 0) return [...added, `UPDATE ${schemaTable} SET version = ${version} WHERE version = ${from};`];
+  return [
+    `CREATE TABLE ${schemaTable} (version INTEGER NOT NULL) STRICT;`,
+    `INSERT INTO ${schemaTable} VALUES (${version});`,
+    `CREATE TABLE ${positionsTable} (last INTEGER NOT NULL) STRICT;`,
+    `INSERT INTO ${positionsTable} VALUES (0);`,
+    ...added,
+  ];
+}
+
+/** Migrates when `bringUp` says so, else refuses what is older; refuses what is newer. */
+export async function ensureSchema(handle: SqliteHandle, schema: Schema, bringUp: boolean): Promise<void> {
+  const version = await whenUnlocked(() => versionOf(handle));
+  refuseNewer(version, schema.version);
+  if (version === schema.version) return;
+  if (!bringUp) {
+    throw new TidingsError(
+      "storage_outdated",
+      `The database has schema version ${version}, this code needs ${schema.version}. Migrate it first.`,
+    );
+  }
+  await whenUnlocked(() => migrate(handle, schema));
+}
+
+function migrate(handle: SqliteHandle, schema: Schema): void {
+  handle.exec("BEGIN IMMEDIATE");
+  try {
+    // Another process may have migrated while this one waited for the lock.
+    const version = versionOf(handle);
+    refuseNewer(version, schema.version);
+    handle.exec(statements(schema, version).join("\n"));
+    handle.exec("COMMIT");
+  } catch (error) {
+    rollBack(handle);
+    throw error;
+  }
+}
+
+/** SQLite has rolled some failed transactions back by itself; then there is none to roll back. */
+export function rollBack(handle: SqliteHandle): void {
+  try {
+    handle.exec("ROLLBACK");
+  } catch {
+    // No transaction is open: what was wanted.
+  }
+}
+
+function versionOf(handle: SqliteHandle): number {
+  const exists = handle.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(schemaTable);
+  if (exists === undefined) return 0;
+  const row = handle.prepare(`SELECT version FROM ${schemaTable}`).get();
+  return typeof row === "object" && row !== null && "version" in row ? Number(row.version) : 0;
+}
+
+function refuseNewer(stored: number, known: number): void {
+  if (stored > known) {
+    throw new TidingsError(
+      "storage_newer",
+      `The database has schema version ${stored}, this code knows ${known}. Run newer code.`,
+    );
+  }
+}

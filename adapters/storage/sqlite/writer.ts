@@ -1,0 +1,107 @@
+import type { Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
+import { isStale, whenUnlocked } from "./errors.ts";
+import type { Connection } from "./handle.ts";
+import { rollBack } from "./migrations.ts";
+import type { Reads } from "./reads.ts";
+import { applyWrites } from "./writes.ts";
+import type { Table } from "./tables.ts";
+
+/**
+ * The connection that commits groups. A group's first read begins a transaction, so that its reads are cheap; its
+ * writes happen in one turn of the event loop, from the first to COMMIT. Guards are checked by the writes themselves,
+ * so a commit is right whatever the reads' transaction has seen, and needs it no longer when another process wrote
+ * since.
+ */
+export class Writer {
+  readonly connection: Connection;
+  readonly #reads: Reads;
+  readonly #table: (name: string) => Table;
+  #reading = false;
+  #groups = 0;
+  #ended: (() => void) | undefined;
+
+  constructor(connection: Connection, reads: Reads, table: (name: string) => Table) {
+    this.connection = connection;
+    this.#reads = reads;
+    this.#table = table;
+  }
+
+  begin(): Group {
+    this.#groups++;
+    let open = true;
+    const end = (): void => {
+      if (!open) return;
+      open = false;
+      if (--this.#groups === 0) this.#ended?.();
+    };
+    return {
+      read: (lookups) => whenUnlocked(() => this.#read(lookups)),
+      commit: (writes) => {
+        let waits: Promise<void> | undefined;
+        try {
+          const committed = whenUnlocked(() => this.#commit(writes));
+          waits = committed instanceof Promise ? committed.finally(end) : undefined;
+          return waits;
+        } finally {
+          if (waits === undefined) end();
+        }
+      },
+      abort: () => {
+        if (open) this.#endReading();
+        end();
+      },
+    };
+  }
+
+  /** Resolves when no group is under way. */
+  async idle(): Promise<void> {
+    if (this.#groups === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#ended = resolve;
+    });
+  }
+
+  #read(lookups: readonly Lookup[]): Row[][] {
+    if (!this.#reading) {
+      this.connection.statement("BEGIN").run();
+      this.#reading = true;
+    }
+    try {
+      return lookups.map((lookup) => this.#reads.get(this.connection, lookup));
+    } catch (error) {
+      // SQLite may have ended the transaction with the error, and writes must never run outside of one.
+      this.#endReading();
+      throw error;
+    }
+  }
+
+  #commit(writes: readonly Write[]): void {
+    if (this.#reading) {
+      this.#reading = false;
+      try {
+        this.#write(writes);
+        return;
+      } catch (error) {
+        if (!isStale(error)) throw error;
+      }
+    }
+    this.connection.statement("BEGIN IMMEDIATE").run();
+    this.#write(writes);
+  }
+
+  #write(writes: readonly Write[]): void {
+    try {
+      applyWrites(this.connection, writes, this.#table);
+      this.connection.statement("COMMIT").run();
+    } catch (error) {
+      rollBack(this.connection.handle);
+      throw error;
+    }
+  }
+
+  #endReading(): void {
+    if (!this.#reading) return;
+    this.#reading = false;
+    rollBack(this.connection.handle);
+  }
+}

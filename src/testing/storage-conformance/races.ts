@@ -1,0 +1,180 @@
+import { StorageConflict } from "../../ports/storage.ts";
+import type { Store } from "../../transactions/store.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { failsWith, holds, same } from "./checks.ts";
+import {
+  entries,
+  entriesByPosition,
+  entry,
+  type Item,
+  item,
+  itemById,
+  itemByLabel,
+  items,
+  itemsByTime,
+} from "./collections.ts";
+import type { Cases, OpenPorts } from "./ports.ts";
+
+/** Two processes' worth of commands on the same rows. */
+async function two(ports: OpenPorts): Promise<[Store, Store]> {
+  return [await ports.store(), await ports.store()];
+}
+
+async function seed(store: Store, ...rows: readonly Item[]): Promise<void> {
+  await store.commit(async (tx) => {
+    for (const row of rows) tx.insert(items, row);
+  });
+}
+
+/** Adds one to the row's rank: lost when two do so over the same version. */
+const increment = (id: string) => async (tx: Tx): Promise<void> => {
+  const row = await tx.get(itemById, [id]);
+  if (row !== undefined) tx.update(items, row, { rank: (row.rank ?? 0) + 1 });
+};
+
+/**
+ * Several processes on one storage: every outcome is one that some order of the commands, one at a time, would have.
+ */
+export const raceCases: Cases = {
+  "no update is lost between two processes": async (ports) => {
+    const stores = await two(ports);
+    await seed(stores[0], item("a", { rank: 0 }), item("b", { rank: 0 }));
+    const done = await Promise.allSettled(
+      Array.from({ length: 200 }, (_, i) => stores[i % 2 === 0 ? 0 : 1].commit(increment(i % 3 === 0 ? "a" : "b"))),
+    );
+    const counted = done.filter(({ status }) => status === "fulfilled").length;
+    holds(counted > 100, `most commands get through, not ${counted}`);
+    const [a, b] = await stores[1].reads.getAll(itemById, [["a"], ["b"]]);
+    same((a?.rank ?? 0) + (b?.rank ?? 0), counted, "sum of the increments that were answered");
+  },
+
+  "one of many that insert the same key wins, and the others see its row": async (ports) => {
+    const stores = await two(ports);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        stores[i % 2 === 0 ? 0 : 1].commit(async (tx) => {
+          const before = await tx.get(itemByLabel, ["anna", "the one"]);
+          return (before ?? tx.insert(items, item(`i${i}`, { label: "the one" }))).id;
+        }),
+      ),
+    );
+    same(new Set(answers).size, 1, "different winners");
+    const rows = await stores[0].reads.range({ index: itemsByTime, prefix: ["anna"], order: "ascending", limit: 99 });
+    same(rows.map(({ id }) => id), [answers[0]], "rows");
+  },
+
+  "a row that is held can't change under a decision that rests on it": async (ports) => {
+    // Each leaves while the other stays; were both to leave, each had decided on what was no longer so.
+    const leave = (own: string, other: string) => async (tx: Tx): Promise<void> => {
+      const stays = await tx.get(itemById, [other], { hold: true });
+      const row = await tx.get(itemById, [own]);
+      if (stays?.state === "on duty" && row !== undefined) tx.update(items, row, { state: "off duty" });
+    };
+    const rival = await ports.store();
+    let meddle = true;
+    const store = await ports.store(async () => {
+      if (meddle) await rival.commit(leave("b", "a"));
+      meddle = false;
+    });
+    await seed(rival, item("a", { state: "on duty" }), item("b", { state: "on duty" }));
+    await store.commit(leave("a", "b"));
+    const rows = await rival.reads.getAll(itemById, [["a"], ["b"]]);
+    same(rows.map(({ state }) => state), ["on duty", "off duty"], "who is on duty");
+  },
+
+  "a command whose rows others keep changing runs 8 times, and is then told to try again": async (ports) => {
+    const rival = await ports.store();
+    await seed(rival, item("a", { rank: 0 }));
+    const store = await ports.store(() => rival.commit(increment("a")));
+    let runs = 0;
+    const contended = store.commit(async (tx) => {
+      runs++;
+      const row = await tx.get(itemById, ["a"]);
+      if (row !== undefined) tx.update(items, row, { state: "mine" });
+    });
+    const error = await failsWith("storage_contended", () => contended, "the command");
+    holds(error.retryable, "the error says that the command can be tried again");
+    holds(error.cause instanceof StorageConflict, "the error has its cause");
+    same(runs, 8, "runs");
+    const row = await rival.reads.get(itemById, ["a"]);
+    same([row?.state, row?.rank], ["open", 8], "the row: the rival's writes alone");
+  },
+
+  "a conflict makes a command run again over what is there now": async (ports) => {
+    const rival = await ports.store();
+    await seed(rival, item("a", { rank: 1 }));
+    let meddle = 3;
+    const store = await ports.store(async () => {
+      if (meddle-- > 0) await rival.commit(increment("a"));
+    });
+    await Promise.all([store.commit(increment("a")), store.commit(increment("a"))]);
+    same((await rival.reads.get(itemById, ["a"]))?.rank, 6, "the rank after five increments");
+  },
+
+  "who follows a log misses nothing: no position shows before a lower one": async (ports) => {
+    const stores = await two(ports);
+    const port = await ports.port();
+    const count = 300;
+    const written = Promise.all(
+      Array.from({ length: count }, (_, i) =>
+        stores[i % 2 === 0 ? 0 : 1].commit(async (tx) => {
+          tx.insert(entries, entry(`e${i}`));
+          if (i % 7 === 0) tx.insert(entries, entry(`f${i}`));
+        }),
+      ),
+    );
+    let ended = false;
+    void written.finally(() => (ended = true)).catch(() => {});
+    const followed: unknown[] = [];
+    let last = 0;
+    for (let idle = 0; idle < 2; idle += ended ? 1 : 0) {
+      const beyond = { index: entriesByPosition, prefix: [], order: "ascending", after: [last] } as const;
+      const rows = await port.reader.range({ ...beyond, limit: 20 });
+      for (const { id, position } of rows) {
+        followed.push(id);
+        last = Number(position);
+      }
+      if (rows.length > 0) idle = 0;
+      await port.turn();
+    }
+    await written;
+    const all = await port.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 1_000 });
+    same(followed, all.map(({ id }) => id), "rows followed");
+    same(followed.length, count + Math.ceil(count / 7), "how many");
+  },
+
+  "a walk by cursor never skips or repeats a row that stood still": async (ports) => {
+    const [store, writer] = await two(ports);
+    const random = seededRandom(3);
+    const draw = (limit: number): number => (random.bytes(1)[0] ?? 0) % limit;
+    const still = Array.from({ length: 60 }, (_, i) => item(`still${i}`, { at: i % 11 }));
+    const restless = Array.from({ length: 40 }, (_, i) => item(`restless${i}`, { at: draw(11) }));
+    await seed(store, ...still, ...restless);
+    const stir = (round: number): Promise<void> =>
+      writer.commit(async (tx) => {
+        for (let i = 0; i < 5; i++) {
+          const row = await tx.get(itemById, [`restless${draw(40)}`]);
+          if (row === undefined) continue;
+          if (draw(4) === 0) tx.remove(items, row);
+          else tx.update(items, row, { at: draw(11) });
+        }
+        tx.insert(items, item(`new${round}`, { at: draw(11) }));
+      });
+    for (const order of ["ascending", "descending"] as const) {
+      const walked: string[] = [];
+      let after: readonly [number, string] | undefined;
+      for (let page = 0; ; page++) {
+        const cursor = after === undefined ? {} : { after };
+        const rows = await store.reads.range({ index: itemsByTime, prefix: ["anna"], order, ...cursor, limit: 7 });
+        walked.push(...rows.map(({ id }) => id).filter((id) => id.startsWith("still")));
+        const last = rows.at(-1);
+        if (last === undefined) break;
+        after = [last.at, last.id];
+        if (page < 20) await stir(order === "ascending" ? page : 100 + page);
+      }
+      const expected = still.map(({ id }) => id).toSorted();
+      same(walked.toSorted(), expected, `rows that stood still, ${order}`);
+    }
+  },
+};

@@ -1,0 +1,187 @@
+import type { Index, KeyValue } from "../../ports/collection.ts";
+import type { Range, Row } from "../../ports/storage.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { same } from "./checks.ts";
+import {
+  entries,
+  entriesByPosition,
+  entriesByTopic,
+  entry,
+  entryById,
+  type Item,
+  item,
+  itemById,
+  itemByLabel,
+  itemOfAKind,
+  items,
+  itemsByFlag,
+  itemsByRank,
+  itemsByTime,
+  openItems,
+} from "./collections.ts";
+import { type Cases, write } from "./ports.ts";
+
+/** Ranges and look-ups, against a plain filter and sort of the same rows. */
+export const rangeCases: Cases = {
+  "a range or look-up answers what sorting and filtering all rows would": async (ports) => {
+    const port = await ports.port();
+    const draw = drawFrom(1);
+    const rows = Array.from({ length: 120 }, (_, i) => ({ ...someItem(draw, i), version: 1 }));
+    await write(port, ...rows.map((row) => ({ kind: "insert", collection: items, row }) as const));
+    const indexes = [itemById, itemsByTime, itemsByRank, itemsByFlag, openItems, itemByLabel, itemOfAKind];
+    for (let round = 0; round < 600; round++) {
+      const range = someRange(draw, draw.one(indexes), rows);
+      same(keys(await port.reader.range(range)), keys(expected(range, rows)), `range ${round}: ${described(range)}`);
+      const { index, prefix: key, limit } = range;
+      const lookups = await port.reader.get([{ index, key, limit }]);
+      const wanted = expected({ index, prefix: key, order: "ascending", limit }, rows);
+      same(keys(lookups[0] ?? []), keys(wanted), `look-up ${round}: ${described(range)}`);
+    }
+  },
+
+  "the same for a log, whose rows are ordered by position": async (ports) => {
+    const port = await ports.port();
+    const draw = drawFrom(2);
+    for (let i = 0; i < 10; i++) {
+      const topic = draw.one(["news", "talk"]);
+      const rows = Array.from({ length: 4 }, (_, j) => entry(`e${draw.below(1_000)}-${i}-${j}`, topic));
+      await write(port, ...rows.map((row) => ({ kind: "insert", collection: entries, row: { ...row, version: 1 } }) as const));
+    }
+    const rows = await port.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 99 });
+    for (let round = 0; round < 200; round++) {
+      const range = someRange(draw, draw.one([entryById, entriesByPosition, entriesByTopic]), rows);
+      same(keys(await port.reader.range(range)), keys(expected(range, rows)), `range ${round}: ${described(range)}`);
+    }
+  },
+
+  "a range with a filter that nothing can pass is empty": async (ports) => {
+    const port = await ports.port();
+    await write(port, { kind: "insert", collection: items, row: { ...item("a"), version: 1 } });
+    const range: Range = { index: itemsByTime, prefix: ["anna"], order: "descending", where: { state: [] }, limit: 5 };
+    same(await port.reader.range(range), [], "rows that have one of no states");
+    same(await port.reader.range({ ...range, where: {}, limit: 0 }), [], "no rows");
+  },
+};
+
+interface Draw {
+  below(limit: number): number;
+  one<T>(list: readonly T[]): T;
+}
+
+function drawFrom(seed: number): Draw {
+  const random = seededRandom(seed);
+  const below = (limit: number): number => {
+    const [high = 0, low = 0] = random.bytes(2);
+    return (high * 256 + low) % limit;
+  };
+  return {
+    below,
+    one(list) {
+      for (const [i, each] of list.entries()) if (i === list.length - 1 || below(list.length - i) === 0) return each;
+      throw new RangeError("nothing to draw from");
+    },
+  };
+}
+
+const names = ["", "a", "b", "é", "\uff01", "\u{1f600}"];
+
+function someItem(draw: Draw, i: number): Item {
+  return item(`${draw.one(names)}${i}`, {
+    owner: draw.one(["anna", "bert"]),
+    state: draw.one(["open", "it's held", "closed"]),
+    rank: draw.one([null, -1, 0, 1, 2]),
+    label: draw.one([null, null, `${draw.one(names)}${i}`]),
+    weight: draw.one([-0.5, 0, 1, 1e300]),
+    flag: draw.one([true, false]),
+    at: draw.below(20),
+  });
+}
+
+function someRange(draw: Draw, index: Index, rows: readonly Row[]): Range {
+  const columns = orderOf(index);
+  const length = draw.below(index.columns.length + 1);
+  const tuple = (from: number, count: number): KeyValue[] => {
+    // Mostly bounds that rows lie on, sometimes a mixture that none does.
+    const row = draw.one(rows);
+    return columns.slice(from, from + count).map((column) => valueOf(draw.below(4) > 0 ? row : draw.one(rows), column));
+  };
+  const bound = (): KeyValue[] => tuple(length, 1 + draw.below(columns.length - length));
+  const bounded = columns.length > length;
+  return {
+    index,
+    prefix: tuple(0, length),
+    order: draw.one(["ascending", "descending"]),
+    ...(bounded && draw.below(2) === 0 && { after: bound() }),
+    ...(bounded && draw.below(3) === 0 && { until: bound() }),
+    ...(index.collection === items && draw.below(3) === 0 && { where: someFilter(draw) }),
+    limit: draw.one([1, 2, 5, 1_000]),
+  };
+}
+
+function someFilter(draw: Draw): NonNullable<Range["where"]> {
+  return draw.one<NonNullable<Range["where"]>>([
+    { state: "open" },
+    { state: ["closed", "open"], flag: true },
+    { rank: null },
+    { rank: [null, 1, 2] },
+    { flag: [true, false], owner: "anna" },
+  ]);
+}
+
+/** What the port's words say, in the plainest way. */
+function expected({ index, prefix, order, after, until, where = {}, limit }: Range, rows: readonly Row[]): Row[] {
+  const columns = orderOf(index);
+  const open = columns.slice(prefix.length);
+  const sign = order === "ascending" ? 1 : -1;
+  const against = (row: Row, tuple: readonly KeyValue[]): number =>
+    sign * compareTuples(tuple.map((_, i) => valueOf(row, open[i] ?? "")), tuple);
+  return rows
+    .filter((row) => covered(index, row) && prefix.every((value, i) => valueOf(row, columns[i] ?? "") === value))
+    .filter((row) => after === undefined || against(row, after) > 0)
+    .filter((row) => until === undefined || against(row, until) < 0)
+    .filter((row) => Object.entries(where).every(([column, wanted]) => [wanted].flat().includes(valueOf(row, column))))
+    .toSorted((a, b) => sign * compareTuples(columns.map((c) => valueOf(a, c)), columns.map((c) => valueOf(b, c))))
+    .slice(0, limit);
+}
+
+function covered({ where }: Index, row: Row): boolean {
+  if (where === undefined) return true;
+  const value = valueOf(row, where.column);
+  return "in" in where ? where.in.includes(String(value)) : value !== null;
+}
+
+function orderOf({ columns, collection }: Index): string[] {
+  return [...columns, ...collection.primary.columns.filter((column) => !columns.includes(column))];
+}
+
+function valueOf(row: Row, column: string): KeyValue {
+  const value = row[column];
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
+}
+
+function compareTuples(a: readonly KeyValue[], b: readonly KeyValue[]): number {
+  for (const [i, left] of a.entries()) {
+    const right = b[i] ?? null;
+    if (left === right) continue;
+    if (left === null || right === null) return left === null ? -1 : 1;
+    if (typeof left !== "string" || typeof right !== "string") return Number(left) - Number(right);
+    return compareText([...left], [...right]);
+  }
+  return 0;
+}
+
+function compareText(a: readonly string[], b: readonly string[]): number {
+  for (const [i, left] of a.entries()) {
+    const difference = (left.codePointAt(0) ?? 0) - (b[i]?.codePointAt(0) ?? -1);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+function keys(rows: readonly Row[]): unknown[] {
+  return rows.map(({ id }) => id);
+}
+
+function described({ index, ...range }: Range): string {
+  return `${index.name} ${JSON.stringify(range)}`;
+}

@@ -1,0 +1,245 @@
+import type { Store } from "../../transactions/store.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import { failsWith, failure, holds, same } from "./checks.ts";
+import {
+  entries,
+  entry,
+  entryById,
+  type Item,
+  item,
+  itemById,
+  itemByLabel,
+  items,
+  itemsByTime,
+  openItems,
+  sumByDay,
+  sums,
+} from "./collections.ts";
+import type { Cases } from "./ports.ts";
+
+const idsUnder = async (store: Store): Promise<unknown[]> => {
+  const rows = await store.reads.range({ index: itemsByTime, prefix: ["anna"], order: "ascending", limit: 100 });
+  return rows.map(({ id }) => id);
+};
+
+const need = async (tx: Tx, id: string): Promise<Item & { readonly version: number }> => {
+  const row = await tx.get(itemById, [id]);
+  if (row === undefined) throw new Error(`no ${id}`);
+  return row;
+};
+
+/** A wait that a test ends. */
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open = (): void => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open: () => open() };
+}
+
+/** Commands through the engine's transactions: what each sees, and what stays of it. */
+export const transactionCases: Cases = {
+  "a command's writes are there when it is answered, all of them": async (ports) => {
+    const store = await ports.store();
+    const answered = await store.commit(async (tx) => {
+      const seen = tx.insert(items, item("a"));
+      tx.update(items, seen, { state: "closed" });
+      tx.insert(entries, entry("e"));
+      tx.add(sums, { day: "mon", kind: "x", count: 1, cost: 2 });
+      tx.add(sums, { day: "mon", kind: "x", count: 1, cost: 0 });
+      return "done";
+    });
+    same(answered, "done", "the answer");
+    same(await store.reads.get(itemById, ["a"]), { ...item("a", { state: "closed" }), version: 1 }, "the row");
+    same((await store.reads.get(entryById, ["e"]))?.topic, "news", "the log's row");
+    const sum = await store.reads.get(sumByDay, ["mon", "x"]);
+    same([sum?.count, sum?.cost], [2, 2], "the counter");
+  },
+
+  "a command that throws leaves nothing, and its error is thrown on": async (ports) => {
+    const store = await ports.store();
+    const failed = store.commit(async (tx) => {
+      tx.insert(items, item("a"));
+      tx.add(sums, { day: "mon", kind: "x", count: 1, cost: 0 });
+      await tx.get(itemById, ["a"]);
+      throw new RangeError("no");
+    });
+    const others = store.commit(async (tx) => tx.insert(items, item("b")));
+    same((await failure(() => failed, "the command")).message, "no", "the error");
+    await others;
+    same(await idsUnder(store), ["b"], "rows");
+    same(await store.reads.get(sumByDay, ["mon", "x"]), undefined, "the counter");
+  },
+
+  "nothing is seen outside before it is committed": async (ports) => {
+    const reached = gate();
+    const go = gate();
+    const store = await ports.store(async () => {
+      reached.open();
+      await go.passed;
+    });
+    let answered = false;
+    const command = store.commit(async (tx) => void tx.insert(items, item("a"))).then(() => (answered = true));
+    await reached.passed;
+    same(await idsUnder(store), [], "rows before the commit");
+    holds(!answered, "a command was answered before its commit");
+    go.open();
+    await command;
+    same(await idsUnder(store), ["a"], "rows after it");
+  },
+
+  "commands that commit together see what the earlier ones wrote, and themselves": async (ports) => {
+    const store = await ports.store();
+    await store.commit(async (tx) => {
+      for (const [at, id] of ["a", "b", "c", "d"].entries()) tx.insert(items, item(id, { at: at * 10 }));
+    });
+    const [, listed] = await Promise.all([
+      store.commit(async (tx) => {
+        tx.remove(items, await need(tx, "a"));
+        tx.update(items, await need(tx, "b"), { at: 35 });
+        tx.insert(items, item("e", { at: 25, label: "taken" }));
+        tx.update(items, await need(tx, "d"), { state: "closed" });
+      }),
+      store.commit(async (tx) => {
+        tx.insert(items, item("f", { at: 1 }));
+        const all = await tx.list(itemsByTime, ["anna"], 10);
+        const first = await tx.list(itemsByTime, ["anna"], 2);
+        const open = await tx.list(openItems, ["anna"], 10);
+        const labelled = await tx.get(itemByLabel, ["anna", "taken"]);
+        const gone = await tx.get(itemById, ["a"]);
+        const lists = [all, first, open].map((rows) => rows.map(({ id }) => id).join(""));
+        return [...lists, labelled?.id, gone?.id ?? "gone"];
+      }),
+    ]);
+    same(listed, ["fcedb", "fc", "fceb", "e", "gone"], "lists");
+  },
+
+  "an attempt that fails takes its own writes with it and no others": async (ports) => {
+    const store = await ports.store();
+    await store.commit(async (tx) => {
+      tx.insert(items, item("a"));
+      await tx
+        .attempt(async (inner) => {
+          inner.insert(items, item("b"));
+          inner.update(items, await need(inner, "a"), { state: "closed" });
+          throw new RangeError("no");
+        })
+        .catch((error: unknown) => holds(error instanceof RangeError, "the attempt's error"));
+      await tx.attempt(async (inner) => void inner.insert(items, item("c")));
+    });
+    same(await idsUnder(store), ["a", "c"], "rows");
+    same((await store.reads.get(itemById, ["a"]))?.state, "open", "the row that the attempt changed");
+  },
+
+  "a rejection is answered only after the commit of what it saw": async (ports) => {
+    const reached = gate();
+    const go = gate();
+    const store = await ports.store(async () => {
+      reached.open();
+      await go.passed;
+    });
+    const first = store.commit(async (tx) => void tx.insert(items, item("a")));
+    let rejected = false;
+    const second = store
+      .commit(async (tx) => {
+        if ((await tx.get(itemById, ["a"])) !== undefined) throw new RangeError("it is there");
+      })
+      .catch((error: unknown) => {
+        rejected = error instanceof RangeError;
+      });
+    await reached.passed;
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+    holds(!rejected, "the rejection was answered while what it had seen could still be undone");
+    go.open();
+    await Promise.all([first, second]);
+    holds(rejected, "the command was not rejected");
+  },
+
+  "when the commit of what it saw fails, a command that was to be rejected runs again": async (ports) => {
+    const rival = await ports.store();
+    await rival.commit(async (tx) => void tx.insert(items, item("a")));
+    let meddle = true;
+    const store = await ports.store(async () => {
+      if (!meddle) return;
+      meddle = false;
+      await rival.commit(async (tx) => void tx.update(items, await need(tx, "a"), { state: "closed" }));
+    });
+    const first = store.commit(async (tx) => {
+      const row = await need(tx, "a");
+      if (row.state === "open") tx.update(items, row, { label: "only while open" });
+    });
+    const second = store.commit(async (tx) => {
+      const row = await need(tx, "a");
+      if (row.label !== null) throw new RangeError("labelled");
+      return row.state;
+    });
+    const [, state] = await Promise.all([first, second]);
+    same(state, "closed", "what the second command saw at last");
+  },
+
+  "a command that awaits what is not its transaction is refused, and the others go on": async (ports) => {
+    const store = await ports.store();
+    const never = new Promise<void>(() => {});
+    const refused = store.commit(async (tx) => {
+      tx.insert(items, item("a"));
+      await never;
+    });
+    const good = store.commit(async (tx) => void tx.insert(items, item("b")));
+    const { message } = await failure(() => refused, "the command that waits");
+    holds(/await/.test(message) && /transaction/.test(message), `an error that says what is wrong, not: ${message}`);
+    await good;
+    await store.commit(async (tx) => void tx.insert(items, item("c")));
+    same(await idsUnder(store), ["b", "c"], "rows");
+  },
+
+  "a transaction is of no use when its command is over": async (ports) => {
+    const store = await ports.store();
+    let leaked: Tx | undefined;
+    await store.commit(async (tx) => {
+      leaked = tx;
+    });
+    await failure(() => leaked?.get(itemById, ["a"]), "a read after the end");
+    await failure(() => leaked?.insert(items, item("a")), "a write after the end");
+    same(await idsUnder(store), [], "rows");
+  },
+
+  "a write that the storage refuses for good hurts its own command alone": async (ports) => {
+    const store = await ports.store();
+    const commands = Array.from({ length: 9 }, (_, i) =>
+      store.commit(async (tx) => {
+        tx.insert(items, item(`i${i}`, i === 4 ? { owner: "half a \ud83d" } : {}));
+      }),
+    );
+    const settled = await Promise.allSettled(commands);
+    const refused = settled.flatMap(({ status }, i) => (status === "rejected" ? [i] : []));
+    same(refused, [4], "commands that were refused");
+    same(await idsUnder(store), ["i0", "i1", "i2", "i3", "i5", "i6", "i7", "i8"], "rows");
+  },
+
+  "a listener hears of each commit, and what it throws hurts nobody": async (ports) => {
+    const store = await ports.store();
+    const heard: number[] = [];
+    store.onCommit(() => {
+      throw new Error("a listener's own");
+    });
+    const stop = store.onCommit((writes) => void heard.push(writes.length));
+    await store.commit(async (tx) => void tx.insert(items, item("a")));
+    stop();
+    await store.commit(async (tx) => void tx.insert(items, item("b")));
+    same(heard, [1], "what was heard");
+  },
+
+  "closing answers what waits and refuses what is new": async (ports) => {
+    const store = await ports.store();
+    const insert = (i: number): Promise<void> => store.commit(async (tx) => void tx.insert(items, item(`i${i}`)));
+    const waiting = Array.from({ length: 200 }, (_, i) => insert(i));
+    const closed = store.close();
+    await failsWith("shutting_down", () => store.commit(async () => {}), "a command after closing");
+    await Promise.all(waiting);
+    await closed;
+    await store.close();
+    const again = await ports.store();
+    const rows = await again.reads.range({ index: itemsByTime, prefix: ["anna"], order: "ascending", limit: 500 });
+    same(rows.length, 200, "rows after closing");
+  },
+};
