@@ -1,0 +1,19 @@
+import type { Clock } from "../../src/ports/clock.ts";
+import type { Random } from "../../src/ports/random.ts";
+import { systemClock } from "./system-clock.ts";
+import { systemRandom } from "./system-random.ts";
+
+export interface System {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * The machine's own time and randomness: `new MessagingEngine({ storage, transports, ...system() })`. Tests use `simulated()` of
+ * `tidings/testing` in its place.
+ *
+ * A sleeping clock keeps the process alive, so a started engine does too, until it is stopped.
+ */
+export function system(): System {
+  return { clock: systemClock(), random: systemRandom() };
+}

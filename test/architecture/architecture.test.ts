@@ -1,0 +1,147 @@
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { hiddenInputs } from "./determinism.ts";
+import { type Modules, misplacedImports } from "./layers.ts";
+
+const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
+
+/** Virtual time lets the rest of the event loop go on before it moves: it must wait for a turn, and see whether others do. */
+const exempt: Readonly<Record<string, readonly string[]>> = {
+  "src/testing/virtual-clock.ts": ["setImmediate", "process"],
+};
+
+function modulesIn(...patterns: string[]): Modules {
+  return new Map(globSync(patterns).map((path) => [path.replaceAll("\\", "/"), readFileSync(path, "utf8")]));
+}
+
+describe("the project", () => {
+  test("imports point one way, without circles", () => {
+    const modules = modulesIn("src/**/*.ts", "adapters/**/*.ts", "examples/**/*.ts");
+    expect(modules.size).toBeGreaterThan(20);
+    expect(misplacedImports(modules, Object.keys(dependencies))).toEqual([]);
+  });
+
+  test("the core reads no clock, draws nothing, sets no timer and talks to nobody but through its ports", () => {
+    const findings = [...modulesIn("src/**/*.ts")].flatMap(([path, source]) => hiddenInputs(path, source, exempt[path]));
+    expect(findings).toEqual([]);
+  });
+});
+
+describe("the check of imports", () => {
+  const check = (modules: Record<string, string>) =>
+    misplacedImports(new Map(Object.entries({ ...floor, ...modules })), ["zod"]);
+  const floor = {
+    "src/errors.ts": "",
+    "src/engine.ts": "",
+    "src/ports/storage.ts": "",
+    "src/fields.ts": "",
+    "src/domain/messages/rows.ts": "",
+    "src/domain/messages/types.ts": "",
+    "src/domain/messages/rules.ts": "",
+    "src/commands/send-message.ts": "",
+    "src/commands/steps/find-contact.ts": "",
+    "src/testing/index.ts": "",
+    "adapters/storage/memory/index.ts": "",
+    "adapters/http/node.ts": "",
+  };
+
+  test.each([
+    ["src/ports/clock.ts", "import type { A } from '../domain/messages/types.ts'", "ports stands below domain"],
+    ["src/domain/messages/a.ts", "import { a } from '../../commands/send-message.ts'", "domain stands below commands"],
+    ["src/domain/contacts/a.ts", "import { a } from '../messages/rows.ts'", "only each other's types.ts and rules.ts"],
+    ["src/domain/contacts/a.ts", "export * from '../messages/rows.ts'", "only each other's types.ts and rules.ts"],
+    ["src/commands/cancel.ts", "import { a } from './send-message.ts'", "a command never calls a command"],
+    ["src/commands/steps/a.ts", "import { a } from '../send-message.ts'", "a command never calls a command"],
+    ["src/jobs/send.ts", "const { a } = await import('../engine.ts')", "jobs stands below engine"],
+    ["src/jobs/send.ts", "let a: import('../engine.ts').Engine", "jobs stands below engine"],
+    ["src/jobs/send.ts", "const { a } = await import(place)", "must name its module"],
+    ["src/execute.ts", "import { a } from '../adapters/storage/memory/index.ts'", "src never imports adapters"],
+    ["src/execute.ts", "import { a } from './testing/index.ts'", "nothing in the engine stands on testing"],
+    ["src/execute.ts", "import { a } from 'node:fs'", "no node built-in but node:crypto"],
+    ["src/execute.ts", "import { a } from 'express'", "express is not a dependency"],
+    ["src/execute.ts", "import { a } from './gone.ts'", "no such module"],
+    ["src/new-idea.ts", "import { a } from './errors.ts'", "which layer is new-idea?"],
+    ["src/testing/a.ts", "import { a } from '../engine.ts'", "testing stands on ports and transactions"],
+    ["adapters/storage/sqlite/a.ts", "import { a } from '../../../src/engine.ts'", "storage don't know engine"],
+    ["adapters/system/a.ts", "import { a } from '../http/node.ts'", "different kinds don't know each other"],
+    ["examples/express/main.ts", "import { a } from '../../src/engine.ts'", "examples import what users import"],
+  ])("finds that %s has: %s", (path, source, reason) => {
+    expect(check({ [path]: source })).toEqual([expect.stringContaining(reason)]);
+  });
+
+  test("finds circles, of types too", () => {
+    expect(
+      check({
+        "src/ports/a.ts": "import type { B } from './b.ts'",
+        "src/ports/b.ts": "import type { C } from './c.ts'",
+        "src/ports/c.ts": "import type { A } from './a.ts'",
+      }),
+    ).toEqual(["circle: src/ports/a.ts → src/ports/b.ts → src/ports/c.ts → src/ports/a.ts"]);
+  });
+
+  test.each([
+    ["src/domain/contacts/a.ts", "import { a } from '../messages/types.ts'; import { b } from '../../fields.ts'"],
+    ["src/commands/cancel.ts", "import { a } from './steps/find-contact.ts'"],
+    ["src/commands/cancel.ts", "import { a } from '../domain/messages/rows.ts'; import { z } from 'zod/v4'"],
+    ["src/jobs/send.ts", "import { a } from '../commands/send-message.ts'; import { createHmac } from 'node:crypto'"],
+    ["adapters/storage/sqlite/a.ts", "import { a } from '../memory/index.ts'; import { b } from 'node:sqlite'"],
+    ["adapters/http/koa.ts", "import { a } from './node.ts'; import { b } from '../../src/engine.ts'"],
+    ["examples/express/main.ts", "import express from 'express'; import { a } from 'tidings'"],
+  ])("has nothing against %s with: %s", (path, source) => {
+    expect(check({ [path]: source })).toEqual([]);
+  });
+});
+
+describe("the check of hidden inputs", () => {
+  test.each([
+    ["Date", "const now = Date.now()"],
+    ["Date", "const now = Date['now']()"],
+    ["Date", "const { now } = Date"],
+    ["Date", "const now = new Date()"],
+    ["Date", "const now = Date()"],
+    ["Date", "const clock = { read: Date }"],
+    ["Math.random", "const dice = Math.random()"],
+    ["Math.random", "const { random } = Math"],
+    ["AbortSignal.timeout", "const signal = AbortSignal.timeout(5)"],
+    ["setTimeout", "setTimeout(() => {}, 5)"],
+    ["setImmediate", "await new Promise((resolve) => setImmediate(resolve))"],
+    ["setInterval", "const timers = { setInterval }"],
+    ["performance", "const at = performance.now()"],
+    ["process", "const home = (process as { env: object }).env"],
+    ["console", "console.log('hello')"],
+    ["crypto", "const id = crypto.randomUUID()"],
+    ["crypto", "export const draw = { crypto }"],
+    ["globalThis", "const dice = globalThis.Math.random()"],
+    ["fetch", "await fetch('https://example.com')"],
+    ["randomUUID of node:crypto", "import { randomUUID as id } from 'node:crypto'"],
+    ["randomBytes of node:crypto", "import { createHmac, randomBytes } from 'node:crypto'"],
+    ["randomBytes of node:crypto", "export { randomBytes } from 'node:crypto'"],
+    ["* of node:crypto", "const crypt = await import('node:crypto')"],
+    ["* of node:crypto", "import * as crypt from 'node:crypto'"],
+    ["default of node:crypto", "import crypt from 'node:crypto'"],
+  ])("finds %s in: %s", (finding, source) => {
+    expect(hiddenInputs("src/a.ts", source)).toEqual([`src/a.ts uses ${finding}`]);
+  });
+
+  test.each([
+    "const at = new Date(clock.now()).toISOString()",
+    "const at = Date.parse('2026-01-01')",
+    "const isDate = (value: unknown): value is Date => value instanceof Date",
+    "interface Options { readonly start: Date; readonly fetch: unknown; process(): void }",
+    "const most = Math.max(1, 2)",
+    "const both = AbortSignal.any([signal])",
+    "const signal = options.signal as AbortSignal",
+    "await http.fetch(request); job.process()",
+    "const wiring = { console: silent, process: undefined }",
+    "import { createHmac, timingSafeEqual } from 'node:crypto'",
+    "const valueOf = (rows: Rows) => rows.constructor",
+    "// Date.now() and process.env",
+  ])("has nothing against: %s", (source) => {
+    expect(hiddenInputs("src/a.ts", source)).toEqual([]);
+  });
+
+  test("an exemption is for what it names", () => {
+    const source = "setImmediate(process.exit); setTimeout(f, 1)";
+    expect(hiddenInputs("src/a.ts", source, ["setImmediate"])).toEqual(["src/a.ts uses process", "src/a.ts uses setTimeout"]);
+  });
+});

@@ -1,0 +1,67 @@
+import { parseSync } from "vite";
+
+/** A node of the syntax tree (ESTree), read without assuming its shape. */
+export interface SyntaxNode {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export function parse(source: string): SyntaxNode {
+  const { program, errors } = parseSync("module.ts", source);
+  if (errors[0] !== undefined) throw new SyntaxError(errors[0].codeframe ?? errors[0].message);
+  return program as unknown as SyntaxNode;
+}
+
+export const isNode = (value: unknown): value is SyntaxNode =>
+  typeof value === "object" && value !== null && typeof Reflect.get(value, "type") === "string";
+
+/** Every node below `node` and itself, each with the one that it hangs on, and by which field. */
+export function* walk(
+  node: SyntaxNode,
+  parent?: SyntaxNode,
+  field?: string,
+): Generator<{ node: SyntaxNode; parent: SyntaxNode | undefined; field: string | undefined }> {
+  yield { node, parent, field };
+  for (const [name, value] of Object.entries(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) yield* walk(child, node, name);
+  }
+}
+
+/** The name of an identifier. */
+export const nameOf = (node: unknown): string | undefined => text(node, "Identifier", "name");
+
+function text(node: unknown, type: string, field: string): string | undefined {
+  const value = isNode(node) && node.type === type ? node[field] : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+export interface Import {
+  readonly from: string;
+  /** The exports taken; `*` for all of them, `default` for the default one. */
+  readonly names: readonly string[];
+}
+
+const importing = new Set([
+  "ImportDeclaration",
+  "ExportNamedDeclaration",
+  "ExportAllDeclaration",
+  "ImportExpression",
+  "TSImportType",
+]);
+
+/** What a module imports: also types, also dynamically. An import whose place is computed is from `?`. */
+export function importsOf(program: SyntaxNode): Import[] {
+  const imports: Import[] = [];
+  for (const { node } of walk(program)) {
+    if (!importing.has(node.type)) continue;
+    if (node.type === "ExportNamedDeclaration" && !isNode(node["source"])) continue;
+    const specifiers = Array.isArray(node["specifiers"]) ? node["specifiers"].filter(isNode) : undefined;
+    imports.push({ from: text(node["source"], "Literal", "value") ?? "?", names: specifiers?.map(importedName) ?? ["*"] });
+  }
+  return imports;
+}
+
+function importedName(specifier: SyntaxNode): string {
+  if (specifier.type === "ImportDefaultSpecifier") return "default";
+  return nameOf(specifier["imported"]) ?? nameOf(specifier.type === "ExportSpecifier" ? specifier["local"] : undefined) ?? "*";
+}

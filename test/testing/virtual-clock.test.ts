@@ -1,0 +1,195 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type VirtualClock, virtualClock } from "../../src/testing/index.ts";
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Lies down, and writes down when it woke. */
+function sleeper(clock: VirtualClock, log: string[]) {
+  return async (name: string, ms: number, signal?: AbortSignal) => {
+    const lay = clock.now();
+    await clock.sleep(ms, signal);
+    log.push(`${name} +${clock.now() - lay}`);
+  };
+}
+
+test("time stands still until it is moved", async () => {
+  const clock = virtualClock("2026-03-04T05:06:07.000Z");
+  await clock.settle();
+  expect(new Date(clock.now()).toISOString()).toBe("2026-03-04T05:06:07.000Z");
+  await clock.advance(1_500);
+  expect(new Date(clock.now()).toISOString()).toBe("2026-03-04T05:06:08.500Z");
+});
+
+test("sleepers wake in the order of their time, those of one time in the order in which they lay down", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 30 }), async (sleeps) => {
+      const clock = virtualClock();
+      const woken: number[] = [];
+      const all = sleeps.map((ms, index) => clock.sleep(ms).then(() => woken.push(index)));
+      await clock.advance(20);
+      await Promise.all(all);
+      expect(woken).toEqual(sleeps.map((_, index) => index).toSorted((a, b) => (sleeps[a] ?? 0) - (sleeps[b] ?? 0)));
+    }),
+  );
+});
+
+test("a sleeper sees the time that it was due, however far time is moved at once", async () => {
+  const clock = virtualClock();
+  const log: string[] = [];
+  const sleep = sleeper(clock, log);
+  void sleep("b", 7_200_000);
+  void sleep("a", 10);
+  await clock.advance(86_400_000);
+  expect(log).toEqual(["a +10", "b +7200000"]);
+});
+
+test("time moves no further while promises and turns of the event loop go on", async () => {
+  const clock = virtualClock();
+  const times: number[] = [];
+  const start = clock.now();
+  void clock.sleep(10).then(async () => {
+    for (let i = 0; i < 50; i += 1) await Promise.resolve();
+    for (let i = 0; i < 50; i += 1) await turn();
+    times.push(clock.now() - start);
+    await clock.sleep(5);
+    times.push(clock.now() - start);
+  });
+  void clock.sleep(12).then(() => times.push(clock.now() - start));
+  await clock.advance(100);
+  expect(times).toEqual([10, 12, 15]);
+});
+
+test("what wakes first can call off what was due at the same time", async () => {
+  const clock = virtualClock();
+  const log: string[] = [];
+  const sleep = sleeper(clock, log);
+  const off = new AbortController();
+  void sleep("first", 10).then(() => {
+    log.push("aborts");
+    off.abort();
+  });
+  void sleep("second", 10).then(() => log.push("after"));
+  void sleep("called off", 30, off.signal);
+  await clock.advance(40);
+  expect(log).toEqual(["first +10", "aborts", "called off +10", "second +10", "after"]);
+});
+
+test("an aborted sleep ends at once, without time, and leaves nothing behind", async () => {
+  const clock = virtualClock();
+  const log: string[] = [];
+  const sleep = sleeper(clock, log);
+  const off = new AbortController();
+  void sleep("a", 1_000, off.signal);
+  expect(clock.nextWakeAt).toBe(clock.now() + 1_000);
+  off.abort();
+  void sleep("b", 1_000, off.signal);
+  await clock.settle();
+  expect(log).toEqual(["a +0", "b +0"]);
+  expect(clock.nextWakeAt).toBeUndefined();
+});
+
+test("aborting a sleep that is over disturbs no other", async () => {
+  const clock = virtualClock();
+  const off = new AbortController();
+  void clock.sleep(10, off.signal);
+  await clock.advance(10);
+  const log: string[] = [];
+  void sleeper(clock, log)("other", 20);
+  off.abort();
+  await clock.advance(20);
+  expect(log).toEqual(["other +20"]);
+});
+
+test("a sleep of no length takes no time, but lets others go first", async () => {
+  const clock = virtualClock();
+  const log: string[] = [];
+  void clock.sleep(0).then(() => log.push("slept"));
+  void Promise.resolve().then(() => log.push("promise"));
+  await clock.settle();
+  expect(log).toEqual(["promise", "slept"]);
+});
+
+test("an endless sleep ends only when it is aborted", async () => {
+  const clock = virtualClock();
+  const off = new AbortController();
+  let ended = false;
+  void clock.sleep(Infinity, off.signal).then(() => (ended = true));
+  await clock.advance(1e15);
+  expect(clock.nextWakeAt).toBeUndefined();
+  expect(ended).toBe(false);
+  off.abort();
+  await clock.settle();
+  expect(ended).toBe(true);
+});
+
+test("a step of the clock, back or on, moves what it shows and wakes nobody early or late", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: -1_000_000, max: 1_000_000 }), async (ms) => {
+      const clock = virtualClock();
+      const start = clock.now();
+      let woke = false;
+      void clock.sleep(100).then(() => (woke = true));
+      clock.step(ms);
+      expect(clock.now()).toBe(start + ms);
+      expect(clock.nextWakeAt).toBe(start + ms + 100);
+      await clock.advance(99);
+      expect(woke).toBe(false);
+      await clock.advance(1);
+      expect(woke).toBe(true);
+      expect(clock.now()).toBe(start + ms + 100);
+    }),
+  );
+});
+
+test("time moves up to a given time, and never back that way", async () => {
+  const clock = virtualClock("2026-01-01T00:00:00.000Z");
+  await clock.advanceTo("2026-01-02T00:00:00.000Z");
+  await clock.advanceTo(new Date("2026-01-01T12:00:00.000Z"));
+  expect(clock.now()).toBe(Date.parse("2026-01-02T00:00:00.000Z"));
+});
+
+test("time moves until something holds, and stops there", async () => {
+  const clock = virtualClock();
+  const start = clock.now();
+  let beats = 0;
+  const off = new AbortController();
+  const beat = async () => {
+    for (; !off.signal.aborted; beats += 1) await clock.sleep(10, off.signal);
+  };
+  void beat();
+  await clock.advanceUntil(() => beats === 3);
+  expect(clock.now() - start).toBe(30);
+  await clock.advanceUntil(async () => {
+    await turn();
+    return beats === 5;
+  });
+  expect(clock.now() - start).toBe(50);
+
+  await expect(clock.advanceUntil(() => false, 100)).rejects.toThrow("within 100 ms");
+  off.abort();
+  await clock.settle();
+  await expect(clock.advanceUntil(() => false)).rejects.toThrow("nobody sleeps");
+});
+
+test("two who move one clock at the same time are told so", async () => {
+  const clock = virtualClock();
+  const first = clock.advance(10);
+  await expect(clock.advance(10)).rejects.toThrow("moving already");
+  await first;
+  await clock.advance(10);
+});
+
+test("two clocks in one process don't wait for each other", async () => {
+  const [a, b] = [virtualClock(), virtualClock()];
+  for (let i = 1; i < 100; i += 1) {
+    void a.sleep(i);
+    void b.sleep(i);
+  }
+  await Promise.all([a.advance(100), b.advance(100)]);
+  expect(a.now()).toBe(b.now());
+});
+
+test("a start that is no time is refused", () => {
+  expect(() => virtualClock("yesterday")).toThrow("Expected a time in ISO 8601 or milliseconds, got yesterday.");
+});
