@@ -1,0 +1,65 @@
+/** Tenants. Single-tenant hosts never see them: there is a default one. */
+import { z } from "zod";
+import { ids, name, timestamp } from "../../fields.ts";
+import { createdKeySchema } from "../keys/types.ts";
+
+export const planSchema = z
+  .strictObject({ name: z.string(), requests_per_second: z.int().min(1).meta({ description: "For each API key." }) })
+  .meta({ id: "Plan" });
+export interface Plan extends z.infer<typeof planSchema> {}
+
+export const standardPlan: Plan = { name: "standard", requests_per_second: 100 };
+
+export const accountLimitsSchema = z
+  .strictObject({
+    body_bytes: z.int(),
+    batch_body_bytes: z.int(),
+    message_characters: z.int(),
+    media_items: z.int(),
+    batch_items: z.int(),
+    metadata_keys: z.int(),
+    metadata_characters: z.int(),
+    json_depth: z.int(),
+  })
+  .meta({ id: "AccountLimits" });
+
+export const accountSchema = z
+  .strictObject({
+    id: ids.account,
+    name: z.string(),
+    plan: planSchema,
+    limits: accountLimitsSchema,
+    time_zone: z.string().nullable().meta({ description: "IANA name; UTC where null." }),
+    created_at: timestamp,
+  })
+  .meta({ id: "Account" });
+export interface Account extends z.infer<typeof accountSchema> {}
+
+export const createAccountSchema = z
+  .strictObject({
+    name: name(200),
+    plan: z
+      .strictObject({ name: name(64), requests_per_second: z.int().min(1).max(100_000) })
+      .optional()
+      .meta({ description: "By default standard: 100 requests a second." }),
+    time_zone: z
+      .string()
+      .max(64)
+      .refine(isTimeZone, { error: "must be the IANA name of a time zone" })
+      .optional(),
+  })
+  .meta({ id: "CreateAccount" });
+export interface CreateAccount extends z.infer<typeof createAccountSchema> {}
+
+export const createdAccountSchema = z
+  .strictObject({ account: accountSchema, key: createdKeySchema })
+  .meta({ id: "CreatedAccount", description: "With its first key, a sandbox one." });
+export interface CreatedAccount extends z.infer<typeof createdAccountSchema> {}
+
+function isTimeZone(value: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: value }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,96 @@
+import { notFound } from "../../errors.ts";
+import { firstIdAt, ulidOf } from "../../ids.ts";
+import type { Call, Query } from "../../operation.ts";
+import { mapPage, page, type Walk } from "../../pagination.ts";
+import type { RangeOf, Reads } from "../../transactions/reads.ts";
+import { type ById, byIdSchema, type Page } from "../../fields.ts";
+import { type Happening, happeningsOf, timelineOf } from "../timeline/rules.ts";
+import type { Timeline, TimelineEntry } from "../timeline/types.ts";
+import { millis } from "../time.ts";
+import { messageResource } from "./resource.ts";
+import { attemptsOfMessage, messageById, type MessageRow, messages, messagesOfContact, messagesOfConversation, timelineById } from "./rows.ts";
+import { type ListMessages, listMessagesSchema, type Message, type MessageError } from "./types.ts";
+
+export async function readMessage(reads: Reads, { scope }: Call, id: string): Promise<MessageRow> {
+  const message = await reads.get(messageById, [scope.account_id, scope.mode, id]);
+  if (message === undefined) throw notFound("message");
+  return message;
+}
+
+export const getMessage: Query<ById, Message> = {
+  kind: "query",
+  name: "messages.get",
+  input: () => byIdSchema,
+  run: async (reads, { id }, call) => messageResource(await readMessage(reads, call, id)),
+};
+
+/** Newest first; of one conversation, in its order from the end. */
+export const listMessages: Query<ListMessages, Page<Message>> = {
+  kind: "query",
+  name: "messages.list",
+  input: () => listMessagesSchema,
+  async run(reads, { limit, cursor, ...filters }, call) {
+    const walk: Walk<MessageRow> = {
+      ...rangeOf(filters, call),
+      operation: "messages.list",
+      filters,
+      input: { limit, cursor },
+    };
+    return mapPage(await page(reads, walk, call), messageResource);
+  },
+};
+
+type Filters = Omit<ListMessages, "limit" | "cursor">;
+
+/** The shortest stretch of an index that has all the rows; the rest of the filters sort out what else is in it. */
+function rangeOf(filters: Filters, { scope }: Call): Omit<RangeOf<MessageRow>, "limit"> {
+  const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
+  const where = Object.fromEntries(Object.entries({ ...columns, ...scope }).filter(([, value]) => value !== undefined));
+  const order = "descending";
+  const times = {
+    ...(created_before === undefined ? {} : { after: [firstIdAt("msg", millis(created_before))] }),
+    ...(created_after === undefined ? {} : { until: [firstIdAt("msg", millis(created_after) + 1)] }),
+  };
+  const anyTime = created_after === undefined && created_before === undefined;
+  if (conversation_id !== undefined && anyTime) {
+    const also = contact_id === undefined ? {} : { contact_id };
+    return { index: messagesOfConversation, prefix: [conversation_id], order, where: { ...where, ...also } };
+  }
+  const also = conversation_id === undefined ? {} : { conversation_id };
+  if (contact_id !== undefined) {
+    return { index: messagesOfContact, prefix: [contact_id], order, where: { ...where, ...also }, ...times };
+  }
+  return {
+    index: messages.primary,
+    prefix: [scope.account_id, scope.mode],
+    order,
+    where: { ...where, ...also },
+    ...times,
+  };
+}
+
+/** Of a message's attempts and of its other happenings; a flood of receipts is cut. */
+const mostEntries = 1_000;
+
+/** What happened to a message: its changes of status, attempts, receipts and look-ups, also those that changed nothing. */
+export const getTimeline: Query<ById, Timeline> = {
+  kind: "query",
+  name: "messages.timeline",
+  input: () => byIdSchema,
+  async run(reads, { id }, call) {
+    const { account_id, mode } = call.scope;
+    const message = await readMessage(reads, call, id);
+    const [tried, rows] = await Promise.all([
+      reads.range({ index: attemptsOfMessage, prefix: [id], order: "ascending", limit: mostEntries }),
+      reads.range({ index: timelineById, prefix: [account_id, mode, id], order: "ascending", limit: mostEntries }),
+    ]);
+    const others = rows.map(({ id: entry_id, at, led_to, entry }) => ({ ulid: ulidOf(entry_id), at, led_to, entry, error: errorOf(entry) }));
+    const first = message.direction === "inbound" ? "received" : message.send_at === null ? "queued" : "scheduled";
+    const created: Happening = { ulid: ulidOf(id), at: message.created_at, led_to: first, error: null, entry: null };
+    return { data: timelineOf(created, [...tried.flatMap(happeningsOf), ...others]) };
+  },
+};
+
+function errorOf(entry: TimelineEntry | null): MessageError | null {
+  return entry !== null && "error" in entry ? entry.error : null;
+}

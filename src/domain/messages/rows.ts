@@ -1,0 +1,197 @@
+import type { AccountId, AttemptId, ContactId, ConversationId, EntryId, MessageId } from "../../ids.ts";
+import { collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
+import type { Channel, Media, Receipt } from "../../ports/transport.ts";
+import type { Mode } from "../../scope.ts";
+import type { TimelineEntry } from "../timeline/types.ts";
+import type { Carriage } from "./carriage.ts";
+import type { Author, Category, MessageError, MessageStatus, Segments } from "./types.ts";
+
+export interface MessageRow {
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly id: MessageId;
+  readonly conversation_id: ConversationId;
+  readonly contact_id: ContactId;
+  /** Its place in the conversation: 1, 2, 3 … without gaps. */
+  readonly sequence: number;
+  readonly direction: "outbound" | "inbound";
+  readonly channel: Channel;
+  readonly status: MessageStatus;
+  readonly from: string;
+  readonly to: string;
+  /** Null once redacted. */
+  readonly body: string | null;
+  readonly media: readonly Media[];
+  readonly author_type: Author["type"];
+  readonly author_id: string | null;
+  readonly category: Category;
+  readonly segments: number | null;
+  readonly encoding: Segments["encoding"] | null;
+  readonly send_at: number | null;
+  readonly expires_at: number | null;
+  readonly error: MessageError | null;
+  readonly transport: string | null;
+  readonly provider_message_id: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly idempotency_key: string | null;
+  /** Hand-overs that were tried. */
+  readonly attempts: number;
+  /** Not handed over again before this. */
+  readonly retry_at: number | null;
+  /** What the evidence of its carriage comes to; null until there is some. */
+  readonly carriage: Carriage | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly sent_at: number | null;
+  readonly delivered_at: number | null;
+  readonly read_at: number | null;
+}
+
+export const messages = collection<MessageRow>("messages", {
+  account_id: text,
+  mode: text,
+  id: text,
+  conversation_id: text,
+  contact_id: text,
+  sequence: integer,
+  direction: text,
+  channel: text,
+  status: text,
+  from: text,
+  to: text,
+  body: nullable(text),
+  media: json,
+  author_type: text,
+  author_id: nullable(text),
+  category: text,
+  segments: nullable(integer),
+  encoding: nullable(text),
+  send_at: nullable(time),
+  expires_at: nullable(time),
+  error: nullable(json),
+  transport: nullable(text),
+  provider_message_id: nullable(text),
+  metadata: json,
+  idempotency_key: nullable(text),
+  attempts: integer,
+  retry_at: nullable(time),
+  carriage: nullable(json),
+  created_at: time,
+  updated_at: time,
+  sent_at: nullable(time),
+  delivered_at: nullable(time),
+  read_at: nullable(time),
+});
+export const messageById = messages.key("account_id", "mode", "id");
+export const messagesOfConversation = messages.index("by_conversation", ["conversation_id", "sequence"]);
+export const messagesOfContact = messages.index("by_contact", ["contact_id", "id"]);
+/** What waits for its hand-over, in order, beside what is being handed over. Small, however long the thread. */
+export const outbox = messages.index("outbox", ["conversation_id", "sequence"], {
+  where: { column: "status", in: ["queued", "sending"] },
+});
+
+/** One call to a carrier, committed before it is made. */
+export interface AttemptRow {
+  readonly id: AttemptId;
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly message_id: MessageId;
+  readonly number: number;
+  readonly transport: string;
+  readonly started_at: number;
+  /** Until when its caller may be at it. What is unanswered after that was lost. */
+  readonly leased_until: number;
+  readonly outcome: "pending" | "accepted" | "rejected" | "ambiguous";
+  readonly answered_at: number | null;
+  readonly provider_message_id: string | null;
+  readonly error: MessageError | null;
+  /** When the message is tried again, where the answer said so. */
+  readonly next_attempt_at: number | null;
+  /** The status that the answer led to. */
+  readonly led_to: MessageStatus | null;
+  /** Look-ups that were made. */
+  readonly lookups: number;
+}
+
+export const attempts = collection<AttemptRow>("message_attempts", {
+  id: text,
+  account_id: text,
+  mode: text,
+  message_id: text,
+  number: integer,
+  transport: text,
+  started_at: time,
+  leased_until: time,
+  outcome: text,
+  answered_at: nullable(time),
+  provider_message_id: nullable(text),
+  error: nullable(json),
+  next_attempt_at: nullable(time),
+  led_to: nullable(text),
+  lookups: integer,
+});
+export const attemptById = attempts.key("id");
+export const attemptsOfMessage = attempts.unique("by_message", ["message_id", "number"]);
+export const attemptByProviderId = attempts.unique("by_provider_id", ["transport", "provider_message_id"], {
+  where: { column: "provider_message_id", present: true },
+});
+
+/** A receipt that came before anybody knew what it belongs to. */
+export interface ParkedReceiptRow {
+  readonly transport: string;
+  readonly provider_message_id: string;
+  readonly receipts: readonly Receipt[];
+  readonly expires_at: number;
+}
+
+export const parkedReceipts = collection<ParkedReceiptRow>("parked_receipts", {
+  transport: text,
+  provider_message_id: text,
+  receipts: json,
+  expires_at: time,
+});
+export const parkedReceiptsOf = parkedReceipts.key("transport", "provider_message_id");
+export const parkedReceiptsByExpiry = parkedReceipts.index("by_expires_at", ["expires_at"]);
+
+/** An inbound message of a carrier, so that the same one twice makes one message. */
+export interface InboundIdRow {
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly transport: string;
+  readonly provider_message_id: string;
+  readonly message_id: MessageId;
+}
+
+export const inboundIds = collection<InboundIdRow>("inbound_ids", {
+  account_id: text,
+  mode: text,
+  transport: text,
+  provider_message_id: text,
+  message_id: text,
+});
+export const inboundByProviderId = inboundIds.key("account_id", "mode", "transport", "provider_message_id");
+
+/**
+ * What happened to a message beside its creation and its attempts, which have rows of their own. `led_to` is the status that it
+ * changed to, if it did.
+ */
+export interface TimelineRow {
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly message_id: MessageId;
+  readonly id: EntryId;
+  readonly at: number;
+  readonly led_to: MessageStatus | null;
+  readonly entry: TimelineEntry | null;
+}
+
+export const timeline = collection<TimelineRow>("message_timeline", {
+  account_id: text,
+  mode: text,
+  message_id: text,
+  id: text,
+  at: time,
+  led_to: nullable(text),
+  entry: nullable(json),
+});
+export const timelineById = timeline.key("account_id", "mode", "message_id", "id");

@@ -1,0 +1,58 @@
+/** How many parts an SMS is billed as. */
+import type { Segments } from "./types.ts";
+
+/** The basic characters of GSM 03.38 but the letters, digits and those of the extension table. */
+const basic = "\n\r !\"#$%&'()*+,\\-./:;<=>?@_¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ";
+/** Each of these costs an escape too. */
+const extension = "\\f\\[\\\\\\]\\^{|}~€";
+
+const isGsm = new RegExp(`^[A-Za-z0-9${basic}${extension}]*$`);
+const isExtended = new RegExp(`[${extension}]`, "g");
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/**
+ * 3GPP TS 23.040: one part holds 160 GSM-7 or 70 UCS-2 units; of several, each holds 153 or 67, and neither an escaped
+ * character nor a grapheme is cut.
+ */
+export function segmentsOf(text: string): Segments {
+  if (isGsm.test(text)) {
+    const escapes = text.match(isExtended)?.length ?? 0;
+    const units = text.length + escapes;
+    if (units <= 160) return { count: 1, encoding: "GSM-7" };
+    if (escapes === 0) return { count: Math.ceil(units / 153), encoding: "GSM-7" };
+    return { count: parts(gsmSizes(text), 153), encoding: "GSM-7" };
+  }
+  if (text.length <= 70) return { count: 1, encoding: "UCS-2" };
+  return { count: parts(graphemeSizes(text), 67), encoding: "UCS-2" };
+}
+
+function* gsmSizes(text: string): Iterable<number> {
+  for (const character of text) yield character.search(isExtended) === 0 ? 2 : 1;
+}
+
+function* graphemeSizes(text: string): Iterable<number> {
+  for (const { segment } of graphemes.segment(text)) {
+    // A line break is one grapheme of two characters, and may be cut.
+    if (segment === "\r\n") yield* [1, 1];
+    else yield segment.length;
+  }
+}
+
+/** A grapheme larger than a part has to be cut all the same. */
+function parts(sizes: Iterable<number>, room: number): number {
+  let count = 1;
+  let used = 0;
+  for (const size of sizes) {
+    if (used + size <= room) {
+      used += size;
+    } else if (size <= room) {
+      count += 1;
+      used = size;
+    } else {
+      const total = used + size;
+      count += Math.ceil(total / room) - 1;
+      used = total - (Math.ceil(total / room) - 1) * room;
+    }
+  }
+  return count;
+}

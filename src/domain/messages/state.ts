@@ -1,0 +1,65 @@
+/** Between a message's row and the state that the rules decide over. */
+import type { MessageRow } from "./rows.ts";
+import { isCarried, type MessageState } from "./rules.ts";
+import type { MessageError } from "./types.ts";
+
+/** The state of an outbound message. */
+export function stateOf(row: MessageRow): MessageState {
+  if (row.carriage !== null) return row.carriage;
+  const { status, attempts } = row;
+  const expires_at = row.expires_at ?? Infinity;
+  const error = row.error ?? unknownError;
+  switch (status) {
+    case "scheduled":
+      return { status, send_at: row.send_at ?? row.created_at, expires_at };
+    case "queued":
+      return { status, due_at: row.retry_at ?? row.created_at, expires_at, attempts };
+    case "sending":
+      return { status, expires_at, attempts };
+    case "ambiguous":
+      return { status, expires_at, attempts, error };
+    case "canceled":
+      return { status };
+    case "expired":
+    case "failed":
+      return { status, error };
+    case "sent":
+    case "unconfirmed":
+    case "undelivered":
+    case "delivered":
+    case "read":
+    case "received":
+      throw new TypeError(`message ${row.id} is ${status} and has no carriage`);
+  }
+}
+
+const unknownError: MessageError = {
+  code: "unknown",
+  message: "No reason is known.",
+  permanent: false,
+  stage: "carrier",
+  provider_code: null,
+};
+
+/** The columns that a state is kept in. */
+export function patchOf(state: MessageState): Partial<MessageRow> {
+  if (isCarried(state)) {
+    const { status, error, sent_at, delivered_at, read_at } = state;
+    return { status, error, sent_at, delivered_at, read_at, carriage: state, retry_at: null };
+  }
+  const { status } = state;
+  switch (status) {
+    case "scheduled":
+      return { status, send_at: state.send_at, expires_at: state.expires_at };
+    case "queued":
+      return { status, error: null, retry_at: state.attempts === 0 ? null : state.due_at, attempts: state.attempts };
+    case "sending":
+      return { status, error: null, retry_at: null, attempts: state.attempts };
+    case "ambiguous":
+    case "expired":
+    case "failed":
+      return { status, error: state.error };
+    case "canceled":
+      return { status };
+  }
+}

@@ -1,0 +1,16 @@
+import { iso } from "../time.ts";
+import type { SenderRow } from "./rows.ts";
+import type { Sender } from "./types.ts";
+
+export function senderResource(row: SenderRow): Sender {
+  const { id, address, channels, transport, messages_per_second, created_at } = row;
+  return {
+    id,
+    address,
+    channels: [...channels],
+    transport,
+    default: row.default,
+    messages_per_second,
+    created_at: iso(created_at),
+  };
+}

@@ -1,0 +1,67 @@
+import { ulidOf } from "../../ids.ts";
+import { iso, isoOrNull } from "../time.ts";
+import type { MessageError, MessageStatus } from "../messages/types.ts";
+import type { TimelineEntry } from "./types.ts";
+
+/** One thing that happened to a message: what there is to tell of it, and the status that it led to. */
+export interface Happening {
+  /** The ULID that it was written under: what happened in the same millisecond is told in that order. */
+  readonly ulid: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly led_to: MessageStatus | null;
+  readonly error: MessageError | null;
+  readonly entry: TimelineEntry | null;
+}
+
+/** A timeline, oldest first: each happening, followed by the change of status that it brought. */
+export function timelineOf(created: Happening, happenings: readonly Happening[]): TimelineEntry[] {
+  let status: MessageStatus | null = null;
+  const told: TimelineEntry[] = [];
+  for (const { at, led_to, error, entry } of [created, ...happenings.toSorted(inOrder)]) {
+    if (entry !== null) told.push(entry);
+    if (led_to === null) continue;
+    told.push({ type: "transition", at: iso(at), from: status, to: led_to, error });
+    status = led_to;
+  }
+  return told;
+}
+
+function inOrder(a: Happening, b: Happening): number {
+  return a.at - b.at || (a.ulid < b.ulid ? -1 : 1);
+}
+
+export interface AttemptFacts {
+  readonly id: Extract<TimelineEntry, { type: "attempt" }>["id"];
+  readonly number: number;
+  readonly transport: string;
+  readonly started_at: number;
+  readonly outcome: Extract<TimelineEntry, { type: "attempt" }>["outcome"];
+  readonly answered_at: number | null;
+  readonly provider_message_id: string | null;
+  readonly error: MessageError | null;
+  readonly next_attempt_at: number | null;
+  readonly led_to: MessageStatus | null;
+}
+
+/** An attempt happens twice: it begins, and it is answered. */
+export function happeningsOf(attempt: AttemptFacts): Happening[] {
+  const { id, number, transport, started_at, outcome, answered_at, provider_message_id, error, led_to } = attempt;
+  const entry: TimelineEntry = {
+    type: "attempt",
+    at: iso(started_at),
+    id,
+    number,
+    transport,
+    outcome,
+    provider_message_id,
+    error,
+    answered_at: isoOrNull(answered_at),
+    next_attempt_at: isoOrNull(attempt.next_attempt_at),
+  };
+  const ulid = ulidOf(id);
+  const began: Happening = { ulid, at: started_at, led_to: "sending", error: null, entry };
+  if (answered_at === null) return [began];
+  // An answer in the same millisecond comes right after its attempt.
+  return [began, { ulid: `${ulid}~`, at: answered_at, led_to, error, entry: null }];
+}

@@ -1,0 +1,121 @@
+/**
+ * What the engine can do, described once: a command changes something, a query reads. HTTP routes, the in-process API and the
+ * OpenAPI document are three views of these.
+ */
+import type { KeyObject } from "node:crypto";
+import type { z } from "zod";
+import type { DrawId, KeyId, RequestId } from "./ids.ts";
+import type { Limits } from "./options.ts";
+import type { Random } from "./ports/random.ts";
+import type { Transport } from "./ports/transport.ts";
+import type { Scope } from "./scope.ts";
+import type { Signal } from "./signal.ts";
+import type { Reads } from "./transactions/reads.ts";
+import type { Tx } from "./transactions/transaction.ts";
+
+/** Who asks: an API key over HTTP, or the host in process, who may do everything in its scope. */
+export type Caller =
+  | { readonly type: "key"; readonly key_id: KeyId; readonly scopes: readonly string[] }
+  | { readonly type: "host" };
+
+/** What an operation is given beside its input. */
+export interface Call {
+  readonly scope: Scope;
+  readonly caller: Caller;
+  readonly request_id: RequestId;
+  /** The caller's idempotency key, so that a resource can show it. */
+  readonly idempotency_key: string | null;
+  readonly services: Services;
+}
+
+/** What the engine was wired with, as far as decisions depend on it. Nothing here does I/O. */
+export interface Services {
+  readonly drawId: DrawId;
+  readonly random: Random;
+  readonly limits: Limits;
+  readonly transports: readonly Transport[];
+  /** The key of keyed hashes (fingerprints, cursors, erased addresses): 32 bytes that never leave the storage. */
+  readonly secret: KeyObject;
+}
+
+export interface Command<Input, Output> {
+  readonly kind: "command";
+  /** In dots, as it is called in process: `messages.send`. Part of the idempotency fingerprint. */
+  readonly name: string;
+  /** Path parameters and body in one. Made once for an engine from its limits; parses `unknown`, whoever calls. */
+  readonly input: (limits: Limits) => z.ZodType<Input>;
+  readonly status: 200 | 201 | 202 | 204;
+  /** Runs in one transaction: awaits `tx` and nothing else. */
+  run(tx: Tx, input: Input, call: Call): Promise<Output>;
+  /** What a replay shows instead, where the answer has a secret in it. */
+  onReplay?(output: Output): Output;
+}
+
+export interface Query<Input, Output> {
+  readonly kind: "query";
+  readonly name: string;
+  /** Path and query parameters in one; the latter are strings over HTTP, so numbers are coerced. */
+  readonly input: (limits: Limits) => z.ZodType<Input>;
+  /** `now` is in milliseconds. */
+  run(reads: Reads, input: Input, call: Call, now: number): Promise<Output>;
+}
+
+/**
+ * What is too big for one transaction: many, each complete in itself. Cut off in between, it is run again and goes on.
+ */
+export interface Procedure<Input, Output> {
+  readonly kind: "procedure";
+  readonly name: string;
+  readonly input: (limits: Limits) => z.ZodType<Input>;
+  readonly status: 200 | 201;
+  run(steps: Steps, input: Input, call: Call): Promise<Output>;
+}
+
+export interface Steps {
+  readonly reads: Reads;
+  /** One transaction. */
+  commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * One command as a part of the procedure. Under an idempotency key each step has its own claim, so a step that was done is answered
+   * and not done again.
+   */
+  execute<Input, Output>(command: Command<Input, Output>, input: Input, step: number): Promise<Outcome<Output>>;
+}
+
+/**
+ * What happens from now on, or from where the caller left off. What is wrong with the input is thrown before it begins; it ends when
+ * `signal` aborts.
+ */
+export interface EventStream<Input> {
+  readonly kind: "stream";
+  readonly name: string;
+  readonly input: (limits: Limits) => z.ZodType<Input>;
+  open(sources: StreamSources, input: Input, call: Call, signal: AbortSignal): Promise<AsyncIterable<StreamEvent>>;
+}
+
+export interface StreamSources {
+  readonly reads: Reads;
+  /** Raised whenever something may have been committed. Of the stream alone, and let go of when the stream ends. */
+  readonly news: (signal: AbortSignal) => Signal;
+}
+
+/** One event of a `text/event-stream` (WHATWG HTML, section 9.2). */
+export interface StreamEvent {
+  /** What the client sends as `Last-Event-ID` when it comes again. */
+  readonly id?: string;
+  readonly event?: string;
+  /** May have several lines. Without data nothing is dispatched: a comment or a retry alone. */
+  readonly data?: string;
+  /** Milliseconds that the client waits before it comes again. */
+  readonly retry?: number;
+  /** Seen by nobody; keeps proxies from closing a quiet connection. */
+  readonly comment?: string;
+}
+
+/** How a command came out. `body` is the JSON of `value`, and the same bytes at each replay. */
+export interface Outcome<Output> {
+  readonly status: number;
+  readonly value: Output;
+  readonly body: string;
+  readonly replayed: boolean;
+}

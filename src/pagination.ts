@@ -1,0 +1,91 @@
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { TidingsError } from "./errors.ts";
+import type { Call } from "./operation.ts";
+import type { Index, KeyValue, Seen } from "./ports/collection.ts";
+import type { Row } from "./ports/storage.ts";
+import type { RangeOf, Reads } from "./transactions/reads.ts";
+
+/** One page of a list. `next_cursor` is null on the last. */
+export interface Page<T> {
+  data: T[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+export const defaultPageSize = 20;
+
+/** What a list walks, and the input that asked for it. */
+export interface Walk<R extends object> extends Omit<RangeOf<R>, "limit"> {
+  /** The operation's name. A cursor is good for this operation, account and mode, and for these filters. */
+  readonly operation: string;
+  readonly filters: Readonly<Record<string, unknown>>;
+  readonly input: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+}
+
+/**
+ * The rows of one page, in the order of the index. The cursor holds the position of the last row, not a count, so a walk
+ * never skips or repeats a row that stood still, whatever comes and goes meanwhile.
+ * @throws TidingsError `invalid_cursor`
+ */
+export async function page<R extends object>(
+  reads: Reads,
+  { operation, filters, input: { limit = defaultPageSize, cursor }, ...range }: Walk<R>,
+  { scope, services: { secret } }: Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> },
+): Promise<Page<Seen<R>>> {
+  const columns = positionColumns(range.index, range.prefix.length);
+  const binding = JSON.stringify(["cursor", operation, scope.account_id, scope.mode, range.index.name, canonical(filters)]);
+  const after = cursor === undefined ? range.after : decode(cursor, binding, secret, columns.length);
+
+  const rows = await reads.range({ ...range, limit: limit + 1, ...(after === undefined ? {} : { after }) });
+  const data = rows.slice(0, limit);
+  const last = rows.length > limit ? data.at(-1) : undefined;
+  return {
+    data,
+    has_more: last !== undefined,
+    next_cursor: last === undefined ? null : encode(columns.map((column) => (last as Row)[column]), binding, secret),
+  };
+}
+
+/** The same page of other things. */
+export function mapPage<T, U>(of: Page<T>, map: (row: T) => U): Page<U> {
+  return { ...of, data: of.data.map(map) };
+}
+
+/** What tells two rows of the range apart, in its order: the rest of the index and the primary key. */
+function positionColumns({ columns, collection }: Index, prefix: number): readonly string[] {
+  return [...columns.slice(prefix), ...collection.primary.columns.filter((each) => !columns.includes(each))];
+}
+
+function canonical(filters: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
+  return Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const macBytes = 12;
+
+const mac = (binding: string, position: Uint8Array, secret: KeyObject): Buffer =>
+  createHmac("sha256", secret).update(binding).update("\0").update(position).digest().subarray(0, macBytes);
+
+function encode(position: readonly unknown[], binding: string, secret: KeyObject): string {
+  const bytes = Buffer.from(JSON.stringify(position));
+  return Buffer.concat([mac(binding, bytes, secret), bytes]).toString("base64url");
+}
+
+function decode(cursor: string, binding: string, secret: KeyObject, length: number): readonly KeyValue[] {
+  const bytes = Buffer.from(cursor, "base64url");
+  const position = bytes.subarray(macBytes);
+  const genuine =
+    // `Buffer.from` skips what is not base64url: two texts must not be one cursor.
+    bytes.toString("base64url") === cursor &&
+    bytes.length > macBytes &&
+    timingSafeEqual(bytes.subarray(0, macBytes), mac(binding, position, secret));
+  const values: unknown = genuine ? JSON.parse(position.toString()) : undefined;
+  // One made by an older version of the code can be genuine and yet of another shape.
+  if (!Array.isArray(values) || values.length !== length) {
+    throw new TidingsError("invalid_cursor", "The cursor does not belong to this list with these filters.", {
+      errors: [{ parameter: "cursor", code: "invalid_cursor", message: "Start again without a cursor." }],
+    });
+  }
+  return values as KeyValue[];
+}

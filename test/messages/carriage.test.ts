@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Carriage, type Evidence, join } from "../../src/domain/messages/carriage.ts";
+import { carrierError } from "../../src/domain/messages/rules.ts";
+import { carrierErrorCodes } from "../../src/ports/transport.ts";
+
+const ranks = ["sent", "unconfirmed", "undelivered", "delivered", "read"] as const;
+
+/** Few distinct times and codes, so that ties are common. */
+const evidence: fc.Arbitrary<Evidence> = fc
+  .record({
+    status: fc.constantFrom(...ranks),
+    at: fc.integer({ min: 1, max: 6 }),
+    code: fc.constantFrom(...carrierErrorCodes.slice(0, 3)),
+    provider_code: fc.constantFrom("30003", "30007"),
+    permanent: fc.boolean(),
+  })
+  .map(({ status, at, code, provider_code, permanent }) =>
+    status === "undelivered"
+      ? { status, at, error: carrierError({ code, message: "no", provider_code }, permanent) }
+      : { status, at, error: null },
+  );
+/** Receipts of one instant and reason, which differ in the carrier's own words only. */
+const tied: fc.Arbitrary<Evidence> = fc.constantFrom("30003", "30005", "30007").map((provider_code) => ({
+  status: "undelivered",
+  at: 3,
+  error: carrierError({ code: "unreachable", message: "no", provider_code }, false),
+}));
+const history = fc.oneof(
+  fc.array(evidence, { minLength: 1, maxLength: 8 }),
+  fc.array(tied, { minLength: 1, maxLength: 4 }),
+);
+
+const all = (list: readonly Evidence[]): Carriage => {
+  const [first, ...rest] = list;
+  if (first === undefined) throw new Error("no evidence");
+  return rest.reduce<Carriage>((known, next) => join(known, next).carriage, join(null, first).carriage);
+};
+const shuffled = <T>(list: readonly T[]): fc.Arbitrary<T[]> =>
+  fc.shuffledSubarray([...list], { minLength: list.length, maxLength: list.length });
+
+describe("what is known of a message that left", () => {
+  it("is the same after any order and repetition of the same evidence", () => {
+    const told = history.chain((list) =>
+      fc.tuple(
+        fc.constant(list),
+        fc.array(fc.constantFrom(...list), { maxLength: 6 }).chain((again) => shuffled([...list, ...again])),
+      ),
+    );
+    fc.assert(
+      fc.property(told, ([list, other]) => {
+        expect(all(other)).toEqual(all(list));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("never falls in rank, and its times never move later", () => {
+    fc.assert(
+      fc.property(history, evidence, (list, next) => {
+        const before = all(list);
+        const { carriage: after } = join(before, next);
+        expect(ranks.indexOf(after.status)).toBeGreaterThanOrEqual(ranks.indexOf(before.status));
+        for (const time of ["sent_at", "delivered_at", "read_at"] as const) {
+          if (before[time] !== null) expect(after[time]).toBeLessThanOrEqual(before[time]);
+        }
+      }),
+    );
+  });
+
+  it("says of a receipt that it was applied exactly when it changed something", () => {
+    fc.assert(
+      fc.property(history, evidence, (list, next) => {
+        const before = all(list);
+        const joined = join(before, next);
+        expect(joined.applied).toBe(JSON.stringify(joined.carriage) !== JSON.stringify(before));
+      }),
+    );
+  });
+
+  it("takes status and error from the strongest evidence, the first by the carrier's time and then its code", () => {
+    fc.assert(
+      fc.property(history, (list) => {
+        const { status, at, error } = all(list);
+        const strongest = ranks[Math.max(...list.map((each) => ranks.indexOf(each.status)))];
+        const peers = list.filter((each) => each.status === strongest);
+        const first = peers.filter((each) => each.at === Math.min(...peers.map((peer) => peer.at)));
+        expect(status).toBe(strongest);
+        expect(at).toBe(first[0]?.at);
+        expect(first.every((each) => (error?.code ?? "") <= (each.error?.code ?? ""))).toBe(true);
+        expect(first.map((each) => each.error?.code)).toContain(error?.code);
+      }),
+    );
+  });
+
+  it("can turn from undelivered to delivered and not back", () => {
+    const error = carrierError({ code: "unreachable", message: "" }, false);
+    const no = { status: "undelivered", at: 1, error } as const;
+    const yes = { status: "delivered", at: 2, error: null } as const;
+    expect(all([no, yes])).toMatchObject({ status: "delivered", error: null, delivered_at: 2 });
+    expect(join(all([yes]), no)).toMatchObject({ applied: true, carriage: { status: "delivered", sent_at: 1 } });
+    expect(join(all([yes]), { ...no, at: 3 })).toMatchObject({ applied: false, ignored_reason: "outranked" });
+  });
+
+  it("tells a repeated receipt from a later one of the same kind", () => {
+    const known = all([{ status: "delivered", at: 5, error: null }]);
+    expect(join(known, { status: "delivered", at: 5, error: null })).toMatchObject({ ignored_reason: "duplicate" });
+    expect(join(known, { status: "delivered", at: 6, error: null })).toMatchObject({ ignored_reason: "not_first" });
+  });
+
+  it("proves delivery and sending by what came after them", () => {
+    expect(all([{ status: "read", at: 9, error: null }])).toMatchObject({ sent_at: 9, delivered_at: 9, read_at: 9 });
+  });
+});

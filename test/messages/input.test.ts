@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { eventTypes } from "../../src/domain/events/types.ts";
+import { listMessagesSchema, sendMessageSchema } from "../../src/domain/messages/types.ts";
+import { defaultLimits } from "../../src/options.ts";
+
+const schema = sendMessageSchema(defaultLimits);
+const to = "+15005550001";
+
+const wrong = (input: unknown): string[] =>
+  (schema.safeParse(input).error?.issues ?? []).map(({ path, code }) => (path.length > 0 ? path.join(".") : code));
+
+describe("the input of a send", () => {
+  it("takes any text that a database can keep, up to 1,600 characters, however many code units they are", () => {
+    const storable = fc.string({ unit: "binary", minLength: 1, maxLength: 1_600 }).filter((text) => !text.includes("\0"));
+    fc.assert(fc.property(storable, (body) => schema.safeParse({ to, body }).success), { numRuns: 20 });
+    expect(wrong({ to, body: "😀".repeat(1_600) })).toEqual([]);
+    expect(wrong({ to, body: "😀".repeat(1_601) })).toEqual(["body"]);
+    expect(wrong({ to, body: "a".repeat(1_601) })).toEqual(["body"]);
+  });
+
+  it.each([
+    ["NUL", { to, body: "a\0b" }, ["body"]],
+    ["half a surrogate pair", { to, body: "a\ud800b" }, ["body"]],
+    ["an empty body without media", { to, body: "" }, ["body"]],
+    ["media on sms", { to, body: "", channel: "sms", media: [{ url: "https://a.example/b" }] }, ["media"]],
+    ["media that is not http", { to, body: "", media: [{ url: "file:///etc/passwd" }] }, ["media.0.url"]],
+    ["a phone number on webchat", { to, body: "a", channel: "webchat" }, ["to"]],
+    ["an unknown field", { to, body: "a", colour: "red" }, ["unrecognized_keys"]],
+    ["__proto__ as a field", JSON.parse(`{"to":"${to}","body":"a","__proto__":{"x":1}}`), ["unrecognized_keys"]],
+    [
+      "__proto__ in metadata",
+      JSON.parse(`{"to":"${to}","body":"a","metadata":{"__proto__":"x"}}`),
+      ["metadata.__proto__"],
+    ],
+    ["metadata that is not text", { to, body: "a", metadata: { a: 1 } }, ["metadata.a"]],
+    ["a date without a time zone", { to, body: "a", send_at: "2026-01-01T00:00:00" }, ["send_at"]],
+    ["a day that never was", { to, body: "a", send_at: "2026-02-30T00:00:00Z" }, ["send_at"]],
+    ["a ttl of nothing", { to, body: "a", ttl_seconds: 0 }, ["ttl_seconds"]],
+    ["half a second of ttl", { to, body: "a", ttl_seconds: 0.5 }, ["ttl_seconds"]],
+  ])("refuses %s", (_name, input, where) => {
+    expect(wrong(input)).toEqual(where);
+  });
+
+  it("takes media without a body, on mms or by default", () => {
+    const media = [{ url: "https://a.example/b.png", content_type: "image/png" }];
+    expect(wrong({ to, body: "", media })).toEqual([]);
+    expect(wrong({ to, body: "", media, channel: "mms" })).toEqual([]);
+    expect(wrong({ to: "ct_01J00000000000000000000000", body: "", media, channel: "webchat" })).toEqual([]);
+  });
+
+  it("takes phone numbers of 7 to 15 digits that don't begin with 0, and nothing near", () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^\+?[0-9]{0,18}$/), (phone) => {
+        expect(wrong({ to: phone, body: "a" }).length === 0).toBe(/^\+[1-9][0-9]{6,14}$/.test(phone));
+      }),
+    );
+    expect(wrong({ to: `${to}\n`, body: "a" })).toEqual(["to"]);
+  });
+
+  it("answers every field's error at once, also those of rules over two fields", () => {
+    const input = { to: "x", body: "", channel: "fax", from: "", ttl_seconds: "1", category: "spam", extra: 1 };
+    expect(wrong(input).toSorted((a, b) => a.localeCompare(b))).toEqual(
+      ["body", "category", "channel", "from", "to", "ttl_seconds", "unrecognized_keys"],
+    );
+  });
+
+  it("holds the host's limits, narrower or wider than the defaults", () => {
+    const narrow = sendMessageSchema({ ...defaultLimits, message_characters: 5, metadata_keys: 1, metadata_characters: 2 });
+    const wide = sendMessageSchema({ ...defaultLimits, message_characters: 5_000, metadata_keys: 60 });
+    expect(narrow.safeParse({ to, body: "123456" }).success).toBe(false);
+    expect(narrow.safeParse({ to, body: "1", metadata: { a: "1", b: "2" } }).success).toBe(false);
+    expect(narrow.safeParse({ to, body: "1", metadata: { a: "123" } }).success).toBe(false);
+    expect(wide.safeParse({ to, body: "1".repeat(5_000) }).success).toBe(true);
+    const document = z.toJSONSchema(narrow, { io: "input" });
+    expect(JSON.stringify(document)).toContain('"maxLength":5');
+  });
+
+  it("never throws, whatever comes", () => {
+    const near = fc.record(
+      { to: fc.anything(), body: fc.anything(), media: fc.anything(), channel: fc.anything(), metadata: fc.anything() },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), near), (input) => {
+        expect(typeof schema.safeParse(input).success).toBe("boolean");
+      }),
+    );
+  });
+});
+
+describe("the filters of a list", () => {
+  it("read numbers from a query as from a program, and nothing else", () => {
+    expect(listMessagesSchema.parse({ limit: "7" })).toEqual({ limit: 7 });
+    expect(listMessagesSchema.parse({ limit: 7 })).toEqual({ limit: 7 });
+    for (const limit of ["0", "101", "", " 7", "7.5", "1e1", true, null, "-1", 0, Number.NaN, []]) {
+      expect(listMessagesSchema.safeParse({ limit }).success).toBe(false);
+    }
+  });
+});
+
+describe("the events", () => {
+  it("are the specification's five and ours", () => {
+    expect(eventTypes.toSorted((a, b) => a.localeCompare(b))).toEqual([
+      "agent.run.completed",
+      "contact.created",
+      "contact.opted_in",
+      "contact.opted_out",
+      "contact.updated",
+      "conversation.closed",
+      "conversation.created",
+      "conversation.handoff",
+      "conversation.updated",
+      "message.failed",
+      "message.received",
+      "message.sent",
+      "message.updated",
+      "sentiment.changed",
+      "webhook.disabled",
+    ]);
+  });
+});

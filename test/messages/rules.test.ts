@@ -1,0 +1,269 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type AfterAttempt,
+  announced,
+  answered,
+  cancel,
+  carried,
+  carrierError,
+  edit,
+  evidenceOf,
+  expire,
+  handOver,
+  isCarried,
+  lapsed,
+  maxAttempts,
+  type MessageState,
+  notSent,
+  plan,
+  refuse,
+  release,
+  retryAt,
+  retryDelays,
+  unconfirmed,
+} from "../../src/domain/messages/rules.ts";
+import { maxScheduleAhead, messageStatuses } from "../../src/domain/messages/types.ts";
+import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
+
+const now = 1_000_000;
+const hour = 3_600_000;
+const error = carrierError({ code: "throttled", message: "Slow down." }, false);
+const throttled: SendAnswer = { outcome: "rejected", error: { code: "throttled", message: "" }, permanent: false };
+const landline: SendAnswer = { outcome: "rejected", error: { code: "landline", message: "" }, permanent: true };
+const accepted: SendAnswer = { outcome: "accepted", provider_message_id: "p1" };
+const unclear: SendAnswer = { outcome: "ambiguous", error: { code: "unknown", message: "" } };
+
+const attempts = fc.integer({ min: 1, max: maxAttempts });
+const expires_at = fc.integer({ min: now - hour, max: now + hour });
+const waiting: fc.Arbitrary<MessageState> = fc.oneof(
+  fc.record({ status: fc.constant("scheduled" as const), send_at: fc.nat(2 * now), expires_at }),
+  fc.record({ status: fc.constant("queued" as const), due_at: fc.nat(2 * now), expires_at, attempts: fc.nat(5) }),
+);
+const open: fc.Arbitrary<MessageState> = fc.oneof(
+  fc.record({ status: fc.constant("sending" as const), expires_at, attempts }),
+  fc.record({ status: fc.constant("ambiguous" as const), expires_at, attempts, error: fc.constant(error) }),
+);
+const ended: fc.Arbitrary<MessageState> = fc.constantFrom<MessageState>(
+  { status: "canceled" },
+  { status: "expired", error },
+  { status: "failed", error },
+);
+const receipt: fc.Arbitrary<Receipt> = fc.record({
+  status: fc.constantFrom("sent", "delivered", "undelivered", "read"),
+  at: fc.nat(2 * now),
+});
+const carriedState = receipt.map((each) => carried({ status: "canceled" }, evidenceOf(each)).state);
+const state = fc.oneof(waiting, open, ended, carriedState);
+const answer = fc.constantFrom(throttled, landline, accepted, unclear);
+
+const stateAfter = (from: MessageState, decided: { decision: string; state?: MessageState }) => decided.state ?? from;
+
+describe("before the hand-over", () => {
+  it("a message is queued at once, or scheduled for a time of at most 35 days ahead", () => {
+    expect(plan({}, now)).toMatchObject({ state: { status: "queued", due_at: now, expires_at: now + 4 * hour } });
+    expect(plan({ send_at: now - 1 }, now)).toMatchObject({ state: { status: "queued" } });
+    expect(plan({ send_at: now + 1, ttl: 5 }, now)).toMatchObject({
+      state: { status: "scheduled", send_at: now + 1, expires_at: now + 6 },
+    });
+    expect(plan({ send_at: now + maxScheduleAhead }, now)).toMatchObject({ state: { status: "scheduled" } });
+    expect(plan({ send_at: now + maxScheduleAhead + 1 }, now)).toMatchObject({ error: { code: "too_far_ahead" } });
+  });
+
+  it("cancel wins or send wins, never both, in whatever order they come", () => {
+    fc.assert(
+      fc.property(state, (from) => {
+        const canceled = cancel(from);
+        if (canceled.decision === "canceled") expect(handOver(canceled.state, now).decision).toBe("none");
+        const handed = handOver(from, now);
+        if (handed.decision === "send") expect(cancel(handed.state).decision).toBe("refused");
+      }),
+    );
+  });
+
+  it("only what is scheduled or queued can be canceled, refused by policy or expire", () => {
+    fc.assert(
+      fc.property(state, (from) => {
+        const early = from.status === "scheduled" || from.status === "queued";
+        expect(cancel(from).decision).toBe(early ? "canceled" : "refused");
+        expect(refuse(from, error).decision).toBe(early ? "failed" : "none");
+        if (!early) expect(expire(from, now).decision).toBe("none");
+      }),
+    );
+  });
+
+  it("nothing is handed over before its time or after its ttl", () => {
+    fc.assert(
+      fc.property(waiting, (from) => {
+        const released = release(from, now);
+        if (from.status === "scheduled") expect(released.decision === "released").toBe(from.send_at <= now);
+        const decided = handOver(stateAfter(from, released), now);
+        if ("expires_at" in from && from.expires_at <= now) expect(decided.decision).not.toBe("send");
+        if (decided.decision === "wait") expect(decided.until).toBeGreaterThan(now);
+        if (decided.decision === "send" && from.status === "queued") expect(from.due_at).toBeLessThanOrEqual(now);
+      }),
+    );
+  });
+
+  it("an edit moves the ttl along with the time, and is refused once the message is on its way", () => {
+    const scheduled = { status: "scheduled", send_at: now + 10, expires_at: now + 30 } as const;
+    expect(edit(scheduled, {}, now)).toEqual({ decision: "edited", state: scheduled });
+    expect(edit(scheduled, { send_at: now + 100 }, now)).toMatchObject({ state: { expires_at: now + 120 } });
+    expect(edit(scheduled, { send_at: 5 }, now)).toMatchObject({ state: { send_at: now, expires_at: now + 20 } });
+    expect(edit(scheduled, { send_at: now + maxScheduleAhead + 1 }, now).decision).toBe("invalid");
+    fc.assert(
+      fc.property(state, (from) => {
+        expect(edit(from, {}, now).decision).toBe(from.status === "scheduled" ? "edited" : "refused");
+      }),
+    );
+  });
+});
+
+describe("after an attempt", () => {
+  it("is tried again only when it surely left nothing, while tries and ttl last", () => {
+    fc.assert(
+      fc.property(open, attempts, answer, (from, attempt, said) => {
+        const decided = answered(from, attempt, said, now);
+        if (decided.decision !== "retry") return;
+        expect(said).toBe(throttled);
+        expect(from).toMatchObject({ attempts: attempt });
+        expect(decided.state.due_at).toBeGreaterThan(now);
+        expect(decided.state.due_at).toBeLessThan(decided.state.expires_at);
+        expect(attempt).toBeLessThan(maxAttempts);
+      }),
+    );
+  });
+
+  it("a lost answer holds the message until a look-up or the host says that it was not sent", () => {
+    const sending = { status: "sending", expires_at: now + hour, attempts: 2 } as const;
+    for (const decided of [answered(sending, 2, unclear, now), lapsed(sending, 2)]) {
+      const held = stateAfter(sending, decided);
+      expect(held.status).toBe("ambiguous");
+      expect(handOver(held, now + hour).decision).toBe("none");
+      expect(notSent(held, 1, now).decision).toBe("none");
+      expect(notSent(held, 2, now)).toMatchObject({ decision: "retry", state: { due_at: now, attempts: 2 } });
+    }
+    expect(notSent({ ...sending, status: "ambiguous", attempts: maxAttempts, error }, maxAttempts, now).decision).toBe(
+      "failed",
+    );
+  });
+
+  it("a late answer about an older attempt changes nothing, unless it proves that the message was sent", () => {
+    fc.assert(
+      fc.property(state, attempts, answer, (from, attempt, said) => {
+        const stale = !("attempts" in from) || from.status === "queued" || from.attempts !== attempt;
+        fc.pre(stale);
+        const decided = answered(from, attempt, said, now);
+        expect(decided.decision).toBe(said === accepted ? "carried" : "none");
+      }),
+    );
+  });
+
+  it("a permanent refusal ends it, with the carrier's reason", () => {
+    expect(answered({ status: "sending", expires_at: now + hour, attempts: 1 }, 1, landline, now)).toMatchObject({
+      decision: "failed",
+      state: { error: { code: "landline", permanent: true, stage: "carrier" } },
+    });
+  });
+
+  it("counts as delivered when it was accepted by a transport without receipts", () => {
+    const sending = { status: "sending", expires_at: now + hour, attempts: 1 } as const;
+    expect(answered(sending, 1, accepted, now, "delivered")).toMatchObject({ state: { delivered_at: now } });
+  });
+
+  it("waits 1 s, 5 s, 30 s, 2 m and 10 m, unless the carrier names its own time", () => {
+    const far = now + 100 * hour;
+    expect([1, 2, 3, 4, 5, 6].map((attempt) => retryAt(attempt, undefined, far, now))).toEqual([
+      ...retryDelays.map((delay) => now + delay),
+      null,
+    ]);
+    expect(retryAt(1, 7_000, far, now)).toBe(now + 7_000);
+    expect(retryAt(5, 0, far, now)).toBe(now);
+    expect(retryAt(1, -5, far, now)).toBe(now);
+    expect(retryAt(1, Number.NaN, far, now)).toBe(now + 1_000);
+    expect(retryAt(1, Number.POSITIVE_INFINITY, far, now)).toBeNull();
+    expect(retryAt(1, undefined, now + 1_000, now)).toBeNull();
+  });
+});
+
+describe("once the carrier proves that it has the message", () => {
+  it("canceled, expired and failed are overruled", () => {
+    fc.assert(
+      fc.property(state, receipt, (from, proof) => {
+        const { state: to } = carried(from, evidenceOf(proof));
+        expect(isCarried(to)).toBe(true);
+        if (!isCarried(from)) expect(to).toMatchObject({ status: proof.status, at: proof.at });
+      }),
+    );
+  });
+
+  it("nothing sends, cancels, edits, expires or fails it any more", () => {
+    fc.assert(
+      fc.property(carriedState, attempts, answer, (from, attempt, said) => {
+        expect(handOver(from, now).decision).toBe("none");
+        expect(release(from, now).decision).toBe("none");
+        expect(cancel(from).decision).toBe("refused");
+        expect(edit(from, {}, now).decision).toBe("refused");
+        expect(expire(from, now).decision).toBe("none");
+        expect(refuse(from, error).decision).toBe("none");
+        expect(lapsed(from, attempt).decision).toBe("none");
+        expect(notSent(from, attempt, now).decision).toBe("none");
+        expect(["none", "carried"]).toContain(answered(from, attempt, said, now).decision);
+      }),
+    );
+  });
+
+  it("receipts and the answer may come in any order and any number, and the message ends the same", () => {
+    type Step = { receipt: Receipt } | { answer: SendAnswer };
+    const steps = fc.array(
+      fc.oneof(
+        receipt.map((each): Step => ({ receipt: each })),
+        fc.constantFrom(accepted, throttled, unclear).map((each): Step => ({ answer: each })),
+      ),
+      { minLength: 1, maxLength: 6 },
+    );
+    const sending: MessageState = { status: "sending", expires_at: now + hour, attempts: 1 };
+    const run = (list: readonly Step[]) =>
+      list.reduce<MessageState>((from, step) => {
+        const decided: AfterAttempt =
+          "receipt" in step ? carried(from, evidenceOf(step.receipt)) : answered(from, 1, step.answer, now);
+        return stateAfter(from, decided);
+      }, sending);
+    const pair = steps.chain((list) =>
+      fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: 2 * list.length })),
+    );
+    fc.assert(
+      fc.property(pair, ([list, other]) => {
+        // Without any proof a refusal and a lost answer of one attempt contradict each other: no carrier says both.
+        fc.pre(list.some((step) => "receipt" in step || step.answer === accepted));
+        expect(run(other)).toEqual(run(list));
+      }),
+    );
+  });
+
+  it("a message is unconfirmed when no receipt came, which a later one still settles", () => {
+    const sent = carried({ status: "canceled" }, { status: "sent", at: now, error: null }).state;
+    const waited = unconfirmed(sent, now + 60_000);
+    expect(waited).toMatchObject({ state: { status: "unconfirmed", sent_at: now } });
+    const settled = carried(stateAfter(sent, waited), evidenceOf({ status: "delivered", at: now + 5 }));
+    expect(settled.state).toMatchObject({ status: "delivered", sent_at: now });
+    fc.assert(
+      fc.property(state, (from) => {
+        expect(unconfirmed(from, now).decision).toBe(from.status === "sent" ? "carried" : "none");
+      }),
+    );
+  });
+});
+
+describe("the events of a change", () => {
+  it("tell each change once, delivery when it is first delivered, and every way to fail", () => {
+    expect(announced("queued", "sending")).toEqual(["message.updated"]);
+    expect(announced("sent", "delivered")).toEqual(["message.updated", "message.sent"]);
+    expect(announced("sent", "read")).toEqual(["message.updated", "message.sent"]);
+    expect(announced("delivered", "read")).toEqual(["message.updated"]);
+    for (const to of ["failed", "undelivered", "expired"] as const) {
+      expect(announced("sent", to)).toEqual(["message.updated", "message.failed"]);
+    }
+    for (const status of messageStatuses) expect(announced(status, status)).toEqual([]);
+  });
+});
