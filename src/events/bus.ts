@@ -1,0 +1,58 @@
+import { EventEmitter } from "eventemitter3";
+import { eventResource } from "../domain/events/resource.ts";
+import { type EventRow, events } from "../domain/events/rows.ts";
+import type { Event, EventType } from "../domain/events/types.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { Write } from "../ports/storage.ts";
+import type { Scope } from "../scope.ts";
+
+/** Called after the commit that brought the event. What it throws is logged and hurts nobody. */
+export type EventHandler<T extends EventType> = (event: Event<T>, scope: Scope) => void | Promise<void>;
+
+/** Tells handlers in this process of what this process committed. */
+export class EventBus {
+  readonly #emitter = new EventEmitter();
+  readonly #logger: Logger;
+  /** What is registered for each handler, so that it can be taken back. */
+  readonly #wrapped = new Map<EventType, Map<unknown, (event: Event, scope: Scope) => void>>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  on<T extends EventType>(type: T, handler: EventHandler<T>): void {
+    let wrapped = this.#wrapped.get(type);
+    if (wrapped === undefined) this.#wrapped.set(type, (wrapped = new Map<unknown, (event: Event, scope: Scope) => void>()));
+    if (wrapped.has(handler)) return;
+    const guarded = (event: Event, scope: Scope): void => {
+      void this.#call(handler as EventHandler<EventType>, event, scope);
+    };
+    wrapped.set(handler, guarded);
+    this.#emitter.on(type, guarded);
+  }
+
+  off<T extends EventType>(type: T, handler: EventHandler<T>): void {
+    const guarded = this.#wrapped.get(type)?.get(handler);
+    if (guarded === undefined) return;
+    this.#wrapped.get(type)?.delete(handler);
+    this.#emitter.off(type, guarded);
+  }
+
+  /** Tells of the events among what was committed, in their order. */
+  tell(writes: readonly Write[]): void {
+    for (const write of writes) {
+      if (write.collection !== events || write.kind !== "insert") continue;
+      const row = write.row as unknown as EventRow;
+      if (this.#emitter.listenerCount(row.type) === 0) continue;
+      this.#emitter.emit(row.type, eventResource(row), { account_id: row.account_id, mode: row.mode });
+    }
+  }
+
+  async #call(handler: EventHandler<EventType>, event: Event, scope: Scope): Promise<void> {
+    try {
+      await handler(event, scope);
+    } catch (error) {
+      this.#logger.error({ error, event_id: event.id, type: event.type }, "an event handler failed");
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { eventResource } from "../domain/events/resource.ts";
+import { eventById, type EventRow, eventsByPosition } from "../domain/events/rows.ts";
+import { type EventType, eventTypeSchema } from "../domain/events/types.ts";
+import { reference } from "../fields.ts";
+import type { Signal } from "../signal.ts";
+import { invalid } from "../errors.ts";
+import type { EventStream, StreamEvent } from "../operation.ts";
+import type { Scope } from "../scope.ts";
+import type { Reads } from "../transactions/reads.ts";
+
+export const streamEventsSchema = z.strictObject({
+  types: z
+    .string()
+    .max(1_000)
+    .transform((list) => list.split(","))
+    .pipe(z.array(eventTypeSchema))
+    .optional()
+    .meta({ description: "Types of events, separated by commas. By default all." }),
+  last_event_id: reference.optional().meta({ description: "Goes on after this event. By default only what is new." }),
+});
+export interface StreamEvents extends z.infer<typeof streamEventsSchema> {}
+
+/** Rows read at once. A reader that is slow is read for slowly: nothing is buffered but one page. */
+const pageSize = 100;
+/** A sign of life now and then keeps proxies from closing a quiet stream, and finds out who is gone. */
+const quietMs = 15_000;
+
+/** An account's events in commit order, after `last_event_id`. Each is sent as it is stored; comments are signs of life. */
+export const eventStream: EventStream<StreamEvents> = {
+  kind: "stream",
+  name: "events.stream",
+  input: () => streamEventsSchema,
+  async open({ reads, news }, { types, last_event_id }, { scope }, signal) {
+    const from = await positionOf(reads, scope, last_event_id);
+    return follow(reads, scope, types, from, news(signal), signal);
+  },
+};
+
+async function positionOf(reads: Reads, scope: Scope, last_event_id: string | undefined): Promise<number> {
+  if (last_event_id === undefined) {
+    const [last] = await reads.range({ index: eventsByPosition, prefix: [], order: "descending", limit: 1 });
+    return last?.position ?? 0;
+  }
+  const last = await reads.get(eventById, [scope.account_id, scope.mode, last_event_id]);
+  if (last !== undefined) return last.position;
+  const message = "This event is not known any more: read what was missed from /v1/events, and begin anew.";
+  throw invalid([{ header: "Last-Event-ID", code: "unknown_event", message }]);
+}
+
+async function* follow(
+  reads: Reads,
+  { account_id, mode }: Scope,
+  types: readonly EventType[] | undefined,
+  from: number,
+  news: Signal,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent> {
+  let position = from;
+  while (!signal.aborted) {
+    // Lowered before the read: what commits meanwhile raises it again and is not slept through.
+    news.lower();
+    const rows: readonly EventRow[] = await reads.range({
+      index: eventsByPosition,
+      prefix: [],
+      order: "ascending",
+      after: [position],
+      where: { account_id, mode, ...(types === undefined ? {} : { type: types }) },
+      limit: pageSize,
+    });
+    for (const row of rows) {
+      if (signal.aborted) return;
+      position = row.position;
+      yield { id: row.id, event: row.type, data: JSON.stringify(eventResource(row)) };
+    }
+    if (rows.length > 0) continue;
+    const raised = await news.wait(quietMs);
+    if (!raised && !signal.aborted) yield { comment: "" };
+  }
+}

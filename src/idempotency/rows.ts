@@ -1,0 +1,31 @@
+import type { AccountId } from "../ids.ts";
+import { collection, integer, nullable, text, time } from "../ports/collection.ts";
+import type { Mode } from "../scope.ts";
+
+/** What a key was used for, and what was answered. It commits with what the command wrote, so none is ever half done. */
+export interface IdempotencyRow {
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly key: string;
+  /** A keyed hash of the operation and its input. */
+  readonly fingerprint: string;
+  readonly status: number;
+  /** The bytes of the answer; null once what it tells of was erased or redacted. */
+  readonly response: string | null;
+  /** The id of what the answer shows, so that it can be erased with it. */
+  readonly subject_id: string | null;
+  readonly expires_at: number;
+}
+
+export const idempotency = collection<IdempotencyRow>("idempotency_keys", {
+  account_id: text,
+  mode: text,
+  key: text,
+  fingerprint: text,
+  status: integer,
+  response: nullable(text),
+  subject_id: nullable(text),
+  expires_at: time,
+});
+export const idempotencyByKey = idempotency.key("account_id", "mode", "key");
+export const idempotencyByExpiry = idempotency.index("by_expires_at", ["expires_at"]);

@@ -1,0 +1,79 @@
+/**
+ * An exact rate limit: the times of the last admissions. A request is admitted when fewer than `limit` were admitted in
+ * the `window` before it, so no window, wherever it starts, admits more. A refusal uses no quota.
+ */
+export interface SlidingLog {
+  readonly limit: number;
+  /** In milliseconds. */
+  readonly window: number;
+  /** A ring: `count` admissions in ascending order, the oldest at `oldest`. */
+  readonly times: Float64Array;
+  oldest: number;
+  count: number;
+  /** The clock when it was last looked at, and what is added to it so that it never runs back. */
+  seen: number;
+  ahead: number;
+}
+
+export interface Admission {
+  readonly admitted: boolean;
+  readonly limit: number;
+  /** How many more would be admitted now. */
+  readonly remaining: number;
+  /** Milliseconds until the whole quota is free. */
+  readonly reset_ms: number;
+  /** Milliseconds until one more is admitted; 0 when one would be now. */
+  readonly retry_after_ms: number;
+}
+
+export function slidingLog(limit: number, window: number): SlidingLog {
+  return {
+    limit,
+    window,
+    times: new Float64Array(limit),
+    oldest: 0,
+    count: 0,
+    seen: Number.NEGATIVE_INFINITY,
+    ahead: 0,
+  };
+}
+
+/** Asks for one admission at `now`, in milliseconds. */
+export function admit(log: SlidingLog, now: number): Admission {
+  const time = steady(log, now);
+  forget(log, time);
+  const admitted = log.count < log.limit;
+  if (admitted) {
+    log.times[(log.oldest + log.count) % log.limit] = time;
+    log.count += 1;
+  }
+  const remaining = log.limit - log.count;
+  return {
+    admitted,
+    limit: log.limit,
+    remaining,
+    reset_ms: entry(log, log.count - 1) + log.window - time,
+    retry_after_ms: remaining > 0 ? 0 : entry(log, 0) + log.window - time,
+  };
+}
+
+/**
+ * A clock that steps back would stretch the window by the step. Its steps are added up instead: time stands still for
+ * the step and goes on from there, so the limit holds and nobody waits longer than a window.
+ */
+function steady(log: SlidingLog, now: number): number {
+  if (now < log.seen) log.ahead += log.seen - now;
+  log.seen = now;
+  return now + log.ahead;
+}
+
+function forget(log: SlidingLog, time: number): void {
+  while (log.count > 0 && entry(log, 0) <= time - log.window) {
+    log.oldest = (log.oldest + 1) % log.limit;
+    log.count -= 1;
+  }
+}
+
+function entry(log: SlidingLog, place: number): number {
+  return log.times[(log.oldest + place) % log.limit] ?? Number.NEGATIVE_INFINITY;
+}
