@@ -1,0 +1,34 @@
+import { byIdSchema, type ById } from "../fields.ts";
+import { disarm } from "../domain/jobs/rows.ts";
+import { messageResource } from "../domain/messages/resource.ts";
+import { messageById } from "../domain/messages/rows.ts";
+import { cancel } from "../domain/messages/rules.ts";
+import { stateOf } from "../domain/messages/state.ts";
+import type { Message } from "../domain/messages/types.ts";
+import { notFound, TidingsError } from "../errors.ts";
+import type { Command } from "../operation.ts";
+import { actorOf } from "./steps/append-event.ts";
+import { moveMessage } from "./steps/move-message.ts";
+import { writeTimeline } from "./steps/write-timeline.ts";
+
+/** Calls a message back that nobody took yet. Cancel wins or the hand-over wins: both write the message's row. */
+export const cancelMessage: Command<ById, Message> = {
+  kind: "command",
+  name: "messages.cancel",
+  input: () => byIdSchema,
+  status: 200,
+  async run(tx, { id }, { scope, services }) {
+    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+    if (message === undefined) throw notFound("message");
+    if (message.direction === "inbound") throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");
+    const decision = cancel(stateOf(message));
+    if (decision.decision === "refused") {
+      throw new TidingsError("not_cancelable", `The message is ${decision.status} and can't be canceled any more.`);
+    }
+    const actor = actorOf(scope, services.drawId);
+    const moved = await moveMessage(tx, actor, message, decision.state);
+    writeTimeline(tx, actor, message, moved, null);
+    if (message.status === "scheduled") await disarm(tx, { kind: "release", key: id });
+    return messageResource(moved);
+  },
+};

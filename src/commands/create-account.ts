@@ -1,0 +1,23 @@
+import { accountResource } from "../domain/accounts/resource.ts";
+import { type CreateAccount, createAccountSchema, type CreatedAccount, standardPlan } from "../domain/accounts/types.ts";
+import { scopes } from "../domain/keys/types.ts";
+import type { Command } from "../operation.ts";
+import { mintKey } from "./steps/mint-key.ts";
+import { openAccount } from "./steps/open-account.ts";
+
+/** Opens an account: with a sandbox that can be used at once, and a key to it. */
+export const createAccount: Command<CreateAccount, CreatedAccount> = {
+  kind: "command",
+  name: "accounts.create",
+  input: () => createAccountSchema,
+  status: 201,
+  async run(tx, { name, plan = standardPlan, time_zone = null }, { services }) {
+    const id = services.drawId("acct");
+    const { requests_per_second } = plan;
+    const account = openAccount(tx, { id, name, plan: plan.name, requests_per_second, time_zone }, services.drawId);
+    const first = { name: "First sandbox key", scopes: [...scopes], expires_at: null };
+    const key = mintKey(tx, { account_id: id, mode: "sandbox" }, first, services);
+    return { account: accountResource(account, services.limits), key };
+  },
+  onReplay: ({ account, key }) => ({ account, key: { ...key, secret: null } }),
+};

@@ -1,0 +1,28 @@
+import { type CreatedKey, type CreateKey, createKeySchema, type KeyScope, scopes as allScopes } from "../domain/keys/types.ts";
+import { millis } from "../domain/time.ts";
+import { invalid } from "../errors.ts";
+import type { Command } from "../operation.ts";
+import { mintKey, refuseWider } from "./steps/mint-key.ts";
+
+/** Makes a key of the caller's mode. */
+export const createKey: Command<CreateKey, CreatedKey> = {
+  kind: "command",
+  name: "apiKeys.create",
+  input: () => createKeySchema,
+  status: 201,
+  async run(tx, { name, mode, scopes: asked, expires_at }, { scope, caller, services }) {
+    if (mode !== undefined && mode !== scope.mode) {
+      const message = `A ${scope.mode} key can't make a ${mode} key.`;
+      throw invalid([{ pointer: "/mode", code: "other_mode", message }]);
+    }
+    const own: readonly KeyScope[] = caller.type === "key" ? allScopes.filter((each) => caller.scopes.includes(each)) : allScopes;
+    const scopes = asked ?? own;
+    refuseWider(scopes, caller);
+    const expires = expires_at == null ? null : millis(expires_at);
+    if (expires !== null && expires <= tx.now) {
+      throw invalid([{ pointer: "/expires_at", code: "past", message: "must be in the future" }]);
+    }
+    return mintKey(tx, scope, { name, scopes, expires_at: expires }, services);
+  },
+  onReplay: (key) => ({ ...key, secret: null }),
+};

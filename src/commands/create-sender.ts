@@ -1,0 +1,40 @@
+import { senderResource } from "../domain/senders/resource.ts";
+import { liveSenderByAddress, senderByAddress, senders } from "../domain/senders/rows.ts";
+import { type CreateSender, createSenderSchema, type Sender } from "../domain/senders/types.ts";
+import { TidingsError } from "../errors.ts";
+import type { Command } from "../operation.ts";
+import { makeDefault, withoutDefault } from "./steps/default-sender.ts";
+import { refuseUnfit } from "./steps/refuse-unfit.ts";
+
+/** Makes an address the account's: what comes to it is the account's, and it can be written from. */
+export const createSender: Command<CreateSender, Sender> = {
+  kind: "command",
+  name: "senders.create",
+  input: () => createSenderSchema,
+  status: 201,
+  async run(tx, { address, channels, transport, messages_per_second = null, ...wish }, { scope, services }) {
+    const { account_id, mode } = scope;
+    refuseUnfit(services.transports, transport, mode, channels);
+    const own = await tx.get(senderByAddress, [account_id, mode, address]);
+    if (own !== undefined) {
+      throw new TidingsError("conflict", `${address} is a sender already.`, { conflictingId: own.id });
+    }
+    // Whose an inbound is must be clear: in live an address of a transport is one account's.
+    if (mode === "live" && (await tx.get(liveSenderByAddress, [transport, address])) !== undefined) {
+      throw new TidingsError("conflict", `${address} can't be used.`);
+    }
+    const sender = tx.insert(senders, {
+      ...scope,
+      id: services.drawId("snd"),
+      address,
+      channels,
+      transport,
+      default: false,
+      messages_per_second,
+      created_at: tx.now,
+    });
+    const free = wish.default === undefined ? await withoutDefault(tx, scope, channels) : channels;
+    const standard = wish.default === false || free.length === 0 ? sender : await makeDefault(tx, sender, free);
+    return senderResource(standard);
+  },
+};

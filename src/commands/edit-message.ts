@@ -1,0 +1,55 @@
+import { arm } from "../domain/jobs/rows.ts";
+import { messageResource } from "../domain/messages/resource.ts";
+import { messageById, type MessageRow } from "../domain/messages/rows.ts";
+import { edit } from "../domain/messages/rules.ts";
+import { segmentsOf } from "../domain/messages/segments.ts";
+import { stateOf } from "../domain/messages/state.ts";
+import { type EditMessage, editMessageSchema, type Message } from "../domain/messages/types.ts";
+import { iso, millis } from "../domain/time.ts";
+import { invalid, notFound, TidingsError } from "../errors.ts";
+import type { Command } from "../operation.ts";
+import { actorOf } from "./steps/append-event.ts";
+import { moveMessage } from "./steps/move-message.ts";
+import { releaseJob } from "./steps/send-jobs.ts";
+import { writeTimeline } from "./steps/write-timeline.ts";
+
+/** Changes a scheduled message. */
+export const editMessage: Command<EditMessage, Message> = {
+  kind: "command",
+  name: "messages.edit",
+  input: editMessageSchema,
+  status: 200,
+  async run(tx, { id, ...change }, { scope, services }) {
+    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+    if (message === undefined) throw notFound("message");
+    if (message.status !== "scheduled") {
+      throw new TidingsError("not_editable", `The message is ${message.status}; only a scheduled one can be edited.`);
+    }
+    const send_at = change.send_at === undefined ? {} : { send_at: millis(change.send_at) };
+    const decision = edit(stateOf(message), send_at, tx.now);
+    if (decision.decision === "refused") throw new TidingsError("not_editable", `The message is ${decision.status}.`);
+    if (decision.decision === "invalid") throw invalid([decision.error]);
+
+    const body = change.body ?? message.body ?? "";
+    const media = change.media ?? message.media;
+    if (body === "" && media.length === 0) {
+      throw invalid([{ pointer: "/body", code: "custom", message: "must not be empty unless there is media" }]);
+    }
+    if (message.channel === "sms" && media.length > 0) {
+      throw invalid([{ pointer: "/media", code: "custom", message: "needs channel mms or webchat" }]);
+    }
+    const segments = message.channel === "sms" ? segmentsOf(body) : null;
+    const patch: Partial<MessageRow> = {
+      body,
+      media,
+      metadata: change.metadata ?? message.metadata,
+      segments: segments?.count ?? null,
+      encoding: segments?.encoding ?? null,
+    };
+    const actor = actorOf(scope, services.drawId);
+    const edited = await moveMessage(tx, actor, message, decision.state, patch);
+    writeTimeline(tx, actor, message, edited, { type: "edit", at: iso(tx.now), fields: Object.keys(change) });
+    await arm(tx, releaseJob(edited, decision.state.send_at));
+    return messageResource(edited);
+  },
+};

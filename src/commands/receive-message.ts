@@ -1,0 +1,26 @@
+import { liveSenderByAddress, senderByAddress } from "../domain/senders/rows.ts";
+import type { DrawId } from "../ids.ts";
+import type { InboundMessage } from "../ports/transport.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { actorOf } from "./steps/append-event.ts";
+import { takeInMessage } from "./steps/take-in-message.ts";
+
+/**
+ * Takes in a message that a carrier brought. Whose it is, the address that it came to says; in the sandbox, where all accounts have the
+ * same one, `account_id`.
+ */
+export async function receiveMessage(
+  tx: Tx,
+  transport: string,
+  message: InboundMessage,
+  account_id: string | undefined,
+  drawId: DrawId,
+): Promise<"received" | "unknown"> {
+  const sender =
+    account_id === undefined
+      ? await tx.get(liveSenderByAddress, [transport, message.to])
+      : await tx.get(senderByAddress, [account_id, "sandbox", message.to]);
+  if (sender === undefined || sender.transport !== transport) return "unknown";
+  await takeInMessage(tx, actorOf(sender, drawId), sender, message);
+  return "received";
+}

@@ -1,0 +1,36 @@
+import { messageResource } from "../domain/messages/resource.ts";
+import { channelOf } from "../domain/messages/rules.ts";
+import type { Message } from "../domain/messages/types.ts";
+import { type SandboxInbound, sandboxInboundSchema } from "../domain/sandbox/types.ts";
+import { senderByAddress } from "../domain/senders/rows.ts";
+import { invalid } from "../errors.ts";
+import type { Command } from "../operation.ts";
+import { sandboxAddress } from "./steps/open-account.ts";
+import { takeInMessage } from "./steps/take-in-message.ts";
+import { actorOf } from "./steps/append-event.ts";
+import { refuseLive } from "./steps/refuse-live.ts";
+
+/** A message from a phone that there isn't. */
+export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
+  kind: "command",
+  name: "sandbox.inbound",
+  input: sandboxInboundSchema,
+  status: 201,
+  async run(tx, { from, to = sandboxAddress, body, media = [], provider_message_id }, { scope, services }) {
+    refuseLive(scope);
+    const sender = await tx.get(senderByAddress, [scope.account_id, scope.mode, to]);
+    if (sender === undefined) {
+      throw invalid([{ pointer: "/to", code: "unknown_sender", message: `${to} is not a sender of this account.` }]);
+    }
+    const inbound = {
+      provider_message_id: provider_message_id ?? services.drawId("sim"),
+      channel: channelOf({ media }),
+      from,
+      to,
+      body,
+      media,
+      at: tx.now,
+    };
+    return messageResource(await takeInMessage(tx, actorOf(scope, services.drawId), sender, inbound));
+  },
+};

@@ -1,0 +1,70 @@
+import { finish } from "../domain/jobs/rows.ts";
+import type { Claim } from "../domain/jobs/types.ts";
+import {
+  attemptById,
+  type AttemptRow,
+  messageById,
+  outbox,
+  parkedReceipts,
+  parkedReceiptsOf,
+} from "../domain/messages/rows.ts";
+import { answered, carrierError, type MessageState } from "../domain/messages/rules.ts";
+import { stateOf } from "../domain/messages/state.ts";
+import type { DrawId } from "../ids.ts";
+import type { SendAnswer } from "../ports/transport.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { actorOf } from "./steps/append-event.ts";
+import { applyReceipt } from "./steps/apply-receipt.ts";
+import type { Carriers } from "./steps/carriers.ts";
+import { providerIdFor } from "./steps/provider-id.ts";
+import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
+
+/**
+ * Records what the carrier answered. It is the truth about the far side however late it comes, so it is recorded also when the
+ * claim was lost meanwhile. With nothing more in the outbox the job is finished in the same transaction.
+ */
+export async function recordAnswer(
+  tx: Tx,
+  claim: Claim,
+  { message: { account_id, mode, id }, attempt: { id: attempt_id } }: HandedOver,
+  answer: SendAnswer,
+  drawId: DrawId,
+  carriers: Carriers,
+): Promise<void> {
+  const message = await tx.get(messageById, [account_id, mode, id]);
+  const attempt = await tx.get(attemptById, [attempt_id]);
+  // The account's sandbox may have been reset while the carrier was at it.
+  if (message === undefined || attempt === undefined) return finish(tx, claim);
+
+  const actor = actorOf(message, drawId);
+  const receipts = carriers.get(attempt.transport)?.receipts;
+  const accepted = receipts === "none" ? "delivered" : "sent";
+  const before = stateOf(message);
+  const decision = answered(before, attempt.number, answer, tx.now, accepted);
+  const state: MessageState = decision.decision === "none" ? before : decision.state;
+  let moved = await settleAttempt(tx, actor, carriers, message, attempt, state, await outcomeOf(tx, attempt, answer));
+
+  if (answer.outcome === "accepted") {
+    const parked = await tx.get(parkedReceiptsOf, [attempt.transport, answer.provider_message_id]);
+    if (parked !== undefined) {
+      tx.remove(parkedReceipts, parked);
+      const told = { ...attempt, provider_message_id: answer.provider_message_id };
+      for (const receipt of parked.receipts) moved = await applyReceipt(tx, actor, moved, told, receipt);
+    }
+  }
+  const [next] = await tx.list(outbox, [claim.key], 1);
+  if (next === undefined) await finish(tx, claim);
+}
+
+async function outcomeOf(
+  tx: Tx,
+  attempt: AttemptRow,
+  answer: SendAnswer,
+): Promise<Pick<AttemptRow, "outcome" | "error" | "provider_message_id">> {
+  const { outcome } = answer;
+  if (outcome === "ambiguous") return { outcome, error: carrierError(answer.error, false), provider_message_id: null };
+  if (outcome === "rejected") {
+    return { outcome, error: carrierError(answer.error, answer.permanent), provider_message_id: null };
+  }
+  return { outcome, error: null, provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id) };
+}

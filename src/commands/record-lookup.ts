@@ -1,0 +1,90 @@
+import { arm, finish } from "../domain/jobs/rows.ts";
+import type { Claim } from "../domain/jobs/types.ts";
+import { attemptById, attempts, type AttemptRow, messageById, type MessageRow } from "../domain/messages/rows.ts";
+import { carried, notSent, unconfirmed } from "../domain/messages/rules.ts";
+import { stateOf } from "../domain/messages/state.ts";
+import { iso } from "../domain/time.ts";
+import type { DrawId } from "../ids.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { LookupAnswer } from "../ports/transport.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { type Actor, actorOf } from "./steps/append-event.ts";
+import { applyReceipt } from "./steps/apply-receipt.ts";
+import type { Carriers } from "./steps/carriers.ts";
+import { nextLookAt, receiptsEndAt } from "./steps/follow-up.ts";
+import { moveMessage } from "./steps/move-message.ts";
+import { providerIdFor } from "./steps/provider-id.ts";
+import { sendJob } from "./steps/send-jobs.ts";
+import { writeTimeline } from "./steps/write-timeline.ts";
+
+/**
+ * Records what a look-up found of an attempt, gives up on receipts when their time is over, and decides whether to look again.
+ * Where the transport can't look up, it is always `unknown`.
+ */
+export async function recordLookup(
+  tx: Tx,
+  claim: Claim,
+  answer: LookupAnswer,
+  drawId: DrawId,
+  carriers: Carriers,
+): Promise<void> {
+  const attempt = await tx.get(attemptById, [claim.key]);
+  const message = attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
+  // The account's sandbox may have been reset meanwhile.
+  if (attempt === undefined || message === undefined) return finish(tx, claim);
+
+  const actor = actorOf(message, drawId);
+  const provider_message_id =
+    answer.outcome === "sent"
+      ? await providerIdFor(tx, attempt, answer.provider_message_id)
+      : attempt.provider_message_id;
+  const looked = tx.update(attempts, attempt, { lookups: attempt.lookups + 1, provider_message_id });
+  let moved = await applyFinding(tx, actor, message, looked, answer);
+  if (answer.outcome === "sent") {
+    for (const receipt of answer.receipts) moved = await applyReceipt(tx, actor, moved, looked, receipt);
+  }
+  moved = await giveUpInTime(tx, actor, moved, looked, carriers);
+
+  const again = nextLookAt(looked, moved.status, carriers);
+  await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
+}
+
+async function applyFinding(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  attempt: AttemptRow,
+  answer: LookupAnswer,
+): Promise<Seen<MessageRow>> {
+  let moved = message;
+  if (answer.outcome === "sent") {
+    const found = carried(stateOf(message), { status: "sent", at: attempt.started_at, error: null });
+    if (found.joined.applied) {
+      moved = await moveMessage(tx, actor, message, found.state, { provider_message_id: attempt.provider_message_id });
+    }
+  } else if (answer.outcome === "not_sent") {
+    const decision = notSent(stateOf(message), attempt.number, tx.now);
+    if (decision.decision !== "none") {
+      moved = await moveMessage(tx, actor, message, decision.state);
+      if (decision.decision === "retry") await arm(tx, sendJob(moved, tx.now));
+    }
+  }
+  const entry = { type: "lookup", at: iso(tx.now), attempt_id: attempt.id, outcome: answer.outcome } as const;
+  writeTimeline(tx, actor, message, moved, entry);
+  return moved;
+}
+
+async function giveUpInTime(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  attempt: AttemptRow,
+  carriers: Carriers,
+): Promise<Seen<MessageRow>> {
+  if (tx.now < receiptsEndAt(attempt, carriers)) return message;
+  const decision = unconfirmed(stateOf(message), tx.now);
+  if (decision.decision === "none") return message;
+  const moved = await moveMessage(tx, actor, message, decision.state);
+  writeTimeline(tx, actor, message, moved, null);
+  return moved;
+}

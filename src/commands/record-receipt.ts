@@ -1,0 +1,51 @@
+import {
+  attemptById,
+  attemptByProviderId,
+  messageById,
+  parkedReceipts,
+  parkedReceiptsOf,
+} from "../domain/messages/rows.ts";
+import type { DrawId } from "../ids.ts";
+import type { Receipt, ReceiptSubject } from "../ports/transport.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { actorOf } from "./steps/append-event.ts";
+import { applyReceipt } from "./steps/apply-receipt.ts";
+
+/** 72 hours: how long a receipt waits for the answer that tells what it belongs to. */
+const parkMs = 72 * 3_600_000;
+/** Of one provider's id; more say nothing new. */
+const mostParked = 50;
+
+/** Records what a carrier said of a message. One that is not known yet may be: its answer can come after its receipt. */
+export async function recordReceipt(
+  tx: Tx,
+  transport: string,
+  subject: ReceiptSubject,
+  receipt: Receipt,
+  drawId: DrawId,
+): Promise<"recorded" | "parked" | "unknown"> {
+  const attempt =
+    "attempt_id" in subject
+      ? await tx.get(attemptById, [subject.attempt_id])
+      : await tx.get(attemptByProviderId, [transport, subject.provider_message_id]);
+  if (attempt === undefined) {
+    if ("attempt_id" in subject) return "unknown";
+    await park(tx, transport, subject.provider_message_id, receipt);
+    return "parked";
+  }
+  const message = await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]);
+  // A transport speaks of its own attempts only.
+  if (message === undefined || attempt.transport !== transport) return "unknown";
+  await applyReceipt(tx, actorOf(message, drawId), message, attempt, receipt);
+  return "recorded";
+}
+
+async function park(tx: Tx, transport: string, provider_message_id: string, receipt: Receipt): Promise<void> {
+  const parked = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
+  if (parked === undefined) {
+    const expires_at = tx.now + parkMs;
+    tx.insert(parkedReceipts, { transport, provider_message_id, receipts: [receipt], expires_at });
+  } else if (parked.receipts.length < mostParked) {
+    tx.update(parkedReceipts, parked, { receipts: [...parked.receipts, receipt] });
+  }
+}

@@ -1,0 +1,37 @@
+import { eventById, events, receivedEventId } from "../domain/events/rows.ts";
+import { type ById, byIdSchema } from "../fields.ts";
+import { messageResource } from "../domain/messages/resource.ts";
+import { messageById, messages } from "../domain/messages/rows.ts";
+import type { Message } from "../domain/messages/types.ts";
+import { iso } from "../domain/time.ts";
+import { notFound, TidingsError } from "../errors.ts";
+import { idempotency, idempotencyByKey } from "../idempotency/rows.ts";
+import type { Command } from "../operation.ts";
+import { actorOf } from "./steps/append-event.ts";
+import { writeTimeline } from "./steps/write-timeline.ts";
+
+/** Takes a message's words and media out of the message, its events and its stored answer. The audit stays. */
+export const redactMessage: Command<ById, Message> = {
+  kind: "command",
+  name: "messages.redact",
+  input: () => byIdSchema,
+  status: 200,
+  async run(tx, { id }, { scope, services }) {
+    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+    if (message === undefined) throw notFound("message");
+    if (message.status === "scheduled" || message.status === "queued" || message.status === "sending") {
+      throw new TidingsError("conflict", `The message is ${message.status}: cancel it, or wait until it is sent.`);
+    }
+    if (message.body === null) return messageResource(message);
+
+    const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
+    writeTimeline(tx, actorOf(scope, services.drawId), message, redacted, { type: "redaction", at: iso(tx.now) });
+    const received = await tx.get(eventById, [scope.account_id, scope.mode, receivedEventId(message.id)]);
+    if (received !== undefined) tx.update(events, received, { data: { ...received.data, body: "", media: [] } });
+    if (message.idempotency_key !== null) {
+      const stored = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, message.idempotency_key]);
+      if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
+    }
+    return messageResource(redacted);
+  },
+};

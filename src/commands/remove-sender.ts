@@ -1,0 +1,19 @@
+import { type ById, byIdSchema } from "../fields.ts";
+import { senderById, senders } from "../domain/senders/rows.ts";
+import { notFound } from "../errors.ts";
+import type { Command } from "../operation.ts";
+import { dropDefault } from "./steps/default-sender.ts";
+
+/** Gives an address up. What is queued from it still goes out; what comes to it is nobody's any more. */
+export const removeSender: Command<ById, void> = {
+  kind: "command",
+  name: "senders.remove",
+  input: () => byIdSchema,
+  status: 204,
+  async run(tx, { id }, { scope }) {
+    const sender = await tx.get(senderById, [scope.account_id, scope.mode, id]);
+    if (sender === undefined) throw notFound("sender");
+    await dropDefault(tx, sender, sender.channels);
+    tx.remove(senders, sender);
+  },
+};

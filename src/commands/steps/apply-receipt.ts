@@ -1,0 +1,41 @@
+import { disarm } from "../../domain/jobs/rows.ts";
+import type { AttemptRow, MessageRow } from "../../domain/messages/rows.ts";
+import { carried, evidenceOf } from "../../domain/messages/rules.ts";
+import { stateOf } from "../../domain/messages/state.ts";
+import { iso } from "../../domain/time.ts";
+import type { Seen } from "../../ports/collection.ts";
+import type { Receipt } from "../../ports/transport.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import type { Actor } from "./append-event.ts";
+import { moveMessage } from "./move-message.ts";
+import { writeTimeline } from "./write-timeline.ts";
+
+/** Joins a receipt to what is known, and keeps it in the timeline whether it changed anything or not. */
+export async function applyReceipt(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  attempt: AttemptRow,
+  receipt: Receipt,
+): Promise<Seen<MessageRow>> {
+  const evidence = evidenceOf(receipt);
+  const { joined, state } = carried(stateOf(message), evidence);
+  const moved = joined.applied ? await moveMessage(tx, actor, message, state) : message;
+  writeTimeline(tx, actor, message, moved, {
+    type: "receipt",
+    at: iso(tx.now),
+    carrier_at: iso(receipt.at),
+    status: receipt.status,
+    provider_message_id: attempt.provider_message_id,
+    error: evidence.error,
+    applied: joined.applied,
+    ignored_reason: joined.applied ? null : joined.ignored_reason,
+  });
+  // From here on nothing more is waited for: what else comes is evidence all the same.
+  if (isFinal(moved)) await disarm(tx, { kind: "follow-up", key: attempt.id });
+  return moved;
+}
+
+function isFinal({ status }: MessageRow): boolean {
+  return status === "delivered" || status === "undelivered" || status === "read";
+}

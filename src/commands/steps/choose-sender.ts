@@ -1,0 +1,48 @@
+import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../../domain/senders/rows.ts";
+import { TidingsError } from "../../errors.ts";
+import type { SenderId } from "../../ids.ts";
+import type { Channel, Transport } from "../../ports/transport.ts";
+import type { Scope } from "../../scope.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+
+export interface SenderWish {
+  readonly channel: Channel;
+  /** The address that was asked for. */
+  readonly from: string | undefined;
+  /** The one that the contact has seen last. */
+  readonly last: SenderId | null;
+}
+
+/**
+ * Who a message comes from: the sender asked for, else the one that the contact knows, else the channel's default.
+ * @throws TidingsError `no_sender`
+ */
+export async function chooseSender(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  { channel, from, last }: SenderWish,
+  transports: readonly Transport[],
+): Promise<SenderRow> {
+  const usable = (sender: SenderRow | undefined): sender is SenderRow =>
+    sender !== undefined &&
+    sender.channels.includes(channel) &&
+    transports.some(({ name, capabilities: { modes, channels } }) => {
+      return name === sender.transport && modes.includes(mode) && channels.includes(channel);
+    });
+
+  if (from !== undefined) {
+    const asked = await tx.get(senderByAddress, [account_id, mode, from]);
+    if (usable(asked)) return asked;
+    throw noSender(`${from} is not a sender of this account for ${channel}.`);
+  }
+  const known = last === null ? undefined : await tx.get(senderById, [account_id, mode, last]);
+  if (usable(known)) return known;
+  const standard = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+  const sender = standard && (await tx.get(senderById, [account_id, mode, standard.sender_id]));
+  if (usable(sender)) return sender;
+  throw noSender(`This account has no sender for ${channel}.`);
+}
+
+function noSender(message: string): TidingsError {
+  return new TidingsError("no_sender", message, { errors: [{ pointer: "/from", code: "no_sender", message }] });
+}

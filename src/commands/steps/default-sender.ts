@@ -1,0 +1,53 @@
+import { defaultSenderByChannel, defaultSenders, senderById, type SenderRow, senders } from "../../domain/senders/rows.ts";
+import type { Seen } from "../../ports/collection.ts";
+import type { Channel } from "../../ports/transport.ts";
+import type { Scope } from "../../scope.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+
+/** The channels that have no default sender yet. */
+export async function withoutDefault(tx: Tx, scope: Scope, channels: readonly Channel[]): Promise<Channel[]> {
+  const missing: Channel[] = [];
+  for (const channel of channels) {
+    const known = await tx.get(defaultSenderByChannel, [scope.account_id, scope.mode, channel]);
+    if (known === undefined) missing.push(channel);
+  }
+  return missing;
+}
+
+/** Makes a sender the default of channels. Who was it for one of them, and is for none any more, stops showing as default. */
+export async function makeDefault(
+  tx: Tx,
+  sender: Seen<SenderRow>,
+  channels: readonly Channel[],
+): Promise<Seen<SenderRow>> {
+  const { account_id, mode, id } = sender;
+  for (const channel of channels) {
+    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    if (known === undefined) {
+      tx.insert(defaultSenders, { account_id, mode, channel, sender_id: id });
+    } else if (known.sender_id !== id) {
+      tx.update(defaultSenders, known, { sender_id: id });
+      await retire(tx, { account_id, mode }, known.sender_id);
+    }
+  }
+  return sender.default ? sender : tx.update(senders, sender, { default: true });
+}
+
+/** Takes a sender's defaults away for channels; without any left it is no default. */
+export async function dropDefault(tx: Tx, sender: Seen<SenderRow>, channels: readonly Channel[]): Promise<void> {
+  const { account_id, mode, id } = sender;
+  for (const channel of channels) {
+    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    if (known?.sender_id === id) tx.remove(defaultSenders, known);
+  }
+}
+
+async function retire(tx: Tx, { account_id, mode }: Scope, id: string): Promise<void> {
+  const sender = await tx.get(senderById, [account_id, mode, id]);
+  if (sender === undefined) return;
+  for (const channel of sender.channels) {
+    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    if (known?.sender_id === id) return;
+  }
+  tx.update(senders, sender, { default: false });
+}

@@ -1,0 +1,38 @@
+import { contactResource } from "../../domain/contacts/resource.ts";
+import { contacts, identities, identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
+import type { Medium } from "../../fields.ts";
+import type { Seen } from "../../ports/collection.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import { type Actor, appendEvent } from "./append-event.ts";
+
+/** Whose address it is. An address that was never seen becomes a contact. */
+export async function findContact(tx: Tx, actor: Actor, medium: Medium, address: string): Promise<Seen<IdentityRow>> {
+  const { scope, drawId } = actor;
+  const known = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address]);
+  if (known !== undefined) return known;
+
+  const contact = tx.insert(contacts, {
+    ...scope,
+    id: drawId("ct"),
+    name: null,
+    phone: medium === "text" ? address : null,
+    email: null,
+    time_zone: null,
+    language: null,
+    labels: [],
+    attributes: {},
+    merged_into: null,
+    created_at: tx.now,
+    updated_at: tx.now,
+  });
+  const identity = tx.insert(identities, {
+    ...scope,
+    medium,
+    address,
+    contact_id: contact.id,
+    last_sender_id: null,
+    created_at: tx.now,
+  });
+  appendEvent(tx, actor, "contact.created", { contact: contactResource(contact, [identity]) }, { contact_id: contact.id });
+  return identity;
+}

@@ -1,0 +1,40 @@
+import { drawKey } from "../../domain/keys/format.ts";
+import { keyResource } from "../../domain/keys/resource.ts";
+import { keys, type KeyRow } from "../../domain/keys/rows.ts";
+import { widerThan } from "../../domain/keys/rules.ts";
+import type { CreatedKey, KeyScope } from "../../domain/keys/types.ts";
+import { TidingsError } from "../../errors.ts";
+import type { Caller, Services } from "../../operation.ts";
+import type { Scope } from "../../scope.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+
+/** @throws TidingsError `insufficient_scope` when a key would hand out more than it has */
+export function refuseWider(scopes: readonly KeyScope[], caller: Caller): void {
+  const wider = caller.type === "key" ? widerThan(scopes, caller.scopes) : [];
+  if (wider.length > 0) throw new TidingsError("insufficient_scope", `This key has no ${wider.join(", ")} to give.`);
+}
+
+/** Writes a new key. Its secret is in the answer and nowhere else. */
+export function mintKey(
+  tx: Tx,
+  scope: Scope,
+  { name, scopes, expires_at }: Pick<KeyRow, "name" | "scopes" | "expires_at">,
+  { drawId, random }: Services,
+): CreatedKey {
+  const { text: secret, hash, last_four } = drawKey(scope.mode, random);
+  const key = tx.insert(keys, {
+    ...scope,
+    id: drawId("key"),
+    name,
+    scopes,
+    secret_hash: hash,
+    last_four,
+    previous_hash: null,
+    previous_expires_at: null,
+    created_at: tx.now,
+    last_used_at: null,
+    expires_at,
+    revoked_at: null,
+  });
+  return { ...keyResource(key), secret };
+}

@@ -1,0 +1,38 @@
+import { contactById } from "../../domain/contacts/rows.ts";
+import { contactReference } from "../../domain/contacts/resource.ts";
+import { type MessageRow, messages } from "../../domain/messages/rows.ts";
+import { announced, type MessageState } from "../../domain/messages/rules.ts";
+import { patchOf } from "../../domain/messages/state.ts";
+import type { Seen } from "../../ports/collection.ts";
+import { iso } from "../../domain/time.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import { type Actor, appendEvent } from "./append-event.ts";
+import { countMessage } from "./count-message.ts";
+
+/** Takes a message to a state that a rule decided on, and tells and counts it when its status changed. */
+export async function moveMessage(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  state: MessageState,
+  patch: Partial<MessageRow> = {},
+): Promise<Seen<MessageRow>> {
+  const moved = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
+  if (moved.status !== message.status) countMessage(tx, moved);
+  const { id: message_id, contact_id, conversation_id, channel, status, error } = moved;
+  const facts = { message_id, contact_id, conversation_id, channel, status, error };
+  for (const type of announced(message.status, status)) {
+    if (type === "message.updated") {
+      appendEvent(tx, actor, type, { ...facts, previous_status: message.status }, moved);
+    } else if (type === "message.failed") {
+      appendEvent(tx, actor, type, facts, moved);
+    } else if (type === "message.sent" && (status === "delivered" || status === "read")) {
+      const contact = await tx.get(contactById, [moved.account_id, moved.mode, contact_id]);
+      const delivered_at = iso(moved.delivered_at ?? tx.now);
+      const reference = contactReference(contact_id, contact, moved.to);
+      const data = { message_id, contact: reference, to: moved.to, channel, status, conversation_id, delivered_at };
+      appendEvent(tx, actor, type, data, moved);
+    }
+  }
+  return moved;
+}

@@ -1,0 +1,36 @@
+import { accounts, type AccountRow } from "../../domain/accounts/rows.ts";
+import { defaultSenders, senders } from "../../domain/senders/rows.ts";
+import type { AccountId, DrawId } from "../../ids.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+
+/** The sandbox's number, the same for everybody: no two accounts' sandboxes ever meet. */
+export const sandboxAddress = "+15005559999";
+export const sandboxInbox = "sandbox";
+
+/** Writes an account and its sandbox senders. */
+export function openAccount(tx: Tx, facts: Omit<AccountRow, "created_at">, drawId: DrawId): AccountRow {
+  const account = tx.insert(accounts, { ...facts, created_at: tx.now });
+  openSandbox(tx, account.id, drawId);
+  return account;
+}
+
+function openSandbox(tx: Tx, account_id: AccountId, drawId: DrawId): void {
+  const scope = { account_id, mode: "sandbox" } as const;
+  for (const { address, channels } of [
+    { address: sandboxAddress, channels: ["sms", "mms"] },
+    { address: sandboxInbox, channels: ["webchat"] },
+  ] as const) {
+    const id = drawId("snd");
+    tx.insert(senders, {
+      ...scope,
+      id,
+      address,
+      channels,
+      transport: "sandbox",
+      default: true,
+      messages_per_second: null,
+      created_at: tx.now,
+    });
+    for (const channel of channels) tx.insert(defaultSenders, { ...scope, channel, sender_id: id });
+  }
+}

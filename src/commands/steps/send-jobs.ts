@@ -1,0 +1,17 @@
+import type { JobOrder } from "../../domain/jobs/types.ts";
+import type { AttemptRow, MessageRow } from "../../domain/messages/rows.ts";
+
+/** Hands over what is queued in a conversation, one after the other. */
+export function sendJob({ account_id, mode, conversation_id, transport }: MessageRow, due_at: number): JobOrder {
+  return { kind: "send", key: conversation_id, account_id, mode, lane: `send ${transport} ${account_id} ${mode}`, due_at };
+}
+
+/** Queues a scheduled message when its time has come. */
+export function releaseJob({ account_id, mode, id }: MessageRow, due_at: number): JobOrder {
+  return { kind: "release", key: id, account_id, mode, lane: "release", due_at };
+}
+
+/** Looks after an attempt whose message is not settled: looks it up, and gives up when its time is over. */
+export function followUpJob({ account_id, mode, id, transport }: AttemptRow, due_at: number): JobOrder {
+  return { kind: "follow-up", key: id, account_id, mode, lane: `follow-up ${transport} ${account_id} ${mode}`, due_at };
+}

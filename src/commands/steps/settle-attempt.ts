@@ -1,0 +1,40 @@
+import { arm } from "../../domain/jobs/rows.ts";
+import { type AttemptRow, attempts, type MessageRow } from "../../domain/messages/rows.ts";
+import type { MessageState } from "../../domain/messages/rules.ts";
+import type { Seen } from "../../ports/collection.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import type { Actor } from "./append-event.ts";
+import type { Carriers } from "./carriers.ts";
+import { firstLookAt } from "./follow-up.ts";
+import { moveMessage } from "./move-message.ts";
+import { followUpJob } from "./send-jobs.ts";
+
+/** A message whose hand-over is committed; the carrier is to be called with it. */
+export interface HandedOver {
+  readonly message: Seen<MessageRow>;
+  readonly attempt: Seen<AttemptRow>;
+}
+
+/** Records what became of an attempt, moves its message, and sees that somebody looks after it where more is to come. */
+export async function settleAttempt(
+  tx: Tx,
+  actor: Actor,
+  carriers: Carriers,
+  message: Seen<MessageRow>,
+  attempt: Seen<AttemptRow>,
+  state: MessageState,
+  answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>,
+): Promise<Seen<MessageRow>> {
+  const { provider_message_id = null } = answer;
+  const patch = provider_message_id === null ? {} : { provider_message_id };
+  const moved = await moveMessage(tx, actor, message, state, patch);
+  const answered = tx.update(attempts, attempt, {
+    ...answer,
+    answered_at: tx.now,
+    led_to: moved.status === message.status ? null : moved.status,
+    next_attempt_at: moved.status === "queued" ? moved.retry_at : null,
+  });
+  const look = firstLookAt(answered, moved, carriers, tx.now);
+  if (look !== undefined) await arm(tx, followUpJob(answered, look));
+  return moved;
+}

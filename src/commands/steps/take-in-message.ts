@@ -1,0 +1,85 @@
+import { contactReference } from "../../domain/contacts/resource.ts";
+import { contactById, identities } from "../../domain/contacts/rows.ts";
+import { receivedEventId } from "../../domain/events/rows.ts";
+import { inboundByProviderId, inboundIds, messageById, messages, type MessageRow } from "../../domain/messages/rows.ts";
+import { mediumOf } from "../../domain/messages/rules.ts";
+import { segmentsOf } from "../../domain/messages/segments.ts";
+import type { SenderRow } from "../../domain/senders/rows.ts";
+import type { InboundMessage } from "../../ports/transport.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import { type Actor, appendEvent } from "./append-event.ts";
+import { countMessage } from "./count-message.ts";
+import { findContact } from "./find-contact.ts";
+import { openConversation, takePlace } from "./open-conversation.ts";
+
+/** Makes a message of what came in for a sender. The same provider's id twice makes one message. */
+export async function takeInMessage(
+  tx: Tx,
+  actor: Actor,
+  sender: SenderRow,
+  inbound: InboundMessage,
+): Promise<MessageRow> {
+  const { scope, drawId } = actor;
+  const { account_id, mode } = scope;
+  const { transport } = sender;
+  const { provider_message_id, channel } = inbound;
+  const seen = await tx.get(inboundByProviderId, [account_id, mode, transport, provider_message_id]);
+  const before = seen && (await tx.get(messageById, [account_id, mode, seen.message_id]));
+  if (before !== undefined) return before;
+  if (seen !== undefined) tx.remove(inboundIds, seen);
+
+  const identity = await findContact(tx, actor, mediumOf(channel), inbound.from);
+  if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
+  const conversation = await openConversation(tx, actor, identity);
+  const { contact_id } = identity;
+  const id = drawId("msg");
+  const segments = channel === "sms" ? segmentsOf(inbound.body) : null;
+  const message = tx.insert(messages, {
+    ...scope,
+    id,
+    conversation_id: conversation.id,
+    contact_id,
+    sequence: takePlace(tx, conversation, id, "inbound"),
+    direction: "inbound",
+    channel,
+    status: "received",
+    from: inbound.from,
+    to: sender.address,
+    body: inbound.body,
+    media: inbound.media,
+    author_type: "contact",
+    author_id: contact_id,
+    category: "transactional",
+    segments: segments?.count ?? null,
+    encoding: segments?.encoding ?? null,
+    send_at: null,
+    expires_at: null,
+    error: null,
+    transport,
+    provider_message_id,
+    metadata: {},
+    idempotency_key: null,
+    attempts: 0,
+    retry_at: null,
+    carriage: null,
+    created_at: tx.now,
+    updated_at: tx.now,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+  });
+  tx.insert(inboundIds, { account_id, mode, transport, provider_message_id, message_id: id });
+  countMessage(tx, message);
+
+  const contact = await tx.get(contactById, [account_id, mode, contact_id]);
+  const data = {
+    message_id: id,
+    contact: contactReference(contact_id, contact, inbound.from),
+    body: inbound.body,
+    channel,
+    conversation_id: conversation.id,
+    media: [...inbound.media],
+  };
+  appendEvent(tx, actor, "message.received", data, message, receivedEventId(id));
+  return message;
+}

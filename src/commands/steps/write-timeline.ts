@@ -1,0 +1,16 @@
+import { type MessageRow, timeline } from "../../domain/messages/rows.ts";
+import type { TimelineEntry } from "../../domain/timeline/types.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import type { Actor } from "./append-event.ts";
+
+/** Keeps what happened to a message. `before` is how it stood; without an entry, the change of status is all there is to tell. */
+export function writeTimeline(
+  tx: Tx,
+  { scope, drawId }: Actor,
+  before: MessageRow,
+  after: MessageRow,
+  entry: TimelineEntry | null,
+): void {
+  const led_to = after.status === before.status ? null : after.status;
+  tx.insert(timeline, { ...scope, message_id: after.id, id: drawId("ent"), at: tx.now, led_to, entry });
+}

@@ -1,0 +1,212 @@
+/**
+ * The one path of a command: claim the idempotency key, decide, write, remember the answer, all in one transaction.
+ *
+ * Nothing is ever found half done under a key: the claim commits with what it claims. Of two that race, the storage lets one
+ * commit; the other is run again, finds the answer and repeats it.
+ */
+import { fingerprint } from "./idempotency/fingerprint.ts";
+import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency/rows.ts";
+import { ReplayedError, TidingsError } from "./errors.ts";
+import type { RequestId } from "./ids.ts";
+import type {
+  Call,
+  Caller,
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  Services,
+  Steps,
+  StreamEvent,
+  StreamSources,
+} from "./operation.ts";
+import type { Clock } from "./ports/clock.ts";
+import { type Problem, problem } from "./problem.ts";
+import type { Scope } from "./scope.ts";
+import type { Store } from "./transactions/store.ts";
+import type { Tx } from "./transactions/transaction.ts";
+
+/** Who asks, for whom, under which key. */
+export interface Context {
+  readonly scope: Scope;
+  readonly caller: Caller;
+  readonly request_id: RequestId;
+  readonly idempotency_key: string | null;
+}
+
+export interface ExecutorOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly services: Services;
+  /** How long an answer is remembered, in milliseconds. */
+  readonly rememberMs: number;
+}
+
+type Settled<Output> =
+  | { readonly ok: true; readonly outcome: Outcome<Output> }
+  | { readonly ok: false; readonly error: TidingsError };
+
+export class Executor {
+  readonly #options: ExecutorOptions;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a command with input that was parsed by its schema. Answers when it is committed. */
+  async execute<Input, Output>(
+    command: Command<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Outcome<Output>> {
+    const call: Call = { ...context, services: this.#options.services };
+    const { idempotency_key: key } = context;
+    if (key === null) {
+      const value = await this.#options.store.commit((tx) => command.run(tx, input, call));
+      return { status: command.status, value, body: JSON.stringify(value ?? null), replayed: false };
+    }
+    const print = fingerprint(call.services.secret, command.name, input);
+    const settled = await this.#options.store.commit((tx) => this.#once(tx, command, input, call, key, print));
+    if (!settled.ok) throw settled.error;
+    return settled.outcome;
+  }
+
+  /**
+   * Runs a procedure. Its idempotency key is claimed first and stays claimed; a request that comes again runs it again, and the
+   * steps that were done repeat their answers.
+   */
+  async run<Input, Output>(
+    procedure: Procedure<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Outcome<Output>> {
+    const { store, services } = this.#options;
+    const call: Call = { ...context, services };
+    const { idempotency_key: key } = context;
+    const replayed = key !== null && (await this.#claim(procedure, input, call, key));
+    const steps: Steps = {
+      reads: store.reads,
+      commit: (work) => store.commit(work),
+      // No key that a caller can choose has a space in it.
+      execute: (command, each, step) =>
+        this.execute(command, each, { ...context, idempotency_key: key === null ? null : `${key} ${step}` }),
+    };
+    const value = await procedure.run(steps, input, call);
+    return { status: procedure.status, value, body: JSON.stringify(value), replayed };
+  }
+
+  open<Input>(
+    stream: EventStream<Input>,
+    input: Input,
+    context: Context,
+    news: StreamSources["news"],
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<StreamEvent>> {
+    const { store, services } = this.#options;
+    return stream.open({ reads: store.reads, news }, input, { ...context, services }, signal);
+  }
+
+  /** Answers whether the key had been claimed by the same request before. */
+  async #claim<Input>(procedure: Procedure<Input, unknown>, input: Input, call: Call, key: string): Promise<boolean> {
+    const { scope } = call;
+    const print = fingerprint(call.services.secret, procedure.name, input);
+    return this.#options.store.commit(async (tx) => {
+      const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
+      if (before !== undefined && before.expires_at > tx.now) {
+        if (before.fingerprint !== print) throw keyReused();
+        return true;
+      }
+      if (before !== undefined) tx.remove(idempotency, before);
+      const expires_at = tx.now + this.#options.rememberMs;
+      const { status } = procedure;
+      tx.insert(idempotency, { ...scope, key, fingerprint: print, status, response: null, subject_id: null, expires_at });
+      return false;
+    });
+  }
+
+  async query<Input, Output>(query: Query<Input, Output>, input: Input, context: Context): Promise<Output> {
+    const { store, clock, services } = this.#options;
+    return query.run(store.reads, input, { ...context, services }, clock.now());
+  }
+
+  async #once<Input, Output>(
+    tx: Tx,
+    command: Command<Input, Output>,
+    input: Input,
+    call: Call,
+    key: string,
+    print: string,
+  ): Promise<Settled<Output>> {
+    const { scope } = call;
+    const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
+    if (before !== undefined && before.expires_at > tx.now) return replay(before, print);
+    if (before !== undefined) tx.remove(idempotency, before);
+
+    const settled = await settle(tx, command, input, call);
+    const { status, body, subject_id } = settled.ok ? answerOf(command, settled.outcome) : problemOf(settled.error, call);
+    tx.insert(idempotency, {
+      ...scope,
+      key,
+      fingerprint: print,
+      status,
+      response: body,
+      subject_id,
+      expires_at: tx.now + this.#options.rememberMs,
+    });
+    return settled;
+  }
+}
+
+/** Runs the command. A refusal that would come again is an answer too: what was written is forgotten, the refusal is kept. */
+async function settle<Input, Output>(
+  tx: Tx,
+  command: Command<Input, Output>,
+  input: Input,
+  call: Call,
+): Promise<Settled<Output>> {
+  try {
+    const value = await tx.attempt((attempt) => command.run(attempt, input, call));
+    const outcome = { status: command.status, value, body: JSON.stringify(value ?? null), replayed: false };
+    return { ok: true, outcome };
+  } catch (error) {
+    if (error instanceof TidingsError && !error.retryable && error.status < 500) return { ok: false, error };
+    throw error;
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly subject_id: string | null;
+}
+
+function answerOf<Output>(command: Command<unknown, Output>, { status, value, body }: Outcome<Output>): Answer {
+  const shown = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
+  const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;
+  return { status, body: shown, subject_id: typeof id === "string" ? id : null };
+}
+
+function problemOf(error: TidingsError, { request_id }: Call): Answer {
+  return { status: error.status, body: JSON.stringify(problem(error, request_id)), subject_id: null };
+}
+
+function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
+  if (row.fingerprint !== print) {
+    return { ok: false, error: keyReused() };
+  }
+  if (row.response === null) {
+    return { ok: false, error: new TidingsError("erased", "What this request made has been erased or redacted.") };
+  }
+  if (row.status < 400) {
+    const value = JSON.parse(row.response) as Output;
+    return { ok: true, outcome: { status: row.status, value, body: row.response, replayed: true } };
+  }
+  const { code, detail, errors, conflicting_id } = JSON.parse(row.response) as Problem;
+  const facts = { errors, ...(conflicting_id === undefined ? {} : { conflictingId: conflicting_id }) };
+  return { ok: false, error: new ReplayedError(code, detail, facts, row.response) };
+}
+
+function keyReused(): TidingsError {
+  return new TidingsError("idempotency_key_reused", "This idempotency key was used with other input.");
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { contacts, identities } from "../domain/contacts/rows.ts";
+import { conversations } from "../domain/conversations/rows.ts";
+import { events } from "../domain/events/rows.ts";
+import { attempts, attemptsOfMessage, inboundIds, messages, timeline } from "../domain/messages/rows.ts";
+import type { SandboxResetResult } from "../domain/sandbox/types.ts";
+import { idempotency } from "../idempotency/rows.ts";
+import type { Procedure, Steps } from "../operation.ts";
+import { type Collection, keyOf, type KeyValue } from "../ports/collection.ts";
+import type { Scope } from "../scope.ts";
+import { refuseLive } from "../commands/steps/refuse-live.ts";
+
+/** Rows that one transaction removes. */
+const chunk = 200;
+
+const nothing = z.strictObject({});
+
+/**
+ * Starts over: messages, contacts, conversations and events of the sandbox are gone; keys, senders and counts stay. Jobs of what is gone
+ * find nothing to do and end by themselves.
+ */
+export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
+  kind: "procedure",
+  name: "sandbox.reset",
+  input: () => nothing,
+  status: 200,
+  async run(steps, _input, { scope }) {
+    refuseLive(scope);
+    let removed = await removeMessages(steps, scope);
+    for (const collection of [timeline, inboundIds, conversations, identities, contacts, events, idempotency]) {
+      removed += await removeAll(steps, scope, collection);
+    }
+    return { removed };
+  },
+};
+
+async function removeMessages(steps: Steps, { account_id, mode }: Scope): Promise<number> {
+  for (let removed = 0; ; ) {
+    const prefix = [account_id, mode];
+    const rows = await steps.reads.range({ index: messages.primary, prefix, order: "ascending", limit: chunk });
+    if (rows.length === 0) return removed;
+    await steps.commit(async (tx) => {
+      for (const { id } of rows) {
+        const [message] = await tx.list(messages.primary, [account_id, mode, id], 1);
+        for (const attempt of await tx.list(attemptsOfMessage, [id], chunk)) tx.remove(attempts, attempt);
+        if (message !== undefined) tx.remove(messages, message);
+      }
+    });
+    removed += rows.length;
+  }
+}
+
+/** Walks a collection once; a key that was claimed for what has no trace, like this very reset, stays claimed. */
+async function removeAll(steps: Steps, { account_id, mode }: Scope, collection: Collection): Promise<number> {
+  const { primary } = collection;
+  let removed = 0;
+  let after: readonly KeyValue[] | undefined;
+  for (;;) {
+    const prefix = [account_id, mode];
+    const range = { index: primary, prefix, order: "ascending", limit: chunk } as const;
+    const rows = await steps.reads.range(after === undefined ? range : { ...range, after });
+    const last = rows.at(-1);
+    if (last === undefined) return removed;
+    after = keyOf(collection, last).slice(prefix.length);
+    removed += await steps.commit(async (tx) => {
+      let gone = 0;
+      for (const row of rows) {
+        const latest = await tx.get(primary, keyOf(collection, row));
+        if (latest === undefined || ("subject_id" in latest && latest.subject_id === null)) continue;
+        tx.remove(collection, latest);
+        gone++;
+      }
+      return gone;
+    });
+  }
+}

@@ -1,0 +1,26 @@
+import { receiveMessage } from "./commands/receive-message.ts";
+import { recordReceipt } from "./commands/record-receipt.ts";
+import type { DrawId } from "./ids.ts";
+import type { Logger } from "./ports/logger.ts";
+import type { TransportSink } from "./ports/transport.ts";
+import type { Store } from "./transactions/store.ts";
+
+export interface SinkOptions {
+  readonly store: Store;
+  readonly drawId: DrawId;
+  readonly logger: Logger;
+}
+
+/** Where a transport brings what its carrier says. */
+export function transportSink(transport: string, { store, drawId, logger }: SinkOptions): TransportSink {
+  return {
+    async receipt(subject, receipt) {
+      const outcome = await store.commit((tx) => recordReceipt(tx, transport, subject, receipt, drawId));
+      if (outcome === "unknown") logger.warn({ transport }, "a receipt for an attempt that is not known was dropped");
+    },
+    async inbound(message, account_id) {
+      const outcome = await store.commit((tx) => receiveMessage(tx, transport, message, account_id, drawId));
+      if (outcome === "unknown") logger.warn({ transport }, "a message to an address that is nobody's was dropped");
+    },
+  };
+}
