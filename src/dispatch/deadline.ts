@@ -1,0 +1,25 @@
+import type { Clock } from "../ports/clock.ts";
+
+/**
+ * What `work` answers, or `late()` when it has not by then. The signal that it gets aborts at the deadline, or with `outer`; work
+ * that goes on all the same is not waited for.
+ */
+export async function withDeadline<T>(
+  clock: Clock,
+  ms: number,
+  outer: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+  late: () => T,
+): Promise<T> {
+  const deadline = new AbortController();
+  const done = new AbortController();
+  const over = clock.sleep(ms, done.signal).then(() => {
+    deadline.abort();
+    return late();
+  });
+  try {
+    return await Promise.race([work(AbortSignal.any([deadline.signal, outer])), over]);
+  } finally {
+    done.abort();
+  }
+}

@@ -1,0 +1,40 @@
+import { recordLookup } from "../commands/record-lookup.ts";
+import { withDeadline } from "../dispatch/deadline.ts";
+import type { JobHandler } from "../dispatch/dispatcher.ts";
+import { attemptById, type AttemptRow, messageById, type MessageRow } from "../domain/messages/rows.ts";
+import type { LookupAnswer, Transport } from "../ports/transport.ts";
+import { type CarrierWork, deadlineMs, outbound } from "./send.ts";
+
+/** Looks up attempts whose answer was lost or whose receipts stay away. */
+export function followUpHandler({ store, clock, logger, drawId, transports, carriers }: CarrierWork): JobHandler {
+  return {
+    kind: "follow-up",
+    async run(claim, { abort }) {
+      const attempt = await store.reads.get(attemptById, [claim.key]);
+      const message =
+        attempt && (await store.reads.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
+      const transport = transports.find(({ name }) => name === attempt?.transport);
+      let answer: LookupAnswer = { outcome: "unknown" };
+      if (attempt !== undefined && message !== undefined && transport?.lookup !== undefined) {
+        try {
+          answer = await withDeadline<LookupAnswer>(
+            clock,
+            deadlineMs,
+            abort,
+            () => lookUp(transport, message, attempt),
+            () => answer,
+          );
+        } catch (error) {
+          logger.warn({ error, transport: transport.name, attempt_id: attempt.id }, "a look-up failed; it says nothing");
+        }
+      }
+      await store.commit((tx) => recordLookup(tx, claim, answer, drawId, carriers));
+    },
+  };
+}
+
+async function lookUp(transport: Transport, message: MessageRow, attempt: AttemptRow): Promise<LookupAnswer> {
+  const { id: attempt_id, number, started_at, provider_message_id } = attempt;
+  const about = { attempt_id, number, started_at, provider_message_id };
+  return (await transport.lookup?.(outbound(message), about)) ?? { outcome: "unknown" };
+}

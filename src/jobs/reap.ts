@@ -1,0 +1,103 @@
+import type { JobHandler } from "../dispatch/dispatcher.ts";
+import { eventsByPosition, events } from "../domain/events/rows.ts";
+import { finish } from "../domain/jobs/rows.ts";
+import type { JobOrder } from "../domain/jobs/types.ts";
+import { messageById, parkedReceipts, parkedReceiptsByExpiry, parkedReceiptsOf } from "../domain/messages/rows.ts";
+import { idempotency, idempotencyByExpiry, idempotencyByKey } from "../idempotency/rows.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Store } from "../transactions/store.ts";
+import type { Tx } from "../transactions/transaction.ts";
+
+export interface ReapWork {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** How long events are kept, in milliseconds. */
+  readonly eventMs: number;
+}
+
+const everyMs = 600_000;
+/** Rows that one transaction removes; the commands beside it must not wait long. */
+const chunk = 200;
+/** Chunks in one go; the rest is for the next. */
+const mostChunks = 500;
+
+/** Removes what has expired. */
+export const reapJob = (due_at: number): JobOrder => ({
+  kind: "reap",
+  key: "expired",
+  account_id: null,
+  mode: null,
+  lane: "reap",
+  due_at,
+});
+
+export function reapHandler(work: ReapWork): JobHandler {
+  const { store, clock } = work;
+  return {
+    kind: "reap",
+    async run(claim, { isStopping }) {
+      for (const reap of [reapIdempotency, reapParked, reapEvents]) {
+        for (let i = 0; i < mostChunks && !isStopping(); i++) {
+          if ((await reap(work)) < chunk) break;
+        }
+      }
+      await store.commit((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }));
+    },
+  };
+}
+
+/** Keys whose time is over, but for those whose message is still on its way: a retry must find it. */
+async function reapIdempotency({ store, clock }: ReapWork): Promise<number> {
+  const expired = await store.reads.range({
+    index: idempotencyByExpiry,
+    prefix: [],
+    order: "ascending",
+    until: [clock.now()],
+    limit: chunk,
+  });
+  await store.commit(async (tx) => {
+    for (const { account_id, mode, key } of expired) {
+      const row = await tx.get(idempotencyByKey, [account_id, mode, key]);
+      if (row === undefined || row.expires_at >= tx.now) continue;
+      const waits = row.subject_id !== null && (await isOnItsWay(tx, account_id, mode, row.subject_id));
+      if (waits) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
+      else tx.remove(idempotency, row);
+    }
+  });
+  return expired.length;
+}
+
+async function isOnItsWay(tx: Tx, account_id: string, mode: "sandbox" | "live", id: string): Promise<boolean> {
+  const message = await tx.get(messageById, [account_id, mode, id]);
+  return message !== undefined && ["scheduled", "queued", "sending"].includes(message.status);
+}
+
+async function reapParked({ store, clock }: ReapWork): Promise<number> {
+  const expired = await store.reads.range({
+    index: parkedReceiptsByExpiry,
+    prefix: [],
+    order: "ascending",
+    until: [clock.now()],
+    limit: chunk,
+  });
+  await store.commit(async (tx) => {
+    for (const { transport, provider_message_id } of expired) {
+      const row = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
+      if (row !== undefined) tx.remove(parkedReceipts, row);
+    }
+  });
+  return expired.length;
+}
+
+/** Events in the order of their positions, up to the first that is to be kept. */
+async function reapEvents({ store, clock, eventMs }: ReapWork): Promise<number> {
+  const oldest = await store.reads.range({ index: eventsByPosition, prefix: [], order: "ascending", limit: chunk });
+  const expired = oldest.filter(({ created_at }) => created_at < clock.now() - eventMs);
+  await store.commit(async (tx) => {
+    for (const { position } of expired) {
+      const row = await tx.get(eventsByPosition, [position]);
+      if (row !== undefined) tx.remove(events, row);
+    }
+  });
+  return expired.length;
+}

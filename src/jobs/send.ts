@@ -1,0 +1,81 @@
+import { handOverMessage } from "../commands/hand-over-message.ts";
+import { recordAnswer } from "../commands/record-answer.ts";
+import type { Carriers } from "../commands/steps/carriers.ts";
+import { withDeadline } from "../dispatch/deadline.ts";
+import { type JobHandler, leaseMs } from "../dispatch/dispatcher.ts";
+import type { AttemptRow, MessageRow } from "../domain/messages/rows.ts";
+import type { DrawId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { OutboundMessage, SendAnswer, Transport } from "../ports/transport.ts";
+import type { Store } from "../transactions/store.ts";
+
+export interface CarrierWork {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly drawId: DrawId;
+  readonly transports: readonly Transport[];
+  readonly carriers: Carriers;
+}
+
+/** How long a carrier may take to answer. Less than half a lease, which is what is left of one at each hand-over. */
+export const deadlineMs = 25_000;
+/** Messages of one conversation in one go; then others have their turn. */
+const mostInARow = 50;
+
+/** Hands over what is queued in a conversation, in order, one at a time. */
+export function sendHandler({ store, clock, logger, drawId, transports, carriers }: CarrierWork): JobHandler {
+  return {
+    kind: "send",
+    async run(claim, { abort, isStopping }) {
+      for (let i = 0; !abort.aborted; i++) {
+        const last = i >= mostInARow || isStopping();
+        const handed = await store.commit((tx) => handOverMessage(tx, claim, { leaseMs, drawId, carriers, last }));
+        if (handed === undefined) return;
+        const transport = transports.find(({ name }) => name === handed.attempt.transport);
+        const answer = await call(transport, handed.message, handed.attempt, { clock, logger, abort });
+        await store.commit((tx) => recordAnswer(tx, claim, handed, answer, drawId, carriers));
+      }
+    },
+  };
+}
+
+interface CallOptions extends Pick<CarrierWork, "clock" | "logger"> {
+  readonly abort: AbortSignal;
+}
+
+/** Calls the carrier. What is not an answer in time is no answer: nobody knows whether the message left. */
+async function call(
+  transport: Transport | undefined,
+  message: MessageRow,
+  attempt: AttemptRow,
+  { clock, logger, abort }: CallOptions,
+): Promise<SendAnswer> {
+  if (transport === undefined) {
+    const error = { code: "carrier_unavailable", message: `No transport ${attempt.transport} is set up here.` } as const;
+    return { outcome: "rejected", error, permanent: false };
+  }
+  const { id: attempt_id, number, started_at } = attempt;
+  try {
+    return await withDeadline(
+      clock,
+      deadlineMs,
+      abort,
+      (signal) => transport.send(outbound(message), { attempt_id, number, started_at, signal }),
+      () => ambiguous("The carrier did not answer in time."),
+    );
+  } catch (error) {
+    logger.warn({ error, transport: transport.name, attempt_id }, "a transport threw; its answer is lost");
+    return ambiguous("The transport failed without an answer.");
+  }
+}
+
+function ambiguous(message: string): SendAnswer {
+  return { outcome: "ambiguous", error: { code: "unknown", message } };
+}
+
+export function outbound(row: MessageRow): OutboundMessage {
+  const { id: message_id, account_id, mode, channel, from, to, body, media } = row;
+  return { message_id, account_id, mode, channel, from, to, body: body ?? "", media };
+}
