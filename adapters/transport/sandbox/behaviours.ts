@@ -1,0 +1,124 @@
+/**
+ * What becomes of a message to each sandbox number, as a table. Nothing in it depends on anything but the number, the
+ * attempt and the channel, so what a message's fate is by now can always be computed anew.
+ */
+import type { CarrierErrorCode, Channel, Receipt } from "../../../src/ports/transport.ts";
+
+export type CarrierAnswer =
+  | { readonly kind: "accepted" }
+  | {
+      readonly kind: "refused";
+      readonly code: CarrierErrorCode;
+      readonly permanent: boolean;
+      readonly retry_after_ms?: number;
+    }
+  | { readonly kind: "lost"; readonly sent: boolean };
+
+/** Times are in milliseconds after the attempt began. */
+export interface PlannedReceipt {
+  readonly status: Receipt["status"];
+  /** The carrier's time. */
+  readonly at: number;
+  /** When it reaches the engine: `at` unless given, or while the carrier's answer is still out. */
+  readonly arrives?: number | "before_answer";
+  readonly code?: CarrierErrorCode;
+}
+
+export interface PlannedReply {
+  readonly at: number;
+  readonly body: (received: string) => string;
+}
+
+export interface Behaviour {
+  readonly description: string;
+  readonly answer: (attempt: number, channel: Channel) => CarrierAnswer;
+  readonly receipts: readonly PlannedReceipt[];
+  readonly replies: readonly PlannedReply[];
+}
+
+const accepted: CarrierAnswer = { kind: "accepted" };
+const sent: PlannedReceipt = { status: "sent", at: 100 };
+const delivered: PlannedReceipt = { status: "delivered", at: 400 };
+
+const refused = (code: CarrierErrorCode, permanent: boolean, retry_after_ms?: number): CarrierAnswer =>
+  retry_after_ms === undefined
+    ? { kind: "refused", code, permanent }
+    : { kind: "refused", code, permanent, retry_after_ms };
+
+function behaviour(description: string, rest: Partial<Behaviour> = {}): Behaviour {
+  return { description, answer: () => accepted, receipts: [sent, delivered], replies: [], ...rest };
+}
+
+/** Of any number that is not in the table. */
+export const ordinary: Behaviour = behaviour("delivered");
+
+const undelivered = (code: CarrierErrorCode): PlannedReceipt => ({ status: "undelivered", at: 400, code });
+
+const table: readonly (readonly [ending: string, behaviour: Behaviour])[] = [
+  ["0001", ordinary],
+  ["0002", behaviour("delivered after 30 s", { receipts: [sent, { status: "delivered", at: 30_000 }] })],
+  ["0003", behaviour("undelivered: handset unreachable", { receipts: [sent, undelivered("unreachable")] })],
+  ["0004", behaviour("undelivered: filtered", { receipts: [sent, undelivered("filtered")] })],
+  ["0005", behaviour("failed: invalid destination", { answer: () => refused("invalid_destination", true) })],
+  ["0006", behaviour("failed: landline", { answer: () => refused("landline", true) })],
+  [
+    "0007",
+    behaviour("throttled twice with retry-after, then delivered", {
+      answer: (attempt) => (attempt <= 2 ? refused("throttled", false, 2_000) : accepted),
+    }),
+  ],
+  [
+    "0008",
+    behaviour("carrier error three times, then delivered", {
+      answer: (attempt) => (attempt <= 3 ? refused("carrier_unavailable", false) : accepted),
+    }),
+  ],
+  ["0009", behaviour("never a receipt: unconfirmed", { receipts: [] })],
+  ["0010", behaviour("receipts twice", { receipts: [sent, sent, delivered, delivered] })],
+  ["0011", behaviour("receipts in reverse", { receipts: [delivered, { ...sent, arrives: 600 }] })],
+  [
+    "0012",
+    behaviour("receipt before the answer", { receipts: [{ status: "delivered", at: 0, arrives: "before_answer" }] }),
+  ],
+  ["0013", behaviour("answer lost, was sent: a receipt settles it", { answer: () => ({ kind: "lost", sent: true }) })],
+  [
+    "0014",
+    behaviour("answer lost, was not sent: a look-up settles it, then delivered", {
+      answer: (attempt) => (attempt === 1 ? { kind: "lost", sent: false } : accepted),
+    }),
+  ],
+  ["0015", behaviour("delivered, then replies", { replies: [{ at: 1_500, body: () => "Thanks, got it!" }] })],
+  ["0016", behaviour("delivered, then replies STOP", { replies: [{ at: 1_500, body: () => "STOP" }] })],
+  ["0017", behaviour("read", { receipts: [sent, delivered, { status: "read", at: 1_200 }] })],
+  [
+    "0018",
+    behaviour("refuses MMS", {
+      answer: (_attempt, channel) => (channel === "mms" ? refused("unsupported_channel", true) : accepted),
+    }),
+  ],
+  [
+    "0019",
+    behaviour("delivered, then a late contradiction", {
+      receipts: [sent, delivered, { status: "undelivered", at: 3_000, code: "unreachable" }],
+    }),
+  ],
+  [
+    "0020",
+    behaviour("a bot that answers everything", {
+      replies: [{ at: 800, body: (received) => `You wrote: ${[...received].slice(0, 100).join("")}` }],
+    }),
+  ],
+];
+
+const numberOf = (ending: string): string => `+1500555${ending}`;
+
+const byNumber: ReadonlyMap<string, Behaviour> = new Map(table.map(([ending, each]) => [numberOf(ending), each]));
+
+export function behaviourOf(number: string): Behaviour {
+  return byNumber.get(number) ?? ordinary;
+}
+
+export const sandboxNumbers = table.map(([ending, { description }]) => ({
+  number: numberOf(ending),
+  behaviour: description,
+}));

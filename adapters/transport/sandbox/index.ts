@@ -1,0 +1,1 @@
+export { sandbox } from "./sandbox.ts";
