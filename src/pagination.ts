@@ -23,8 +23,8 @@ export interface Walk<R extends object> extends Omit<RangeOf<R>, "limit"> {
 }
 
 /**
- * The rows of one page, in the order of the index. The cursor holds the position of the last row, not a count, so a walk
- * never skips or repeats a row that stood still, whatever comes and goes meanwhile.
+ * The rows of one page, in the order of the index. The cursor holds the position of the last row, not a count, so a
+ * walk never skips or repeats a row that stood still, whatever comes and goes meanwhile.
  * @throws TidingsError `invalid_cursor`
  */
 export async function page<R extends object>(
@@ -33,7 +33,14 @@ export async function page<R extends object>(
   { scope, services: { secret } }: Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> },
 ): Promise<Page<Seen<R>>> {
   const columns = positionColumns(range.index, range.prefix.length);
-  const binding = JSON.stringify(["cursor", operation, scope.account_id, scope.mode, range.index.name, canonical(filters)]);
+  const binding = JSON.stringify([
+    "cursor",
+    operation,
+    scope.account_id,
+    scope.mode,
+    range.index.name,
+    canonical(filters),
+  ]);
   const after = cursor === undefined ? range.after : decode(cursor, binding, secret, columns.length);
 
   const rows = await reads.range({ ...range, limit: limit + 1, ...(after === undefined ? {} : { after }) });
@@ -42,7 +49,14 @@ export async function page<R extends object>(
   return {
     data,
     has_more: last !== undefined,
-    next_cursor: last === undefined ? null : encode(columns.map((column) => (last as Row)[column]), binding, secret),
+    next_cursor:
+      last === undefined
+        ? null
+        : encode(
+            columns.map((column) => (last as Row)[column]),
+            binding,
+            secret,
+          ),
   };
 }
 

@@ -1,0 +1,24 @@
+import { TidingsError } from "../errors.ts";
+
+const bearer = /^Bearer +([\w.~+/-]{1,256}=*)$/i;
+
+/** The key in an `Authorization: Bearer` header (RFC 6750, section 2.1). */
+export function bearerKey(authorization: string | undefined): string {
+  if (authorization === undefined || !/^Bearer(?: |$)/i.test(authorization)) {
+    throw new TidingsError("missing_api_key", "Send an API key: `Authorization: Bearer <key>`.");
+  }
+  const key = bearer.exec(authorization)?.[1];
+  if (key === undefined) throw new TidingsError("invalid_api_key", "The API key is not valid.");
+  return key;
+}
+
+/** Which of the scopes that a route needs a key lacks. */
+export function missingScopes(needed: readonly string[], granted: readonly string[]): readonly string[] {
+  return needed.filter((scope) => !granted.includes(scope));
+}
+
+/** What a 401 must say (RFC 9110, section 11.6.1; RFC 6750, section 3). */
+export function challengeOf({ status, code }: TidingsError): string | undefined {
+  if (status !== 401) return undefined;
+  return code === "missing_api_key" ? "Bearer" : 'Bearer error="invalid_token"';
+}

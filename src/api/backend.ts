@@ -1,0 +1,32 @@
+import type { Context } from "../execute.ts";
+import type { DrawId } from "../ids.ts";
+import type { Command, EventStream, Outcome, Procedure, Query, StreamEvent } from "../operation.ts";
+import type { Limits } from "../options.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { CallbackRequest, CallbackResult } from "../ports/transport.ts";
+import type { Authenticated } from "../key-ring.ts";
+import type { Admission } from "../rate-limits/sliding-log.ts";
+
+/** What the HTTP surface asks of the engine. Inputs are parsed already. Every method may throw `TidingsError`. */
+export interface ApiBackend {
+  readonly drawId: DrawId;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  /** @throws TidingsError `invalid_api_key`, `expired_api_key` */
+  authenticate(secret: string): Promise<Authenticated>;
+  admit(key: Authenticated): Promise<Admission>;
+  execute<Input, Output>(command: Command<Input, Output>, input: Input, context: Context): Promise<Outcome<Output>>;
+  run<Input, Output>(procedure: Procedure<Input, Output>, input: Input, context: Context): Promise<Outcome<Output>>;
+  query<Input, Output>(query: Query<Input, Output>, input: Input, context: Context): Promise<Output>;
+  /** Opens a stream: what is wrong with the input is thrown before it begins. It ends when `signal` aborts. */
+  stream<Input>(
+    stream: EventStream<Input>,
+    input: Input,
+    context: Context,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<StreamEvent>>;
+  /** @throws TidingsError `not_found` when no transport of that name takes callbacks */
+  callback(transport: string, request: CallbackRequest): Promise<CallbackResult["response"]>;
+  /** Resolves when the storage answers. @throws TidingsError `storage_unavailable`, `shutting_down` */
+  health(): Promise<void>;
+}

@@ -1,0 +1,91 @@
+import { TidingsError, invalid } from "../errors.ts";
+import type { FieldError } from "../errors.ts";
+import { inBody, unknownField } from "../validation.ts";
+import { headerOf } from "./http.ts";
+import type { ApiBody, ApiRequest } from "./http.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const json = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+/**
+ * The body of a command: a JSON object, or nothing, which stands for an empty one. Of a key that is repeated in an
+ * object the last value counts, as `JSON.parse` has it (RFC 8259, section 4).
+ * @throws TidingsError `unsupported_media_type`, `body_too_large`, `malformed_json`, `validation_failed`
+ */
+export async function readJson(request: ApiRequest, limit: number, depth: number): Promise<JsonObject> {
+  const { headers } = request;
+  const type = headerOf(headers, "content-type");
+  if (type !== undefined && !json.test(type)) throw notJson();
+  const encoding = headerOf(headers, "content-encoding");
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    throw new TidingsError("unsupported_media_type", "Send the body without a content encoding.");
+  }
+  refuseTooLarge(headers, limit);
+  const body = await request.body(limit);
+  const value = parsed(body, type, limit);
+  checkDepth(value, depth);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid([{ pointer: "", code: "invalid_type", message: "The body must be a JSON object." }]);
+  }
+  return { ...value };
+}
+
+/** Refuses by the declared length, before a byte is read. */
+export function refuseTooLarge(headers: readonly string[], limit: number): void {
+  if (Number(headerOf(headers, "content-length") ?? 0) > limit) throw tooLarge(limit);
+}
+
+export const tooLarge = (limit: number): TidingsError =>
+  new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
+
+const notJson = (): TidingsError =>
+  new TidingsError("unsupported_media_type", "Send the body as `Content-Type: application/json`, in UTF-8.");
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function parsed(body: ApiBody, type: string | undefined, limit: number): unknown {
+  // A text or raw parser leaves what is still to be parsed.
+  const source = body.kind === "bytes" ? body.bytes : body.value;
+  if (typeof source !== "string" && !(source instanceof Uint8Array)) return source;
+  if (Buffer.byteLength(source) > limit) throw tooLarge(limit);
+  if (source.length === 0) return {};
+  if (type === undefined) throw notJson();
+  try {
+    return JSON.parse(typeof source === "string" ? source : utf8.decode(source));
+  } catch {
+    // What the parser says quotes the body, and the body may hold secrets.
+    throw new TidingsError("malformed_json", "The body is not valid JSON in UTF-8.");
+  }
+}
+
+/**
+ * Bounds how deep anything after this recurses (`JSON.parse` itself does not), and refuses `__proto__` everywhere:
+ * schemas of maps would drop it without a word.
+ */
+function checkDepth(value: unknown, depth: number): void {
+  const errors: FieldError[] = [];
+  walk(value, depth, [], errors);
+  if (errors.length > 0) throw invalid(errors);
+}
+
+function walk(value: unknown, left: number, path: string[], errors: FieldError[]): void {
+  if (typeof value !== "object" || value === null) return;
+  if (left === 0) {
+    throw invalid([{ ...inBody(path), code: "too_deep", message: "The body is nested too deeply." }]);
+  }
+  if (Array.isArray(value)) {
+    for (const [i, each] of value.entries()) within(each, String(i), left, path, errors);
+    return;
+  }
+  for (const [key, each] of Object.entries(value)) within(each, key, left, path, errors);
+}
+
+function within(value: unknown, key: string, left: number, path: string[], errors: FieldError[]): void {
+  const forbidden = key === "__proto__";
+  if (!forbidden && (typeof value !== "object" || value === null)) return;
+  path.push(key);
+  if (forbidden) errors.push(unknownField(inBody(path), key));
+  else walk(value, left - 1, path, errors);
+  path.pop();
+}

@@ -1,0 +1,225 @@
+import type { z } from "zod";
+import type { Limits } from "../options.ts";
+import { problemSchema } from "../problem.ts";
+import { idempotencyField } from "./idempotency-key.ts";
+import type { Route } from "./route.ts";
+import { parameterNames } from "./router.ts";
+import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
+
+/** OpenAPI 3.1, as JSON. */
+export type OpenApiDocument = { readonly [key: string]: unknown };
+
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+type Authorized = Extract<Route, { scopes: readonly string[] }>;
+
+/** The document of the routes, from the very schemas that validate their requests. */
+export function openApiDocument(routes: readonly Route[], tags: readonly Tag[], limits: Limits): OpenApiDocument {
+  const used = new Set(routes.map(({ tag }) => tag));
+  const inputs = Object.fromEntries(
+    routes
+      .filter((route) => "scopes" in route)
+      .map(({ operation }): [string, z.ZodType] => [operation.name, operation.input(limits)]),
+  );
+  const outputs: Record<string, z.ZodType> = { problem: problemSchema };
+  for (const route of routes) {
+    if ("response" in route && route.response !== undefined) outputs[route.operation.name] = route.response;
+  }
+  const schemas = jsonSchemas(inputs, outputs);
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route, schemas);
+  }
+  return {
+    openapi: "3.1.0",
+    info,
+    servers: [{ url: "/" }],
+    tags: tags.filter(({ name }) => used.has(name)),
+    security: [{ apiKey: [] }],
+    paths,
+    components: { ...components(schemas), schemas: schemas.components },
+  };
+}
+
+const info = {
+  title: "tidings",
+  version: "1",
+  license: { name: "MIT", identifier: "MIT" },
+  description:
+    "Send and receive messages. Bodies are JSON objects in UTF-8; fields that are not described are refused. Of a " +
+    "key that is repeated in an object the last value counts. Every answer that is not 2xx is a `Problem`. Answers " +
+    "may come to have more fields.",
+};
+
+function operationOf(route: Route, schemas: Schemas): object {
+  const { operation, summary, description, tag } = route;
+  const open = !("scopes" in route);
+  return {
+    operationId: operation.name.replaceAll(/\.(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    summary,
+    ...descriptionOf(route, description),
+    tags: [tag],
+    ...(open ? { security: [] } : { security: [{ apiKey: route.scopes }] }),
+    ...(open ? openParameters(route) : takes(route, schemas)),
+    responses: {
+      ...success(route, schemas),
+      ...(open ? {} : { 401: ref("responses", "Unauthorized"), 429: ref("responses", "RateLimited") }),
+      "4XX": ref("responses", "Problem"),
+      "5XX": ref("responses", "Problem"),
+    },
+  };
+}
+
+function descriptionOf(route: Route, description: string | undefined): { description?: string } {
+  const scopes =
+    "scopes" in route && route.scopes.length > 0
+      ? `Needs ${route.scopes.map((scope) => `\`${scope}\``).join(" and ")}.`
+      : "";
+  const text = [description, scopes].filter((part) => part !== undefined && part !== "").join(" ");
+  return text === "" ? {} : { description: text };
+}
+
+const ref = (kind: string, name: string): { $ref: string } => ({ $ref: `#/components/${kind}/${name}` });
+
+const openParameters = (route: Route): object => ({
+  ...(route.operation.kind === "callback"
+    ? { requestBody: { description: "Whatever the carrier sends.", content: { "*/*": { schema: {} } } } }
+    : {}),
+  ...parametersOf(parameterNames(route.path).map((name) => pathParameter(name, { type: "string" }))),
+});
+
+const pathParameter = (name: string, schema: JsonSchema): object => ({ name, in: "path", required: true, schema });
+
+const parametersOf = (parameters: readonly object[]): object => (parameters.length === 0 ? {} : { parameters });
+
+/** Path parameters are taken out of the input; what is left is the body of a command and the query of all else. */
+function takes({ operation, path }: Authorized, schemas: Schemas): object {
+  const names = parameterNames(path);
+  const input = schemas.input(operation.name);
+  const { properties = {}, required = [] } = input;
+  const inPath = names.map((name) => pathParameter(name, properties[name] ?? { type: "string" }));
+  const rest = Object.entries(properties).filter(([name]) => !names.includes(name));
+  const needed = required.filter((name) => !names.includes(name));
+  if (changes(operation)) {
+    const parameters = [...inPath, ref("parameters", "IdempotencyKey")];
+    if (rest.length === 0) return { parameters };
+    const { required: _, ...facts } = input;
+    const body = {
+      ...facts,
+      properties: { ...Object.fromEntries(rest), [idempotencyField]: ref("schemas", "IdempotencyKey") },
+      ...(needed.length === 0 ? {} : { required: needed }),
+    };
+    return {
+      parameters,
+      requestBody: {
+        required: needed.length > 0,
+        content: { "application/json": { schema: schemas.body(operation.name, body) } },
+      },
+    };
+  }
+  const inQuery = rest.map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    required: needed.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }));
+  const resume = operation.kind === "stream" ? [ref("parameters", "LastEventId")] : [];
+  return parametersOf([...inPath, ...inQuery, ...resume]);
+}
+
+function success(route: Route, schemas: Schemas): object {
+  const { operation } = route;
+  const headers = answerHeaders("scopes" in route, changes(operation));
+  if (operation.kind === "stream") {
+    return {
+      200: {
+        description: "Events, as they happen.",
+        headers,
+        content: { "text/event-stream": { schema: { type: "string" } } },
+      },
+    };
+  }
+  if (operation.kind === "callback") return { "2XX": { description: "What the carrier expects to hear.", headers } };
+  const status = changes(operation) ? operation.status : 200;
+  if (status === 204) return { 204: { description: "Done.", headers } };
+  return {
+    [status]: {
+      description: statusText[status],
+      headers,
+      content: { "application/json": { schema: schemas.output(operation.name) } },
+    },
+  };
+}
+
+type Changing = Extract<Route["operation"], { readonly kind: "command" | "procedure" }>;
+
+const changes = (operation: Route["operation"]): operation is Changing =>
+  operation.kind === "command" || operation.kind === "procedure";
+
+const statusText = { 200: "Done.", 201: "Made.", 202: "Accepted: it goes on after this answer." } as const;
+
+const answerHeaders = (limited: boolean, replayable: boolean): object => ({
+  "Request-Id": ref("headers", "RequestId"),
+  ...(limited ? { "RateLimit-Policy": ref("headers", "RateLimitPolicy"), RateLimit: ref("headers", "RateLimit") } : {}),
+  ...(replayable ? { "Idempotent-Replayed": ref("headers", "IdempotentReplayed") } : {}),
+});
+
+const header = (description: string, schema: object): object => ({ description, schema });
+
+function components(schemas: Schemas): object {
+  const content = { "application/problem+json": { schema: schemas.output("problem") } };
+  const limited = answerHeaders(true, false);
+  return {
+    securitySchemes: {
+      apiKey: {
+        type: "http",
+        scheme: "bearer",
+        description: "An API key: `Authorization: Bearer tdg_live_…`. It alone decides the mode, sandbox or live.",
+      },
+    },
+    parameters: {
+      IdempotencyKey: {
+        name: "Idempotency-Key",
+        in: "header",
+        description:
+          "The same key with the same input gives the same answer for 24 hours and does nothing twice. Bare or " +
+          `quoted; the body's \`${idempotencyField}\` says the same.`,
+        schema: ref("schemas", "IdempotencyKey"),
+      },
+      LastEventId: {
+        name: "Last-Event-ID",
+        in: "header",
+        description: "The id of the last event that was seen: the stream goes on after it.",
+        schema: { type: "string" },
+      },
+    },
+    headers: {
+      RequestId: header("Names the request, for support and logs.", { type: "string" }),
+      RateLimitPolicy: header("The limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers).", {
+        type: "string",
+      }),
+      RateLimit: header("`r` requests are left; all of them are back in `t` seconds.", { type: "string" }),
+      RetryAfter: header("Seconds to wait.", { type: "integer", minimum: 0 }),
+      IdempotentReplayed: header("`true` when this answer was given before.", { type: "string", const: "true" }),
+      WwwAuthenticate: header("`Bearer`, and what is wrong with the key (RFC 6750).", { type: "string" }),
+    },
+    responses: {
+      Problem: { description: "What is wrong.", headers: { "Request-Id": ref("headers", "RequestId") }, content },
+      Unauthorized: {
+        description: "The API key is missing, wrong or expired.",
+        headers: { "Request-Id": ref("headers", "RequestId"), "WWW-Authenticate": ref("headers", "WwwAuthenticate") },
+        content,
+      },
+      RateLimited: {
+        description: "Too many requests. Nothing was done.",
+        headers: { ...limited, "Retry-After": ref("headers", "RetryAfter") },
+        content,
+      },
+    },
+  };
+}

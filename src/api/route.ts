@@ -1,0 +1,44 @@
+import type { z } from "zod";
+import type { Command, EventStream, Procedure, Query } from "../operation.ts";
+import type { ApiBackend } from "./backend.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Answers without a key. `mount` is the path above `/v1`. */
+export interface OpenAnswer {
+  readonly kind: "open";
+  readonly name: string;
+  answer(backend: ApiBackend, mount: string): Promise<string>;
+}
+
+/** A carrier calls: its signature is over the bytes, so they are handed on untouched. */
+export interface Callback {
+  readonly kind: "callback";
+  readonly name: string;
+}
+
+interface RouteFacts {
+  readonly method: Method;
+  /** Segments that begin with a colon are parameters: `/v1/messages/:id`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+}
+
+/**
+ * One definition gives matching, scope, validation and the OpenAPI document.
+ * `scopes`: a key needs all of them; none means any key.
+ */
+export type Route =
+  | (RouteFacts & {
+      readonly scopes: readonly string[];
+      readonly operation: Command<unknown, unknown> | Procedure<unknown, unknown> | Query<unknown, unknown>;
+      /** What the answer looks like; absent of commands that answer nothing. */
+      readonly response?: z.ZodType;
+      /** `batch`: takes a body up to the limit of batches. */
+      readonly body?: "batch";
+    })
+  | (RouteFacts & { readonly scopes: readonly string[]; readonly operation: EventStream<unknown> })
+  | (RouteFacts & { readonly operation: Callback })
+  | (RouteFacts & { readonly operation: OpenAnswer; readonly response: z.ZodType });

@@ -1,0 +1,47 @@
+import { createKey } from "../../commands/create-key.ts";
+import { revokeKey } from "../../commands/revoke-key.ts";
+import { rotateKey } from "../../commands/rotate-key.ts";
+import { pageSchema } from "../../fields.ts";
+import { listKeys } from "../../domain/keys/reads.ts";
+import { createdKeySchema, keySchema } from "../../domain/keys/types.ts";
+import type { Route } from "../route.ts";
+
+const manage = { tag: "API keys", scopes: ["keys:manage"] } as const;
+
+export const apiKeyRoutes: readonly Route[] = [
+  {
+    ...manage,
+    method: "POST",
+    path: "/v1/api-keys",
+    operation: createKey,
+    summary: "Create an API key",
+    description: "Its secret is shown this once. A key can't mint one that may do more than itself.",
+    response: createdKeySchema,
+  },
+  {
+    ...manage,
+    method: "GET",
+    path: "/v1/api-keys",
+    operation: listKeys,
+    summary: "List API keys",
+    description: "Those of this key's mode, revoked ones included, newest first.",
+    response: pageSchema(keySchema).meta({ id: "ApiKeyPage" }),
+  },
+  {
+    ...manage,
+    method: "DELETE",
+    path: "/v1/api-keys/:id",
+    operation: revokeKey,
+    summary: "Revoke an API key",
+    description: "At once, with the secrets before its rotations.",
+  },
+  {
+    ...manage,
+    method: "POST",
+    path: "/v1/api-keys/:id/rotate",
+    operation: rotateKey,
+    summary: "Rotate an API key",
+    description: "A new secret for the same key; the old one works on for a while.",
+    response: createdKeySchema,
+  },
+];

@@ -1,0 +1,35 @@
+import type { Limits } from "../../options.ts";
+import { type Tag, openApiDocument } from "../openapi.ts";
+import type { Route } from "../route.ts";
+import { accountRoutes } from "./account.ts";
+import { apiKeyRoutes } from "./api-keys.ts";
+import { eventRoutes } from "./events.ts";
+import { messageRoutes } from "./messages.ts";
+import { sandboxRoutes } from "./sandbox.ts";
+import { senderRoutes } from "./senders.ts";
+import { serviceRoutes } from "./service.ts";
+
+const tags: readonly Tag[] = [
+  { name: "Messages", description: "Send, schedule, follow and take back messages." },
+  { name: "Events", description: "What happened, as a list and as a stream." },
+  { name: "Senders", description: "The numbers and inboxes that messages come from." },
+  { name: "API keys", description: "Who may do what, in which mode." },
+  { name: "Account", description: "The account that the key belongs to." },
+  { name: "Sandbox", description: "A test bench: for sandbox keys only." },
+  { name: "Service", description: "What needs no API key." },
+];
+
+/** All of `/v1`. The document is made once, when it is first asked for. */
+export function apiRoutes(limits: Limits): readonly Route[] {
+  let document: object | undefined;
+  const routes: readonly Route[] = [
+    ...messageRoutes,
+    ...eventRoutes,
+    ...senderRoutes,
+    ...apiKeyRoutes,
+    ...accountRoutes,
+    ...sandboxRoutes,
+    ...serviceRoutes(() => (document ??= openApiDocument(routes, tags, limits))),
+  ];
+  return routes;
+}

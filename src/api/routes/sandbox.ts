@@ -1,0 +1,55 @@
+import { receiveSandboxMessage } from "../../commands/receive-sandbox-message.ts";
+import { receiveSandboxReceipts } from "../../commands/receive-sandbox-receipts.ts";
+import { resetSandbox } from "../../procedures/reset-sandbox.ts";
+import { seedSandbox } from "../../commands/seed-sandbox.ts";
+import { messageSchema } from "../../domain/messages/types.ts";
+import { listSandboxNumbers } from "../../domain/sandbox/reads.ts";
+import { sandboxNumbersSchema, sandboxResetResultSchema, sandboxSeedResultSchema } from "../../domain/sandbox/types.ts";
+import type { Route } from "../route.ts";
+
+const write = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;
+
+export const sandboxRoutes: readonly Route[] = [
+  {
+    ...write,
+    method: "GET",
+    path: "/v1/sandbox/numbers",
+    operation: listSandboxNumbers,
+    summary: "List the test numbers",
+    response: sandboxNumbersSchema,
+  },
+  {
+    ...write,
+    method: "POST",
+    path: "/v1/sandbox/inbound",
+    operation: receiveSandboxMessage,
+    summary: "Simulate a message from a contact",
+    response: messageSchema,
+  },
+  {
+    ...write,
+    method: "POST",
+    path: "/v1/sandbox/messages/:id/receipts",
+    operation: receiveSandboxReceipts,
+    summary: "Simulate a carrier's receipts",
+    description: "Applied in the order given; any order and any repetition is allowed.",
+    response: messageSchema,
+  },
+  {
+    ...write,
+    method: "POST",
+    path: "/v1/sandbox/seed",
+    operation: seedSandbox,
+    summary: "Make sample data",
+    response: sandboxSeedResultSchema,
+  },
+  {
+    ...write,
+    method: "POST",
+    path: "/v1/sandbox/reset",
+    operation: resetSandbox,
+    summary: "Start over",
+    description: "Removes what the account has in the sandbox, but its keys and senders.",
+    response: sandboxResetResultSchema,
+  },
+];

@@ -1,0 +1,38 @@
+/** Calls the handler as a server would, without one. */
+import type { ApiHandler, ApiRequest, ApiResponse } from "../../src/api/http.ts";
+
+export interface Asked {
+  readonly method?: string;
+  readonly path: string;
+  readonly key?: string;
+  readonly headers?: readonly string[];
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+export function call(
+  api: ApiHandler,
+  { method = "GET", path, key, headers = [], body, signal = never }: Asked,
+): Promise<ApiResponse> {
+  const [target = "", query = ""] = path.split("?");
+  const bytes = body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body));
+  const request: ApiRequest = {
+    method,
+    url: path,
+    path: target,
+    query,
+    headers: [
+      ...(key === undefined ? [] : ["Authorization", `Bearer ${key}`]),
+      ...(body === undefined ? [] : ["Content-Type", "application/json"]),
+      ...headers,
+    ],
+    body: () => Promise.resolve({ kind: "bytes", bytes }),
+    signal,
+  };
+  return api.handle(request);
+}
+
+const never = new AbortController().signal;
+
+export const jsonOf = ({ body }: ApiResponse): Record<string, unknown> =>
+  JSON.parse(typeof body === "string" ? body : "null") as Record<string, unknown>;

@@ -1,0 +1,25 @@
+import { keys } from "./notes.ts";
+import type { RawRequest } from "./raw.ts";
+import type { Mounting } from "./servers.ts";
+
+export const auth = (key: string): [string, string] => ["Authorization", `Bearer ${key}`];
+export const all = auth(keys.all);
+export const json: [string, string] = ["Content-Type", "application/json"];
+export const post = (body: string | Uint8Array, ...headers: [string, string][]): RawRequest => ({
+  method: "POST",
+  path: "/v1/notes",
+  headers: [all, json, ...headers],
+  body,
+});
+
+export interface Case {
+  readonly name: string;
+  readonly request: RawRequest;
+  readonly status: number;
+  readonly code?: string;
+  readonly errors?: readonly unknown[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** What comes before us that answers or changes this itself. */
+  readonly taken?: readonly Mounting["before"][];
+}

@@ -1,0 +1,372 @@
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import express from "express";
+import Koa from "koa";
+import bodyParser from "koa-bodyparser";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expressHandler } from "../../adapters/http/express.ts";
+import { fetchHandler } from "../../adapters/http/fetch.ts";
+import { koaHandler } from "../../adapters/http/koa.ts";
+import { nodeHandler } from "../../adapters/http/node.ts";
+import { keys, notes } from "./notes.ts";
+import { ask, exchange, parseAnswers } from "./raw.ts";
+import { mountings, serve } from "./servers.ts";
+
+const rejections: unknown[] = [];
+const remember = (reason: unknown): void => void rejections.push(reason);
+beforeEach(() => {
+  rejections.length = 0;
+  process.on("unhandledRejection", remember);
+});
+afterEach(() => {
+  process.off("unhandledRejection", remember);
+  expect(rejections).toEqual([]);
+});
+
+const head = (line: string, ...headers: string[]): string =>
+  [line, "Host: localhost", `Authorization: Bearer ${keys.all}`, ...headers, "", ""].join("\r\n");
+
+/** Turns of the event loop until it holds; a test's time-out ends what never does. */
+async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const healthy = async (port: number, prefix: string): Promise<boolean> =>
+  (await ask(port, { path: `${prefix}/v1/health` })).status === 200;
+
+describe.each(mountings.filter(({ before }) => before === "nothing" || before === "Request"))("$name", (mounting) => {
+  const { prefix } = mounting;
+
+  test("requests in a pipeline are answered in their order", async () => {
+    const engine = notes();
+    await using running = await serve(mounting, engine);
+    const create = (title: string): string => {
+      const body = JSON.stringify({ title });
+      return (
+        head(`POST ${prefix}/v1/notes HTTP/1.1`, "Content-Type: application/json", `Content-Length: ${body.length}`) +
+        body
+      );
+    };
+    const bytes = await exchange(running.port, [
+      create("one") +
+        head(`GET ${prefix}/v1/nothing HTTP/1.1`) +
+        create("two") +
+        head(`GET ${prefix}/v1/notes/note_1 HTTP/1.1`, "Connection: close"),
+    ]);
+    expect(parseAnswers(bytes).map(({ status }) => status)).toEqual([201, 404, 201, 200]);
+    expect([...engine.rows.values()].map(({ title }) => title)).toEqual(["one", "two"]);
+  });
+
+  test("half a request changes nothing, and the next one is answered", async () => {
+    const engine = notes();
+    await using running = await serve(mounting, engine);
+    const half = head(`POST ${prefix}/v1/notes HTTP/1.1`, "Content-Type: application/json", "Content-Length: 100");
+    for (const part of ['{"title":"a"}', '{"title":', ""]) {
+      await exchange(running.port, [`${half}${part}`], { leave: true });
+    }
+    await exchange(running.port, [half.slice(0, 60)], { leave: true });
+    const chunked = head(
+      `POST ${prefix}/v1/notes HTTP/1.1`,
+      "Content-Type: application/json",
+      "Transfer-Encoding: chunked",
+    );
+    await exchange(running.port, [`${chunked}d\r\n{"title":"a"}\r\n`], { leave: true });
+    expect(await healthy(running.port, prefix)).toBe(true);
+    expect(engine.rows.size).toBe(0);
+    expect(engine.errors).toEqual([]);
+  });
+
+  test("what is not HTTP is refused by node and harms nobody", async () => {
+    const engine = notes();
+    await using running = await serve(mounting, engine);
+    for (const garbage of [
+      "\0\0\0\0\r\n\r\n",
+      "GET\r\n\r\n",
+      head(`BREW ${prefix}/v1/notes HTTP/1.1`),
+      head("GET /v1/notes HTTP/9.9"),
+      "x".repeat(100_000),
+    ]) {
+      const answers = parseAnswers(await exchange(running.port, [garbage]));
+      expect(answers.map(({ status }) => status >= 400 && status < 500)).not.toContain(false);
+    }
+    expect(await healthy(running.port, prefix)).toBe(true);
+  });
+
+  test("a stream goes out event by event", async () => {
+    await using running = await serve(mounting, notes());
+    const answer = await ask(running.port, {
+      path: `${prefix}/v1/notes/stream?count=2`,
+      headers: [
+        ["Authorization", `Bearer ${keys.all}`],
+        ["Last-Event-ID", "7"],
+      ],
+    });
+    expect(answer.body).toBe(
+      "event: note\nid: 8\ndata: line 1\ndata: line 8\n\nevent: note\nid: 9\ndata: line 1\ndata: line 9\n\n",
+    );
+  });
+
+  test("a stream waits for a slow reader and ends when it leaves", async () => {
+    const engine = notes();
+    await using running = await serve(mounting, engine);
+    const socket = connect({ port: running.port, host: "127.0.0.1" });
+    socket.write(head(`GET ${prefix}/v1/notes/stream?count=endless HTTP/1.1`));
+    await once(socket, "data");
+    socket.pause();
+    // Nothing is read any more, so at some point nothing is pulled any more.
+    let before = -1;
+    await eventually(async () => {
+      if (engine.streams.pulled === before) return true;
+      before = engine.streams.pulled;
+      for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+      return false;
+    });
+    // What sockets buffer on both sides, and no more: events are 10 kB each.
+    expect(engine.streams.pulled).toBeLessThan(2_000);
+    socket.destroy();
+    await eventually(() => engine.streams.open === 0);
+    expect(engine.errors).toEqual([]);
+  });
+
+  test.each(["quiet", "deaf"])("a %s stream ends when its reader leaves", async (kind) => {
+    const engine = notes();
+    await using running = await serve(mounting, engine);
+    const socket = connect({ port: running.port, host: "127.0.0.1" });
+    socket.write(head(`GET ${prefix}/v1/notes/stream?count=${kind} HTTP/1.1`));
+    await once(socket, "data");
+    expect(engine.streams.open).toBe(1);
+    socket.destroy();
+    await eventually(() => engine.streams.open === 0);
+  });
+
+  test("a body without an end is answered while it comes", async () => {
+    const engine = notes({ body_bytes: 1_000 });
+    await using running = await serve(mounting, engine);
+    const socket = connect({ port: running.port, host: "127.0.0.1" }).on("error", () => undefined);
+    socket.write(
+      head(`POST ${prefix}/v1/notes HTTP/1.1`, "Content-Type: application/json", "Transfer-Encoding: chunked"),
+    );
+    const chunk = `1000\r\n${" ".repeat(0x1000)}\r\n`;
+    const pump = setInterval(() => socket.write(chunk), 0);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    clearInterval(pump);
+    socket.destroy();
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  test("a stream that breaks closes the connection without an end", async () => {
+    const engine = notes();
+    await using running = await serve(mounting, engine);
+    const bytes = await exchange(running.port, [head(`GET ${prefix}/v1/notes/stream?count=broken HTTP/1.1`)]);
+    expect(bytes.toString()).not.toContain("\r\n0\r\n\r\n");
+    expect(engine.errors).toEqual([expect.objectContaining({ err: new Error("lost") })]);
+    expect(await healthy(running.port, prefix)).toBe(true);
+  });
+
+  test("HEAD has the headers of GET and no body", async () => {
+    const engine = notes();
+    engine.rows.set("note_1", { id: "note_1", title: "a", stars: 0, labels: {} });
+    await using running = await serve(mounting, engine);
+    const bytes = await exchange(running.port, [head(`HEAD ${prefix}/v1/notes/note_1 HTTP/1.1`, "Connection: close")]);
+    expect(bytes.toString()).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(bytes.toString()).toMatch(/content-type: application\/json\r\n/i);
+    expect(bytes.toString()).toMatch(/\r\n\r\n$/);
+  });
+});
+
+describe("what is not under /v1", () => {
+  test("is node's 404 problem", async () => {
+    await using running = await serve(
+      { prefix: "", listener: (engine) => nodeHandler(engine, { basePath: "/api" }) },
+      notes(),
+    );
+    for (const path of ["/", "/v1/health", "/apix/v1/health", "/api", "http://localhost/v1/health"]) {
+      expect(await ask(running.port, { path })).toMatchObject({
+        status: 404,
+        headers: { "content-type": "application/problem+json" },
+      });
+    }
+  });
+
+  test("is left to Express and Koa", async () => {
+    const inExpress = express();
+    const inKoa = new Koa();
+    const listeners = {
+      express: (engine: ReturnType<typeof notes>) =>
+        inExpress.use("/api", expressHandler(engine)).use((_request, response) => void response.status(299).end()),
+      koa: (engine: ReturnType<typeof notes>) =>
+        inKoa
+          .use(koaHandler(engine, { basePath: "/api" }))
+          .use((context) => {
+            context.status = 299;
+          })
+          .callback(),
+    };
+    for (const listener of Object.values(listeners)) {
+      const engine = notes();
+      await using running = await serve({ prefix: "", listener: () => listener(engine) }, engine);
+      for (const path of ["/", "/v1/health", "/api", "/api/v2", "/api/v10/health", "/apiv1"]) {
+        expect([path, (await ask(running.port, { path })).status]).toEqual([path, 299]);
+      }
+      expect((await ask(running.port, { path: "/api/v1" })).status).toBe(404);
+      expect((await ask(running.port, { path: "/api/v1/health" })).status).toBe(200);
+    }
+  });
+
+  test("a base path that is none is refused with what was expected", () => {
+    for (const basePath of ["api", "/api/", "/", "/a?b", "/a b"]) {
+      expect(() => nodeHandler(notes(), { basePath })).toThrow(/^basePath: expected a path like "\/api"/);
+    }
+  });
+});
+
+describe("a callback whose signature is over the bytes", () => {
+  const call = {
+    method: "POST",
+    path: "/v1/transports/twilio/callbacks",
+    headers: [["Content-Type", "application/json"]],
+    body: '{ "a" : 1 }',
+  } as const;
+
+  test("gets the bytes that a parser kept", async () => {
+    const kept = [
+      (engine: ReturnType<typeof notes>) =>
+        express()
+          .use(express.json({ verify: (request, _response, bytes) => void Object.assign(request, { rawBody: bytes }) }))
+          .use(expressHandler(engine)),
+      (engine: ReturnType<typeof notes>) =>
+        express()
+          .use(express.raw({ type: "*/*" }))
+          .use(expressHandler(engine)),
+      (engine: ReturnType<typeof notes>) =>
+        express()
+          .use(express.text({ type: "*/*" }))
+          .use(expressHandler(engine)),
+      (engine: ReturnType<typeof notes>) => new Koa().use(bodyParser()).use(koaHandler(engine)).callback(),
+    ];
+    for (const listener of kept) {
+      const engine = notes();
+      await using running = await serve({ prefix: "", listener: () => listener(engine) }, engine);
+      expect((await ask(running.port, call)).status).toBe(200);
+      expect(engine.callbacks[0]?.body).toBe('{ "a" : 1 }');
+    }
+  });
+
+  test("says how to keep them where they are gone", async () => {
+    const engine = notes();
+    await using running = await serve(
+      { prefix: "", listener: () => express().use(express.json()).use(expressHandler(engine)) },
+      engine,
+    );
+    const answer = await ask(running.port, call);
+    expect(answer.status).toBe(500);
+    expect(answer.body).toContain("rawBody");
+    expect(engine.callbacks).toEqual([]);
+  });
+
+  test("a body that somebody else read is a clear error and no wait", async () => {
+    const engine = notes();
+    const handler = nodeHandler(engine);
+    const swallow = (request: IncomingMessage, response: Parameters<typeof handler>[1]): void => {
+      request.resume().once("end", () => handler(request, response));
+    };
+    await using running = await serve({ prefix: "", listener: () => swallow }, engine);
+    const answer = await ask(running.port, {
+      ...call,
+      path: "/v1/notes",
+      headers: [
+        ["Authorization", `Bearer ${keys.all}`],
+        ["Content-Type", "application/json"],
+      ],
+    });
+    expect(answer).toMatchObject({ status: 500, body: expect.stringContaining("The body was read before") as unknown });
+
+    const request = new Request("http://localhost/v1/notes", {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys.all}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    await request.text();
+    const response = await fetchHandler(engine)(request);
+    expect(response.status).toBe(500);
+    expect(await response.text()).toContain("The body was read before");
+  });
+});
+
+test("a fetch server that drops an answer ends its stream", async () => {
+  const engine = notes();
+  const request = new Request("http://localhost/v1/notes/stream?count=quiet", {
+    headers: { authorization: `Bearer ${keys.all}` },
+  });
+  const reader = (await fetchHandler(engine)(request)).body?.getReader();
+  await reader?.read();
+  expect(engine.streams.open).toBe(1);
+  await reader?.cancel();
+  expect(engine.streams.open).toBe(0);
+});
+
+test("express.json() that refuses a body by its own limit is answered with our problem", async () => {
+  const engine = notes();
+  await using running = await serve(
+    {
+      prefix: "",
+      listener: () =>
+        express()
+          .use(express.json({ limit: 10 }))
+          .use(expressHandler(engine)),
+    },
+    engine,
+  );
+  const headers = [
+    ["Authorization", `Bearer ${keys.all}`],
+    ["Content-Type", "application/json"],
+  ] as const;
+  const body = 'D\r\n{"title":"a"}\r\n0\r\n\r\n';
+  const answer = await ask(running.port, {
+    method: "POST",
+    path: "/v1/notes",
+    headers: [...headers, ["Transfer-Encoding", "chunked"]],
+    body,
+  });
+  expect(answer).toMatchObject({ status: 413, headers: { "content-type": "application/problem+json" } });
+  expect(engine.rows.size).toBe(0);
+});
+
+test("errors of the host's own middleware stay the host's", async () => {
+  const engine = notes();
+  const app = express()
+    .use((_request, _response, next) => next(Object.assign(new Error("mine"), { type: "host.error" })))
+    .use(expressHandler(engine))
+    .use(
+      ((_error, _request, response, _next) => void response.status(299).end()) satisfies express.ErrorRequestHandler,
+    );
+  await using running = await serve({ prefix: "", listener: () => app }, engine);
+  expect((await ask(running.port, { path: "/v1/health" })).status).toBe(299);
+});
+
+test("a client that keeps its connection is served again after a body too large", async () => {
+  const engine = notes({ body_bytes: 1_000 });
+  const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const body = JSON.stringify({ title: "x".repeat(300_000) });
+  const statuses: (number | undefined)[] = [];
+  for (let i = 0; i < 3; i++) {
+    const request = httpRequest({
+      port,
+      host: "127.0.0.1",
+      method: "POST",
+      path: "/v1/notes",
+      headers: { authorization: `Bearer ${keys.all}`, "content-type": "application/json" },
+    });
+    request.end(body);
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    statuses.push(response.resume().statusCode);
+    await once(response, "end");
+  }
+  server.close();
+  server.closeAllConnections();
+  expect(statuses).toEqual([413, 413, 413]);
+});

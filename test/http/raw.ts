@@ -1,0 +1,87 @@
+/** Bytes over a socket and what comes back, so that requests can be as odd as they like. */
+import { connect } from "node:net";
+
+export interface RawAnswer {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Writes the chunks, and resolves with all that came when the server closes, or the client leaves. */
+export function exchange(
+  port: number,
+  chunks: readonly (string | Uint8Array)[],
+  { leave = false } = {},
+): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const received: Buffer[] = [];
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }, () => {
+      for (const chunk of chunks) socket.write(chunk);
+      if (leave) setImmediate(() => socket.destroy());
+    });
+    socket.on("data", (data: Buffer) => received.push(data));
+    socket.on("end", () => socket.end());
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => resolve(Buffer.concat(received)));
+  });
+}
+
+/** The answers in a connection's bytes, one after the other. */
+export function parseAnswers(bytes: Buffer): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const split = bytes.indexOf("\r\n\r\n", at);
+    if (split === -1) break;
+    const [line = "", ...fields] = bytes.subarray(at, split).toString("latin1").split("\r\n");
+    const headers = Object.fromEntries(
+      fields.map((field) => {
+        const colon = field.indexOf(":");
+        return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
+      }),
+    );
+    const status = Number(line.split(" ")[1]);
+    at = split + 4;
+    let body: Buffer;
+    if (headers["transfer-encoding"] === "chunked") {
+      const parts: Buffer[] = [];
+      for (;;) {
+        const end = bytes.indexOf("\r\n", at);
+        const size = Number.parseInt(bytes.subarray(at, end).toString(), 16);
+        at = end + 2;
+        if (end === -1 || !(size > 0)) break;
+        parts.push(bytes.subarray(at, at + size));
+        at += size + 2;
+      }
+      at += 2;
+      body = Buffer.concat(parts);
+    } else {
+      const length = Number(headers["content-length"] ?? 0);
+      body = bytes.subarray(at, at + length);
+      at += length;
+    }
+    if (status >= 200) answers.push({ status, headers, body: body.toString() });
+  }
+  return answers;
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly body?: string | Uint8Array;
+}
+
+/** One request on a connection of its own. */
+export async function ask(port: number, { method = "GET", path, headers = [], body }: RawRequest): Promise<RawAnswer> {
+  const lines = [["Host", "localhost"], ["Connection", "close"], ...headers];
+  const given = headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name));
+  if (body !== undefined && !given) lines.push(["Content-Length", String(Buffer.byteLength(body))]);
+  const head = `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  const bytes = await exchange(port, body === undefined ? [head] : [head, body]);
+  const [answer] = parseAnswers(bytes);
+  if (answer === undefined) {
+    throw new Error(`no answer to ${method} ${path}: ${bytes.toString("latin1").slice(0, 200)}`);
+  }
+  return answer;
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cases } from "./cases.ts";
+import { notes } from "./notes.ts";
+import type { Notes } from "./notes.ts";
+import { ask } from "./raw.ts";
+import type { RawAnswer } from "./raw.ts";
+import { mountings, serve } from "./servers.ts";
+import type { Mounting, Running } from "./servers.ts";
+
+const own = new Set([
+  "request-id",
+  "date",
+  "connection",
+  "keep-alive",
+  "x-powered-by",
+  "content-length",
+  "transfer-encoding",
+]);
+
+/** What must be equal whatever the server: not what belongs to the connection or names the request. */
+function comparable({ status, headers, body }: RawAnswer): object {
+  return {
+    status,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name))),
+    body: body.replace(/"request_id":"[^"]*"/, '"request_id":"req"'),
+  };
+}
+
+const small = { body_bytes: 65_536, batch_body_bytes: 90_000 };
+
+async function run(engine: Notes, { port }: Running, { prefix, before }: Mounting): Promise<Map<string, RawAnswer>> {
+  for (const title of ["first", "second"]) {
+    engine.rows.set(`note_${engine.rows.size + 1}`, {
+      id: `note_${engine.rows.size + 1}`,
+      title,
+      stars: 0,
+      labels: {},
+    });
+  }
+  const answers = new Map<string, RawAnswer>();
+  for (const { name, request, taken = [] } of cases) {
+    if (taken.includes(before)) continue;
+    answers.set(name, await ask(port, { ...request, path: `${prefix}${request.path}` }));
+  }
+  return answers;
+}
+
+let reference: Map<string, RawAnswer>;
+beforeAll(async () => {
+  const engine = notes(small);
+  const plain = mountings[0] ?? expect.fail();
+  await using running = await serve(plain, engine);
+  reference = await run(engine, running, plain);
+  expect(engine.callbacks).toEqual([
+    expect.objectContaining({
+      url: "/v1/transports/twilio/callbacks?x=1",
+      body: "A=1&B=\u00e9",
+      headers: expect.objectContaining({ "x-sig": "1" }) as unknown,
+    }),
+  ]);
+  expect(engine.errors).toHaveLength(1);
+});
+
+test.each(cases)("$name: $status $code", ({ name, request, status, code, errors, headers = {}, body }) => {
+  const answer = reference.get(name) ?? expect.fail();
+  expect(answer.status).toBe(status);
+  expect(answer.headers).toMatchObject(headers);
+  expect(answer.headers["request-id"]).toMatch(/^req_[0-9A-Z]{26}$/);
+  if (body !== undefined) expect(JSON.parse(answer.body)).toEqual(body);
+  if (status < 400) return;
+  expect(answer.headers["content-type"]).toBe("application/problem+json");
+  if (request.method === "HEAD") return;
+  const problem: unknown = JSON.parse(answer.body);
+  expect(problem).toEqual({
+    type: expect.stringMatching(/^urn:tidings:error:\w+$/) as unknown,
+    title: expect.any(String) as unknown,
+    status,
+    code: code ?? (expect.any(String) as unknown),
+    detail: expect.any(String) as unknown,
+    request_id:
+      answer.headers["idempotent-replayed"] === undefined
+        ? answer.headers["request-id"]
+        : (expect.stringMatching(/^req_/) as unknown),
+    retryable: expect.any(Boolean) as unknown,
+    errors: errors ?? (expect.any(Array) as unknown),
+  });
+  expect(answer.body).not.toMatch(/hunter2|secret|tdg_test|\.ts/);
+});
+
+describe.each(mountings)("$name", (mounting) => {
+  const { prefix } = mounting;
+
+  test("answers the same bytes as node:http", async () => {
+    const engine = notes(small);
+    await using running = await serve(mounting, engine);
+    const answers = await run(engine, running, mounting);
+    for (const [each, answer] of answers) {
+      expect({ each, ...comparable(answer) }).toEqual({ each, ...comparable(reference.get(each) ?? expect.fail()) });
+    }
+    expect(engine.callbacks[0]?.url).toBe(`${prefix}/v1/transports/twilio/callbacks?x=1`);
+  });
+
+  test("tells where it is mounted", async () => {
+    await using running = await serve(mounting, notes());
+    const answer = await ask(running.port, { path: `${prefix}/v1/health` });
+    expect(JSON.parse(answer.body)).toEqual({ status: "ok", mount: prefix });
+  });
+});
+
+afterAll(() => {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});
