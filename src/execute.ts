@@ -33,6 +33,8 @@ export interface Context {
   readonly caller: Caller;
   readonly request_id: RequestId;
   readonly idempotency_key: string | null;
+  /** The host's handle, where the command is to join the host's open transaction. */
+  readonly tx?: unknown;
 }
 
 export interface ExecutorOptions {
@@ -63,13 +65,18 @@ export class Executor {
     const call: Call = { ...context, services: this.#options.services };
     const { idempotency_key: key } = context;
     if (key === null) {
-      const value = await this.#options.store.commit((tx) => command.run(tx, input, call));
+      const value = await this.#commit(context, (tx) => command.run(tx, input, call));
       return { status: command.status, value, body: JSON.stringify(value ?? null), replayed: false };
     }
     const print = fingerprint(call.services.secret, command.name, input);
-    const settled = await this.#options.store.commit((tx) => this.#once(tx, command, input, call, key, print));
+    const settled = await this.#commit(context, (tx) => this.#once(tx, command, input, call, key, print));
     if (!settled.ok) throw settled.error;
     return settled.outcome;
+  }
+
+  #commit<T>({ tx }: Context, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { store } = this.#options;
+    return tx === undefined ? store.commit(work) : store.within(tx, work);
   }
 
   /**
@@ -81,6 +88,9 @@ export class Executor {
     input: Input,
     context: Context,
   ): Promise<Outcome<Output>> {
+    if (context.tx !== undefined) {
+      throw new TidingsError("invalid_option", `tx: ${procedure.name} takes several transactions and can't join yours.`);
+    }
     const { store, services } = this.#options;
     const call: Call = { ...context, services };
     const { idempotency_key: key } = context;

@@ -99,7 +99,7 @@ export class KeyRing {
         if (key !== undefined) tx.update(keys, key, { last_used_at: now });
       })
       .catch((error: unknown) => {
-        logger.debug({ error, key_id: id }, "the use of a key was not noted");
+        logger.debug({ err: error, key_id: id }, "the use of a key was not noted");
       });
   }
 }

@@ -1,20 +1,13 @@
 import { finish } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
-import {
-  attemptById,
-  type AttemptRow,
-  messageById,
-  outbox,
-  parkedReceipts,
-  parkedReceiptsOf,
-} from "../domain/messages/rows.ts";
+import { attemptById, type AttemptRow, messageById, outbox } from "../domain/messages/rows.ts";
 import { answered, carrierError, type MessageState } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import type { DrawId } from "../ids.ts";
 import type { SendAnswer } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
-import { applyReceipt } from "./steps/apply-receipt.ts";
+import { applyParked } from "./steps/apply-receipt.ts";
 import type { Carriers } from "./steps/carriers.ts";
 import { providerIdFor } from "./steps/provider-id.ts";
 import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
@@ -42,16 +35,9 @@ export async function recordAnswer(
   const before = stateOf(message);
   const decision = answered(before, attempt.number, answer, tx.now, accepted);
   const state: MessageState = decision.decision === "none" ? before : decision.state;
-  let moved = await settleAttempt(tx, actor, carriers, message, attempt, state, await outcomeOf(tx, attempt, answer));
-
-  if (answer.outcome === "accepted") {
-    const parked = await tx.get(parkedReceiptsOf, [attempt.transport, answer.provider_message_id]);
-    if (parked !== undefined) {
-      tx.remove(parkedReceipts, parked);
-      const told = { ...attempt, provider_message_id: answer.provider_message_id };
-      for (const receipt of parked.receipts) moved = await applyReceipt(tx, actor, moved, told, receipt);
-    }
-  }
+  const outcome = await outcomeOf(tx, attempt, answer);
+  const moved = await settleAttempt(tx, actor, carriers, message, attempt, state, outcome);
+  await applyParked(tx, actor, moved, { ...attempt, ...outcome });
   const [next] = await tx.list(outbox, [claim.key], 1);
   if (next === undefined) await finish(tx, claim);
 }

@@ -9,7 +9,7 @@ import type { Seen } from "../ports/collection.ts";
 import type { LookupAnswer } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf } from "./steps/append-event.ts";
-import { applyReceipt } from "./steps/apply-receipt.ts";
+import { applyParked, applyReceipt } from "./steps/apply-receipt.ts";
 import type { Carriers } from "./steps/carriers.ts";
 import { nextLookAt, receiptsEndAt } from "./steps/follow-up.ts";
 import { moveMessage } from "./steps/move-message.ts";
@@ -42,6 +42,7 @@ export async function recordLookup(
   let moved = await applyFinding(tx, actor, message, looked, answer);
   if (answer.outcome === "sent") {
     for (const receipt of answer.receipts) moved = await applyReceipt(tx, actor, moved, looked, receipt);
+    moved = await applyParked(tx, actor, moved, looked);
   }
   moved = await giveUpInTime(tx, actor, moved, looked, carriers);
 

@@ -100,7 +100,7 @@ export class Dispatcher {
         if (taken > 0) continue;
         wait = await this.#untilNext();
       } catch (error) {
-        this.#options.logger.warn({ error }, "jobs could not be read; trying again");
+        this.#options.logger.warn({ err: error }, "jobs could not be read; trying again");
         wait = pauseMs;
       }
       if (this.#stopping) break;
@@ -153,12 +153,12 @@ export class Dispatcher {
       if (handler === undefined) throw new Error(`no handler for jobs of kind ${claim.kind}`);
       await handler.run(claim, { abort: this.#abort.signal, isStopping: () => this.#stopping });
     } catch (error) {
-      logger.error({ error, job: nameOf(claim) }, "a job failed; it is tried again");
+      logger.error({ err: error, job: nameOf(claim) }, "a job failed; it is tried again");
       const pause = Math.min(pauseMs * 2 ** claim.failures, longestPauseMs);
       await store
         .commit((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }))
         .catch((unfinished: unknown) => {
-          logger.warn({ error: unfinished, job: nameOf(claim) }, "a failed job was left to its lease");
+          logger.warn({ err: error: unfinished, job: nameOf(claim) }, "a failed job was left to its lease");
         });
     }
   }

@@ -52,7 +52,7 @@ export class EventBus {
     try {
       await handler(event, scope);
     } catch (error) {
-      this.#logger.error({ error, event_id: event.id, type: event.type }, "an event handler failed");
+      this.#logger.error({ err: error, event_id: event.id, type: event.type }, "an event handler failed");
     }
   }
 }

@@ -25,7 +25,7 @@ export function followUpHandler({ store, clock, logger, drawId, transports, carr
             () => answer,
           );
         } catch (error) {
-          logger.warn({ error, transport: transport.name, attempt_id: attempt.id }, "a look-up failed; it says nothing");
+          logger.warn({ err: error, transport: transport.name, attempt_id: attempt.id }, "a look-up failed; it says nothing");
         }
       }
       await store.commit((tx) => recordLookup(tx, claim, answer, drawId, carriers));

@@ -66,7 +66,7 @@ async function call(
       () => ambiguous("The carrier did not answer in time."),
     );
   } catch (error) {
-    logger.warn({ error, transport: transport.name, attempt_id }, "a transport threw; its answer is lost");
+    logger.warn({ err: error, transport: transport.name, attempt_id }, "a transport threw; its answer is lost");
     return ambiguous("The transport failed without an answer.");
   }
 }

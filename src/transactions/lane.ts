@@ -16,12 +16,15 @@ export interface Member {
   alone: boolean;
 }
 
+/** What a lane needs of a storage. */
+export type LanePort = Pick<StoragePort, "begin" | "turn">;
+
 type Result = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
 /** How many commands share a commit, and for how long a group gathers them. More would make the first ones wait. */
 const groupSize = 64;
 const groupMs = 8;
-const mostConflicts = 8;
+export const mostConflicts = 8;
 
 /**
  * Commits groups of commands, one group after the other.
@@ -32,7 +35,7 @@ const mostConflicts = 8;
  * storage refuses a write for good, the members run singly, so that one can't keep failing the rest.
  */
 export class Lane {
-  readonly #port: StoragePort;
+  readonly #port: LanePort;
   readonly #number: number;
   readonly #clock: Clock;
   readonly #committed: (writes: readonly Write[]) => void;
@@ -40,7 +43,7 @@ export class Lane {
   #running: RunningBody | undefined;
   #watching = false;
 
-  constructor(port: StoragePort, number: number, clock: Clock, committed: (writes: readonly Write[]) => void) {
+  constructor(port: LanePort, number: number, clock: Clock, committed: (writes: readonly Write[]) => void) {
     this.#port = port;
     this.#number = number;
     this.#clock = clock;

@@ -2,8 +2,8 @@ import { TidingsError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Schema } from "../ports/collection.ts";
 import type { Logger } from "../ports/logger.ts";
-import type { StoragePort, Write } from "../ports/storage.ts";
-import { Lane, type Member } from "./lane.ts";
+import type { Group, StoragePort, Write } from "../ports/storage.ts";
+import { Lane, type Member, mostConflicts } from "./lane.ts";
 import { type Reads, reads } from "./reads.ts";
 import type { Tx } from "./transaction.ts";
 
@@ -63,6 +63,24 @@ export class Store {
     });
   }
 
+  /**
+   * Runs `work` in the host's open transaction, through the host's own handle: it commits or vanishes with what the host does there.
+   * A conflict is the host's to try again, since its transaction can't be.
+   * @throws TidingsError `invalid_option` where the storage can't join it, `storage_contended`, `storage_unavailable`
+   */
+  within<T>(handle: unknown, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { port, clock } = this.#options;
+    return new Promise<T>((resolve, reject) => {
+      const begin = (): Group => {
+        if (port.host !== undefined) return port.host(handle);
+        throw new TidingsError("invalid_option", "tx: this storage can't join a transaction of yours.");
+      };
+      const lane = new Lane({ begin, turn: () => port.turn() }, 0, clock, () => {});
+      const answer = (value: unknown): void => resolve(value as T);
+      void lane.runGroup([{ work, resolve: answer, reject, conflicts: mostConflicts - 1, alone: true }]);
+    });
+  }
+
   /** Committed rows only. */
   get reads(): Reads {
     return this.#reads;
@@ -113,7 +131,7 @@ export class Store {
       try {
         listener(writes);
       } catch (error) {
-        this.#options.logger.error({ error }, "a listener to commits failed");
+        this.#options.logger.error({ err: error }, "a listener to commits failed");
       }
     }
   }

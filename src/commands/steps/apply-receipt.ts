@@ -1,5 +1,5 @@
 import { disarm } from "../../domain/jobs/rows.ts";
-import type { AttemptRow, MessageRow } from "../../domain/messages/rows.ts";
+import { type AttemptRow, type MessageRow, parkedReceipts, parkedReceiptsOf } from "../../domain/messages/rows.ts";
 import { carried, evidenceOf } from "../../domain/messages/rules.ts";
 import { stateOf } from "../../domain/messages/state.ts";
 import { iso } from "../../domain/time.ts";
@@ -33,6 +33,23 @@ export async function applyReceipt(
   });
   // From here on nothing more is waited for: what else comes is evidence all the same.
   if (isFinal(moved)) await disarm(tx, { kind: "follow-up", key: attempt.id });
+  return moved;
+}
+
+/** Applies the receipts that came before anybody knew which attempt the provider's id belongs to. */
+export async function applyParked(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  attempt: AttemptRow,
+): Promise<Seen<MessageRow>> {
+  const { transport, provider_message_id } = attempt;
+  if (provider_message_id === null) return message;
+  const parked = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
+  if (parked === undefined) return message;
+  tx.remove(parkedReceipts, parked);
+  let moved = message;
+  for (const receipt of parked.receipts) moved = await applyReceipt(tx, actor, moved, attempt, receipt);
   return moved;
 }
 

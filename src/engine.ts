@@ -1,0 +1,262 @@
+import { createSecretKey } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { z } from "zod";
+import { type AccountHandle, accountHandle, type CommandOptions, type Run } from "./account-handle.ts";
+import { apiBackend } from "./api-backend.ts";
+import { apiHandler } from "./api/handler.ts";
+import type { ApiHandler } from "./api/http.ts";
+import { apiRoutes } from "./api/routes/index.ts";
+import { createAccount } from "./commands/create-account.ts";
+import { defaultAccountId, prepareStorage } from "./commands/prepare-storage.ts";
+import { carriersOf } from "./commands/steps/carriers.ts";
+import { Dispatcher } from "./dispatch/dispatcher.ts";
+import { accountById } from "./domain/accounts/rows.ts";
+import type { CreateAccount, CreatedAccount } from "./domain/accounts/types.ts";
+import type { EventType } from "./domain/events/types.ts";
+import { arm } from "./domain/jobs/rows.ts";
+import { invalid, notFound, TidingsError } from "./errors.ts";
+import { EventBus, type EventHandler } from "./events/bus.ts";
+import { News } from "./events/news.ts";
+import { type Context, Executor } from "./execute.ts";
+import { isIdempotencyKey } from "./idempotency/key.ts";
+import { type AccountId, type DrawId, idSource, isId } from "./ids.ts";
+import { followUpHandler } from "./jobs/follow-up.ts";
+import { reapHandler, reapJob } from "./jobs/reap.ts";
+import { releaseHandler } from "./jobs/release.ts";
+import { sendHandler } from "./jobs/send.ts";
+import { KeyRing } from "./key-ring.ts";
+import { type EngineOptions, type Limits, type Settings, settingsOf } from "./options.ts";
+import { schema } from "./schema.ts";
+import type { Mode, Scope } from "./scope.ts";
+import { Store } from "./transactions/store.ts";
+import { transportSink } from "./transport-sink.ts";
+import { parse } from "./validation.ts";
+
+export interface Accounts {
+  /** Makes an account with its sandbox, and a first sandbox key whose secret is in the answer, this once. */
+  create(input: CreateAccount, options?: CommandOptions): Promise<CreatedAccount>;
+}
+
+export interface StopOptions {
+  /** How long what is under way may take to end, in milliseconds; by default 10,000. Then it is aborted. */
+  readonly deadlineMs?: number;
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * Messaging inside your process. Nothing happens in the constructor; the first call opens the storage. Commands are accepted without
+ * `start()`; what they queue is handed over by an engine that is started, here or in another process on the same storage.
+ */
+export class MessagingEngine implements AsyncDisposable {
+  /** The `/v1` surface: mount it with `tidings/express`, `/koa`, `/node` or `/fetch`. */
+  readonly api: ApiHandler;
+  readonly accounts: Accounts;
+  readonly #settings: Settings;
+  readonly #drawId: DrawId;
+  readonly #store: Store;
+  readonly #bus: EventBus;
+  readonly #news: News;
+  readonly #own: AccountHandle;
+  readonly #schemas = new Map<unknown, z.ZodType>();
+  /** Accounts that were seen; none is ever removed. */
+  readonly #accounts = new LRUCache<AccountId, true>({ max: 10_000 });
+  #preparing: Promise<Executor> | undefined;
+  #starting: Promise<Dispatcher> | undefined;
+  #stopping: Promise<void> | undefined;
+
+  /** @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and what came */
+  constructor(options: EngineOptions) {
+    const settings = settingsOf(options);
+    const { storage, clock, random, logger, limits, mode } = settings;
+    this.#settings = settings;
+    this.#drawId = idSource(clock, random);
+    this.#store = new Store({ port: storage, schema, clock, logger });
+    this.#bus = new EventBus(logger);
+    this.#news = new News(clock);
+    const keyRing = new KeyRing({ store: this.#store, clock, logger });
+    this.#store.onCommit((writes) => {
+      keyRing.heed(writes);
+      this.#news.heed(writes);
+      this.#bus.tell(writes);
+    });
+
+    const { transports } = settings;
+    const prepared = (): Promise<Executor> => this.#prepared();
+    const sinks = { store: this.#store, drawId: this.#drawId, logger };
+    const backend = apiBackend({ ...sinks, clock, limits, transports, keyRing, news: this.#news, prepared });
+    this.api = apiHandler(backend, apiRoutes(limits));
+    this.#own = accountHandle({ account_id: defaultAccountId, mode }, this.#runIn({ account_id: defaultAccountId, mode }));
+    this.accounts = {
+      create: (input, commandOptions) => this.#runIn(this.#own.scope).change(createAccount, input, commandOptions),
+    };
+  }
+
+  get messages(): AccountHandle["messages"] {
+    return this.#own.messages;
+  }
+
+  get apiKeys(): AccountHandle["apiKeys"] {
+    return this.#own.apiKeys;
+  }
+
+  get senders(): AccountHandle["senders"] {
+    return this.#own.senders;
+  }
+
+  get events(): AccountHandle["events"] {
+    return this.#own.events;
+  }
+
+  get sandbox(): AccountHandle["sandbox"] {
+    return this.#own.sandbox;
+  }
+
+  /**
+   * One account in one mode; without an id the default account. What another account's or mode's rows are called can't be used here.
+   * @throws TidingsError `not_found` when `id` can't be an account's
+   */
+  account(id: string = defaultAccountId, { mode = this.#settings.mode }: { readonly mode?: Mode } = {}): AccountHandle {
+    if (!isId("acct", id)) throw notFound("account");
+    const scope: Scope = { account_id: id, mode };
+    return accountHandle(scope, this.#runIn(scope));
+  }
+
+  /** Calls `handler` after each commit of this process that brought such an event. What it throws is logged and hurts nobody. */
+  on<T extends EventType>(type: T, handler: EventHandler<T>): this {
+    this.#bus.on(type, handler);
+    return this;
+  }
+
+  off<T extends EventType>(type: T, handler: EventHandler<T>): this {
+    this.#bus.off(type, handler);
+    return this;
+  }
+
+  /** Opens the storage, starts the transports and hands over what is queued. Idempotent; after `stop()` it is refused. */
+  async start(): Promise<void> {
+    if (this.#stopping !== undefined) throw new TidingsError("shutting_down", "The engine was stopped.");
+    // A start that failed left nothing behind, and the next one tries again.
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = undefined;
+      throw error;
+    });
+    await this.#starting;
+  }
+
+  /** Ends what is under way, then the transports, then the storage. Idempotent; also without a start. */
+  stop({ deadlineMs = 10_000 }: StopOptions = {}): Promise<void> {
+    this.#stopping ??= this.#stop(deadlineMs);
+    return this.#stopping;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #prepared(): Promise<Executor> {
+    this.#preparing ??= this.#prepare().catch((error: unknown) => {
+      this.#preparing = undefined;
+      throw error;
+    });
+    return this.#preparing;
+  }
+
+  async #prepare(): Promise<Executor> {
+    const { clock, random, limits, transports, idempotencyHours } = this.#settings;
+    await this.#store.open();
+    const secret = await this.#store.commit((tx) => prepareStorage(tx, this.#drawId, random));
+    const services = { drawId: this.#drawId, random, limits, transports, secret: createSecretKey(secret) };
+    return new Executor({ store: this.#store, clock, services, rememberMs: idempotencyHours * hourMs });
+  }
+
+  async #start(): Promise<Dispatcher> {
+    const { clock, logger, storage, transports, concurrency, laneConcurrency, eventRetentionDays } = this.#settings;
+    const store = this.#store;
+    const drawId = this.#drawId;
+    await this.#prepared();
+    await store.commit((tx) => arm(tx, reapJob(tx.now)));
+    for (const transport of transports) {
+      await transport.start?.({ sink: transportSink(transport.name, { store, drawId, logger }), clock, logger });
+    }
+    const carrierWork = { store, clock, logger, drawId, transports, carriers: carriersOf(transports) };
+    const handlers = [
+      sendHandler(carrierWork),
+      followUpHandler(carrierWork),
+      releaseHandler(carrierWork),
+      reapHandler({ store, clock, eventMs: eventRetentionDays * 24 * hourMs }),
+    ];
+    const dispatcher = new Dispatcher({ store, clock, logger, handlers, concurrency, laneConcurrency });
+    storage.watch?.(() => {
+      dispatcher.wake();
+      this.#news.raise();
+    });
+    return dispatcher;
+  }
+
+  async #stop(deadlineMs: number): Promise<void> {
+    // What is starting is started first, or has failed and left nothing to stop.
+    const dispatcher = await this.#starting?.catch(() => undefined);
+    await dispatcher?.stop(deadlineMs);
+    if (dispatcher !== undefined) {
+      for (const transport of this.#settings.transports.toReversed()) {
+        await transport.stop?.().catch((error: unknown) => {
+          this.#settings.logger.warn({ err: error, transport: transport.name }, "a transport did not stop cleanly");
+        });
+      }
+    }
+    await this.#store.close();
+  }
+
+  /** @throws TidingsError `not_found` when there is no such account */
+  async #serving({ account_id }: Scope): Promise<Executor> {
+    const executor = await this.#prepared();
+    if (!this.#accounts.has(account_id)) {
+      if ((await this.#store.reads.get(accountById, [account_id])) === undefined) throw notFound("account");
+      this.#accounts.set(account_id, true);
+    }
+    return executor;
+  }
+
+  /** Schemas depend on the limits and cost more to make than to use. */
+  #schemaOf<Input>(operation: { readonly input: (limits: Limits) => z.ZodType<Input> }): z.ZodType<Input> {
+    const known = this.#schemas.get(operation.input) as z.ZodType<Input> | undefined;
+    if (known !== undefined) return known;
+    const schema = operation.input(this.#settings.limits);
+    this.#schemas.set(operation.input, schema);
+    return schema;
+  }
+
+  /** How the handles of a scope run their operations: parsed here, and executed as the host's. */
+  #runIn(scope: Scope): Run {
+    const context = (options: CommandOptions | undefined): Context => ({
+      scope,
+      caller: { type: "host" },
+      request_id: this.#drawId("req"),
+      idempotency_key: checkedKey(options?.idempotencyKey),
+      tx: options?.tx,
+    });
+    return {
+      change: async (operation, input, options) => {
+        const parsed = parse(this.#schemaOf(operation), input);
+        const asked = context(options);
+        const executor = await this.#serving(scope);
+        const outcome =
+          operation.kind === "command"
+            ? await executor.execute(operation, parsed, asked)
+            : await executor.run(operation, parsed, asked);
+        return outcome.value;
+      },
+      read: async (query, input) => {
+        const parsed = parse(this.#schemaOf(query), input);
+        return (await this.#serving(scope)).query(query, parsed, context(undefined));
+      },
+    };
+  }
+}
+
+function checkedKey(key: string | undefined): string | null {
+  if (key === undefined) return null;
+  if (isIdempotencyKey(key)) return key;
+  throw invalid([{ parameter: "idempotencyKey", code: "format", message: "must be 1 to 255 visible ASCII characters" }]);
+}

@@ -1,0 +1,144 @@
+import { execFile } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { entries } from "../../tsup.config.ts";
+
+const run = promisify(execFile);
+const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
+  exports: Record<string, { types: string; default: string }>;
+};
+const specifiers = Object.keys(manifest.exports).map((subpath) => subpath.replace(/^\./, "tidings"));
+
+/** The project's own, and the one that the generated client is made with: the oldest that users may have. */
+const compilers = ["node_modules/typescript", "test/openapi-client/node_modules/typescript"].map((path) => resolve(path));
+const versionOf = (folder: string) =>
+  (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
+
+describe("the export map", () => {
+  test("has what is built, and nothing else", () => {
+    const built = globSync("dist/*.js").map((path) => path.replaceAll("\\", "/"));
+    expect(built, "nothing is built: npm run build").not.toEqual([]);
+    const entryFiles = built.filter((path) => !path.startsWith("dist/chunk-")).map((path) => `./${path}`);
+    expect(entryFiles.toSorted()).toEqual(Object.values(manifest.exports).map((each) => each.default).toSorted());
+  });
+
+  test("names for each entry its build and the declarations of its source", () => {
+    const expected = Object.entries(entries).map(([name, source]) => [
+      name === "index" ? "." : `./${name}`,
+      { types: `./dist/types/${source.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${name}.js` },
+    ]);
+    expect(manifest.exports).toEqual(Object.fromEntries(expected));
+    for (const { types } of Object.values(manifest.exports)) expect(existsSync(types), types).toBe(true);
+  });
+});
+
+describe("the packed tarball", () => {
+  let folder = "";
+  let packed: { filename: string; files: { path: string }[] };
+
+  /** Runs a program as the consumer would, and answers what it said, errors included. */
+  const consume = (file: string, ...args: string[]) =>
+    new Promise<string>((done) => {
+      execFile(process.execPath, [file, ...args], { cwd: folder }, (_, stdout, stderr) => done(stdout + stderr));
+    });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "tidings-consumer-"));
+    const { stdout } = await run(npm, ["pack", "--json", "--silent", "--pack-destination", folder]);
+    [packed] = JSON.parse(stdout) as [typeof packed];
+    await writeFile(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+    const flags = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+    await run(npm, ["install", `./${packed.filename}`, ...flags], { cwd: folder });
+  }, 180_000);
+
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test("holds the build, its declarations and the papers, and nothing else", () => {
+    const paths = packed.files.map(({ path }) => path);
+    const belongs = /^(dist\/[\w-]+\.js(\.map)?|dist\/types\/(src|adapters)\/.*\.d\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+    expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
+    expect(paths).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]));
+  });
+
+  test("tells nothing of the machine that built it", async () => {
+    for (const { path } of packed.files) {
+      const content = await readFile(join(folder, "node_modules/tidings", path), "utf8");
+      expect(content.includes(resolve(".")), path).toBe(false);
+    }
+  });
+
+  test("is imported and required with the same exports", async () => {
+    await writeFile(
+      join(folder, "esm.mjs"),
+      `const keys = {};
+       for (const name of ${JSON.stringify(specifiers)}) keys[name] = Object.keys(await import(name));
+       console.log(JSON.stringify(keys));`,
+    );
+    await writeFile(
+      join(folder, "cjs.cjs"),
+      `const keys = {};
+       for (const name of ${JSON.stringify(specifiers)}) keys[name] = Object.keys(require(name));
+       console.log(JSON.stringify(keys));`,
+    );
+    const imported = JSON.parse(await consume("esm.mjs")) as Record<string, string[]>;
+    expect(JSON.parse(await consume("cjs.cjs"))).toEqual(imported);
+    for (const name of specifiers) expect(imported[name], name).not.toEqual([]);
+  });
+
+  test("has one error class, whichever entry throws it and however it was loaded", async () => {
+    await writeFile(
+      join(folder, "errors.cjs"),
+      `const { virtualClock } = require("tidings/testing");
+       import("tidings").then(({ TidingsError }) => {
+         try { virtualClock("never"); } catch (error) { console.log(error instanceof TidingsError, error.code); }
+       });`,
+    );
+    expect((await consume("errors.cjs")).trim()).toBe("true invalid_option");
+  });
+
+  test.each([
+    ["nodenext", "nodenext", "7"],
+    ["preserve", "bundler", "7"],
+    ["nodenext", "nodenext", "5.9"],
+    ["preserve", "bundler", "5.9"],
+  ])("compiles strictly with module %s, module resolution %s, TypeScript %s", async (module, moduleResolution, version) => {
+    const compiler = compilers.find((path) => versionOf(path).startsWith(`${version}.`));
+    const project = join(folder, `${moduleResolution}-${version}`);
+    await mkdir(project);
+    // If a declaration were not found its names would be `any`, and then there is no error to expect.
+    const uses = (load: (name: string, as: string) => string) => `
+      ${specifiers.map((name, index) => load(name, `entry${index}`)).join("\n")}
+      ${load("tidings/testing", "testing")}
+      export const all: object[] = [${specifiers.map((_, index) => `entry${index}`).join(", ")}];
+      export const clock: testing.VirtualClock = testing.virtualClock();
+      // @ts-expect-error time is a number
+      export const time: string = clock.now();`;
+    await writeFile(join(project, "esm.mts"), uses((name, as) => `import * as ${as} from "${name}";`));
+    if (moduleResolution === "nodenext") {
+      await writeFile(join(project, "cjs.cts"), uses((name, as) => `import ${as} = require("${name}");`));
+    }
+    const compilerOptions = {
+      module,
+      moduleResolution,
+      target: "es2023",
+      lib: ["es2023", "esnext.disposable"],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
+      typeRoots: [resolve("node_modules/@types")],
+      types: ["node"],
+    };
+    await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    const found = await consume(join(compiler ?? "", "bin/tsc"), "-p", project);
+    expect(found).toBe("");
+  });
+});
