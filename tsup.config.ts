@@ -22,6 +22,8 @@ export default defineConfig({
   target: "node22",
   // What several entries share, the error class above all, must exist once.
   splitting: true,
+  // `sqlite` is a built-in under `node:sqlite` alone.
+  removeNodeProtocol: false,
   sourcemap: true,
   clean: true,
   // `tsc -p tsconfig.build.json` writes the declarations.

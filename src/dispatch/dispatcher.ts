@@ -158,7 +158,7 @@ export class Dispatcher {
       await store
         .commit((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }))
         .catch((unfinished: unknown) => {
-          logger.warn({ err: error: unfinished, job: nameOf(claim) }, "a failed job was left to its lease");
+          logger.warn({ err: unfinished, job: nameOf(claim) }, "a failed job was left to its lease");
         });
     }
   }
