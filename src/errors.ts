@@ -84,8 +84,13 @@ export function notFound(noun: string): TidingsError {
 
 export function invalid(errors: readonly FieldError[]): TidingsError {
   const [first, ...rest] = errors;
-  const detail = first === undefined ? "The input is not valid." : first.message;
+  const detail = first === undefined ? "The input is not valid." : `${placeOf(first)}: ${first.message}`;
   return new TidingsError("validation_failed", rest.length > 0 ? `${detail} (and ${rest.length} more)` : detail, { errors });
+}
+
+function placeOf(place: FieldPlace): string {
+  if ("pointer" in place) return place.pointer === "" ? "body" : place.pointer.slice(1);
+  return "parameter" in place ? place.parameter : place.header;
 }
 
 /** An error that was answered before under the same idempotency key: the same bytes again. */

@@ -1,0 +1,13 @@
+/** The engine inside a program, without HTTP: `node examples/embed/main.ts`. */
+import { MessagingEngine } from "tidings";
+import { memory } from "tidings/memory";
+import { sandbox } from "tidings/sandbox";
+import { system } from "tidings/system";
+
+const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], ...system() });
+engine.on("message.received", async ({ data }) => {
+  console.log(`${data.contact.phone}: ${data.body}`);
+  await engine.stop();
+});
+await engine.start();
+await engine.messages.send({ to: "+15005550020", body: "Hello" });

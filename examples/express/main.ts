@@ -1,0 +1,38 @@
+/** The `/v1` surface beside an application's own routes, on Express: `node examples/express/main.ts`. */
+import express from "express";
+import { MessagingEngine } from "tidings";
+import { expressHandler } from "tidings/express";
+import { memory } from "tidings/memory";
+import { sandbox } from "tidings/sandbox";
+import { system } from "tidings/system";
+
+const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], ...system() });
+await engine.start();
+const { secret } = await engine.apiKeys.create({ name: "Example" });
+
+const app = express();
+app.use("/messaging", expressHandler(engine));
+app.use(express.json());
+app.post("/orders/:id/ready", (request, response) => {
+  const { id } = request.params;
+  // An order that is reported twice is one message.
+  const sent = engine.messages.send(
+    { to: "+15005550001", body: `Order ${id} is ready.` },
+    { idempotencyKey: `order-ready-${id}` },
+  );
+  return sent.then((message) => void response.status(202).json({ message: message.id }));
+});
+
+const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", (error) => {
+  if (error !== undefined) throw error;
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : address;
+  console.log(`curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    server.close(() => void engine.stop());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,31 @@
+/** The `/v1` surface beside an application's own routes, on Koa: `node examples/koa/main.ts`. */
+import Koa from "koa";
+import { MessagingEngine } from "tidings";
+import { koaHandler } from "tidings/koa";
+import { memory } from "tidings/memory";
+import { sandbox } from "tidings/sandbox";
+import { system } from "tidings/system";
+
+const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], ...system() });
+await engine.start();
+const { secret } = await engine.apiKeys.create({ name: "Example" });
+
+const app = new Koa();
+app.use(koaHandler(engine, { basePath: "/messaging" }));
+app.use(async (context) => {
+  const { data } = await engine.messages.list({ limit: 10 });
+  context.body = data.map(({ to, status }) => ({ to, status }));
+});
+
+const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : address;
+  console.log(`curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    server.close(() => void engine.stop());
+    server.closeAllConnections();
+  });
+}

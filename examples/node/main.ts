@@ -1,0 +1,25 @@
+/** The `/v1` surface on bare `node:http`, under a path: `node examples/node/main.ts`. */
+import { createServer } from "node:http";
+import { MessagingEngine } from "tidings";
+import { memory } from "tidings/memory";
+import { nodeHandler } from "tidings/node";
+import { sandbox } from "tidings/sandbox";
+import { system } from "tidings/system";
+
+const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], ...system() });
+await engine.start();
+const { secret } = await engine.apiKeys.create({ name: "Example" });
+
+const server = createServer(nodeHandler(engine, { basePath: "/messaging" }));
+server.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : address;
+  console.log(`curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    server.close(() => void engine.stop());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { type Program, start } from "./program.ts";
+
+interface Message {
+  readonly id: string;
+}
+
+/** Asks a program for what its printed `curl` line asks for. */
+async function client(program: Program) {
+  const [, url = "", key = ""] = await program.printed(/curl (http:\S+\/v1\/messages) [^]*?Bearer (tdg_test_\w+)/);
+  const headers = { "Authorization": `Bearer ${key}`, "Content-Type": "application/json" };
+  const send = (body: object): Promise<Response> => fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  return {
+    url,
+    send,
+    list: async (): Promise<unknown> => (await fetch(url, { headers })).json(),
+    /** Sends, and resolves when the stream of events tells that it is delivered. */
+    async deliver(body: object): Promise<Message> {
+      const stream = await fetch(url.replace(/messages$/, "events/stream?types=message.sent"), { headers });
+      const response = await send(body);
+      expect(response.status).toBe(201);
+      const message = (await response.json()) as Message;
+      let told = "";
+      for await (const chunk of stream.body ?? []) {
+        told += Buffer.from(chunk).toString();
+        if (told.includes(message.id)) return message;
+      }
+      throw new Error(`The stream ended before the message was delivered: ${told}`);
+    },
+  };
+}
+
+describe("the quickstart", () => {
+  test("shows each message reach its end and then ends with status 0, when asked to run once", async () => {
+    await using program = start("examples/quickstart/main.ts", ["--once"]);
+    expect(await program.ended(), program.output()).toBe(0);
+    const output = program.output();
+    expect(output).toMatch(/^ +0001 .* delivered .* ✓$/m);
+    expect(output).toMatch(/^ +0003 .* undelivered: unreachable .* ✓$/m);
+    expect(output).toMatch(/^ +0007 .* ✗ throttled ×2 {2}sent {2}delivered .* ✓$/m);
+    expect(output).toMatch(/^ +0014 .* \? no answer {2}✗ not sent {2}sent {2}delivered .* ✓$/m);
+    expect(output.match(/ ✓$/gm)).toHaveLength(10);
+    expect(output).toContain("Idempotent-Replayed: true");
+    expect(output, "what is piped is plain").not.toContain("\u001b");
+    const [file = ""] = /\S+quickstart\.db/.exec(output) ?? [];
+    expect(existsSync(file), "it leaves no file behind").toBe(false);
+  });
+
+  test("goes on serving, delivers what its curl line sends, and stops at Ctrl-C with status 0", async () => {
+    await using program = start("examples/quickstart/main.ts");
+    const { deliver } = await client(program);
+    await deliver({ to: "+15005550020", body: "Hello" });
+    await program.printed(/0020 Hello .*You wrote: Hello/);
+    expect(await program.interrupt()).toBe(0);
+  });
+
+  test("says in one sentence that its port is taken", async () => {
+    await using first = start("examples/quickstart/main.ts");
+    const { url } = await client(first);
+    await using second = start("examples/quickstart/main.ts", [], { PORT: new URL(url).port });
+    expect(await second.ended()).toBe(1);
+    expect(await second.complaint()).toMatch(/^listen EADDRINUSE: .*\n$/);
+  });
+});
+
+describe.each(["express", "koa", "node"])("the %s example", (name) => {
+  test("delivers what is sent to the address that it prints, and stops at Ctrl-C", async () => {
+    await using program = start(`examples/${name}/main.ts`);
+    const { url, deliver } = await client(program);
+    expect(new URL(url).pathname).toBe("/messaging/v1/messages");
+    await deliver({ to: "+15005550001", body: "Hello" });
+    expect(await program.interrupt()).toBe(0);
+  });
+});
+
+test("the Express example's own route sends one message for an order that is reported twice", async () => {
+  await using program = start("examples/express/main.ts");
+  const { url, list } = await client(program);
+  const report = async (): Promise<unknown> => {
+    const response = await fetch(new URL("/orders/7/ready", url), { method: "POST" });
+    expect(response.status).toBe(202);
+    return response.json();
+  };
+  const first = await report();
+  expect(await report()).toEqual(first);
+  expect(await list()).toMatchObject({ data: [{ body: "Order 7 is ready." }], has_more: false });
+});
+
+test("the Koa example's own route answers beside the API", async () => {
+  await using program = start("examples/koa/main.ts");
+  const { url, send } = await client(program);
+  await send({ to: "+15005550001", body: "Hello" });
+  expect(await (await fetch(new URL("/", url))).json()).toMatchObject([{ to: "+15005550001" }]);
+});
+
+test("the embedded example prints what it was answered and ends by itself", async () => {
+  await using program = start("examples/embed/main.ts");
+  expect(await program.ended()).toBe(0);
+  expect(program.output()).toBe("+15005550020: You wrote: Hello\n");
+});
