@@ -24,8 +24,10 @@ import { followUpHandler } from "./jobs/follow-up.ts";
 import { reapHandler, reapJob } from "./jobs/reap.ts";
 import { releaseHandler } from "./jobs/release.ts";
 import { sendHandler } from "./jobs/send.ts";
+import { unparkHandler } from "./jobs/unpark.ts";
 import { KeyRing } from "./key-ring.ts";
 import { type EngineOptions, type Limits, type Settings, settingsOf } from "./options.ts";
+import type { Transport } from "./ports/transport.ts";
 import { schema } from "./schema.ts";
 import type { Mode, Scope } from "./scope.ts";
 import { Store } from "./transactions/store.ts";
@@ -64,6 +66,7 @@ export class MessagingEngine implements AsyncDisposable {
   #preparing: Promise<Executor> | undefined;
   #starting: Promise<Dispatcher> | undefined;
   #stopping: Promise<void> | undefined;
+  #unwatch: (() => void) | undefined;
 
   /** @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and what came */
   constructor(options: EngineOptions) {
@@ -133,9 +136,19 @@ export class MessagingEngine implements AsyncDisposable {
     return this;
   }
 
+  /** Brings the storage up to date, where it was told to leave that to you (`migrate: false`). Safe when several do it at once. */
+  async migrate(): Promise<void> {
+    await this.#settings.storage.migrate(schema);
+  }
+
+  /** The statements that take a storage from schema version `from` (0: empty) to this version of tidings. */
+  migrationSql(from = 0): string {
+    return this.#settings.storage.migrationSql(schema, from);
+  }
+
   /** Opens the storage, starts the transports and hands over what is queued. Idempotent; after `stop()` it is refused. */
   async start(): Promise<void> {
-    if (this.#stopping !== undefined) throw new TidingsError("shutting_down", "The engine was stopped.");
+    if (this.#stopping !== undefined) throw stopped();
     // A start that failed left nothing behind, and the next one tries again.
     this.#starting ??= this.#start().catch((error: unknown) => {
       this.#starting = undefined;
@@ -155,6 +168,7 @@ export class MessagingEngine implements AsyncDisposable {
   }
 
   #prepared(): Promise<Executor> {
+    if (this.#stopping !== undefined) return Promise.reject(stopped());
     this.#preparing ??= this.#prepare().catch((error: unknown) => {
       this.#preparing = undefined;
       throw error;
@@ -171,23 +185,31 @@ export class MessagingEngine implements AsyncDisposable {
   }
 
   async #start(): Promise<Dispatcher> {
-    const { clock, logger, storage, transports, concurrency, laneConcurrency, eventRetentionDays } = this.#settings;
+    const { clock, random, logger, storage, transports, concurrency, laneConcurrency, eventRetentionDays } = this.#settings;
     const store = this.#store;
     const drawId = this.#drawId;
     await this.#prepared();
     await store.commit((tx) => arm(tx, reapJob(tx.now)));
-    for (const transport of transports) {
-      await transport.start?.({ sink: transportSink(transport.name, { store, drawId, logger }), clock, logger });
+    const started: Transport[] = [];
+    try {
+      for (const transport of transports) {
+        await transport.start?.({ sink: transportSink(transport.name, { store, drawId, logger }), clock, logger });
+        started.push(transport);
+      }
+    } catch (error) {
+      await this.#stopTransports(started);
+      throw error;
     }
     const carrierWork = { store, clock, logger, drawId, transports, carriers: carriersOf(transports) };
     const handlers = [
       sendHandler(carrierWork),
       followUpHandler(carrierWork),
       releaseHandler(carrierWork),
+      unparkHandler(carrierWork),
       reapHandler({ store, clock, eventMs: eventRetentionDays * 24 * hourMs }),
     ];
-    const dispatcher = new Dispatcher({ store, clock, logger, handlers, concurrency, laneConcurrency });
-    storage.watch?.(() => {
+    const dispatcher = new Dispatcher({ store, clock, random, logger, handlers, concurrency, laneConcurrency });
+    this.#unwatch = storage.watch?.(() => {
       dispatcher.wake();
       this.#news.raise();
     });
@@ -197,15 +219,18 @@ export class MessagingEngine implements AsyncDisposable {
   async #stop(deadlineMs: number): Promise<void> {
     // What is starting is started first, or has failed and left nothing to stop.
     const dispatcher = await this.#starting?.catch(() => undefined);
+    this.#unwatch?.();
     await dispatcher?.stop(deadlineMs);
-    if (dispatcher !== undefined) {
-      for (const transport of this.#settings.transports.toReversed()) {
-        await transport.stop?.().catch((error: unknown) => {
-          this.#settings.logger.warn({ err: error, transport: transport.name }, "a transport did not stop cleanly");
-        });
-      }
-    }
+    if (dispatcher !== undefined) await this.#stopTransports(this.#settings.transports);
     await this.#store.close();
+  }
+
+  async #stopTransports(transports: readonly Transport[]): Promise<void> {
+    for (const transport of transports.toReversed()) {
+      await transport.stop?.().catch((error: unknown) => {
+        this.#settings.logger.warn({ err: error, transport: transport.name }, "a transport did not stop cleanly");
+      });
+    }
   }
 
   /** @throws TidingsError `not_found` when there is no such account */
@@ -253,6 +278,10 @@ export class MessagingEngine implements AsyncDisposable {
       },
     };
   }
+}
+
+function stopped(): TidingsError {
+  return new TidingsError("shutting_down", "The engine was stopped.");
 }
 
 function checkedKey(key: string | undefined): string | null {

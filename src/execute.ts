@@ -5,6 +5,7 @@
  * commit; the other is run again, finds the answer and repeats it.
  */
 import { fingerprint } from "./idempotency/fingerprint.ts";
+import { isRemembered } from "./idempotency/lifetime.ts";
 import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency/rows.ts";
 import { ReplayedError, TidingsError } from "./errors.ts";
 import type { RequestId } from "./ids.ts";
@@ -81,7 +82,7 @@ export class Executor {
 
   /**
    * Runs a procedure. Its idempotency key is claimed first and stays claimed; a request that comes again runs it again, and the
-   * steps that were done repeat their answers.
+   * steps that were done repeat their answers, unless the whole answer was kept.
    */
   async run<Input, Output>(
     procedure: Procedure<Input, Output>,
@@ -94,7 +95,11 @@ export class Executor {
     const { store, services } = this.#options;
     const call: Call = { ...context, services };
     const { idempotency_key: key } = context;
-    const replayed = key !== null && (await this.#claim(procedure, input, call, key));
+    const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
+    if (before !== undefined && before.response !== null) {
+      const { status, response: body } = before;
+      return { status, value: JSON.parse(body) as Output, body, replayed: true };
+    }
     const steps: Steps = {
       reads: store.reads,
       commit: (work) => store.commit(work),
@@ -103,7 +108,9 @@ export class Executor {
         this.execute(command, each, { ...context, idempotency_key: key === null ? null : `${key} ${step}` }),
     };
     const value = await procedure.run(steps, input, call);
-    return { status: procedure.status, value, body: JSON.stringify(value), replayed };
+    const body = JSON.stringify(value);
+    if (key !== null && procedure.keepsAnswer === true) await this.#keep(context, key, body);
+    return { status: procedure.status, value, body, replayed: before !== undefined };
   }
 
   open<Input>(
@@ -114,24 +121,37 @@ export class Executor {
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>> {
     const { store, services } = this.#options;
-    return stream.open({ reads: store.reads, news }, input, { ...context, services }, signal);
+    return stream.open({ reads: store.reads, news, turn: () => store.turn() }, input, { ...context, services }, signal);
   }
 
-  /** Answers whether the key had been claimed by the same request before. */
-  async #claim<Input>(procedure: Procedure<Input, unknown>, input: Input, call: Call, key: string): Promise<boolean> {
+  /** Answers what the same request left before; `undefined` when the key is new. */
+  async #claim<Input>(
+    procedure: Procedure<Input, unknown>,
+    input: Input,
+    call: Call,
+    key: string,
+  ): Promise<IdempotencyRow | undefined> {
     const { scope } = call;
     const print = fingerprint(call.services.secret, procedure.name, input);
     return this.#options.store.commit(async (tx) => {
       const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
       if (before !== undefined && before.expires_at > tx.now) {
         if (before.fingerprint !== print) throw keyReused();
-        return true;
+        return before;
       }
       if (before !== undefined) tx.remove(idempotency, before);
       const expires_at = tx.now + this.#options.rememberMs;
       const { status } = procedure;
-      tx.insert(idempotency, { ...scope, key, fingerprint: print, status, response: null, subject_id: null, expires_at });
-      return false;
+      const nothing = { response: null, subject_id: null, also_shows: null };
+      tx.insert(idempotency, { ...scope, key, fingerprint: print, status, ...nothing, expires_at });
+      return undefined;
+    });
+  }
+
+  async #keep({ scope: { account_id, mode } }: Context, key: string, response: string): Promise<void> {
+    await this.#options.store.commit(async (tx) => {
+      const claimed = await tx.get(idempotencyByKey, [account_id, mode, key]);
+      if (claimed !== undefined) tx.update(idempotency, claimed, { response });
     });
   }
 
@@ -150,18 +170,18 @@ export class Executor {
   ): Promise<Settled<Output>> {
     const { scope } = call;
     const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
-    if (before !== undefined && before.expires_at > tx.now) return replay(before, print);
-    if (before !== undefined) tx.remove(idempotency, before);
+    if (before !== undefined) {
+      if (await isRemembered(tx, before)) return replay(before, print);
+      tx.remove(idempotency, before);
+    }
 
     const settled = await settle(tx, command, input, call);
-    const { status, body, subject_id } = settled.ok ? answerOf(command, settled.outcome) : problemOf(settled.error, call);
+    const answer = settled.ok ? answerOf(command, settled.outcome, key) : problemOf(settled.error, call);
     tx.insert(idempotency, {
       ...scope,
       key,
       fingerprint: print,
-      status,
-      response: body,
-      subject_id,
+      ...answer,
       expires_at: tx.now + this.#options.rememberMs,
     });
     return settled;
@@ -185,20 +205,20 @@ async function settle<Input, Output>(
   }
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly subject_id: string | null;
-}
+type Answer = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
 
-function answerOf<Output>(command: Command<unknown, Output>, { status, value, body }: Outcome<Output>): Answer {
-  const shown = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
-  const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;
-  return { status, body: shown, subject_id: typeof id === "string" ? id : null };
+function answerOf<Output>(command: Command<unknown, Output>, { status, value, body }: Outcome<Output>, key: string): Answer {
+  const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
+  const facts: { readonly id?: unknown; readonly idempotency_key?: unknown } =
+    typeof value === "object" && value !== null ? value : {};
+  const subject_id = typeof facts.id === "string" ? facts.id : null;
+  const knowsKey = facts.idempotency_key === undefined || facts.idempotency_key === key;
+  return { status, response, subject_id, also_shows: knowsKey ? null : subject_id };
 }
 
 function problemOf(error: TidingsError, { request_id }: Call): Answer {
-  return { status: error.status, body: JSON.stringify(problem(error, request_id)), subject_id: null };
+  const response = JSON.stringify(problem(error, request_id));
+  return { status: error.status, response, subject_id: null, also_shows: null };
 }
 
 function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {

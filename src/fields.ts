@@ -119,7 +119,10 @@ export { defaultPageSize, type Page };
 
 /** What every list takes. */
 export const pageFields = {
-  limit: queryInteger(1, 100).optional().meta({ default: defaultPageSize }),
+  limit: queryInteger(1, 100).optional().meta({
+    default: defaultPageSize,
+    description: "At most. Fewer come where a filter lets few pass: go on while `has_more`.",
+  }),
   cursor: z.string().min(1).max(1_000).optional().meta({ description: "`next_cursor` of the page before." }),
 };
 

@@ -68,6 +68,8 @@ export interface Procedure<Input, Output> {
   readonly name: string;
   readonly input: (limits: Limits) => z.ZodType<Input>;
   readonly status: 200 | 201;
+  /** Whether its answer is kept under an idempotency key. Else its steps keep theirs, and it is put together again of those. */
+  readonly keepsAnswer?: boolean;
   run(steps: Steps, input: Input, call: Call): Promise<Output>;
 }
 
@@ -97,6 +99,8 @@ export interface StreamSources {
   readonly reads: Reads;
   /** Raised whenever something may have been committed. Of the stream alone, and let go of when the stream ends. */
   readonly news: (signal: AbortSignal) => Signal;
+  /** Lets the event loop do what else is pending: an embedded storage answers reads without doing so. */
+  readonly turn: () => Promise<void>;
 }
 
 /** One event of a `text/event-stream` (WHATWG HTML, section 9.2). */

@@ -81,8 +81,9 @@ export function settingsOf(options: EngineOptions): Settings {
   expect("logger", logger === undefined || has(logger, "debug", "info", "warn", "error"), "a pino-shaped logger", logger);
   expect("mode", mode === "sandbox" || mode === "live", '"sandbox" or "live"', mode);
   const isList = Array.isArray(transports);
-  expect("transports", isList && transports.every((each) => has(each, "send")), "a list of transports", transports);
-  const names: readonly string[] = isList ? transports.map(({ name }: Transport) => name) : [];
+  const areTransports = isList && transports.every(isTransport);
+  expect("transports", areTransports, "a list of transports", transports);
+  const names: readonly string[] = areTransports ? transports.map(({ name }) => name) : [];
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   expect("transports", twice === undefined, "transports of different names", twice);
 
@@ -91,8 +92,10 @@ export function settingsOf(options: EngineOptions): Settings {
     expect(name, Number.isInteger(value) && value >= min && value <= max, `a whole number from ${min} to ${max}`, value);
     return value;
   };
-  for (const [name, value] of Object.entries(limits)) {
-    expect(`limits.${name}`, name in defaultLimits, `one of ${Object.keys(defaultLimits).join(", ")}`, name);
+  const areLimits = typeof limits === "object" && limits !== null;
+  expect("limits", areLimits, "an object", limits);
+  for (const [name, value] of areLimits ? Object.entries(limits) : []) {
+    expect(`limits.${name}`, Object.hasOwn(defaultLimits, name), `one of ${Object.keys(defaultLimits).join(", ")}`, name);
     expect(`limits.${name}`, Number.isSafeInteger(value) && value > 0, "a whole number above 0", value);
   }
   const settings: Settings = {
@@ -131,6 +134,12 @@ type NumericOption = "concurrency" | "laneConcurrency" | "idempotencyHours" | "e
 function has(value: unknown, ...methods: string[]): boolean {
   if (typeof value !== "object" || value === null) return false;
   return methods.every((method) => typeof Reflect.get(value, method) === "function");
+}
+
+function isTransport(value: unknown): value is Transport {
+  if (!has(value, "send")) return false;
+  const { name, capabilities } = value as { readonly name?: unknown; readonly capabilities?: unknown };
+  return typeof name === "string" && typeof capabilities === "object" && capabilities !== null;
 }
 
 /** What came, without its contents: an option may hold a secret. */

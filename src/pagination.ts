@@ -1,11 +1,14 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { TidingsError } from "./errors.ts";
 import type { Call } from "./operation.ts";
-import type { Index, KeyValue, Seen } from "./ports/collection.ts";
-import type { Row } from "./ports/storage.ts";
+import type { KeyValue, Seen } from "./ports/collection.ts";
+import { look, placeColumns } from "./transactions/look.ts";
 import type { RangeOf, Reads } from "./transactions/reads.ts";
 
-/** One page of a list. `next_cursor` is null on the last. */
+/**
+ * One page of a list. `next_cursor` is null on the last. A page can have fewer rows than were asked for, or none, and yet not be the
+ * last: where a filter lets few rows pass, each page looks at 1,000 of them at the most.
+ */
 export interface Page<T> {
   data: T[];
   has_more: boolean;
@@ -23,16 +26,15 @@ export interface Walk<R extends object> extends Omit<RangeOf<R>, "limit"> {
 }
 
 /**
- * The rows of one page, in the order of the index. The cursor holds the position of the last row, not a count, so a
- * walk never skips or repeats a row that stood still, whatever comes and goes meanwhile.
+ * The rows of one page, in the order of the index. The cursor holds the place of the last row that was looked at, not a
+ * count, so a walk never skips or repeats a row that stood still, whatever comes and goes meanwhile.
  * @throws TidingsError `invalid_cursor`
  */
 export async function page<R extends object>(
-  reads: Reads,
+  reads: Pick<Reads, "range">,
   { operation, filters, input: { limit = defaultPageSize, cursor }, ...range }: Walk<R>,
   { scope, services: { secret } }: Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> },
 ): Promise<Page<Seen<R>>> {
-  const columns = positionColumns(range.index, range.prefix.length);
   const binding = JSON.stringify([
     "cursor",
     operation,
@@ -41,33 +43,16 @@ export async function page<R extends object>(
     range.index.name,
     canonical(filters),
   ]);
-  const after = cursor === undefined ? range.after : decode(cursor, binding, secret, columns.length);
+  const after = cursor === undefined ? range.after : decode(cursor, binding, secret, placeColumns(range.index, range.prefix.length).length);
 
-  const rows = await reads.range({ ...range, limit: limit + 1, ...(after === undefined ? {} : { after }) });
-  const data = rows.slice(0, limit);
-  const last = rows.length > limit ? data.at(-1) : undefined;
-  return {
-    data,
-    has_more: last !== undefined,
-    next_cursor:
-      last === undefined
-        ? null
-        : encode(
-            columns.map((column) => (last as Row)[column]),
-            binding,
-            secret,
-          ),
-  };
+  const { rows, more, last } = await look(reads, { ...range, limit, ...(after === undefined ? {} : { after }) });
+  const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;
+  return { data: [...rows], has_more: next_cursor !== null, next_cursor };
 }
 
 /** The same page of other things. */
 export function mapPage<T, U>(of: Page<T>, map: (row: T) => U): Page<U> {
   return { ...of, data: of.data.map(map) };
-}
-
-/** What tells two rows of the range apart, in its order: the rest of the index and the primary key. */
-function positionColumns({ columns, collection }: Index, prefix: number): readonly string[] {
-  return [...columns.slice(prefix), ...collection.primary.columns.filter((each) => !columns.includes(each))];
 }
 
 function canonical(filters: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
@@ -81,7 +66,7 @@ const macBytes = 12;
 const mac = (binding: string, position: Uint8Array, secret: KeyObject): Buffer =>
   createHmac("sha256", secret).update(binding).update("\0").update(position).digest().subarray(0, macBytes);
 
-function encode(position: readonly unknown[], binding: string, secret: KeyObject): string {
+function encode(position: readonly KeyValue[], binding: string, secret: KeyObject): string {
   const bytes = Buffer.from(JSON.stringify(position));
   return Buffer.concat([mac(binding, bytes, secret), bytes]).toString("base64url");
 }

@@ -1,5 +1,8 @@
 import type { Clock } from "./ports/clock.ts";
 
+/** Without a reason each abort makes an exception with a stack, which costs more than the waking. */
+const woken = "woken";
+
 /** A flag that a loop can wait for. Raised while nobody waits, it is not forgotten. */
 export class Signal {
   readonly #clock: Clock;
@@ -12,7 +15,7 @@ export class Signal {
 
   raise(): void {
     this.#raised = true;
-    this.#waiting?.abort();
+    this.#waiting?.abort(woken);
   }
 
   lower(): void {

@@ -10,6 +10,7 @@ import { type Actor, actorOf } from "./steps/append-event.ts";
 import type { Carriers } from "./steps/carriers.ts";
 import { moveMessage } from "./steps/move-message.ts";
 import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
+import { writeTimeline } from "./steps/write-timeline.ts";
 
 /** Messages that one transaction may find expired or lost before others have their turn. */
 const mostLooked = 50;
@@ -48,12 +49,17 @@ export async function handOverMessage(
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
       case "expired":
-        await moveMessage(tx, actor, message, decision.state);
+        writeTimeline(tx, actor, message, await moveMessage(tx, actor, message, decision.state), null);
         continue;
       case "wait":
         await finish(tx, claim, { againAt: decision.until });
         return undefined;
       case "send": {
+        if (message.body === null) {
+          // Redacted while nobody knew whether it had left, and it had not: without its words it must not leave now.
+          writeTimeline(tx, actor, message, await moveMessage(tx, actor, message, { status: "canceled" }), null);
+          continue;
+        }
         const sending = await moveMessage(tx, actor, message, decision.state);
         const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
         return { message: sending, attempt };

@@ -1,4 +1,4 @@
-import { finish } from "../domain/jobs/rows.ts";
+import { arm, finish } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { attemptById, type AttemptRow, messageById, outbox } from "../domain/messages/rows.ts";
 import { answered, carrierError, type MessageState } from "../domain/messages/rules.ts";
@@ -10,6 +10,7 @@ import { actorOf } from "./steps/append-event.ts";
 import { applyParked } from "./steps/apply-receipt.ts";
 import type { Carriers } from "./steps/carriers.ts";
 import { providerIdFor } from "./steps/provider-id.ts";
+import { sendJob } from "./steps/send-jobs.ts";
 import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
 
 /**
@@ -38,6 +39,8 @@ export async function recordAnswer(
   const outcome = await outcomeOf(tx, attempt, answer);
   const moved = await settleAttempt(tx, actor, carriers, message, attempt, state, outcome);
   await applyParked(tx, actor, moved, { ...attempt, ...outcome });
+  // Under a lost claim nobody else may be left to send it again.
+  if (moved.status === "queued") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
   const [next] = await tx.list(outbox, [claim.key], 1);
   if (next === undefined) await finish(tx, claim);
 }

@@ -39,7 +39,7 @@ export async function recordLookup(
       ? await providerIdFor(tx, attempt, answer.provider_message_id)
       : attempt.provider_message_id;
   const looked = tx.update(attempts, attempt, { lookups: attempt.lookups + 1, provider_message_id });
-  let moved = await applyFinding(tx, actor, message, looked, answer);
+  let moved = await applyFinding(tx, actor, message, looked, answer, carriers);
   if (answer.outcome === "sent") {
     for (const receipt of answer.receipts) moved = await applyReceipt(tx, actor, moved, looked, receipt);
     moved = await applyParked(tx, actor, moved, looked);
@@ -56,10 +56,12 @@ async function applyFinding(
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   answer: LookupAnswer,
+  carriers: Carriers,
 ): Promise<Seen<MessageRow>> {
   let moved = message;
   if (answer.outcome === "sent") {
-    const found = carried(stateOf(message), { status: "sent", at: attempt.started_at, error: null });
+    const status = carriers.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
+    const found = carried(stateOf(message), { status, at: attempt.started_at, error: null });
     if (found.joined.applied) {
       moved = await moveMessage(tx, actor, message, found.state, { provider_message_id: attempt.provider_message_id });
     }

@@ -1,3 +1,4 @@
+import { arm } from "../domain/jobs/rows.ts";
 import {
   attemptById,
   attemptByProviderId,
@@ -10,9 +11,12 @@ import type { Receipt, ReceiptSubject } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { applyReceipt } from "./steps/apply-receipt.ts";
+import { followUpJob, unparkJob } from "./steps/send-jobs.ts";
 
 /** 72 hours: how long a receipt waits for the answer that tells what it belongs to. */
 const parkMs = 72 * 3_600_000;
+/** By then every transaction is over that began before the receipt was parked; those after it see it. */
+const settledMs = 60_000;
 /** Of one provider's id; more say nothing new. */
 const mostParked = 50;
 
@@ -36,7 +40,10 @@ export async function recordReceipt(
   const message = await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]);
   // A transport speaks of its own attempts only.
   if (message === undefined || attempt.transport !== transport) return "unknown";
-  await applyReceipt(tx, actorOf(message, drawId), message, attempt, receipt);
+  const actor = actorOf(message, drawId);
+  const moved = await applyReceipt(tx, actor, message, attempt, receipt);
+  // The answer may never come. Then nobody looks after it, unless somebody does when it must have come.
+  if (moved.status === "sent" && attempt.outcome !== "accepted") await arm(tx, followUpJob(attempt, attempt.leased_until));
   return "recorded";
 }
 
@@ -45,6 +52,7 @@ async function park(tx: Tx, transport: string, provider_message_id: string, rece
   if (parked === undefined) {
     const expires_at = tx.now + parkMs;
     tx.insert(parkedReceipts, { transport, provider_message_id, receipts: [receipt], expires_at });
+    await arm(tx, unparkJob(transport, provider_message_id, tx.now + settledMs));
   } else if (parked.receipts.length < mostParked) {
     tx.update(parkedReceipts, parked, { receipts: [...parked.receipts, receipt] });
   }

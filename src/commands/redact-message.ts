@@ -1,14 +1,17 @@
-import { eventById, events, receivedEventId } from "../domain/events/rows.ts";
+import { eventOf, events, receivedEventId } from "../domain/events/rows.ts";
 import { type ById, byIdSchema } from "../fields.ts";
 import { messageResource } from "../domain/messages/resource.ts";
 import { messageById, messages } from "../domain/messages/rows.ts";
 import type { Message } from "../domain/messages/types.ts";
 import { iso } from "../domain/time.ts";
 import { notFound, TidingsError } from "../errors.ts";
-import { idempotency, idempotencyByKey } from "../idempotency/rows.ts";
+import { idempotency, idempotencyAlsoShowing, idempotencyByKey } from "../idempotency/rows.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { writeTimeline } from "./steps/write-timeline.ts";
+
+/** Of one message, under keys of their own: edits, a cancellation, simulated receipts. */
+const mostAnswers = 10_000;
 
 /** Takes a message's words and media out of the message, its events and its stored answer. The audit stays. */
 export const redactMessage: Command<ById, Message> = {
@@ -26,11 +29,14 @@ export const redactMessage: Command<ById, Message> = {
 
     const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
     writeTimeline(tx, actorOf(scope, services.drawId), message, redacted, { type: "redaction", at: iso(tx.now) });
-    const received = await tx.get(eventById, [scope.account_id, scope.mode, receivedEventId(message.id)]);
+    const received = await eventOf(tx, scope, receivedEventId(message.id));
     if (received !== undefined) tx.update(events, received, { data: { ...received.data, body: "", media: [] } });
     if (message.idempotency_key !== null) {
       const stored = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
+    }
+    for (const stored of await tx.list(idempotencyAlsoShowing, [scope.account_id, scope.mode, id], mostAnswers)) {
+      tx.update(idempotency, stored, { response: null });
     }
     return messageResource(redacted);
   },

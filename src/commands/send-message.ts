@@ -60,7 +60,8 @@ export const sendMessage: Command<SendMessage, Message> = {
       category: input.category ?? "transactional",
       segments: segments?.count ?? null,
       encoding: segments?.encoding ?? null,
-      send_at,
+      // A time that has passed means now; one that is to come is part of the state.
+      send_at: null,
       expires_at: state.expires_at,
       error: null,
       transport: sender.transport,

@@ -2,7 +2,7 @@ import type { Clock } from "../ports/clock.ts";
 
 /**
  * What `work` answers, or `late()` when it has not by then. The signal that it gets aborts at the deadline, or with `outer`; work
- * that goes on all the same is not waited for.
+ * that goes on all the same is not waited for: with `outer` this rejects.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -17,9 +17,14 @@ export async function withDeadline<T>(
     deadline.abort();
     return late();
   });
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void => reject(new Error("aborted"));
+    if (outer.aborted) abort();
+    else outer.addEventListener("abort", abort, { once: true, signal: done.signal });
+  });
   try {
-    return await Promise.race([work(AbortSignal.any([deadline.signal, outer])), over]);
+    return await Promise.race([work(AbortSignal.any([deadline.signal, outer])), over, aborted]);
   } finally {
-    done.abort();
+    done.abort(over);
   }
 }

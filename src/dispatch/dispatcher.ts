@@ -2,6 +2,7 @@ import type { Claim, JobKind, JobName } from "../domain/jobs/types.ts";
 import { finish, type JobRow, jobs, lease, slow } from "../domain/jobs/rows.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { Random } from "../ports/random.ts";
 import type { Write } from "../ports/storage.ts";
 import type { Store } from "../transactions/store.ts";
 import { DueJobs } from "./due.ts";
@@ -28,6 +29,7 @@ export interface Turn {
 export interface DispatcherOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
   readonly handlers: readonly JobHandler[];
   /** Jobs at once. */
@@ -96,9 +98,10 @@ export class Dispatcher {
       this.#wake.lower();
       let wait = pollMs;
       try {
-        const taken = await this.#take();
+        const now = this.#options.clock.now();
+        const taken = await this.#take(now);
         if (taken > 0) continue;
-        wait = await this.#untilNext();
+        wait = await this.#untilNext(now);
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; trying again");
         wait = pauseMs;
@@ -111,26 +114,25 @@ export class Dispatcher {
   }
 
   /** Leases and starts as many due jobs as there is room for. Answers how many. */
-  async #take(): Promise<number> {
-    const { store, clock, concurrency } = this.#options;
+  async #take(now: number): Promise<number> {
+    const { store, random, concurrency } = this.#options;
     const free = concurrency - this.#running.size;
     if (free <= 0) return 0;
-    const found = await this.#due.find({ now: clock.now(), free, freeIn: (lane) => this.#freeIn(lane) });
+    const found = await this.#due.find({ now, free, freeIn: (lane) => this.#freeIn(lane) });
     const fresh = found.filter((job) => !this.#running.has(nameOf(job)));
-    const leases = await Promise.allSettled(fresh.map((job) => store.commit((tx) => lease(tx, job, leaseMs))));
+    const fence = (): number => Buffer.from(random.bytes(6)).readUIntBE(0, 6);
+    const leases = await Promise.allSettled(fresh.map((job) => store.commit((tx) => lease(tx, job, leaseMs, fence()))));
     const claims = leases.flatMap((each) => (each.status === "fulfilled" && each.value !== undefined ? [each.value] : []));
     for (const claim of claims) this.#start(claim);
     return claims.length;
   }
 
-  async #untilNext(): Promise<number> {
-    // Without room, what ends makes it, and raises the signal.
+  /** How long there is nothing to take that was not there at `now`. */
+  async #untilNext(now: number): Promise<number> {
+    // Without room, what ends makes it, and raises the signal. So it does for what was due and not taken, for its lane was full.
     if (this.#running.size >= this.#options.concurrency) return pollMs;
-    const next = await this.#due.next();
-    if (next === undefined) return pollMs;
-    const wait = next - this.#options.clock.now();
-    // What is due and was not taken waits for room in its lane, or is another dispatcher's.
-    return wait > 0 ? Math.min(wait, pollMs) : pollMs;
+    const next = await this.#due.next(now);
+    return next === undefined ? pollMs : Math.min(Math.max(next - this.#options.clock.now(), 0), pollMs);
   }
 
   #start(claim: Claim): void {

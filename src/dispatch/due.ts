@@ -13,7 +13,7 @@ export interface Room {
 
 /** Due jobs that are looked at in order of time before the lanes are asked one by one. */
 const window = 256;
-/** Lanes that are asked in one search; the next search goes on where this one ended. */
+/** Lanes that are asked in one search that finds something; the next search goes on where this one ended. */
 const mostLanes = 64;
 
 /**
@@ -35,17 +35,24 @@ export class DueJobs {
 
     const found: JobRow[] = [];
     let asked = 0;
-    for await (const lane of this.#lanes()) {
-      const most = Math.min(freeIn(lane), free);
+    for await (const { lane, due_at } of this.#lanes()) {
+      const most = due_at > now ? 0 : Math.min(freeIn(lane), free);
       if (most > 0) found.push(...(await this.#readLane(lane, now, most)));
-      if (++asked >= mostLanes || found.length >= free) break;
+      // Lanes where all is for later, or that are full, must not hide one that has room.
+      if (found.length >= free || (++asked >= mostLanes && found.length > 0)) break;
     }
     return takeTurns(found, free, freeIn);
   }
 
-  /** When the next job is due; `undefined` when there is none. */
-  async next(): Promise<number | undefined> {
-    const [first] = await this.#reads.range({ index: jobsByDueTime, prefix: [], order: "ascending", limit: 1 });
+  /** When the first job after `now` is due; `undefined` when there is none. */
+  async next(now: number): Promise<number | undefined> {
+    const [first] = await this.#reads.range({
+      index: jobsByDueTime,
+      prefix: [],
+      order: "ascending",
+      after: [now],
+      limit: 1,
+    });
     return first?.due_at;
   }
 
@@ -69,22 +76,22 @@ export class DueJobs {
     });
   }
 
-  /** Every lane once, beginning after the one that was asked last. */
-  async *#lanes(): AsyncGenerator<string> {
+  /** The first job of every lane, beginning after the lane that was asked last. */
+  async *#lanes(): AsyncGenerator<JobRow> {
     const start = this.#lane;
     for (const half of [
       { from: start, last: undefined },
       { from: "", last: start },
     ]) {
-      for (let lane = await this.#laneAfter(half.from); lane !== undefined; lane = await this.#laneAfter(lane)) {
-        if (half.last !== undefined && lane > half.last) break;
-        this.#lane = lane;
-        yield lane;
+      for (let job = await this.#laneAfter(half.from); job !== undefined; job = await this.#laneAfter(job.lane)) {
+        if (half.last !== undefined && job.lane > half.last) break;
+        this.#lane = job.lane;
+        yield job;
       }
     }
   }
 
-  async #laneAfter(lane: string): Promise<string | undefined> {
+  async #laneAfter(lane: string): Promise<JobRow | undefined> {
     const [job] = await this.#reads.range({
       index: jobsByLane,
       prefix: [],
@@ -92,7 +99,7 @@ export class DueJobs {
       after: [lane, Number.MAX_SAFE_INTEGER],
       limit: 1,
     });
-    return job?.lane;
+    return job;
   }
 }
 

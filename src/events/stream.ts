@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { eventResource } from "../domain/events/resource.ts";
-import { eventById, type EventRow, eventsByPosition } from "../domain/events/rows.ts";
+import { eventOf, type EventRow, eventsOfAccount } from "../domain/events/rows.ts";
 import { type EventType, eventTypeSchema } from "../domain/events/types.ts";
 import { reference } from "../fields.ts";
-import type { Signal } from "../signal.ts";
 import { invalid } from "../errors.ts";
-import type { EventStream, StreamEvent } from "../operation.ts";
+import type { EventStream, StreamEvent, StreamSources } from "../operation.ts";
+import type { KeyValue } from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
+import { look } from "../transactions/look.ts";
 import type { Reads } from "../transactions/reads.ts";
 
 export const streamEventsSchema = z.strictObject({
@@ -31,50 +32,55 @@ export const eventStream: EventStream<StreamEvents> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,
-  async open({ reads, news }, { types, last_event_id }, { scope }, signal) {
-    const from = await positionOf(reads, scope, last_event_id);
-    return follow(reads, scope, types, from, news(signal), signal);
+  async open(sources, { types, last_event_id }, { scope }, signal) {
+    const from = await positionOf(sources.reads, scope, last_event_id);
+    return follow(sources, scope, types, from, signal);
   },
 };
 
 async function positionOf(reads: Reads, scope: Scope, last_event_id: string | undefined): Promise<number> {
   if (last_event_id === undefined) {
-    const [last] = await reads.range({ index: eventsByPosition, prefix: [], order: "descending", limit: 1 });
+    const prefix = [scope.account_id, scope.mode];
+    const [last] = await reads.range({ index: eventsOfAccount, prefix, order: "descending", limit: 1 });
     return last?.position ?? 0;
   }
-  const last = await reads.get(eventById, [scope.account_id, scope.mode, last_event_id]);
+  const last = await eventOf(reads, scope, last_event_id);
   if (last !== undefined) return last.position;
   const message = "This event is not known any more: read what was missed from /v1/events, and begin anew.";
   throw invalid([{ header: "Last-Event-ID", code: "unknown_event", message }]);
 }
 
 async function* follow(
-  reads: Reads,
+  { reads, news, turn }: StreamSources,
   { account_id, mode }: Scope,
   types: readonly EventType[] | undefined,
   from: number,
-  news: Signal,
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
-  let position = from;
+  const fresh = news(signal);
+  let after: readonly KeyValue[] = [from];
   while (!signal.aborted) {
     // Lowered before the read: what commits meanwhile raises it again and is not slept through.
-    news.lower();
-    const rows: readonly EventRow[] = await reads.range({
-      index: eventsByPosition,
-      prefix: [],
+    fresh.lower();
+    const { rows, more, last } = await look<EventRow>(reads, {
+      index: eventsOfAccount,
+      prefix: [account_id, mode],
       order: "ascending",
-      after: [position],
-      where: { account_id, mode, ...(types === undefined ? {} : { type: types }) },
+      after,
+      ...(types === undefined ? {} : { where: { type: types } }),
       limit: pageSize,
     });
     for (const row of rows) {
       if (signal.aborted) return;
-      position = row.position;
       yield { id: row.id, event: row.type, data: JSON.stringify(eventResource(row)) };
     }
-    if (rows.length > 0) continue;
-    const raised = await news.wait(quietMs);
+    after = last ?? after;
+    if (more) {
+      // Much that the stream doesn't tell of is passed over without an await that lets others have their turn.
+      await turn();
+      continue;
+    }
+    const raised = await fresh.wait(quietMs);
     if (!raised && !signal.aborted) yield { comment: "" };
   }
 }

@@ -14,6 +14,8 @@ export interface IdempotencyRow {
   readonly response: string | null;
   /** The id of what the answer shows, so that it can be erased with it. */
   readonly subject_id: string | null;
+  /** The same, where what it shows doesn't know this key: a message knows the key that it was sent under, and no other. */
+  readonly also_shows: string | null;
   readonly expires_at: number;
 }
 
@@ -25,7 +27,11 @@ export const idempotency = collection<IdempotencyRow>("idempotency_keys", {
   status: integer,
   response: nullable(text),
   subject_id: nullable(text),
+  also_shows: nullable(text),
   expires_at: time,
 });
 export const idempotencyByKey = idempotency.key("account_id", "mode", "key");
+export const idempotencyAlsoShowing = idempotency.index("by_also_shows", ["account_id", "mode", "also_shows"], {
+  where: { column: "also_shows", present: true },
+});
 export const idempotencyByExpiry = idempotency.index("by_expires_at", ["expires_at"]);

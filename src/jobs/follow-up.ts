@@ -25,6 +25,8 @@ export function followUpHandler({ store, clock, logger, drawId, transports, carr
             () => answer,
           );
         } catch (error) {
+          // It is looked up again when the lease has lapsed.
+          if (abort.aborted) return;
           logger.warn({ err: error, transport: transport.name, attempt_id: attempt.id }, "a look-up failed; it says nothing");
         }
       }

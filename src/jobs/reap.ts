@@ -2,11 +2,11 @@ import type { JobHandler } from "../dispatch/dispatcher.ts";
 import { eventsByPosition, events } from "../domain/events/rows.ts";
 import { finish } from "../domain/jobs/rows.ts";
 import type { JobOrder } from "../domain/jobs/types.ts";
-import { messageById, parkedReceipts, parkedReceiptsByExpiry, parkedReceiptsOf } from "../domain/messages/rows.ts";
+import { parkedReceipts, parkedReceiptsByExpiry, parkedReceiptsOf } from "../domain/messages/rows.ts";
+import { isRemembered } from "../idempotency/lifetime.ts";
 import { idempotency, idempotencyByExpiry, idempotencyByKey } from "../idempotency/rows.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../transactions/store.ts";
-import type { Tx } from "../transactions/transaction.ts";
 
 export interface ReapWork {
   readonly store: Store;
@@ -58,18 +58,13 @@ async function reapIdempotency({ store, clock }: ReapWork): Promise<number> {
   await store.commit(async (tx) => {
     for (const { account_id, mode, key } of expired) {
       const row = await tx.get(idempotencyByKey, [account_id, mode, key]);
-      if (row === undefined || row.expires_at >= tx.now) continue;
-      const waits = row.subject_id !== null && (await isOnItsWay(tx, account_id, mode, row.subject_id));
-      if (waits) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
+      if (row === undefined || row.expires_at > tx.now) continue;
+      // Not looked at again until then.
+      if (await isRemembered(tx, row)) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
       else tx.remove(idempotency, row);
     }
   });
   return expired.length;
-}
-
-async function isOnItsWay(tx: Tx, account_id: string, mode: "sandbox" | "live", id: string): Promise<boolean> {
-  const message = await tx.get(messageById, [account_id, mode, id]);
-  return message !== undefined && ["scheduled", "queued", "sending"].includes(message.status);
 }
 
 async function reapParked({ store, clock }: ReapWork): Promise<number> {

@@ -34,8 +34,20 @@ export function sendHandler({ store, clock, logger, drawId, transports, carriers
         const handed = await store.commit((tx) => handOverMessage(tx, claim, { leaseMs, drawId, carriers, last }));
         if (handed === undefined) return;
         const transport = transports.find(({ name }) => name === handed.attempt.transport);
-        const answer = await call(transport, handed.message, handed.attempt, { clock, logger, abort });
-        await store.commit((tx) => recordAnswer(tx, claim, handed, answer, drawId, carriers));
+        const record = (answer: SendAnswer): Promise<void> =>
+          store.commit((tx) => recordAnswer(tx, claim, handed, answer, drawId, carriers));
+        const called = await call(transport, handed.message, handed.attempt, { clock, logger, abort });
+        // Nobody knows whether the call goes on: whoever finds its lease lapsed looks after it.
+        if (called === "aborted") return;
+        await record(called.answer);
+        void called.late?.then(
+          (answer) =>
+            record(answer).catch((error: unknown) => {
+              logger.warn({ err: error, attempt_id: handed.attempt.id }, "an answer that came late was lost");
+            }),
+          // The call heeded its deadline, or fell silent for good: that is known already.
+          () => {},
+        );
       }
     },
   };
@@ -45,29 +57,40 @@ interface CallOptions extends Pick<CarrierWork, "clock" | "logger"> {
   readonly abort: AbortSignal;
 }
 
+interface Called {
+  readonly answer: SendAnswer;
+  /** What the carrier says after all, where it did not in time. */
+  readonly late?: Promise<SendAnswer> | undefined;
+}
+
 /** Calls the carrier. What is not an answer in time is no answer: nobody knows whether the message left. */
 async function call(
   transport: Transport | undefined,
   message: MessageRow,
   attempt: AttemptRow,
   { clock, logger, abort }: CallOptions,
-): Promise<SendAnswer> {
+): Promise<Called | "aborted"> {
   if (transport === undefined) {
     const error = { code: "carrier_unavailable", message: `No transport ${attempt.transport} is set up here.` } as const;
-    return { outcome: "rejected", error, permanent: false };
+    return { answer: { outcome: "rejected", error, permanent: false } };
   }
   const { id: attempt_id, number, started_at } = attempt;
+  let sending: Promise<SendAnswer> | undefined;
   try {
-    return await withDeadline(
+    return await withDeadline<Called>(
       clock,
       deadlineMs,
       abort,
-      (signal) => transport.send(outbound(message), { attempt_id, number, started_at, signal }),
-      () => ambiguous("The carrier did not answer in time."),
+      async (signal) => {
+        sending = transport.send(outbound(message), { attempt_id, number, started_at, signal });
+        return { answer: await sending };
+      },
+      () => ({ answer: ambiguous("The carrier did not answer in time."), late: sending }),
     );
   } catch (error) {
+    if (abort.aborted) return "aborted";
     logger.warn({ err: error, transport: transport.name, attempt_id }, "a transport threw; its answer is lost");
-    return ambiguous("The transport failed without an answer.");
+    return { answer: ambiguous("The transport failed without an answer.") };
   }
 }
 

@@ -24,7 +24,9 @@ export interface Lookup {
  * A stretch of an index, for lists: the leading columns equal `prefix`; the rest of the index's columns, followed by the
  * primary key's that are not in it, order the rows. `after` and `until` are bounds on those, each a tuple of any length:
  * rows strictly beyond `after` and strictly before `until`, in the direction of `order`.
- * `where` filters further; a list of values means any of them. The adapter applies it while it walks.
+ * `where` filters further; a list of values means any of them. The adapter applies it while it walks, for as long as it
+ * takes to find `limit` rows: whoever can't tell how many pass bounds the stretch (`src/transactions/look.ts`).
+ * `skip` leaves out the first so many of the rows that would be answered.
  */
 export interface Range {
   readonly index: Index;
@@ -33,6 +35,7 @@ export interface Range {
   readonly after?: readonly KeyValue[];
   readonly until?: readonly KeyValue[];
   readonly where?: { readonly [column: string]: KeyValue | readonly KeyValue[] };
+  readonly skip?: number;
   readonly limit: number;
 }
 

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { contacts, identities } from "../domain/contacts/rows.ts";
 import { conversations } from "../domain/conversations/rows.ts";
-import { events } from "../domain/events/rows.ts";
+import { eventsOfAccount } from "../domain/events/rows.ts";
 import { attempts, attemptsOfMessage, inboundIds, messages, timeline } from "../domain/messages/rows.ts";
 import type { SandboxResetResult } from "../domain/sandbox/types.ts";
 import { idempotency } from "../idempotency/rows.ts";
 import type { Procedure, Steps } from "../operation.ts";
-import { type Collection, keyOf, type KeyValue } from "../ports/collection.ts";
+import { type Index, keyOf, type KeyValue } from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
+import { look } from "../transactions/look.ts";
 import { refuseLive } from "../commands/steps/refuse-live.ts";
 
 /** Rows that one transaction removes. */
@@ -24,12 +25,15 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   name: "sandbox.reset",
   input: () => nothing,
   status: 200,
+  keepsAnswer: true,
   async run(steps, _input, { scope }) {
     refuseLive(scope);
     let removed = await removeMessages(steps, scope);
-    for (const collection of [timeline, inboundIds, conversations, identities, contacts, events, idempotency]) {
-      removed += await removeAll(steps, scope, collection);
+    for (const { primary } of [timeline, inboundIds, conversations, identities, contacts]) {
+      removed += await removeAll(steps, scope, primary);
     }
+    removed += await removeAll(steps, scope, eventsOfAccount);
+    removed += await removeAll(steps, scope, idempotency.primary);
     return { removed };
   },
 };
@@ -50,27 +54,28 @@ async function removeMessages(steps: Steps, { account_id, mode }: Scope): Promis
   }
 }
 
-/** Walks a collection once; a key that was claimed for what has no trace, like this very reset, stays claimed. */
-async function removeAll(steps: Steps, { account_id, mode }: Scope, collection: Collection): Promise<number> {
-  const { primary } = collection;
+/**
+ * Walks a collection once, along an index that begins with account and mode. A key that was claimed for what has no trace, like this
+ * very reset, stays claimed.
+ */
+async function removeAll(steps: Steps, { account_id, mode }: Scope, index: Index): Promise<number> {
+  const { collection } = index;
   let removed = 0;
   let after: readonly KeyValue[] | undefined;
   for (;;) {
-    const prefix = [account_id, mode];
-    const range = { index: primary, prefix, order: "ascending", limit: chunk } as const;
-    const rows = await steps.reads.range(after === undefined ? range : { ...range, after });
-    const last = rows.at(-1);
-    if (last === undefined) return removed;
-    after = keyOf(collection, last).slice(prefix.length);
+    const range = { index, prefix: [account_id, mode], order: "ascending", limit: chunk } as const;
+    const { rows, more, last } = await look(steps.reads, after === undefined ? range : { ...range, after });
     removed += await steps.commit(async (tx) => {
       let gone = 0;
       for (const row of rows) {
-        const latest = await tx.get(primary, keyOf(collection, row));
+        const latest = await tx.get(collection.primary, keyOf(collection, row));
         if (latest === undefined || ("subject_id" in latest && latest.subject_id === null)) continue;
         tx.remove(collection, latest);
         gone++;
       }
       return gone;
     });
+    if (!more) return removed;
+    after = last;
   }
 }

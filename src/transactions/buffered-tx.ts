@@ -5,8 +5,11 @@ import type { ReadOptions, Tx } from "./transaction.ts";
 
 /** Where a transaction reads what is committed. One for a group: what one command read, the others need not. */
 export interface Snapshot {
-  read(lookup: Lookup): Promise<readonly AnySeen[]>;
+  /** At once where the storage reads at once: a promise for each read would cost more than most reads. */
+  read(lookup: Lookup): Rows | Promise<Rows>;
 }
+
+type Rows = readonly AnySeen[];
 
 /** The transaction that commands see, over a layer of buffered writes. */
 export class BufferedTx implements Tx {
@@ -31,17 +34,21 @@ export class BufferedTx implements Tx {
     key: K,
     options?: ReadOptions,
   ): Promise<Seen<R> | undefined> {
+    this.#begin();
     const { collection } = index;
-    if (index === collection.primary) {
-      const touched = this.#overlay.find(collection, encodeKey(key));
-      if (touched !== undefined) return touched.row as Seen<R> | undefined;
-    }
-    const [row] = await this.#rows(index, key, 1);
+    const primary = index === collection.primary;
+    const touched = primary ? this.#overlay.find(collection, encodeKey(key)) : undefined;
+    if (touched !== undefined) return touched.row as Seen<R> | undefined;
+    // Nothing that is buffered has this primary key, so there is nothing to lay over.
+    const rows = primary ? this.#snapshot.read({ index, key, limit: 1 }) : this.#rows(index, key, 1);
+    const [row] = rows instanceof Promise ? await rows : rows;
+    this.#begin();
     if (row !== undefined && options?.hold === true) this.#hold(collection, row);
     return row as Seen<R> | undefined;
   }
 
   async list<R extends object>(index: Index<R>, key: readonly KeyValue[], limit: number): Promise<readonly Seen<R>[]> {
+    this.#begin();
     return (await this.#rows(index, key, limit)) as readonly Seen<object>[] as readonly Seen<R>[];
   }
 
@@ -57,7 +64,7 @@ export class BufferedTx implements Tx {
     this.#overlay.put(collection, id, {
       key,
       base,
-      row: next as AnySeen,
+      row: next,
       changed: base === undefined ? unchanged : new Set(Object.keys(row)),
     });
     return next;
@@ -71,7 +78,7 @@ export class BufferedTx implements Tx {
     const base = touched === undefined ? (seen) : touched.base;
     const row = patched<Seen<R>>(base, seen, patch as Partial<Seen<R>>);
     const changed = new Set([...(touched?.changed ?? unchanged), ...Object.keys(patch)]);
-    this.#overlay.put(collection, id, { key, base, row: row as AnySeen, changed });
+    this.#overlay.put(collection, id, { key, base, row, changed });
     return row;
   }
 
@@ -104,21 +111,16 @@ export class BufferedTx implements Tx {
   }
 
   /** What the storage has under a key, with the buffered writes laid over it. */
-  async #rows(index: Index, key: readonly KeyValue[], limit: number): Promise<readonly AnySeen[]> {
-    this.#begin();
-    const { collection } = index;
-    const touched = this.#overlay.touched(collection);
+  #rows(index: Index, key: readonly KeyValue[], limit: number): Rows | Promise<Rows> {
+    const touched = this.#overlay.touched(index.collection);
     // Buffered writes can take rows out of a list, so as many more are read; under a unique key there is one at most.
     const most = limit === 1 && index.unique ? 1 : limit + touched.size;
-    const stored = await this.#snapshot.read({ index, key, limit: most });
-    this.#begin();
-    if (touched.size === 0) return stored;
-
-    const rows: AnySeen[] = stored.filter((row) => !touched.has(encodeKey(keyOf(collection, row))));
-    for (const { row } of touched.values()) {
-      if (row !== undefined && matches(index, key, row)) rows.push(row);
-    }
-    return rows.length > 1 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
+    const overlaid = (stored: Rows): Rows => {
+      this.#begin();
+      return touched.size === 0 ? stored : laidOver(stored, touched, { index, key, limit });
+    };
+    const stored = this.#snapshot.read({ index, key, limit: most });
+    return stored instanceof Promise ? stored.then(overlaid) : overlaid(stored);
   }
 
   #hold(collection: Collection, row: AnySeen): void {
@@ -139,4 +141,13 @@ export class BufferedTx implements Tx {
   #begin(): void {
     if (this.#over !== undefined) throw this.#over;
   }
+}
+
+/** The rows of a look-up as they are after the writes that are buffered. */
+function laidOver(stored: Rows, touched: ReturnType<Overlay["touched"]>, { index, key, limit }: Lookup): Rows {
+  const rows = stored.filter((row) => !touched.has(encodeKey(keyOf(index.collection, row))));
+  for (const { row } of touched.values()) {
+    if (row !== undefined && matches(index, key, row)) rows.push(row);
+  }
+  return rows.length > 1 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
 }

@@ -1,6 +1,7 @@
 import { TidingsError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
-import { type Group, type Lookup, StorageConflict, type StoragePort, StorageRefusal, type Write } from "../ports/storage.ts";
+import type { Index } from "../ports/collection.ts";
+import { type Group, type Lookup, type Row, StorageConflict, type StoragePort, StorageRefusal, type Write } from "../ports/storage.ts";
 import { BufferedTx, type Snapshot } from "./buffered-tx.ts";
 import { type AnySeen, encodeKey, Overlay } from "./overlay.ts";
 import type { Tx } from "./transaction.ts";
@@ -77,17 +78,21 @@ export class Lane {
   }
 
   #snapshot(group: Group): Snapshot {
-    const known = new Map<string, readonly AnySeen[]>();
+    const known = new Map<Index, Map<string, readonly AnySeen[]>>();
     return {
-      read: async (lookup: Lookup) => {
+      read: (lookup: Lookup) => {
         const { index, key, limit } = lookup;
-        const id = `${index.collection.name} ${index.name} ${limit} ${encodeKey(key)}`;
-        const before = known.get(id);
+        let found = known.get(index);
+        if (found === undefined) known.set(index, (found = new Map<string, readonly AnySeen[]>()));
+        const id = `${limit} ${encodeKey(key)}`;
+        const before = found.get(id);
         if (before !== undefined) return before;
+        const keep = ([rows = []]: readonly (readonly Row[])[]): readonly AnySeen[] => {
+          found.set(id, rows as readonly AnySeen[]);
+          return rows as readonly AnySeen[];
+        };
         const read = group.read([lookup]);
-        const [rows = []] = read instanceof Promise ? await this.#waitFor(read) : read;
-        known.set(id, rows as readonly AnySeen[]);
-        return rows as readonly AnySeen[];
+        return read instanceof Promise ? this.#waitFor(read).then(keep) : keep(read);
       },
     };
   }
@@ -98,7 +103,7 @@ export class Lane {
       const overlay = new Overlay(group);
       const tx = new BufferedTx(this.#clock.now(), snapshot, overlay);
       try {
-        const value = await this.#supervised(member.work(tx));
+        const value = await this.#supervised(() => member.work(tx));
         overlay.mergeInto(group);
         return { ok: true, value };
       } catch (error) {
@@ -119,14 +124,15 @@ export class Lane {
    * Refuses a body that awaits anything but its transaction: it would hold every other command. Reads and microtasks settle
    * within a turn of the event loop, so a body that is unsettled after a whole turn without a read awaits something else.
    */
-  #supervised<T>(work: Promise<T>): Promise<T> {
+  #supervised<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const running: RunningBody = { reads: 0, refuse: reject };
       this.#running = running;
       const settle = (): void => {
         if (this.#running === running) this.#running = undefined;
       };
-      work.then(
+      // Begun only now: its first read must find it running.
+      work().then(
         (value) => {
           settle();
           resolve(value);

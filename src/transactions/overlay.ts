@@ -53,13 +53,15 @@ export class Overlay {
     sums.set(id, sum === undefined ? row : plus(collection, sum, row));
   }
 
-  /** Makes this layer's writes the layer's below. */
+  /** Makes this layer's writes the layer's below. Ends this one: what it has becomes the other's. */
   mergeInto(below: Overlay): void {
     for (const [collection, entries] of this.#entries) {
-      for (const [id, entry] of entries) below.put(collection, id, entry);
+      if (!below.#entries.has(collection)) below.#entries.set(collection, entries);
+      else for (const [id, entry] of entries) below.put(collection, id, entry);
     }
     for (const [collection, sums] of this.#sums) {
-      for (const row of sums.values()) below.add(collection, row);
+      if (!below.#sums.has(collection)) below.#sums.set(collection, sums);
+      else for (const row of sums.values()) below.add(collection, row);
     }
   }
 
@@ -103,8 +105,8 @@ export function encodeKey(key: readonly KeyValue[]): string {
 
 /** Whether a row stands in an index under (a prefix of) a key. */
 export function matches(index: Index, key: readonly KeyValue[], row: Row): boolean {
-  for (const [i, part] of key.entries()) {
-    if (row[index.columns[i] ?? ""] !== part) return false;
+  for (let i = 0; i < key.length; i++) {
+    if (row[index.columns[i] ?? ""] !== key[i]) return false;
   }
   const { where } = index;
   if (where === undefined) return true;
@@ -146,13 +148,11 @@ function compareText(a: string, b: string): number {
 const isSurrogate = (unit: number): boolean => unit >= 0xd8_00 && unit <= 0xdf_ff;
 
 function plus(collection: Collection, sum: Row, row: Row): Row {
-  const key = new Set(collection.primary.columns);
-  return Object.fromEntries(
-    Object.entries(sum).map(([column, value]) => [
-      column,
-      key.has(column) ? value : Number(value) + Number(row[column]),
-    ]),
-  );
+  const total: Record<string, unknown> = { ...sum };
+  for (const column of Object.keys(row)) {
+    if (!collection.primary.columns.includes(column)) total[column] = Number(sum[column]) + Number(row[column]);
+  }
+  return total;
 }
 
 /** A row with a patch. Its version is that of the next write, however many patches there are. */

@@ -86,6 +86,11 @@ export class Store {
     return this.#reads;
   }
 
+  /** Resolves in a later turn of the event loop. */
+  turn(): Promise<void> {
+    return this.#options.port.turn();
+  }
+
   /**
    * Calls `listener` with what was written, after each commit of this process and before it is answered. It must not block;
    * what it throws is logged. Answers how to stop.

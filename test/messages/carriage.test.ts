@@ -105,7 +105,7 @@ describe("what is known of a message that left", () => {
   it("tells a repeated receipt from a later one of the same kind", () => {
     const known = all([{ status: "delivered", at: 5, error: null }]);
     expect(join(known, { status: "delivered", at: 5, error: null })).toMatchObject({ ignored_reason: "duplicate" });
-    expect(join(known, { status: "delivered", at: 6, error: null })).toMatchObject({ ignored_reason: "not_first" });
+    expect(join(known, { status: "delivered", at: 6, error: null })).toMatchObject({ ignored_reason: "already_known" });
   });
 
   it("proves delivery and sending by what came after them", () => {

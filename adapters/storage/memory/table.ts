@@ -31,7 +31,7 @@ export class Table {
     return this.#take(this.#index(lookup.index.name).walk(storedKey(lookup.key)), () => true, lookup.limit);
   }
 
-  range({ index, prefix, order, after, until, where, limit }: Range): Row[] {
+  range({ index, prefix, order, after, until, where, skip, limit }: Range): Row[] {
     const filters = Object.entries(where ?? {}).map(([column, wanted]) => {
       const place = this.layout.place(column);
       const values = new Set((isList(wanted) ? wanted : [wanted]).map(storedValue));
@@ -43,7 +43,7 @@ export class Table {
       after && storedKey(after),
       until && storedKey(until),
     );
-    return this.#take(rows, (row) => filters.every((passes) => passes(row)), limit);
+    return this.#take(rows, (row) => filters.every((passes) => passes(row)), limit, skip);
   }
 
   /** Every row, for moving them into another table. */
@@ -86,11 +86,12 @@ export class Table {
     return index;
   }
 
-  #take(walk: Iterable<StoredRow>, passes: (row: StoredRow) => boolean, limit: number): Row[] {
+  #take(walk: Iterable<StoredRow>, passes: (row: StoredRow) => boolean, limit: number, skip = 0): Row[] {
     const rows: Row[] = [];
     if (limit <= 0) return rows;
+    let left = skip;
     for (const row of walk) {
-      if (!passes(row)) continue;
+      if (!passes(row) || left-- > 0) continue;
       rows.push(this.layout.decode(row));
       if (rows.length >= limit) break;
     }

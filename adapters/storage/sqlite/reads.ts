@@ -4,6 +4,10 @@ import { orderOf, storedKey, storedValue, type Stored } from "../layout.ts";
 import type { Connection } from "./handle.ts";
 import { conditionSql, indexedBy, isNullable, quoted, sortColumns, type Table } from "./tables.ts";
 
+/** Without the plus SQLite plans for the very number, anew each time that one is bound, which costs more than most reads. */
+const limited = " LIMIT +?";
+const skipped = " OFFSET +?";
+
 interface LookupPlan {
   readonly sql: string;
   /** It finds one row at most. */
@@ -33,12 +37,18 @@ export class Reads {
   range(connection: Connection, range: Range): Row[] {
     const rows: Row[] = [];
     if (range.after?.length === 0 || range.until?.length === 0) return rows;
-    for (const stretch of stretches(range)) {
+    const ways = [...stretches(range)];
+    let skip = range.skip ?? 0;
+    for (const stretch of ways) {
       const left = range.limit - rows.length;
       if (left <= 0) break;
+      // An OFFSET that ends beyond its stretch doesn't tell how much of it is left to the next: then rows are counted here.
+      const over = ways.length > 1 ? skip : 0;
       const table = this.#table(range.index.collection.name);
-      const { sql, values } = rangeSql(table, { ...stretch, limit: left });
-      for (const row of connection.query(sql).all(...values) as Stored[][]) rows.push(table.layout.decode(row));
+      const { sql, values } = rangeSql(table, { ...stretch, skip: skip - over, limit: left + over });
+      const found = connection.query(sql).all(...values) as Stored[][];
+      for (const row of found.slice(over)) rows.push(table.layout.decode(row));
+      skip = Math.max(0, over - found.length);
     }
     return rows;
   }
@@ -58,7 +68,7 @@ function isPoint({ unique, columns, collection }: Index, length: number): boolea
 function planOf(table: Table, index: Index, length: number): LookupPlan {
   const point = isPoint(index, length);
   const from = `${select(table, index)}${where([...equal(index, length), ...indexCondition(index)])}`;
-  return { sql: point ? from : `${from}${orderBy(index, length, "ASC")} LIMIT ?`, point };
+  return { sql: point ? from : `${from}${orderBy(index, length, "ASC")}${limited}`, point };
 }
 
 /** A stretch whose bounds don't fall among nulls: `present` says that its first open column is not null. */
@@ -109,7 +119,7 @@ function withoutBounds({ index, prefix, order, where, limit }: Range): Range {
 }
 
 function rangeSql(table: Table, stretch: Stretch): { sql: string; values: Stored[] } {
-  const { index, prefix, order, after, until, present, limit } = stretch;
+  const { index, prefix, order, after, until, present, skip = 0, limit } = stretch;
   const columns = orderOf(index).slice(prefix.length);
   const conditions = [...equal(index, prefix.length), ...indexCondition(index)];
   const values = storedKey(prefix);
@@ -125,9 +135,10 @@ function rangeSql(table: Table, stretch: Stretch): { sql: string; values: Stored
   for (const [filtered, wanted] of Object.entries(stretch.where ?? {})) {
     add(among(filtered, isList(wanted) ? wanted : [wanted]));
   }
-  values.push(limit);
+  values.push(limit, ...(skip > 0 ? [skip] : []));
   const sorted = orderBy(index, prefix.length, ascending ? "ASC" : "DESC");
-  return { sql: `${select(table, index)}${where(conditions)}${sorted} LIMIT ?`, values };
+  const cut = skip > 0 ? `${limited}${skipped}` : limited;
+  return { sql: `${select(table, index)}${where(conditions)}${sorted}${cut}`, values };
 }
 
 interface Condition {

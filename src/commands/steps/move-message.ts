@@ -19,8 +19,8 @@ export async function moveMessage(
 ): Promise<Seen<MessageRow>> {
   const moved = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
   if (moved.status !== message.status) countMessage(tx, moved);
-  const { id: message_id, contact_id, conversation_id, channel, status, error } = moved;
-  const facts = { message_id, contact_id, conversation_id, channel, status, error };
+  const { id: message_id, contact_id, conversation_id, to, channel, status, error } = moved;
+  const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
   for (const type of announced(message.status, status)) {
     if (type === "message.updated") {
       appendEvent(tx, actor, type, { ...facts, previous_status: message.status }, moved);
@@ -29,8 +29,8 @@ export async function moveMessage(
     } else if (type === "message.sent" && (status === "delivered" || status === "read")) {
       const contact = await tx.get(contactById, [moved.account_id, moved.mode, contact_id]);
       const delivered_at = iso(moved.delivered_at ?? tx.now);
-      const reference = contactReference(contact_id, contact, moved.to);
-      const data = { message_id, contact: reference, to: moved.to, channel, status, conversation_id, delivered_at };
+      const reference = contactReference(contact_id, contact, to);
+      const data = { message_id, contact: reference, to, channel, status, conversation_id, delivered_at };
       appendEvent(tx, actor, type, data, moved);
     }
   }

@@ -15,3 +15,15 @@ export function releaseJob({ account_id, mode, id }: MessageRow, due_at: number)
 export function followUpJob({ account_id, mode, id, transport }: AttemptRow, due_at: number): JobOrder {
   return { kind: "follow-up", key: id, account_id, mode, lane: `follow-up ${transport} ${account_id} ${mode}`, due_at };
 }
+
+/** Looks once more for what a parked receipt belongs to. */
+export function unparkJob(transport: string, provider_message_id: string, due_at: number): JobOrder {
+  const key = `${encodeURIComponent(transport)} ${provider_message_id}`;
+  return { kind: "unpark", key, account_id: null, mode: null, lane: "unpark", due_at };
+}
+
+/** The transport and the provider's id that the key of such a job is made of. */
+export function parkedName(key: string): [transport: string, provider_message_id: string] {
+  const space = key.indexOf(" ");
+  return [decodeURIComponent(key.slice(0, space)), key.slice(space + 1)];
+}

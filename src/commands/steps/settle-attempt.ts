@@ -8,6 +8,7 @@ import type { Carriers } from "./carriers.ts";
 import { firstLookAt } from "./follow-up.ts";
 import { moveMessage } from "./move-message.ts";
 import { followUpJob } from "./send-jobs.ts";
+import { writeTimeline } from "./write-timeline.ts";
 
 /** A message whose hand-over is committed; the carrier is to be called with it. */
 export interface HandedOver {
@@ -28,10 +29,13 @@ export async function settleAttempt(
   const { provider_message_id = null } = answer;
   const patch = provider_message_id === null ? {} : { provider_message_id };
   const moved = await moveMessage(tx, actor, message, state, patch);
+  const led_to = moved.status === message.status ? null : moved.status;
+  // An attempt that was taken for lost keeps what that led to; what a late answer leads to is told beside it.
+  const isLate = attempt.answered_at !== null;
+  if (isLate && led_to !== null) writeTimeline(tx, actor, message, moved, null);
   const answered = tx.update(attempts, attempt, {
     ...answer,
-    answered_at: tx.now,
-    led_to: moved.status === message.status ? null : moved.status,
+    ...(isLate ? {} : { answered_at: tx.now, led_to }),
     next_attempt_at: moved.status === "queued" ? moved.retry_at : null,
   });
   const look = firstLookAt(answered, moved, carriers, tx.now);

@@ -1,6 +1,8 @@
 import type { AccountId, ContactId, ConversationId, EventId, MessageId } from "../../ids.ts";
-import { collection, json, nullable, position, text, time } from "../../ports/collection.ts";
-import type { Mode } from "../../scope.ts";
+import { collection, json, nullable, position, type Seen, text, time } from "../../ports/collection.ts";
+import type { Mode, Scope } from "../../scope.ts";
+import type { Reads } from "../../transactions/reads.ts";
+import type { Tx } from "../../transactions/transaction.ts";
 import type { EventType } from "./types.ts";
 
 /** The log of events. `position` is their order: that of the commits that brought them. */
@@ -28,8 +30,21 @@ export const events = collection<EventRow>("events", {
   data: json,
   created_at: time,
 });
-export const eventById = events.key("account_id", "mode", "id");
+/** Not exported: an id alone is anybody's. `eventOf` asks for whom. */
+const eventById = events.key("id");
 export const eventsByPosition = events.unique("by_position", ["position"]);
+/** One account's events in one mode, in the order of commits. */
+export const eventsOfAccount = events.index("by_account", ["account_id", "mode", "position"]);
+
+/** The event with this id, if it is of this account and mode. */
+export async function eventOf(
+  reads: Pick<Reads | Tx, "get">,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<Seen<EventRow> | undefined> {
+  const event = await reads.get(eventById, [id]);
+  return event?.account_id === account_id && event.mode === mode ? event : undefined;
+}
 
 /** `message.received` is the one event that has a message's words, and is found by the message's id to be redacted with it. */
 export function receivedEventId(id: MessageId): EventId {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contactReferenceSchema, contactSchema } from "../contacts/types.ts";
 import { conversationSchema } from "../conversations/types.ts";
-import { channelSchema, ids, instant, mediumSchema, pageFields, timestamp } from "../../fields.ts";
+import { channelSchema, ids, mediumSchema, pageFields, timestamp } from "../../fields.ts";
 import { mediaSchema, messageErrorSchema, messageStatusSchema } from "../messages/types.ts";
 import { runSchema } from "../runs/types.ts";
 import { sentimentSchema } from "../sentiment/types.ts";
@@ -20,6 +20,7 @@ const messageState = {
   message_id: ids.message,
   contact_id: ids.contact,
   conversation_id: ids.conversation,
+  to: z.string(),
   channel: channelSchema,
   status: messageStatusSchema,
   error: messageErrorSchema.nullable(),
@@ -125,7 +126,5 @@ export const eventSchema = z
 export const listEventsSchema = z.strictObject({
   ...pageFields,
   type: eventTypeSchema.optional(),
-  created_after: instant.optional().meta({ description: "Exclusive." }),
-  created_before: instant.optional().meta({ description: "Exclusive." }),
 });
 export interface ListEvents extends z.infer<typeof listEventsSchema> {}

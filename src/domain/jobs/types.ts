@@ -2,7 +2,7 @@ import type { AccountId } from "../../ids.ts";
 import type { Mode } from "../../scope.ts";
 
 /** What kinds of work there are for later. Each has a handler in `src/jobs`. */
-export type JobKind = "send" | "release" | "follow-up" | "reap";
+export type JobKind = "send" | "release" | "follow-up" | "unpark" | "reap";
 
 /** A job is one row for each kind and key, however often it is armed. */
 export interface JobName {
@@ -22,7 +22,7 @@ export interface JobOrder extends JobName {
   readonly due_at: number;
 }
 
-/** A job in the hands of one dispatcher. `fence` is higher with each lease: who holds a lower one has lost the job. */
+/** A job in the hands of one dispatcher. `fence` is another with each lease: who holds an older one has lost the job. */
 export interface Claim extends JobName {
   readonly account_id: AccountId | null;
   readonly mode: Mode | null;

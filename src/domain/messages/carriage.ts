@@ -45,7 +45,7 @@ export function join(known: Carriage | null, evidence: Evidence): Joined {
     return { applied: true, carriage: order < 0 ? { ...evidence, ...times } : { ...known, ...times } };
   }
   const ignored_reason =
-    order === 0 ? "duplicate" : rank[evidence.status] < rank[known.status] ? "outranked" : "not_first";
+    order === 0 ? "duplicate" : rank[evidence.status] < rank[known.status] ? "outranked" : "already_known";
   return { applied: false, carriage: known, ignored_reason };
 }
 

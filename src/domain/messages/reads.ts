@@ -2,6 +2,7 @@ import { notFound } from "../../errors.ts";
 import { firstIdAt, ulidOf } from "../../ids.ts";
 import type { Call, Query } from "../../operation.ts";
 import { mapPage, page, type Walk } from "../../pagination.ts";
+import type { Scope } from "../../scope.ts";
 import type { RangeOf, Reads } from "../../transactions/reads.ts";
 import { type ById, byIdSchema, type Page } from "../../fields.ts";
 import { type Happening, happeningsOf, timelineOf } from "../timeline/rules.ts";
@@ -24,28 +25,43 @@ export const getMessage: Query<ById, Message> = {
   run: async (reads, { id }, call) => messageResource(await readMessage(reads, call, id)),
 };
 
+/** Reads of a stretch that is somebody else's: as empty as one that never was. */
+const nothing: Pick<Reads, "range"> = { range: () => Promise.resolve([]) };
+
 /** Newest first; of one conversation, in its order from the end. */
 export const listMessages: Query<ListMessages, Page<Message>> = {
   kind: "query",
   name: "messages.list",
   input: () => listMessagesSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
-    const walk: Walk<MessageRow> = {
-      ...rangeOf(filters, call),
-      operation: "messages.list",
-      filters,
-      input: { limit, cursor },
-    };
-    return mapPage(await page(reads, walk, call), messageResource);
+    const range = rangeOf(filters, call);
+    const walk: Walk<MessageRow> = { ...range, operation: "messages.list", filters, input: { limit, cursor } };
+    const seen = (await isOwn(reads, range, call.scope)) ? reads : nothing;
+    return mapPage(await page(seen, walk, call), messageResource);
   },
 };
+
+/**
+ * All messages of a conversation or contact are of one account and mode, so any of them tells whose they are. Filtering alone would
+ * hide them and yet, page by empty page, tell that they are there.
+ */
+async function isOwn(
+  reads: Reads,
+  { index, prefix, order }: Omit<RangeOf<MessageRow>, "limit">,
+  { account_id, mode }: Scope,
+): Promise<boolean> {
+  if (index === messages.primary) return true;
+  const [message] = await reads.range({ index, prefix, order, limit: 1 });
+  return message?.account_id === account_id && message.mode === mode;
+}
 
 type Filters = Omit<ListMessages, "limit" | "cursor">;
 
 /** The shortest stretch of an index that has all the rows; the rest of the filters sort out what else is in it. */
 function rangeOf(filters: Filters, { scope }: Call): Omit<RangeOf<MessageRow>, "limit"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
-  const where = Object.fromEntries(Object.entries({ ...columns, ...scope }).filter(([, value]) => value !== undefined));
+  const where = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+  const own = { account_id: scope.account_id, mode: scope.mode };
   const order = "descending";
   const times = {
     ...(created_before === undefined ? {} : { after: [firstIdAt("msg", millis(created_before))] }),
@@ -54,11 +70,11 @@ function rangeOf(filters: Filters, { scope }: Call): Omit<RangeOf<MessageRow>, "
   const anyTime = created_after === undefined && created_before === undefined;
   if (conversation_id !== undefined && anyTime) {
     const also = contact_id === undefined ? {} : { contact_id };
-    return { index: messagesOfConversation, prefix: [conversation_id], order, where: { ...where, ...also } };
+    return { index: messagesOfConversation, prefix: [conversation_id], order, where: { ...where, ...also, ...own } };
   }
   const also = conversation_id === undefined ? {} : { conversation_id };
   if (contact_id !== undefined) {
-    return { index: messagesOfContact, prefix: [contact_id], order, where: { ...where, ...also }, ...times };
+    return { index: messagesOfContact, prefix: [contact_id], order, where: { ...where, ...also, ...own }, ...times };
   }
   return {
     index: messages.primary,

@@ -6,7 +6,7 @@ import { messageErrorSchema, messageStatusSchema } from "../messages/types.ts";
 export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "read"]);
 
 /** Why a receipt changed nothing: seen before, an earlier one of its kind stands, or a stronger one does. */
-export const ignoredReasonSchema = z.enum(["duplicate", "not_first", "outranked"]);
+export const ignoredReasonSchema = z.enum(["duplicate", "already_known", "outranked"]);
 export type IgnoredReason = z.infer<typeof ignoredReasonSchema>;
 
 const transition = z

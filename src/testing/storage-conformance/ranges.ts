@@ -114,6 +114,7 @@ function someRange(draw: Draw, index: Index, rows: readonly Row[]): Range {
     ...(bounded && draw.below(2) === 0 && { after: bound() }),
     ...(bounded && draw.below(3) === 0 && { until: bound() }),
     ...(index.collection === items && draw.below(3) === 0 && { where: someFilter(draw) }),
+    ...(draw.below(3) === 0 && { skip: draw.one([0, 1, 3, 20, 1_000]) }),
     limit: draw.one([1, 2, 5, 1_000]),
   };
 }
@@ -129,7 +130,7 @@ function someFilter(draw: Draw): NonNullable<Range["where"]> {
 }
 
 /** What the port's words say, in the plainest way. */
-function expected({ index, prefix, order, after, until, where = {}, limit }: Range, rows: readonly Row[]): Row[] {
+function expected({ index, prefix, order, after, until, where = {}, skip = 0, limit }: Range, rows: readonly Row[]): Row[] {
   const columns = orderOf(index);
   const open = columns.slice(prefix.length);
   const sign = order === "ascending" ? 1 : -1;
@@ -141,7 +142,7 @@ function expected({ index, prefix, order, after, until, where = {}, limit }: Ran
     .filter((row) => until === undefined || against(row, until) < 0)
     .filter((row) => Object.entries(where).every(([column, wanted]) => [wanted].flat().includes(valueOf(row, column))))
     .toSorted((a, b) => sign * compareTuples(columns.map((c) => valueOf(a, c)), columns.map((c) => valueOf(b, c))))
-    .slice(0, limit);
+    .slice(skip, skip + limit);
 }
 
 function covered({ where }: Index, row: Row): boolean {

@@ -1,0 +1,11 @@
+import { unparkReceipts } from "../commands/unpark-receipts.ts";
+import type { JobHandler } from "../dispatch/dispatcher.ts";
+import type { CarrierWork } from "./send.ts";
+
+/** Looks again for what a parked receipt belongs to. */
+export function unparkHandler({ store, drawId }: Pick<CarrierWork, "store" | "drawId">): JobHandler {
+  return {
+    kind: "unpark",
+    run: (claim) => store.commit((tx) => unparkReceipts(tx, claim, drawId)),
+  };
+}
