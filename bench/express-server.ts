@@ -1,0 +1,33 @@
+/** Serves the engine on Express, and beside it a bare handler; says its port and an API key. Told by its argument which storage. */
+import expressApp from "express";
+import { memory } from "../adapters/storage/memory/index.ts";
+import { sqlite } from "../adapters/storage/sqlite/index.ts";
+import { expressHandler } from "../adapters/http/express.ts";
+import { system } from "../adapters/system/index.ts";
+import { MessagingEngine } from "../src/engine.ts";
+import { instant, meet, recipient, text } from "./engines.ts";
+
+const [file = ""] = process.argv.slice(2);
+const storage = file === "" ? memory() : sqlite({ file });
+const engine = new MessagingEngine({ storage, transports: [instant()], ...system() });
+await meet(engine);
+const plan = { name: "unhurried", requests_per_second: 100_000 };
+const { account, key } = await engine.accounts.create({ name: "Bench", plan });
+const sample = await engine.account(account.id).messages.send({ to: recipient("existing", 0), body: text });
+
+const app = expressApp();
+app.post("/bare", expressApp.json(), (request, response) => {
+  const { to, body } = request.body as { to: string; body: string };
+  response.status(201).json({ ...sample, to, body });
+});
+app.use(expressHandler(engine));
+const server = app.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  process.stdout.write(`${JSON.stringify({ port, secret: key.secret })}\n`);
+});
+process.once("SIGTERM", () => {
+  server.closeAllConnections();
+  server.close();
+  void engine.stop().then(() => process.exit(0));
+});

@@ -1,0 +1,18 @@
+/** `npm run bench [-- sends express delivery]`: figures side by side. They are told, never asserted. */
+import { delivery } from "./delivery.ts";
+import { express } from "./express.ts";
+import { sends } from "./sends.ts";
+
+const benches: Readonly<Record<string, () => Promise<string>>> = { sends, express, delivery };
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  console.error(`usage: npm run bench [-- ${Object.keys(benches).join(" ")}]`);
+  process.exit(2);
+}
+const told: string[] = [];
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length === 0 || wanted.includes(name)) told.push(await bench());
+}
+console.log(`\nbench: ${told.join("; ")}`);

@@ -1,0 +1,160 @@
+/**
+ * What SQLite itself does in a second with the same rows: an engine's reads and merged writes are recorded, and done again by hand-written
+ * statements, each prepared once, on a database with the same tables and settings.
+ */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { layoutOf } from "../adapters/storage/layout.ts";
+import { sqlite } from "../adapters/storage/sqlite/index.ts";
+import { columnsOf, type Index } from "../src/ports/collection.ts";
+import type { Group, Lookup, StoragePort, Write } from "../src/ports/storage.ts";
+import { schema } from "../src/schema.ts";
+import { concurrently, type Work } from "./measure.ts";
+import { meet, type Recipients, scratch, send, withEngineOn } from "./engines.ts";
+
+type Value = string | number | null;
+
+interface Statement {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/** What one commit of the engine's read and wrote. */
+interface Recorded {
+  readonly reads: readonly Statement[];
+  readonly writes: readonly Statement[];
+}
+
+export interface Recording {
+  readonly before: readonly Recorded[];
+  readonly sends: readonly Recorded[];
+  readonly items: number;
+}
+
+/** Records `items` sends, `atOnce` at a time, and all that came before them. */
+export function record(recipients: Recipients, items: number, atOnce: number): Promise<Recording> {
+  return scratch((file) => {
+    const recorded: Recorded[] = [];
+    return withEngineOn(recording(sqlite({ file }), recorded), async (engine) => {
+      await meet(engine);
+      const before = recorded.splice(0);
+      await concurrently(items, atOnce, (i) => send(engine, recipients, i));
+      return { before, sends: recorded.splice(0), items };
+    });
+  });
+}
+
+/** Does what was recorded, with or without its reads, and measures the sends. */
+export function replay({ before, sends, items }: Recording, reads: "with reads" | "rows alone"): Promise<Work> {
+  return scratch((file) => {
+    const db = open(file);
+    const statements = new Map<string, StatementSync>();
+    const prepared = (sql: string): StatementSync => {
+      let statement = statements.get(sql);
+      if (statement === undefined) statements.set(sql, (statement = db.prepare(sql)));
+      return statement;
+    };
+    const run = (recorded: Recorded): void => {
+      db.exec("BEGIN IMMEDIATE");
+      if (reads === "with reads") for (const { sql, values } of recorded.reads) prepared(sql).get(...values);
+      for (const { sql, values } of recorded.writes) prepared(sql).run(...values);
+      db.exec("COMMIT");
+    };
+    for (const each of before) run(each);
+    const began = performance.now();
+    for (const each of sends) run(each);
+    const ms = performance.now() - began;
+    db.close();
+    return Promise.resolve({ items, ms });
+  });
+}
+
+/** The adapter's settings and tables. */
+function open(file: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  db.exec(`
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 4000;
+    PRAGMA cache_size = -32768;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA journal_mode = WAL;
+  `);
+  db.exec(sqlite({ file }).migrationSql(schema));
+  return db;
+}
+
+function recording(port: StoragePort, recorded: Recorded[]): StoragePort {
+  let position = 0;
+  const begin = (lane: number): Group => {
+    const group = port.begin(lane);
+    const reads: Statement[] = [];
+    return {
+      read(lookups) {
+        reads.push(...lookups.map(readStatement));
+        return group.read(lookups);
+      },
+      commit(writes) {
+        recorded.push({ reads, writes: writes.map((write) => writeStatement(write, () => ++position)) });
+        return group.commit(writes);
+      },
+      abort: () => group.abort(),
+    };
+  };
+  return {
+    capabilities: port.capabilities,
+    lanes: port.lanes,
+    reader: port.reader,
+    open: (to) => port.open(to),
+    migrate: (to) => port.migrate(to),
+    migrationSql: (to, from) => port.migrationSql(to, from),
+    begin,
+    turn: () => port.turn(),
+    close: () => port.close(),
+  };
+}
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
+const equal = (names: readonly string[]): string => names.map((name) => `"${name}" = ?`).join(" AND ");
+const bound = (values: readonly unknown[]): Value[] =>
+  values.map((value) => (typeof value === "boolean" ? Number(value) : (value as Value)));
+
+function readStatement({ index, key, limit }: Lookup): Statement {
+  const { name } = index.collection;
+  const conditions = [equal(index.columns.slice(0, key.length)), ...partOf(index)].join(" AND ");
+  return { sql: `SELECT * FROM "tidings_${name}" WHERE ${conditions} LIMIT ${limit}`, values: bound(key) };
+}
+
+function partOf({ where }: Index): string[] {
+  if (where === undefined) return [];
+  return "in" in where ? [`"${where.column}" IN ('${where.in.join("', '")}')`] : [`"${where.column}" IS NOT NULL`];
+}
+
+function writeStatement(write: Write, nextPosition: () => number): Statement {
+  const { collection } = write;
+  const name = `"tidings_${collection.name}"`;
+  const { columns, encode, encodeAt, place, position } = layoutOf(collection);
+  const key = collection.primary.columns;
+  const insert = `INSERT INTO ${name} (${quoted(columns)}) VALUES (${columns.map(() => "?").join(", ")})`;
+  switch (write.kind) {
+    case "insert": {
+      const row = position === undefined ? write.row : { ...write.row, [position]: nextPosition() };
+      return { sql: insert, values: encode(row) };
+    }
+    case "add": {
+      const sums = columnsOf(collection).filter(([column]) => !key.includes(column));
+      const set = sums.map(([column]) => `"${column}" = "${column}" + excluded."${column}"`).join(", ");
+      return { sql: `${insert} ON CONFLICT (${quoted(key)}) DO UPDATE SET ${set}`, values: encode(write.row) };
+    }
+    case "update": {
+      const changed = [...new Set([...write.changed, "version"])];
+      const set = changed.map((column) => `"${column}" = ?`).join(", ");
+      const values = changed.map((column) => encodeAt(place(column), write.row));
+      const where = equal([...key, "version"]);
+      return { sql: `UPDATE ${name} SET ${set} WHERE ${where}`, values: [...values, ...bound(write.key), write.version] };
+    }
+    case "remove":
+    case "hold": {
+      const verb = write.kind === "remove" ? "DELETE FROM" : "SELECT 1 FROM";
+      return { sql: `${verb} ${name} WHERE ${equal([...key, "version"])}`, values: [...bound(write.key), write.version] };
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The process that is killed: an engine on the storage, served over HTTP. Told by its one argument, in JSON, where everything is; says
+ * `ready` with its port when it serves. With `setup` it makes the account instead, says its API key, and ends.
+ */
+import { nodeHandler } from "../../adapters/http/node.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import type { Logger } from "../../src/ports/logger.ts";
+import { type Epoch, fastClock } from "./clock.ts";
+import { listen } from "./http.ts";
+import { outsideTransport } from "./outside-transport.ts";
+import { transportName } from "./protocol.ts";
+import { openStorage, type StorageSettings } from "./storages.ts";
+
+export interface ProcessSettings {
+  readonly storage: StorageSettings;
+  readonly carrier: string;
+  readonly epoch: Epoch;
+  readonly port: number;
+  readonly setup: boolean;
+}
+
+const { storage, carrier, epoch, port, setup } = JSON.parse(process.argv[2] ?? "") as ProcessSettings;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (facts: object, message: string): void =>
+  void process.stderr.write(`${message}: ${JSON.stringify(facts, (_, value: unknown) => (value instanceof Error ? String(value.stack) : value))}\n`);
+const logger: Logger = { debug() {}, info() {}, warn() {}, error: complain };
+
+const engine = new MessagingEngine({
+  storage: openStorage(storage),
+  transports: [outsideTransport(carrier)],
+  clock: fastClock(epoch),
+  random: systemRandom(),
+  logger,
+  mode: "live",
+});
+
+if (setup) {
+  const plan = { name: "unhurried", requests_per_second: 100_000 };
+  const { account } = await engine.accounts.create({ name: "Crash", plan });
+  const { senders, apiKeys } = engine.account(account.id);
+  await senders.create({ address: "+15005550199", channels: ["sms"], transport: transportName });
+  const { secret } = await apiKeys.create({ name: "judge" });
+  await engine.stop();
+  say(secret ?? "");
+} else {
+  await engine.start();
+  const { server, port: taken } = await listen(nodeHandler(engine), port);
+  process.once("SIGTERM", () => {
+    server.close();
+    server.closeIdleConnections();
+    void engine.stop().then(() => process.exit(0));
+  });
+  say(`ready ${taken}`);
+}

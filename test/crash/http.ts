@@ -1,0 +1,49 @@
+/** HTTP that breaks when the other side dies: nothing is tried again but by those who call. */
+import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface PostOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+const agent = new Agent({ keepAlive: true });
+
+/** Rejects when the connection breaks before the whole answer is there. */
+export function post(url: string, body: string, { headers, signal }: PostOptions = {}): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      method: "POST",
+      agent,
+      headers: { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body), ...headers },
+      ...(signal === undefined ? {} : { signal }),
+    };
+    const sent = request(url, options, (answer) => {
+      text(answer).then((read) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: read }), reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+export async function listen(handler: (message: IncomingMessage, response: ServerResponse) => void, port = 0): Promise<Listening> {
+  const server = createServer(handler);
+  // A killed client's sockets are gone; those of a living one must not be closed under it.
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const { port: taken } = server.address() as AddressInfo;
+  return { server, port: taken, url: `http://127.0.0.1:${taken}` };
+}
+
+export interface Listening {
+  readonly server: Server;
+  readonly port: number;
+  readonly url: string;
+}

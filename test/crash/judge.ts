@@ -1,0 +1,196 @@
+/**
+ * Kills engines at random times while clients send over HTTP and a carrier answers, and judges by what clients and carrier saw and
+ * what the storage holds. Clients, carrier and judge live in this process and are never killed.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Carrier, type Ledger } from "./carrier.ts";
+import { Acknowledgements, runClient } from "./client.ts";
+import { epoch, fastClock } from "./clock.ts";
+import { Dice } from "./dice.ts";
+import type { ProcessSettings } from "./engine-process.ts";
+import type { CrashedStorage, View } from "./storages.ts";
+import { judge, type Verdict } from "./verdict.ts";
+
+export interface CrashOptions {
+  readonly storage: CrashedStorage;
+  readonly kills: number;
+  readonly seed: number;
+  /** Told of each kill. */
+  readonly log?: (line: string) => void;
+}
+
+export interface Report extends Verdict {
+  readonly kills: number;
+  readonly acknowledged: number;
+  readonly ledger: Ledger;
+}
+
+/** So many times as fast as real time the engines live: a lease lasts 3 s, and a look-up waits another 3 s. */
+const rate = 20;
+const clients = 12;
+/** From a start to its kill at most, and the longest that a kill comes before the process serves. */
+const longestLifeMs = 1_400;
+const longestStartMs = 400;
+const convergesWithinMs = 90_000;
+
+export async function crash({ storage, kills, seed, log = () => {} }: CrashOptions): Promise<Report> {
+  const time = epoch(rate);
+  const dice = new Dice(seed);
+  const engines: EngineProcess[] = [];
+  const anyEngine = (): string => engines[dice.whole(0, engines.length)]?.url ?? "";
+  let view: View | undefined;
+  const carrier = new Carrier({
+    dice: new Dice(seed + 1),
+    clock: fastClock(time),
+    hasAttempt: (id) => view?.hasAttempt(id) ?? true,
+    engine: anyEngine,
+  });
+  const { server, url } = await carrier.listen();
+  const cache = await mkdtemp(join(tmpdir(), "tidings-compiled-"));
+  const settings: ProcessSettings = { storage: storage.settings, carrier: url, epoch: time, port: 0, setup: false };
+  const acknowledgements = new Acknowledgements();
+  const damage: string[] = [];
+  let stopped = false;
+  try {
+    const apiKey = await new EngineProcess({ ...settings, setup: true }, cache).line();
+    for (let i = 0; i < storage.processes; i++) engines.push(new EngineProcess(settings, cache));
+    await Promise.all(engines.map((each) => each.ready()));
+    view = storage.view();
+    const sending = Array.from({ length: clients }, (_, i) =>
+      runClient({
+        name: `client${i}`,
+        dice: new Dice(seed + 2 + i),
+        apiKey,
+        engine: anyEngine,
+        acknowledgements,
+        stopped: () => stopped,
+      }),
+    );
+
+    for (let kill = 1; kill <= kills; kill++) {
+      const engine = engines[dice.whole(0, engines.length)];
+      if (engine === undefined) throw new Error("no engine runs");
+      await sleep(engine.isReady ? dice.between(0, longestLifeMs) : dice.between(0, longestStartMs));
+      await engine.kill();
+      if (engines.length === 1) {
+        // Nobody has the storage open when the next process starts, so that it recovers what it finds.
+        view[Symbol.dispose]();
+        view = undefined;
+      }
+      const found = await inspect(storage, acknowledgements);
+      damage.push(...found.map((what) => `after kill ${kill}: ${what}`));
+      log(`kill ${kill}: ${acknowledgements.messages.size} acknowledged, ${carrier.ledger.calls.length} calls`);
+      const next = engine.again();
+      engines[engines.indexOf(engine)] = next;
+      if (kill === kills || dice.percent(85)) await next.ready();
+      view ??= storage.view();
+    }
+
+    stopped = true;
+    await Promise.all(sending);
+    await converged(view, carrier);
+    await Promise.all(engines.map((each) => each.stop()));
+    const verdict = judge({
+      acknowledged: acknowledgements.messages,
+      keys: acknowledgements.keys,
+      ledger: carrier.ledger,
+      messages: view.messages(),
+      attempts: view.attempts(),
+    });
+    const broken = [...damage, ...acknowledgements.oddities, ...verdict.broken];
+    return { ...verdict, broken, kills, acknowledged: acknowledgements.messages.size, ledger: carrier.ledger };
+  } finally {
+    stopped = true;
+    carrier.close();
+    await Promise.all(engines.map((each) => each.kill()));
+    server.close();
+    server.closeAllConnections();
+    view?.[Symbol.dispose]();
+    await rm(cache, { recursive: true, force: true });
+  }
+}
+
+/** What is wrong with what a kill left, and which acknowledged messages are not in it. */
+async function inspect(storage: CrashedStorage, { messages }: Acknowledgements): Promise<string[]> {
+  const known = [...messages.values()];
+  const { view, damage } = await storage.wreck();
+  using _ = view;
+  return [...damage, ...known.filter((id) => !view.hasMessage(id)).map((id) => `${id} was acknowledged and is gone`)];
+}
+
+/** Waits until every message has come to its end and every receipt is taken; what has not by then is found by the judge. */
+async function converged(view: View, carrier: Carrier): Promise<void> {
+  const deadline = Date.now() + convergesWithinMs;
+  while (Date.now() < deadline && (view.unsettled() > 0 || carrier.untaken > 0)) await sleep(100);
+}
+
+class EngineProcess {
+  readonly #settings: ProcessSettings;
+  readonly #cache: string;
+  readonly #process: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  #port: number;
+  #ready = false;
+
+  constructor(settings: ProcessSettings, cache: string) {
+    this.#settings = settings;
+    this.#cache = cache;
+    this.#port = settings.port;
+    const script = new URL("./engine-process.ts", import.meta.url).pathname;
+    this.#process = spawn(process.execPath, [script, JSON.stringify(settings)], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, NODE_COMPILE_CACHE: cache },
+    });
+    if (this.#process.stdout === null) throw new Error("no output");
+    this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get isReady(): boolean {
+    return this.#ready;
+  }
+
+  async line(): Promise<string> {
+    const { value } = (await this.#lines.next()) as { value?: string };
+    if (value === undefined) throw new Error("an engine's process ended without a word");
+    return value;
+  }
+
+  async ready(): Promise<void> {
+    const [, port] = (await this.line()).split(" ");
+    this.#port = Number(port);
+    this.#ready = true;
+  }
+
+  /** The next process of this place, at the same port. */
+  again(): EngineProcess {
+    return new EngineProcess({ ...this.#settings, port: this.#port }, this.#cache);
+  }
+
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  async stop(): Promise<void> {
+    const code = await this.#end("SIGTERM");
+    if (code !== 0) throw new Error(`an engine did not stop cleanly: ${String(code)}`);
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<unknown> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, "exit");
+      this.#process.kill(signal);
+      await ended;
+    }
+    return this.#process.exitCode;
+  }
+}

@@ -1,0 +1,40 @@
+/** `npm run crash -- --storage sqlite --kills 50 [--seed 1]` */
+import { parseArgs } from "node:util";
+import { groups } from "./groups.ts";
+import { crash } from "./judge.ts";
+import { crashedStorage, storageNames } from "./storages.ts";
+
+const { values } = parseArgs({
+  options: {
+    storage: { type: "string", default: "sqlite" },
+    kills: { type: "string", default: "50" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+  },
+});
+const kills = Number(values.kills);
+const seed = Number(values.seed);
+const known: readonly string[] = storageNames;
+if (!known.includes(values.storage) || !(kills >= 1) || !Number.isInteger(kills) || !Number.isFinite(seed)) {
+  console.error(`usage: npm run crash -- [--storage ${storageNames.join("|")}] [--kills N] [--seed N]`);
+  process.exit(2);
+}
+
+await using storage = await crashedStorage();
+console.log(`seed ${seed}`);
+const { lost, doubled, broken, acknowledged, ledger } = await crash({ storage, kills, seed, log: console.log });
+const wrong = [...lost, ...doubled, ...broken];
+for (const line of wrong.slice(0, 50)) console.error(line);
+if (wrong.length > 50) console.error(`… and ${wrong.length - 50} more`);
+
+const count = (n: number): string => n.toLocaleString("en");
+const ends = groups(ledger.calls, ({ end }) => end);
+const calls = [...ends].map(([end, each]) => `${count(each.length)} ${end}`).join(", ");
+const answers = groups(ledger.lookups, ({ answer }) => answer);
+const lookups = [...answers].map(([answer, each]) => `${count(each.length)} ${answer}`).join(", ");
+console.log(`carrier calls: ${calls}; look-ups: ${lookups}`);
+const rest = broken.length === 0 ? "" : `, ${count(broken.length)} otherwise broken`;
+console.log(
+  `crash: ${storage.name}, ${kills} kills, ${count(acknowledged)} acknowledged, ` +
+    `${count(lost.length)} lost, ${count(doubled.length)} doubled${rest}`,
+);
+if (wrong.length > 0) process.exitCode = 1;

@@ -1,0 +1,33 @@
+import { TidingsError } from "../../src/errors.ts";
+import type { LookupAnswer, SendAnswer, Transport } from "../../src/ports/transport.ts";
+import { post } from "./http.ts";
+import { type LookupCall, type SendCall, sharedSecret, signatureHeader, signatureOf, type Told, transportName } from "./protocol.ts";
+
+/** A transport to a carrier in another process. A call without an answer throws: nobody knows whether the message left. */
+export function outsideTransport(url: string): Transport {
+  const call = async <T>(path: string, body: SendCall | LookupCall, signal?: AbortSignal): Promise<T> => {
+    const headers = { authorization: sharedSecret };
+    const reply = await post(`${url}${path}`, JSON.stringify(body), signal === undefined ? { headers } : { headers, signal });
+    if (reply.status !== 200) throw new Error(`the carrier answered ${reply.status}`);
+    return JSON.parse(reply.body) as T;
+  };
+  return {
+    name: transportName,
+    capabilities: {
+      channels: ["sms"],
+      modes: ["live"],
+      receipts: { timeout_ms: 72 * 3_600_000, lookups_ms: [15_000, 60_000, 300_000] },
+      confirms_opt_outs: false,
+    },
+    send: ({ message_id, to }, { attempt_id, number, signal }) =>
+      call<SendAnswer>("/send", { attempt_id, number, message_id, to }, signal),
+    lookup: (_message, { attempt_id }) => call<LookupAnswer>("/lookup", { attempt_id }),
+    parseCallback({ headers, body }) {
+      if (headers[signatureHeader] !== signatureOf(body)) {
+        return Promise.reject(new TidingsError("invalid_api_key", "The signature is not the carrier's."));
+      }
+      const told = JSON.parse(Buffer.from(body).toString()) as Told;
+      return Promise.resolve({ receipts: [told], inbound: [], response: { status: 204 } });
+    },
+  };
+}

@@ -1,0 +1,256 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { SendAnswer } from "../../src/ports/transport.ts";
+import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+async function outcome(engine: MessagingEngine, id: string): Promise<unknown> {
+  const { status, error } = await engine.messages.get(id);
+  return error === null ? status : [status, error.code];
+}
+
+describe.each(storages)("calls of a carrier on $name", ({ open }) => {
+  it("are tried again after 1 s, 5 s, 30 s, 2 m and 10 m, then no more", async () => {
+    const { clock, engine } = world();
+    const line = carrier({ send: () => busy() });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    const begun = clock.now();
+    await clock.advance(3_600_000);
+    expect(line.calls.map(({ at }) => at - begun)).toEqual([0, 1_000, 6_000, 36_000, 156_000, 756_000]);
+    expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await outcome(one, id)).toEqual(["failed", "carrier_unavailable"]);
+  });
+
+  it("keep to what the carrier asks for, sooner or later than the plan", async () => {
+    const { clock, engine } = world();
+    const wishes = [200, 90_000, undefined, 0];
+    const line = carrier({
+      send: (_, attempt) => (attempt.number > wishes.length ? accepted(attempt) : busy(wishes[attempt.number - 1])),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    const begun = clock.now();
+    await clock.advance(3_600_000);
+    expect(line.calls.map(({ at }) => at - begun)).toEqual([0, 200, 90_200, 120_200, 120_200]);
+    expect(await outcome(one, id)).toBe("sent");
+  });
+
+  it("end with the message's time to live: no try is planned beyond it, none begun after it", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier({ send: () => busy() });
+    const one = engine(ground.connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send({ ...hello, ttl_seconds: 20 });
+    await clock.advance(60_000);
+    expect(line.calls).toHaveLength(3);
+    expect(await outcome(one, id)).toEqual(["failed", "carrier_unavailable"]);
+    await one.stop();
+
+    const late = carrier();
+    const two = engine(ground.connect(), { transports: [late] });
+    const { id: waiting } = await two.messages.send({ ...hello, ttl_seconds: 20 });
+    await clock.advance(20_000);
+    await two.start();
+    await clock.advance(60_000);
+    expect(late.calls).toEqual([]);
+    expect(await outcome(two, waiting)).toEqual(["expired", "ttl_elapsed"]);
+  });
+
+  it("are not repeated when the carrier refuses for good", async () => {
+    const { clock, engine } = world();
+    const line = carrier({ send: () => refused });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(3_600_000);
+    expect(line.calls).toHaveLength(1);
+    expect(await outcome(one, id)).toEqual(["failed", "invalid_destination"]);
+  });
+
+  it("for a transport that nobody set up wait for an engine that has it, as long as the retries last", async () => {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
+    const { id } = await engine(ground.connect()).messages.send(hello);
+    await bare.start();
+    await clock.advance(1_500);
+    expect(await outcome(bare, id)).toBe("queued");
+    await bare.stop();
+    const line = carrier();
+    const able = engine(ground.connect(), { transports: [line] });
+    await able.start();
+    await clock.advance(10_000);
+    expect(await outcome(able, id)).toBe("sent");
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it("that throw leave the message ambiguous, and it is not sent again", async () => {
+    const { clock, engine, log } = world();
+    const line = carrier({
+      send: (_, { number }) => {
+        throw new Error(`socket hang up ${number}`);
+      },
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(7_200_000);
+    expect(line.calls).toHaveLength(1);
+    expect(await outcome(one, id)).toEqual(["ambiguous", "unknown"]);
+    expect(log.map(({ level }) => level)).toContain("warn");
+  });
+
+  it("that are not answered in 25 s leave the message ambiguous and free the conversation", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: (message, attempt) => (message.body === "stuck" ? new Promise(() => {}) : accepted(attempt)),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send({ ...hello, body: "stuck" });
+    const { id: next } = await one.messages.send(hello);
+    await clock.advance(24_999);
+    expect([await outcome(one, id), await outcome(one, next)]).toEqual(["sending", "queued"]);
+    await clock.advance(1);
+    await clock.settle();
+    expect([await outcome(one, id), await outcome(one, next)]).toEqual([["ambiguous", "unknown"], "sent"]);
+    expect(line.calls[0]?.attempt.signal.aborted).toBe(true);
+    await clock.advance(7_200_000);
+    expect(line.calls).toHaveLength(2);
+  });
+
+  it.each([
+    ["that it has the message", (attempt: { attempt_id: `att_${string}` }) => accepted(attempt), "sent", 1],
+    ["that it never will have", () => refused, ["failed", "invalid_destination"], 1],
+    ["to come again", () => busy(), "queued", 1],
+  ] as const)("that are answered late, %s, are heard all the same", async (_, late, expected, calls) => {
+    const { clock, engine } = world();
+    const answer = held<SendAnswer>();
+    const line = carrier({ send: (_message, { number, ...attempt }) => (number === 1 ? answer.promise : accepted(attempt)) });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(30_000);
+    expect(await outcome(one, id)).toEqual(["ambiguous", "unknown"]);
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("not called");
+    answer.answer(late(call.attempt));
+    await clock.settle();
+    expect(await outcome(one, id)).toEqual(expected);
+    expect(line.calls).toHaveLength(calls);
+    if (expected !== "queued") return;
+    await clock.advance(5_000);
+    expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
+  });
+
+  it("that are lost are looked up, and repeated only when the carrier never had the message", async () => {
+    const { clock, engine } = world();
+    let known: "unknown" | "not_sent" = "unknown";
+    const line = carrier({
+      send: (_, attempt) => (attempt.number === 1 ? lost : accepted(attempt)),
+      lookup: () => ({ outcome: known }),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(60_000);
+    expect(line.lookups.length).toBeGreaterThanOrEqual(2);
+    expect([await outcome(one, id), line.calls.length]).toEqual([["ambiguous", "unknown"], 1]);
+    known = "not_sent";
+    await clock.advance(600_000);
+    expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
+  });
+
+  it("that are lost and turn out to have got through are never repeated", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: () => lost,
+      lookup: (_, attempt) => ({
+        outcome: "sent",
+        provider_message_id: providerId(attempt),
+        receipts: [{ status: "delivered", at: attempt.started_at + 500 }],
+      }),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    const begun = clock.now();
+    await clock.advance(7_200_000);
+    const message = await one.messages.get(id);
+    expect(message).toMatchObject({ status: "delivered", delivered_at: new Date(begun + 500).toISOString(), error: null });
+    expect(line.calls).toHaveLength(1);
+  });
+
+  it("have an attempt that anybody can read before the carrier hears of it", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const reader = engine(ground.connect());
+    const seen: unknown[] = [];
+    const line = carrier({
+      async send(message, attempt) {
+        const { data } = await reader.messages.timeline(message.message_id);
+        seen.push(data.find((entry) => entry.type === "attempt" && entry.id === attempt.attempt_id));
+        return accepted(attempt);
+      },
+    });
+    const one = engine(ground.connect(), { transports: [line] });
+    await one.start();
+    await Promise.all([1, 2, 3].map((n) => one.messages.send({ ...hello, to: `+1500555000${n}` })));
+    await clock.advance(1_000);
+    expect(seen).toHaveLength(3);
+    for (const entry of seen) expect(entry).toMatchObject({ outcome: "pending", answered_at: null });
+  });
+
+  it("count as delivery where a transport has no receipts", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [carrier({ receipts: "none" })] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.settle();
+    expect(await one.messages.get(id)).toMatchObject({ status: "delivered", delivered_at: expect.any(String) as string });
+  });
+
+  it("never come twice for one message, unless the first surely left nothing, whatever the carrier does", async () => {
+    const { clock, engine } = world();
+    const plans = new Map<string, readonly string[]>();
+    const line = carrier({
+      send(message, attempt) {
+        const answer = plans.get(message.body)?.[attempt.number - 1] ?? "accepted";
+        if (answer === "throws") throw new Error("gone");
+        if (answer === "never") return new Promise(() => {});
+        return { accepted: accepted(attempt), busy: busy(), refused, lost, lostUnsent: lost }[answer] ?? lost;
+      },
+      lookup: (message, attempt) =>
+        plans.get(message.body)?.[attempt.number - 1] === "lostUnsent" ? { outcome: "not_sent" } : { outcome: "unknown" },
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const answers = fc.constantFrom("accepted", "busy", "refused", "lost", "lostUnsent", "throws", "never");
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(answers, { maxLength: 4 }), { minLength: 1, maxLength: 6 }), async (scripts) => {
+        run++;
+        line.calls.splice(0);
+        for (const [i, script] of scripts.entries()) {
+          plans.set(`${run} ${i}`, script);
+          await one.messages.send({ to: `+1500555${1000 + (i % 2) + run * 2}`, body: `${run} ${i}` });
+        }
+        await clock.advance(900_000);
+        for (const [i, script] of scripts.entries()) {
+          const calls = line.calls.filter(({ message }) => message.body === `${run} ${i}`);
+          const certain = script.findIndex((each) => each !== "busy" && each !== "lostUnsent");
+          expect(calls).toHaveLength(certain === -1 ? script.length + 1 : certain + 1);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+});

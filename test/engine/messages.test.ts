@@ -1,0 +1,188 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/account-handle.ts";
+import type { Event } from "../../src/domain/events/types.ts";
+import type { MessageStatus } from "../../src/domain/messages/types.ts";
+import type { Receipt } from "../../src/ports/transport.ts";
+import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { messageCommands } from "./message-commands.ts";
+import { receiptsMs } from "./message-model.ts";
+
+async function everyEvent({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
+  const all: Event[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await events.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    all.push(...page.data);
+    if (page.next_cursor === null) return all.toReversed();
+    cursor = page.next_cursor;
+  }
+}
+
+/** The statuses that a message went through, as its timeline tells them. */
+async function told({ messages }: Pick<AccountHandle, "messages">, id: string): Promise<(MessageStatus | null)[]> {
+  const { data } = await messages.timeline(id);
+  const changes = data.flatMap((entry) => (entry.type === "transition" ? [entry] : []));
+  for (const [i, { from }] of changes.entries()) expect(from).toBe(i === 0 ? null : changes[i - 1]?.to);
+  expect(data.map(({ at }) => at)).toEqual(data.map(({ at }) => at).toSorted());
+  return changes.map(({ to }) => to);
+}
+
+describe.each(storages)("messages on $name", ({ name, open }) => {
+  const numRuns = name === "memory" ? 40 : 12;
+
+  it("do what a small model of them does, and timeline, events and usage tell the same story", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      receipts: { timeout_ms: receiptsMs, lookups_ms: [] },
+      send({ body }, attempt) {
+        const [plan] = body.split(" ");
+        if (plan === "refuse") return refused;
+        if (plan === "busy" && attempt.number <= 2) return busy();
+        return plan === "lose" ? lost : accepted(attempt);
+      },
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    await fc.assert(
+      fc.asyncProperty(messageCommands, async (commands) => {
+        const { account: { id } } = await one.accounts.create({ name: "model" });
+        const account = one.account(id);
+        const ids: string[] = [];
+        line.calls.splice(0);
+        await fc.asyncModelRun(() => ({ model: { messages: [] }, real: { account, clock, carrier: line, ids } }), commands);
+
+        const changes = (await everyEvent(account)).flatMap((event) => (event.type === "message.updated" ? [event.data] : []));
+        const counts = new Map<string, number>();
+        for (const message_id of ids) {
+          const story = await told(account, message_id);
+          expect(changes.filter((each) => each.message_id === message_id).map(({ status }) => status)).toEqual(story.slice(1));
+          for (const status of story) counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
+        }
+        const { data } = await account.usage();
+        const used = new Map<string, number>();
+        for (const { status, messages } of data) used.set(status, (used.get(status) ?? 0) + messages);
+        expect(used).toEqual(counts);
+      }),
+      { numRuns },
+    );
+  });
+
+  it("come to the same end whatever the order and repetition of what the carrier says, before its answer or after", async () => {
+    const { clock, engine } = world();
+    const answers = new Map<string, () => void>();
+    const line = carrier({
+      send({ message_id }, attempt) {
+        const answer = held<void>();
+        answers.set(message_id, () => answer.answer());
+        return answer.promise.then(() => accepted(attempt));
+      },
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const said = fc.record({
+      status: fc.constantFrom<Receipt["status"]>("sent", "delivered", "undelivered", "read"),
+      at: fc.integer({ min: 0, max: 50 }),
+      code: fc.constantFrom("unreachable" as const, "filtered" as const),
+    });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(said, { minLength: 1, maxLength: 5 }).chain((set) =>
+          fc.record({
+            set: fc.constant(set),
+            orders: fc.array(
+              fc.record({
+                order: fc.shuffledSubarray([...set, ...set], { minLength: set.length }).map((some) => [...some, ...set]),
+                answerAfter: fc.nat(6),
+                byAttempt: fc.boolean(),
+              }),
+              { minLength: 2, maxLength: 3 },
+            ),
+          }),
+        ),
+        async ({ orders }) => {
+          run++;
+          const base = clock.now();
+          const ends: unknown[] = [];
+          const messages = await Promise.all(
+            orders.map((_, i) => one.messages.send({ to: `+1500555${1_000 + run * 5 + i}`, body: "Hi" })),
+          );
+          await clock.settle();
+          for (const [i, { order, answerAfter, byAttempt }] of orders.entries()) {
+            const id = messages[i]?.id ?? "";
+            const attempt = line.calls.find(({ message }) => message.message_id === id)?.attempt;
+            if (attempt === undefined) throw new Error("not called");
+            const subject = byAttempt ? { attempt_id: attempt.attempt_id } : { provider_message_id: providerId(attempt) };
+            for (const [j, { status, at, code }] of order.entries()) {
+              if (j === answerAfter) {
+                answers.get(id)?.();
+                await clock.settle();
+              }
+              const error = status === "undelivered" ? { error: { code, message: "No." } } : {};
+              await line.sink().receipt(subject, { status, at: base + at, ...error });
+            }
+            answers.get(id)?.();
+            await clock.settle();
+            const { status, error, sent_at, delivered_at, read_at } = await one.messages.get(id);
+            ends.push({ status, error, sent_at, delivered_at, read_at });
+            await told(one, id);
+            const { data } = await one.messages.timeline(id);
+            const receipts = data.flatMap((entry) => (entry.type === "receipt" ? [entry] : []));
+            expect(receipts).toHaveLength(order.length);
+            for (const { applied, ignored_reason } of receipts) expect(ignored_reason === null).toBe(applied);
+          }
+          for (const end of ends) expect(end).toEqual(ends[0]);
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  it("that are canceled were never given to the carrier, and those that were can't be canceled", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier({ send: (_, attempt) => clock.sleep(3).then(() => accepted(attempt)) });
+    const worker = engine(ground.connect(), { transports: [line] });
+    const web = engine(ground.connect());
+    await worker.start();
+    const sent = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => web.messages.send({ to: `+1500555${1_000 + (n % 8)}`, body: "Hi" })),
+    );
+    const canceled: string[] = [];
+    const cancelling = sent.map(async ({ id }, n) => {
+      await clock.sleep(n);
+      await web.messages.cancel(id).then(
+        () => canceled.push(id),
+        (error: unknown) => expect(error).toMatchObject({ code: "not_cancelable", status: 409 }),
+      );
+    });
+    await clock.advance(1_000);
+    await Promise.all(cancelling);
+    const called = line.calls.map(({ message }) => message.message_id);
+    expect(canceled.length).toBeGreaterThan(0);
+    expect([...called, ...canceled].toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
+  });
+
+  it.each([
+    [71, "delivered"],
+    [73, "sent"],
+  ])("take up a receipt that came %d hours before the answer that explains it: %s", async (hours, status) => {
+    const { clock, engine } = world();
+    const ground = open();
+    const send = () => ({ outcome: "accepted", provider_message_id: "early" }) as const;
+    const first = carrier({ send });
+    const one = engine(ground.connect(), { transports: [first] });
+    await one.start();
+    await first.sink().receipt({ provider_message_id: "early" }, { status: "delivered", at: clock.now() });
+    await one.stop();
+    await clock.advance(hours * 3_600_000);
+    const two = engine(ground.connect(), { transports: [carrier({ send })] });
+    await two.start();
+    await clock.settle();
+    const { id } = await two.messages.send({ to: "+15005550001", body: "Hi" });
+    await clock.settle();
+    expect((await two.messages.get(id)).status).toBe(status);
+  });
+});

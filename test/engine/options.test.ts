@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/errors.ts";
+import type { EngineOptions } from "../../src/options.ts";
+import { simulated } from "../../src/testing/index.ts";
+import { carrier } from "../support/carrier.ts";
+
+const good: EngineOptions = { storage: memory(), transports: [carrier()], ...simulated() };
+
+/** What a JavaScript host might pass. */
+function complaint(wrong: unknown): string {
+  try {
+    return `none: ${typeof new MessagingEngine(wrong as EngineOptions)}`;
+  } catch (error) {
+    expect(error).toBeInstanceOf(TidingsError);
+    expect(error).toMatchObject({ code: "invalid_option", retryable: false });
+    return error instanceof Error ? error.message : "";
+  }
+}
+
+describe("options", () => {
+  it.each<[name: string, wrong: unknown, expected: RegExp, got: string]>([
+    ["storage", undefined, /a storage, such as sqlite/, "undefined"],
+    ["storage", "app.db", /a storage/, '"app.db"'],
+    ["storage", {}, /a storage/, "a object"],
+    ["transports", undefined, /a list of transports/, "undefined"],
+    ["transports", carrier(), /a list of transports/, "a object"],
+    ["transports", [null], /a list of transports/, "a list"],
+    ["transports", [{ name: "half" }], /a list of transports/, "a list"],
+    ["transports", [{ send: () => {} }], /a list of transports/, "a list"],
+    ["transports", [carrier(), carrier()], /different names/, '"sandbox"'],
+    ["clock", undefined, /a clock: spread system\(\)/, "undefined"],
+    ["clock", { now: Date.now }, /a clock/, "a object"],
+    ["random", null, /randomness/, "null"],
+    ["logger", { info() {} }, /a pino-shaped logger/, "a object"],
+    ["mode", "production", /"sandbox" or "live"/, '"production"'],
+    ["concurrency", 0, /a whole number from 1 to 1000/, "0"],
+    ["concurrency", 1_001, /a whole number from 1 to 1000/, "1001"],
+    ["laneConcurrency", 1.5, /a whole number from 1 to 1000/, "1.5"],
+    ["laneConcurrency", "8", /a whole number from 1 to 1000/, '"8"'],
+    ["idempotencyHours", 721, /a whole number from 1 to 720/, "721"],
+    ["eventRetentionDays", Number.NaN, /a whole number from 1 to 3650/, "NaN"],
+    ["limits", null, /an object/, "null"],
+    ["limits", 7, /an object/, "7"],
+    ["limits.body_bytes", { body_bytes: -1 }, /a whole number above 0/, "-1"],
+    ["limits.body_bites", { body_bites: 10 }, /one of body_bytes, /, '"body_bites"'],
+    ["limits.toString", { toString: 10 }, /one of body_bytes, /, '"toString"'],
+    ["storag", memory(), /one of storage, transports/, '"storag"'],
+  ])("that are wrong are named with what was expected and what came: %s %o", (name, wrong, expected, got) => {
+    const option = name.split(".")[0] ?? "";
+    const told = complaint({ ...good, [option]: wrong });
+    expect(told).toMatch(expected);
+    expect(told).toContain(`${name}: expected `);
+    expect(told).toContain(`got ${got}`);
+  });
+
+  it("are all told of at once", () => {
+    const told = complaint({ ...good, storage: 1, mode: "x", concurrency: 0 });
+    expect(told.split("; ").map((each) => each.slice(0, each.indexOf(":")))).toEqual(["storage", "mode", "concurrency"]);
+  });
+
+  it.each([undefined, null, "app.db", 7])("that are no object are refused: %o", (wrong) => {
+    expect(complaint(wrong)).toMatch(/^options: expected an object, got /);
+  });
+
+  it("that hold a secret don't have it told", () => {
+    expect(complaint({ ...good, storage: { password: "hunter2" }, random: () => "hunter2" })).not.toContain("hunter2");
+  });
+
+  it("that are right are taken, with the defaults for the rest", () => {
+    expect(new MessagingEngine({ ...good, limits: {}, concurrency: 1_000 }).account().scope.mode).toBe("sandbox");
+    expect(new MessagingEngine({ ...good, mode: "live" }).account().scope.mode).toBe("live");
+  });
+});

@@ -1,0 +1,2 @@
+export const defaultSteps = 150;
+export const defaultSeeds = 300;

@@ -1,0 +1,40 @@
+import { seededRandom } from "../../src/testing/index.ts";
+
+/** Every choice that the simulation makes comes from here: one seed, one history. */
+export class Dice {
+  readonly #random;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+  }
+
+  /** From 0 up to, but not including, 1. */
+  number(): number {
+    const [a = 0, b = 0, c = 0, d = 0] = this.#random.bytes(4);
+    return (a + b * 2 ** 8 + c * 2 ** 16 + d * 2 ** 24) / 2 ** 32;
+  }
+
+  chance(probability: number): boolean {
+    return probability > 0 && this.number() < probability;
+  }
+
+  /** A whole number, both ends included. */
+  between(min: number, max: number): number {
+    return min + Math.floor(this.number() * (max - min + 1));
+  }
+
+  pick<T>(from: readonly [T, ...T[]]): T;
+  pick<T>(from: readonly T[]): T | undefined;
+  pick<T>(from: readonly T[]): T | undefined {
+    return from[this.between(0, from.length - 1)];
+  }
+
+  weighted<T extends { readonly weight: number }>(from: readonly T[]): T {
+    let left = this.number() * from.reduce((sum, { weight }) => sum + weight, 0);
+    for (const each of from) {
+      left -= each.weight;
+      if (left < 0) return each;
+    }
+    throw new RangeError("there is nothing to choose from");
+  }
+}

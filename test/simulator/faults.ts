@@ -1,0 +1,76 @@
+import type { Dice } from "./dice.ts";
+
+/** How likely each fault is at one call of a port; and how far clocks may differ, in milliseconds. */
+export interface Faults {
+  readonly commitFailsBefore: number;
+  readonly commitFailsAfter: number;
+  readonly commitConflicts: number;
+  readonly commitDelayed: number;
+  readonly commitStalled: number;
+  readonly crashAtCommit: number;
+  readonly readFails: number;
+  readonly readDelayed: number;
+  readonly crashAtCall: number;
+  readonly callFailsBefore: number;
+  readonly callFailsAfter: number;
+  readonly callDelayed: number;
+  readonly answerDelayed: number;
+  readonly carrierThrottles: number;
+  readonly carrierRefuses: number;
+  readonly lookupUnknown: number;
+  readonly lookupFails: number;
+  readonly lookupLags: number;
+  readonly receiptLost: number;
+  readonly receiptTwice: number;
+  readonly receiptEarly: number;
+  readonly clientImpatient: number;
+  readonly skewMs: number;
+}
+
+const most: Faults = {
+  commitFailsBefore: 0.06,
+  commitFailsAfter: 0.06,
+  commitConflicts: 0.08,
+  commitDelayed: 0.4,
+  commitStalled: 0.04,
+  crashAtCommit: 0.005,
+  readFails: 0.03,
+  readDelayed: 0.06,
+  crashAtCall: 0.05,
+  callFailsBefore: 0.12,
+  callFailsAfter: 0.15,
+  callDelayed: 0.3,
+  answerDelayed: 0.3,
+  carrierThrottles: 0.25,
+  carrierRefuses: 0.1,
+  lookupUnknown: 0.3,
+  lookupFails: 0.2,
+  lookupLags: 0.5,
+  receiptLost: 0.15,
+  receiptTwice: 0.3,
+  receiptEarly: 0.5,
+  clientImpatient: 0.3,
+  skewMs: 2_000,
+};
+
+type Fault = keyof Faults;
+const kinds = Object.keys(most) as Fault[];
+
+function faults(rate: (kind: Fault) => number): Faults {
+  return Object.fromEntries(kinds.map((kind) => [kind, rate(kind)])) as Record<Fault, number>;
+}
+
+/**
+ * Each seed has kinds of faults of its own, some rare, some frequent, some not at all: what one fault hides another shows.
+ */
+export function drawFaults(dice: Dice): Faults {
+  return faults((kind) => (dice.chance(0.6) ? most[kind] * dice.number() : 0));
+}
+
+export const noFaults: Faults = faults(() => 0);
+
+/**
+ * The longest that one port keeps an engine waiting, in milliseconds. Together they stay below what the engine allows an owner to
+ * stall: its lease and 60 seconds.
+ */
+export const longest = { stall: 60_000, commit: 3_000, read: 300, transit: 15_000, answer: 45_000, lookup: 8_000 } as const;

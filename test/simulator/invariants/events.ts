@@ -1,0 +1,157 @@
+import { contacts } from "../../../src/domain/contacts/rows.ts";
+import { conversations } from "../../../src/domain/conversations/rows.ts";
+import { type EventRow, eventsByPosition } from "../../../src/domain/events/rows.ts";
+import { messages } from "../../../src/domain/messages/rows.ts";
+import type { MessageStatus } from "../../../src/index.ts";
+import type { Breach, Invariant } from "../invariant.ts";
+import { rankOf } from "../ranks.ts";
+import { allOf } from "../rows.ts";
+import type { World } from "../world.ts";
+
+/** Reads the log as a consumer does: what comes after the position that it has. */
+class Follower {
+  readonly seen: EventRow[] = [];
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async read(): Promise<readonly EventRow[]> {
+    const after = [this.seen.at(-1)?.position ?? 0];
+    const range = { index: eventsByPosition, prefix: [], order: "ascending", after, limit: 10_000 } as const;
+    const fresh = (await this.#world.ground.reader.range(range)) as readonly object[] as readonly EventRow[];
+    this.seen.push(...fresh);
+    return fresh;
+  }
+
+  async everything(): Promise<readonly EventRow[]> {
+    const range = { index: eventsByPosition, prefix: [], order: "ascending", limit: 100_000 } as const;
+    return (await this.#world.ground.reader.range(range)) as readonly object[] as readonly EventRow[];
+  }
+}
+
+/** What the events of messages have in common. */
+interface Told {
+  readonly message_id: string;
+  readonly status: MessageStatus;
+  readonly previous_status: MessageStatus;
+}
+
+export const connectedEvents: Invariant = {
+  name: "events tell each change once and in order",
+  watch(world) {
+    const follower = new Follower(world);
+    const last = new Map<string, string>();
+    const counts = new Map<string, number>();
+    return {
+      async step() {
+        const breaches: Breach[] = [];
+        for (const { type, data } of await follower.read()) {
+          const { message_id, status, previous_status } = data as Told;
+          counts.set(`${type} ${message_id}`, (counts.get(`${type} ${message_id}`) ?? 0) + 1);
+          if (type !== "message.updated") continue;
+          const before = last.get(message_id);
+          if (before === undefined ? !["queued", "scheduled"].includes(previous_status) : before !== previous_status) {
+            breaches.push({ about: [message_id], says: `${message_id} was ${before ?? "new"}, and an event says that it was ${previous_status}` });
+          }
+          if (rankOf(previous_status) > rankOf(status)) {
+            breaches.push({ about: [message_id], says: `${message_id} went back from ${previous_status} to ${status}` });
+          }
+          last.set(message_id, status);
+        }
+        return breaches;
+      },
+      async end() {
+        const breaches: Breach[] = [];
+        const all = await follower.everything();
+        if (all.length !== follower.seen.length || all.some(({ id }, i) => id !== follower.seen[i]?.id)) {
+          breaches.push({ about: [], says: "a follower of the log missed events, or saw them in another order" });
+        }
+        const expect = (type: string, id: string, times: number): void => {
+          const told = counts.get(`${type} ${id}`) ?? 0;
+          if (told !== times) breaches.push({ about: [id], says: `${told} events ${type} of ${id}, not ${times}` });
+        };
+        for (const { id, direction, status, delivered_at } of allOf(world.ground, messages)) {
+          if (direction === "inbound") expect("message.received", id, 1);
+          else expect("message.sent", id, delivered_at === null ? 0 : 1);
+          const told = last.get(id);
+          if (told !== undefined && told !== status) breaches.push({ about: [id], says: `${id} is ${status}, and the last event says ${told}` });
+        }
+        const made = (type: string): number => all.filter((event) => event.type === type).length;
+        for (const [type, rows] of [
+          ["contact.created", allOf(world.ground, contacts)],
+          ["conversation.created", allOf(world.ground, conversations)],
+        ] as const) {
+          if (made(type) !== rows.length) breaches.push({ about: [], says: `${made(type)} events ${type} for ${rows.length}` });
+        }
+        return breaches;
+      },
+    };
+  },
+};
+
+export const wholeTimeline: Invariant = {
+  name: "the timeline has every change of status, in order",
+  watch(world) {
+    const follower = new Follower(world);
+    return {
+      async end() {
+        const breaches: Breach[] = [];
+        const told = new Map<string, string[]>();
+        for (const { type, data } of await follower.everything()) {
+          if (type !== "message.updated") continue;
+          const { message_id, previous_status, status } = data as Told;
+          const chain = told.get(message_id) ?? [previous_status];
+          chain.push(status);
+          told.set(message_id, chain);
+        }
+        for (const [id, chain] of told) {
+          const answer = await world.clients.ask((engine) => engine.messages.timeline(id));
+          const entries = answer.kind === "done" ? answer.value.data : [];
+          const changes = entries.filter((entry) => entry.type === "transition");
+          // By engines whose clocks differ, or in one millisecond, it is told in another order, but as completely.
+          const isBlurred = world.isSkewed || new Set(changes.map(({ at }) => at)).size < changes.length;
+          const shown = inOrder(changes.map(({ to }) => to), isBlurred);
+          if (shown.join(" → ") !== inOrder(chain, isBlurred).join(" → ")) {
+            breaches.push({ about: [id], says: `the timeline of ${id} shows ${shown.join(" → ")}, the events ${chain.join(" → ")}` });
+          }
+        }
+        return breaches;
+      },
+    };
+  },
+};
+
+function inOrder(statuses: readonly string[], isBlurred: boolean): readonly string[] {
+  return isBlurred ? statuses.toSorted() : statuses;
+}
+
+export const countedUsage: Invariant = {
+  name: "usage counts every change of status",
+  watch(world) {
+    const follower = new Follower(world);
+    return {
+      async end() {
+        const expected = new Map<string, number>();
+        const count = (status: string): void => void expected.set(status, (expected.get(status) ?? 0) + 1);
+        const events = await follower.everything();
+        for (const { type, data } of events) if (type === "message.updated") count((data as Told).status);
+        const began = new Map<string, string>();
+        for (const { type, data } of events) {
+          const { message_id, previous_status } = data as Told;
+          if (type === "message.updated" && !began.has(message_id)) began.set(message_id, previous_status);
+        }
+        for (const { id, status } of allOf(world.ground, messages)) count(began.get(id) ?? status);
+        const answer = await world.clients.ask((engine) => engine.account().usage());
+        const shown = new Map<string, number>();
+        for (const { status, messages: times } of answer.kind === "done" ? answer.value.data : []) {
+          shown.set(status, (shown.get(status) ?? 0) + times);
+        }
+        return [...new Set([...expected.keys(), ...shown.keys()])]
+          .filter((status) => expected.get(status) !== shown.get(status))
+          .map((status) => ({ about: [], says: `usage counts ${shown.get(status) ?? 0} ${status}, events tell of ${expected.get(status) ?? 0}` }));
+      },
+    };
+  },
+};

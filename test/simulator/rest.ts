@@ -1,0 +1,17 @@
+import { jobs } from "../../src/domain/jobs/rows.ts";
+import { messages } from "../../src/domain/messages/rows.ts";
+import { allOf } from "./rows.ts";
+import type { World } from "./world.ts";
+
+/** Says what still has to happen; nothing when everything is at rest. */
+export function atRest({ clients, carrier, ground, canLookUp, hosts }: World): string {
+  if (hosts.some(({ engine }) => engine === undefined)) return "an engine is down";
+  if (clients.open > 0) return `${clients.open} clients wait for an answer that doesn't come`;
+  if (carrier.underway > 0) return `the carrier has ${carrier.underway} things to say that nobody takes`;
+  for (const { id, status } of allOf(ground, messages)) {
+    if (["scheduled", "queued", "sending", "sent"].includes(status)) return `message ${id} stays ${status}`;
+    if (status === "ambiguous" && canLookUp) return `message ${id} stays ambiguous, and the carrier could be asked`;
+  }
+  for (const { kind, key } of allOf(ground, jobs)) if (kind !== "reap") return `a job to ${kind} ${key} is left`;
+  return "";
+}

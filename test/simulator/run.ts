@@ -1,0 +1,95 @@
+import { actors } from "./actors/index.ts";
+import { senderAddresses } from "./actors/senders.ts";
+import { defaultSteps } from "./defaults.ts";
+import { carrierName } from "./line.ts";
+import { invariants } from "./invariants/index.ts";
+import type { Invariant } from "./invariant.ts";
+import { atRest } from "./rest.ts";
+import { story } from "./story.ts";
+import { World } from "./world.ts";
+
+export interface Result {
+  readonly seed: number;
+  readonly steps: number;
+  /** Of the whole trace. */
+  readonly digest: string;
+  readonly entries: number;
+  readonly calls: number;
+  readonly messages: number;
+  /** Told when an invariant was broken. */
+  readonly story: string | undefined;
+  readonly invariant: string | undefined;
+}
+
+/** How long, in virtual time, everything may take to come to rest once the faults have stopped. */
+const restWithinMs = 12 * 3_600_000;
+
+/** Runs one seed: some steps among faults, then none, until all is at rest. */
+export async function simulate(
+  seed: number,
+  steps: number = defaultSteps,
+  judges: readonly Invariant[] = invariants,
+): Promise<Result> {
+  const world = new World(seed, judges);
+  const { dice, clock, trace } = world;
+  for (const host of world.hosts) host.boot();
+  await setUp(world);
+
+  for (let step = 0; step < steps && world.finding === undefined; step++) {
+    const actor = dice.weighted(actors);
+    void actor.act(world);
+    await clock.advance(pause(world));
+    await world.stepped();
+  }
+  const until = clock.now() + restWithinMs;
+  world.heal();
+  for (let unrest = "just healed"; world.finding === undefined && unrest !== ""; ) {
+    await clock.advance(20_000);
+    await world.stepped();
+    unrest = atRest(world);
+    if (unrest !== "" && clock.now() > until) world.accuse("everything comes to rest", idsIn(unrest), unrest);
+  }
+  if (world.finding === undefined) await world.ended();
+  for (const host of world.hosts) host.life.end();
+
+  const { finding } = world;
+  return {
+    seed,
+    steps,
+    digest: trace.digest(),
+    entries: trace.entries.length,
+    calls: world.carrier.calls.length,
+    messages: world.clients.orders.length,
+    story: finding && story(seed, steps, finding, trace),
+    invariant: finding?.invariant,
+  };
+}
+
+/** The account's senders, made under the same faults as everything else. */
+async function setUp({ clients, clock }: World): Promise<void> {
+  let made = 0;
+  for (const address of senderAddresses) {
+    const input = { address, channels: ["sms" as const, "mms" as const], transport: carrierName };
+    void clients
+      .persist((engine) => engine.senders.create(input, { idempotencyKey: `sender-${address}` }))
+      .then(() => made++);
+  }
+  await clock.advanceUntil(() => made === senderAddresses.length);
+}
+
+const pauses = [
+  { weight: 30, from: 0, to: 0 },
+  { weight: 30, from: 1, to: 200 },
+  { weight: 25, from: 200, to: 3_000 },
+  { weight: 12, from: 3_000, to: 15_000 },
+  { weight: 3, from: 15_000, to: 70_000 },
+] as const;
+
+function pause({ dice }: World): number {
+  const { from, to } = dice.weighted(pauses);
+  return dice.between(from, to);
+}
+
+function idsIn(text: string): string[] {
+  return text.match(/\b[a-z]+_[0-9A-Z]{26}\b/g) ?? [];
+}

@@ -1,0 +1,52 @@
+/** Engines on virtual time, stopped when the test has finished. */
+import { onTestFinished } from "vitest";
+import { MessagingEngine } from "../../src/engine.ts";
+import type { EngineOptions } from "../../src/options.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { simulated, type VirtualClock } from "../../src/testing/index.ts";
+import { carrier } from "./carrier.ts";
+
+export interface LogLine {
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly facts: object;
+  readonly message: string;
+}
+
+export interface World {
+  readonly clock: VirtualClock;
+  /** What the engines logged. */
+  readonly log: LogLine[];
+  /** One more engine, on the world's clock. It is stopped at the end. */
+  engine(storage: StoragePort, options?: Partial<EngineOptions>): MessagingEngine;
+}
+
+export function world(): World {
+  let seeds = 0;
+  const { clock } = simulated();
+  const log: LogLine[] = [];
+  const at =
+    (level: LogLine["level"]) =>
+    (facts: object, message: string): void =>
+      void log.push({ level, facts, message });
+  const logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  return {
+    clock,
+    log,
+    engine(storage, options = {}) {
+      const { random } = simulated({ seed: ++seeds });
+      const engine = new MessagingEngine({ storage, transports: [carrier()], clock, random, logger, ...options });
+      onTestFinished(() => stopped(engine, clock));
+      return engine;
+    },
+  };
+}
+
+/** Stops an engine on virtual time: what it waits for has its time. */
+export async function stopped(engine: MessagingEngine, clock: VirtualClock, deadlineMs = 0): Promise<void> {
+  let over = false;
+  const stop = engine.stop({ deadlineMs }).finally(() => {
+    over = true;
+  });
+  await clock.advanceUntil(() => over).catch(() => {});
+  await stop;
+}
