@@ -1,68 +1,66 @@
 import { type Recipients, meet, send, type StorageName, withEngine } from "./engines.ts";
-import { concurrently, type Contender, medians, type Work } from "./measure.ts";
+import { concurrently, type Contender, medians } from "./measure.ts";
 import { record, type Recording, replay } from "./raw.ts";
 import { count, ratio, table } from "./table.ts";
 
-const items = 6_000;
-/** One commit each takes longer: fewer are enough to tell. */
-const itemsOneByOne = 1_500;
 const rounds = 5;
-const groups = 256;
+/** How many sends wait at a time, and how many are measured: one commit each takes longer, and fewer are enough to tell. */
+const loads = [
+  { atOnce: 1, items: 800 },
+  { atOnce: 16, items: 3_000 },
+  { atOnce: 256, items: 6_000 },
+] as const;
+type Load = (typeof loads)[number];
 
-/** Sends in process, beside node:sqlite doing the same reads and writing the same rows. */
+const onDisk = ({ atOnce }: Load): string => `${atOnce} at once: SQLite`;
+const inMemory = ({ atOnce }: Load): string => `${atOnce} at once: memory`;
+const raw = ({ atOnce }: Load): string => `${atOnce} at once: raw`;
+const rowsAlone = ({ atOnce }: Load): string => `${atOnce} at once: raw, rows alone`;
+
+/**
+ * Sends in process, beside node:sqlite that does the same reads and writes the same rows in the same groups: at 1 one transaction each,
+ * at 256 up to 64 in one.
+ */
 export async function sends(): Promise<string> {
   const summary: string[] = [];
   for (const recipients of ["existing", "new"] as const) {
-    const single = await record(recipients, itemsOneByOne, 1);
-    const grouped = await record(recipients, items, groups);
-    const rates = await medians(contenders(recipients, single, grouped), rounds);
-    console.log(`\nSends a second, in process, to ${recipients} recipients (groups of ${groupSize(grouped)} in the raw ones)\n`);
+    const contenders: Contender[] = [];
+    for (const load of loads) contenders.push(...(await contendersOf(recipients, load)));
+    const rates = await medians(contenders, rounds);
+    console.log(`\nSends a second, in process, to ${recipients} recipients\n`);
     console.log(report(rates));
-    const [engine = 0, raw = 1] = [rates.get("SQLite, 256 at once"), rates.get("raw, in groups")];
-    summary.push(`${recipients} ${ratio(engine / raw)}`);
+    const ratios = loads.map((load) => ratio((rates.get(onDisk(load)) ?? 0) / (rates.get(raw(load)) ?? 1)));
+    summary.push(`${ratios.join(" / ")} to ${recipients} recipients`);
   }
-  return `sends of raw at 256 at once: ${summary.join(", ")}`;
+  return `sends on SQLite of raw SQLite at ${loads.map(({ atOnce }) => atOnce).join(" / ")} at once: ${summary.join(", ")}`;
 }
 
-function contenders(recipients: Recipients, single: Recording, grouped: Recording): Contender[] {
-  const engine = (storage: StorageName, atOnce: number): Contender => ({
-    name: `${storage}, ${atOnce} at once`,
-    run: () => accept(storage, recipients, atOnce),
+async function contendersOf(recipients: Recipients, load: Load): Promise<Contender[]> {
+  const { items, atOnce } = load;
+  const recording: Recording = await record(recipients, items, atOnce);
+  const engine = (name: string, storage: StorageName): Contender => ({
+    name,
+    run: () =>
+      withEngine(storage, async (each) => {
+        await meet(each);
+        return { items, ms: await concurrently(items, atOnce, (i) => send(each, recipients, i)) };
+      }),
   });
   return [
-    { name: "raw, one by one", run: () => replay(single, "with reads") },
-    { name: "raw, one by one, rows alone", run: () => replay(single, "rows alone") },
-    engine("SQLite", 1),
-    { name: "raw, in groups", run: () => replay(grouped, "with reads") },
-    { name: "raw, in groups, rows alone", run: () => replay(grouped, "rows alone") },
-    engine("SQLite", 16),
-    engine("SQLite", 256),
-    engine("memory", 1),
-    engine("memory", 16),
-    engine("memory", 256),
+    { name: raw(load), run: () => replay(recording, "with reads") },
+    { name: rowsAlone(load), run: () => replay(recording, "rows alone") },
+    engine(onDisk(load), "SQLite"),
+    engine(inMemory(load), "memory"),
   ];
 }
 
-function accept(storage: StorageName, recipients: Recipients, atOnce: number): Promise<Work> {
-  return withEngine(storage, async (engine) => {
-    await meet(engine);
-    const times = atOnce === 1 ? itemsOneByOne : items;
-    return { items: times, ms: await concurrently(times, atOnce, (i) => send(engine, recipients, i)) };
-  });
-}
-
 function report(rates: ReadonlyMap<string, number>): string {
-  const beside = (name: string, raw: string): string => {
-    const [rate = 0, base = 1] = [rates.get(name), rates.get(raw)];
-    return name.startsWith("memory") ? "" : ratio(rate / base);
-  };
-  const lines = [...rates].map(([name, rate]) => {
-    const kind = name.endsWith(" 1 at once") || name.includes("one by one") ? "raw, one by one" : "raw, in groups";
-    return [name, count(rate), beside(name, kind), beside(name, `${kind}, rows alone`)];
-  });
+  const lines = loads.flatMap((load) =>
+    [raw(load), rowsAlone(load), onDisk(load), inMemory(load)].map((name) => {
+      const rate = rates.get(name) ?? 0;
+      const [base = 1, bareRows = 1] = [rates.get(raw(load)), rates.get(rowsAlone(load))];
+      return [name, count(rate), ratio(rate / base), ratio(rate / bareRows)];
+    }),
+  );
   return table(["", "a second", "of raw", "of rows alone"], lines);
-}
-
-function groupSize({ sends: commits, items: sent }: Recording): string {
-  return count(sent / commits.length);
 }

@@ -2,6 +2,7 @@ import { handOverMessage } from "../commands/hand-over-message.ts";
 import { recordAnswer } from "../commands/record-answer.ts";
 import type { Carriers } from "../commands/steps/carriers.ts";
 import { withDeadline } from "../dispatch/deadline.ts";
+import { insist } from "../dispatch/insist.ts";
 import { type JobHandler, leaseMs } from "../dispatch/dispatcher.ts";
 import type { AttemptRow, MessageRow } from "../domain/messages/rows.ts";
 import type { DrawId } from "../ids.ts";
@@ -35,7 +36,7 @@ export function sendHandler({ store, clock, logger, drawId, transports, carriers
         if (handed === undefined) return;
         const transport = transports.find(({ name }) => name === handed.attempt.transport);
         const record = (answer: SendAnswer): Promise<void> =>
-          store.commit((tx) => recordAnswer(tx, claim, handed, answer, drawId, carriers));
+          insist(clock, () => store.commit((tx) => recordAnswer(tx, claim, handed, answer, drawId, carriers)));
         const called = await call(transport, handed.message, handed.attempt, { clock, logger, abort });
         // Nobody knows whether the call goes on: whoever finds its lease lapsed looks after it.
         if (called === "aborted") return;

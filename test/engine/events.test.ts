@@ -54,9 +54,9 @@ async function follow(engine: MessagingEngine, key: string, last?: string, signa
 async function take({ chunks }: Following, count: number): Promise<Event[]> {
   const taken: Event[] = [];
   while (taken.length < count) {
-    const { value, done } = await chunks.next();
-    if (done === true) throw new Error("the stream ended");
-    const data = value.split("\n").find((line) => line.startsWith("data: "));
+    const next = await chunks.next();
+    if (next.done === true) throw new Error("the stream ended");
+    const data = next.value.split("\n").find((line) => line.startsWith("data: "));
     if (data !== undefined) taken.push(JSON.parse(data.slice("data: ".length)) as Event);
   }
   return taken;

@@ -30,26 +30,41 @@ async function remembered(storage: StoragePort): Promise<string> {
   return JSON.stringify(rows);
 }
 
-/** A storage whose commits fail once `allowed` of them went through; `mended` makes it whole. */
-function failing(storage: StoragePort): { readonly storage: StoragePort; allow(commits: number): void } {
+interface Failing {
+  readonly storage: StoragePort;
+  /** How many more commits go through. */
+  allow(commits: number): void;
+  /** How many more reads within commands do. */
+  allowReads(reads: number): void;
+}
+
+function failing(storage: StoragePort): Failing {
   let allowed = Infinity;
+  let reads = Infinity;
+  const away = (): TidingsError => new TidingsError("storage_unavailable", "The disk is away.");
   return {
     storage: over(storage, {
       begin(lane) {
         const group = storage.begin(lane);
         return {
-          read: (lookups) => group.read(lookups),
+          read(lookups) {
+            if (reads-- > 0) return group.read(lookups);
+            throw away();
+          },
           abort: () => group.abort(),
           async commit(writes) {
             if (allowed-- > 0) return group.commit(writes);
             await group.abort();
-            throw new TidingsError("storage_unavailable", "The disk is full.");
+            throw away();
           },
         };
       },
     }),
     allow: (commits) => {
       allowed = commits;
+    },
+    allowReads: (count) => {
+      reads = count;
     },
   };
 }
@@ -146,15 +161,19 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
 
   it("are not spent by input that can't be read, nor by a storage that failed", async () => {
     const { engine } = world();
-    const { storage, allow } = failing(open().connect());
+    const { storage, allow, allowReads } = failing(open().connect());
     const one = engine(storage);
     await expect(one.messages.send({ ...hello, to: "nobody" }, { idempotencyKey: "k" })).rejects.toMatchObject({ status: 422 });
+    await one.messages.list();
+    const failed = { code: "storage_unavailable", status: 503, retryable: true };
     allow(0);
-    await expect(one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" })).rejects.toMatchObject({
-      code: "storage_unavailable",
-      retryable: true,
-    });
+    await expect(one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" })).rejects.toMatchObject(failed);
     allow(Infinity);
+    for (const reads of [0, 1, 2, 3]) {
+      allowReads(reads);
+      await expect(one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" })).rejects.toMatchObject(failed);
+      allowReads(Infinity);
+    }
     await expect(one.messages.send(hello, { idempotencyKey: "k" })).resolves.toMatchObject({ status: "queued" });
   });
 

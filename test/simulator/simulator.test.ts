@@ -4,7 +4,7 @@ import { simulate } from "./run.ts";
 /** As many as the time allows on a slow machine; `npm run simulate -- --seeds N` runs more. */
 const seeds = 200;
 /** Shorter than the command line's, so that more kinds of faults meet. */
-const steps = 80;
+const steps = 60;
 const withinMs = 120_000;
 
 test(`what must hold holds through ${seeds} histories of crashes, lost answers and races`, { timeout: withinMs }, async () => {

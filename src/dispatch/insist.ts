@@ -1,0 +1,21 @@
+import { TidingsError } from "../errors.ts";
+import type { Clock } from "../ports/clock.ts";
+
+/** In milliseconds; about six seconds in all, well within a lease. */
+const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
+
+/**
+ * Does `work` again while the storage is out of reach for a moment. For what can't be asked for again: a carrier's answer that is lost
+ * makes its message ambiguous.
+ */
+export async function insist<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+  for (const pause of pauses) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof TidingsError) || !error.retryable) throw error;
+      await clock.sleep(pause);
+    }
+  }
+  return work();
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { schema } from "../../src/schema.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { accepted, carrier, held } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+/** Every row that there is. */
+async function dump(storage: StoragePort): Promise<string> {
+  const tables = schema.collections.map(({ primary: index }) =>
+    storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 }),
+  );
+  return JSON.stringify(await Promise.all(tables));
+}
+
+describe.each(storages)("the sandbox on $name", ({ open }) => {
+  it("is seeded with threads that lists show, and seeding it twice adds nothing", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const made = await one.sandbox.seed();
+    expect(made.messages).toBeGreaterThan(0);
+    const { data } = await one.messages.list({ limit: 100 });
+    expect(data).toHaveLength(made.messages);
+    expect(new Set(data.map(({ contact_id }) => contact_id)).size).toBe(made.contacts);
+    expect(new Set(data.map(({ conversation_id }) => conversation_id)).size).toBe(made.conversations);
+    expect(await one.sandbox.seed()).toEqual({ contacts: 0, conversations: 0, messages: 0 });
+    expect((await one.messages.list({ limit: 100 })).data).toEqual(data);
+  });
+
+  it("starts over when it is reset: all is gone but keys and senders, of this account alone, and it works as new", async () => {
+    const { clock, engine } = world();
+    const line = carrier();
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { account } = await one.accounts.create({ name: "neighbour" });
+    const neighbour = one.account(account.id);
+    const { id: kept } = await neighbour.messages.send(hello);
+    await one.sandbox.seed();
+    const key = await one.apiKeys.create({ name: "stays" });
+    await one.messages.batch({ messages: Array.from({ length: 250 }, (_, n) => ({ to: `+1500555${1_000 + n}`, body: "Hi" })) });
+    const later = await one.messages.send({ ...hello, send_at: new Date(clock.now() + 60_000).toISOString() }, { idempotencyKey: "k" });
+    await clock.settle();
+    const { removed } = await one.sandbox.reset();
+    expect(removed).toBeGreaterThan(500);
+    expect((await one.messages.list()).data).toEqual([]);
+    expect((await one.events.list()).data).toEqual([]);
+    await expect(one.messages.get(later.id)).rejects.toMatchObject({ code: "not_found" });
+    expect((await one.apiKeys.list()).data.map(({ id }) => id)).toEqual([key.id]);
+    expect((await one.senders.list()).data).toHaveLength(2);
+    expect((await neighbour.messages.get(kept)).status).toBe("sent");
+
+    line.calls.splice(0);
+    await clock.advance(3_600_000);
+    expect(line.calls).toEqual([]);
+    const again = await one.messages.send(hello, { idempotencyKey: "k" });
+    await clock.settle();
+    expect((await one.messages.get(again.id)).status).toBe("sent");
+    expect((await one.sandbox.seed()).messages).toBeGreaterThan(0);
+  });
+
+  it("can be reset while the carrier has a message: its answer is for nobody, and nothing breaks", async () => {
+    const { clock, engine, log } = world();
+    const answer = held<void>();
+    const line = carrier({ send: (_, attempt) => answer.promise.then(() => accepted(attempt)) });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.settle();
+    await one.sandbox.reset();
+    answer.answer();
+    await clock.settle();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(60_000);
+    expect((await one.messages.get(id)).status).toBe("sent");
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it("previews a message without a trace, and says what a send would do", async () => {
+    const { engine } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    await one.messages.list();
+    const before = await dump(storage);
+    const previews = await Promise.all([
+      one.messages.preview(hello),
+      one.messages.preview({ ...hello, body: "ü".repeat(161) }),
+      one.messages.preview({ ...hello, body: "日本" }),
+      one.messages.preview({ ...hello, from: "+15551230000" }),
+      one.messages.preview({ ...hello, body: "", media: [{ url: "https://example.com/a.png" }] }),
+    ]);
+    expect(await dump(storage)).toBe(before);
+    expect(previews).toMatchObject([
+      { channel: "sms", from: "+15005559999", segments: { count: 1, encoding: "GSM-7" }, sendable: true },
+      { segments: { count: 2, encoding: "GSM-7" } },
+      { segments: { count: 1, encoding: "UCS-2" } },
+      { from: null, sendable: false },
+      { channel: "mms", segments: null, sendable: true },
+    ]);
+    const sent = await one.messages.send(hello);
+    expect(sent).toMatchObject({ from: previews[0]?.from, segments: previews[0]?.segments });
+  });
+
+  it("takes a batch of good and bad messages: each has its own result, at its place", async () => {
+    const { clock, engine } = world();
+    const line = carrier();
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { data } = await one.messages.batch({
+      messages: [
+        hello,
+        { to: "nobody", body: 7, colour: "red" },
+        { ...hello, from: "+15551230000" },
+        "not a message",
+        null,
+        { ...hello, body: "last" },
+      ],
+    });
+    expect(data.map(({ ok, index }) => [ok, index])).toEqual([
+      [true, 0],
+      [false, 1],
+      [false, 2],
+      [false, 3],
+      [false, 4],
+      [true, 5],
+    ]);
+    const [, shapes, sender, text, nothing] = data.map((each) => (each.ok ? undefined : each));
+    expect(shapes).toMatchObject({ code: "validation_failed", status: 422 });
+    const pointers = shapes?.errors.map(({ pointer }) => pointer);
+    expect(new Set(pointers)).toEqual(new Set(["/body", "/colour", "/to"]));
+    expect([sender?.code, text?.code, nothing?.code]).toEqual(["no_sender", "validation_failed", "validation_failed"]);
+    await clock.settle();
+    expect(line.calls.map(({ message }) => message.body)).toEqual(["Hello", "last"]);
+    await expect(one.messages.batch({ messages: [] })).rejects.toMatchObject({ code: "validation_failed" });
+    const tooMany = Array.from({ length: 1_001 }, () => hello);
+    await expect(one.messages.batch({ messages: tooMany })).rejects.toMatchObject({ code: "validation_failed" });
+  });
+
+  it("lists its numbers with what each does", async () => {
+    const { engine } = world();
+    const one = engine(open().connect(), {
+      transports: [{ ...carrier(), test_numbers: [{ number: "+15005550001", behaviour: "delivered" }] }],
+    });
+    expect(await one.sandbox.numbers()).toEqual({ data: [{ number: "+15005550001", behaviour: "delivered" }] });
+  });
+});
