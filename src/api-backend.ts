@@ -1,6 +1,6 @@
 import type { ApiBackend } from "./api/backend.ts";
 import { notFound, TidingsError } from "./errors.ts";
-import type { News } from "./events/news.ts";
+import type { NewsDesk } from "./events/news.ts";
 import type { Executor } from "./execute.ts";
 import { accountById } from "./domain/accounts/rows.ts";
 import { defaultAccountId } from "./commands/prepare-storage.ts";
@@ -16,7 +16,7 @@ export interface BackendOptions extends SinkOptions {
   readonly limits: Limits;
   readonly transports: readonly Transport[];
   readonly keyRing: KeyRing;
-  readonly news: News;
+  readonly news: NewsDesk;
   /** The executor, once the storage is open. */
   readonly prepared: () => Promise<Executor>;
 }
@@ -39,7 +39,9 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     query: async (query, input, context) => (await prepared()).query(query, input, context),
     stream: async (stream, input, context, signal) => {
       const executor = await prepared();
-      return executor.open(stream, input, context, (over) => news.open(over), signal);
+      const { caller } = context;
+      const goesOn = async (): Promise<boolean> => !news.closed && (caller.type === "host" || (await keyRing.isValid(caller)));
+      return executor.open(stream, input, context, { news: () => news.open(signal), goesOn }, signal);
     },
     callback: async (name, request) => {
       const transport = transports.find((each) => each.name === name);

@@ -16,7 +16,7 @@ import type { EventType } from "./domain/events/types.ts";
 import { arm } from "./domain/jobs/rows.ts";
 import { invalid, notFound, TidingsError } from "./errors.ts";
 import { EventBus, type EventHandler } from "./events/bus.ts";
-import { News } from "./events/news.ts";
+import { NewsDesk } from "./events/news.ts";
 import { type Context, Executor } from "./execute.ts";
 import { isIdempotencyKey } from "./idempotency/key.ts";
 import { type AccountId, type DrawId, idSource, isId } from "./ids.ts";
@@ -40,11 +40,12 @@ export interface Accounts {
 }
 
 export interface StopOptions {
-  /** How long what is under way may take to end, in milliseconds; by default 10,000. Then it is aborted. */
+  /** How long what is under way, and then the transports, may take to end, in milliseconds; by default 10,000. */
   readonly deadlineMs?: number;
 }
 
 const hourMs = 3_600_000;
+const standardDeadlineMs = 10_000;
 
 /**
  * Messaging inside your process. Nothing happens in the constructor; the first call opens the storage. Commands are accepted without
@@ -58,13 +59,16 @@ export class MessagingEngine implements AsyncDisposable {
   readonly #drawId: DrawId;
   readonly #store: Store;
   readonly #bus: EventBus;
-  readonly #news: News;
+  readonly #news: NewsDesk;
+  readonly #keyRing: KeyRing;
   readonly #own: AccountHandle;
   readonly #schemas = new Map<unknown, z.ZodType>();
   /** Accounts that were seen; none is ever removed. */
   readonly #accounts = new LRUCache<AccountId, true>({ max: 10_000 });
   #preparing: Promise<Executor> | undefined;
+  #isOpen = false;
   #starting: Promise<Dispatcher> | undefined;
+  #dispatcher: Dispatcher | undefined;
   #stopping: Promise<void> | undefined;
   #unwatch: (() => void) | undefined;
 
@@ -76,8 +80,9 @@ export class MessagingEngine implements AsyncDisposable {
     this.#drawId = idSource(clock, random);
     this.#store = new Store({ port: storage, schema, clock, logger });
     this.#bus = new EventBus(logger);
-    this.#news = new News(clock);
+    this.#news = new NewsDesk(clock);
     const keyRing = new KeyRing({ store: this.#store, clock, logger });
+    this.#keyRing = keyRing;
     this.#store.onCommit((writes) => {
       keyRing.heed(writes);
       this.#news.heed(writes);
@@ -157,8 +162,11 @@ export class MessagingEngine implements AsyncDisposable {
     await this.#starting;
   }
 
-  /** Ends what is under way, then the transports, then the storage. Idempotent; also without a start. */
-  stop({ deadlineMs = 10_000 }: StopOptions = {}): Promise<void> {
+  /**
+   * Ends the event streams, what is under way, then the transports, then the storage. What is under way at the deadline is aborted, a
+   * transport that has not stopped by then is left. Idempotent; also without a start.
+   */
+  stop({ deadlineMs = standardDeadlineMs }: StopOptions = {}): Promise<void> {
     this.#stopping ??= this.#stop(deadlineMs);
     return this.#stopping;
   }
@@ -177,15 +185,21 @@ export class MessagingEngine implements AsyncDisposable {
   }
 
   async #prepare(): Promise<Executor> {
-    const { clock, random, limits, transports, idempotencyHours } = this.#settings;
+    const { storage, clock, random, limits, transports, idempotencyHours } = this.#settings;
     await this.#store.open();
+    this.#isOpen = true;
     const secret = await this.#store.commit((tx) => prepareStorage(tx, this.#drawId, random));
+    this.#unwatch = storage.watch?.(() => {
+      this.#keyRing.forget();
+      this.#news.raise();
+      this.#dispatcher?.wake();
+    });
     const services = { drawId: this.#drawId, random, limits, transports, secret: createSecretKey(secret) };
     return new Executor({ store: this.#store, clock, services, rememberMs: idempotencyHours * hourMs });
   }
 
   async #start(): Promise<Dispatcher> {
-    const { clock, random, logger, storage, transports, concurrency, laneConcurrency, eventRetentionDays } = this.#settings;
+    const { clock, random, logger, transports, concurrency, laneConcurrency, eventRetentionDays } = this.#settings;
     const store = this.#store;
     const drawId = this.#drawId;
     await this.#prepared();
@@ -197,7 +211,7 @@ export class MessagingEngine implements AsyncDisposable {
         started.push(transport);
       }
     } catch (error) {
-      await this.#stopTransports(started);
+      await this.#stopTransports(started, standardDeadlineMs);
       throw error;
     }
     const carrierWork = { store, clock, logger, drawId, transports, carriers: carriersOf(transports) };
@@ -208,28 +222,56 @@ export class MessagingEngine implements AsyncDisposable {
       unparkHandler(carrierWork),
       reapHandler({ store, clock, eventMs: eventRetentionDays * 24 * hourMs }),
     ];
-    const dispatcher = new Dispatcher({ store, clock, random, logger, handlers, concurrency, laneConcurrency });
-    this.#unwatch = storage.watch?.(() => {
-      dispatcher.wake();
-      this.#news.raise();
+    this.#dispatcher = new Dispatcher({
+      store,
+      clock,
+      random,
+      logger,
+      handlers,
+      transports: new Set(transports.map(({ name }) => name)),
+      concurrency,
+      laneConcurrency,
     });
-    return dispatcher;
+    return this.#dispatcher;
   }
 
   async #stop(deadlineMs: number): Promise<void> {
+    const { clock, transports } = this.#settings;
+    const begun = clock.now();
+    this.#news.close();
     // What is starting is started first, or has failed and left nothing to stop.
     const dispatcher = await this.#starting?.catch(() => undefined);
+    await this.#preparing?.catch(() => {});
     this.#unwatch?.();
     await dispatcher?.stop(deadlineMs);
-    if (dispatcher !== undefined) await this.#stopTransports(this.#settings.transports);
-    await this.#store.close();
+    // A clock that was set meanwhile makes it no longer than it was to be.
+    const left = Math.min(Math.max(deadlineMs - (clock.now() - begun), 0), deadlineMs);
+    if (dispatcher !== undefined) await this.#stopTransports(transports, left);
+    // Another engine may have the storage open: one that never had leaves it alone.
+    if (this.#isOpen) await this.#store.close();
   }
 
-  async #stopTransports(transports: readonly Transport[]): Promise<void> {
+  /** The last that was started first. One that throws or hangs keeps the others from nothing. */
+  async #stopTransports(transports: readonly Transport[], deadlineMs: number): Promise<void> {
+    const { clock, logger } = this.#settings;
+    const done = new AbortController();
+    const deadline = clock.sleep(deadlineMs, done.signal);
     for (const transport of transports.toReversed()) {
-      await transport.stop?.().catch((error: unknown) => {
-        this.#settings.logger.warn({ err: error, transport: transport.name }, "a transport did not stop cleanly");
-      });
+      const stopping = this.#stopTransport(transport);
+      // What only needs a turn of the event loop has it, also when the deadline is over.
+      const late = deadline.then(() => clock.sleep(0)).then(() => "late" as const);
+      if ((await Promise.race([stopping, late])) === "late") {
+        logger.warn({ transport: transport.name }, "a transport did not stop in time");
+      }
+    }
+    done.abort();
+  }
+
+  async #stopTransport(transport: Transport): Promise<void> {
+    try {
+      await transport.stop?.();
+    } catch (error) {
+      this.#settings.logger.warn({ err: error, transport: transport.name }, "a transport did not stop cleanly");
     }
   }
 

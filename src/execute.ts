@@ -7,6 +7,7 @@
 import { fingerprint } from "./idempotency/fingerprint.ts";
 import { isRemembered } from "./idempotency/lifetime.ts";
 import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency/rows.ts";
+import { maxScheduleAhead } from "./domain/messages/types.ts";
 import { ReplayedError, TidingsError } from "./errors.ts";
 import type { RequestId } from "./ids.ts";
 import type {
@@ -36,6 +37,8 @@ export interface Context {
   readonly idempotency_key: string | null;
   /** The host's handle, where the command is to join the host's open transaction. */
   readonly tx?: unknown;
+  /** Until when what is done under the key may go on, in milliseconds. */
+  readonly busy_until?: number;
 }
 
 export interface ExecutorOptions {
@@ -92,8 +95,11 @@ export class Executor {
     if (context.tx !== undefined) {
       throw new TidingsError("invalid_option", `tx: ${procedure.name} takes several transactions and can't join yours.`);
     }
-    const { store, services } = this.#options;
-    const call: Call = { ...context, services };
+    const { store, services, clock } = this.#options;
+    // Nobody schedules further ahead than this, whatever an item says.
+    const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
+    const long: Context = { ...context, busy_until };
+    const call: Call = { ...long, services };
     const { idempotency_key: key } = context;
     const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
     if (before !== undefined && before.response !== null) {
@@ -105,7 +111,7 @@ export class Executor {
       commit: (work) => store.commit(work),
       // No key that a caller can choose has a space in it.
       execute: (command, each, step) =>
-        this.execute(command, each, { ...context, idempotency_key: key === null ? null : `${key} ${step}` }),
+        this.execute(command, each, { ...long, idempotency_key: key === null ? null : `${key} ${step}` }),
     };
     const value = await procedure.run(steps, input, call);
     const body = JSON.stringify(value);
@@ -117,11 +123,11 @@ export class Executor {
     stream: EventStream<Input>,
     input: Input,
     context: Context,
-    news: StreamSources["news"],
+    sources: Pick<StreamSources, "news" | "goesOn">,
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>> {
     const { store, services } = this.#options;
-    return stream.open({ reads: store.reads, news, turn: () => store.turn() }, input, { ...context, services }, signal);
+    return stream.open({ ...sources, reads: store.reads, turn: () => store.turn() }, input, { ...context, services }, signal);
   }
 
   /** Answers what the same request left before; `undefined` when the key is new. */
@@ -140,7 +146,7 @@ export class Executor {
         return before;
       }
       if (before !== undefined) tx.remove(idempotency, before);
-      const expires_at = tx.now + this.#options.rememberMs;
+      const expires_at = this.#expiry(tx.now, call);
       const { status } = procedure;
       const nothing = { response: null, subject_id: null, also_shows: null };
       tx.insert(idempotency, { ...scope, key, fingerprint: print, status, ...nothing, expires_at });
@@ -182,13 +188,20 @@ export class Executor {
       key,
       fingerprint: print,
       ...answer,
-      expires_at: tx.now + this.#options.rememberMs,
+      expires_at: this.#expiry(tx.now, call),
     });
     return settled;
   }
+
+  #expiry(now: number, { busy_until = 0 }: Call): number {
+    return Math.max(now, busy_until) + this.#options.rememberMs;
+  }
 }
 
-/** Runs the command. A refusal that would come again is an answer too: what was written is forgotten, the refusal is kept. */
+/**
+ * Runs the command. A refusal that would come again is an answer too: what was written is forgotten, the refusal is kept. What
+ * hangs on who asks is none: another key of the account may ask again.
+ */
 async function settle<Input, Output>(
   tx: Tx,
   command: Command<Input, Output>,
@@ -200,9 +213,13 @@ async function settle<Input, Output>(
     const outcome = { status: command.status, value, body: JSON.stringify(value ?? null), replayed: false };
     return { ok: true, outcome };
   } catch (error) {
-    if (error instanceof TidingsError && !error.retryable && error.status < 500) return { ok: false, error };
+    if (error instanceof TidingsError && isAnswer(error)) return { ok: false, error };
     throw error;
   }
+}
+
+function isAnswer({ retryable, status }: TidingsError): boolean {
+  return !retryable && status < 500 && status !== 401 && status !== 403;
 }
 
 type Answer = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;

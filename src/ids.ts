@@ -44,7 +44,7 @@ export function idSource(clock: Clock, random: Random): DrawId {
 
 /** Ids that were drawn before `ms` sort before this one; those drawn later, or then, do not. */
 export function firstIdAt<P extends string>(prefix: P, ms: number): Id<P> {
-  return `${prefix}_${encodeTime(ms)}${"0".repeat(16)}`;
+  return `${prefix}_${encodeTime(Math.max(0, ms))}${"0".repeat(16)}`;
 }
 
 /** An id without its prefix. */

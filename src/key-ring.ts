@@ -4,7 +4,8 @@ import { hashKey, parseKey } from "./domain/keys/format.ts";
 import { keyById, keyByPreviousSecret, keyBySecret, keys, type KeyRow } from "./domain/keys/rows.ts";
 import { judgeKey } from "./domain/keys/rules.ts";
 import { TidingsError } from "./errors.ts";
-import type { Caller } from "./operation.ts";
+import type { KeyId } from "./ids.ts";
+import type { KeyCaller } from "./operation.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { Write } from "./ports/storage.ts";
@@ -14,7 +15,7 @@ import type { Store } from "./transactions/store.ts";
 /** Whose key it is, and what it may do. */
 export interface Authenticated {
   readonly scope: Scope;
-  readonly caller: Extract<Caller, { readonly type: "key" }>;
+  readonly caller: KeyCaller;
   /** Requests in any one second, by the account's plan. */
   readonly requests_per_second: number;
 }
@@ -28,12 +29,14 @@ export interface KeyRingOptions {
 interface Known {
   readonly key: KeyRow;
   readonly requests_per_second: number;
-  /** When it was last written down that the key is in use. */
-  noted_at: number;
+  readonly read_at: number;
 }
 
 const mostKnown = 10_000;
-/** What another process revoked is still taken for this long, in milliseconds. What this one revoked is not taken again. */
+/**
+ * What another process revoked is still taken for this long, in milliseconds, unless the storage tells of it before. What this one
+ * revoked is not taken again.
+ */
 const knownMs = 1_000;
 /** How exact `last_used_at` is, in milliseconds: a write for each request would cost more than it tells. */
 const noteEveryMs = 60_000;
@@ -41,29 +44,36 @@ const noteEveryMs = 60_000;
 /** Tells whose an API key is. What was looked up is remembered shortly, and forgotten when a key changes. */
 export class KeyRing {
   readonly #options: KeyRingOptions;
-  readonly #known: LRUCache<string, Known>;
-  /** How often keys have changed: what was read before a change must not be remembered after it. */
-  #changes = 0;
+  readonly #known = new LRUCache<string, Known>({ max: mostKnown });
+  /** Look-ups that who asks now can share. One that began before a change is not among them. */
+  readonly #underWay = new Map<string, Promise<Known | undefined>>();
+  /** When this process last wrote down that a key is in use. */
+  readonly #noted = new LRUCache<KeyId, number>({ max: mostKnown });
 
   constructor(options: KeyRingOptions) {
     this.#options = options;
-    const { clock } = options;
-    this.#known = new LRUCache({ max: mostKnown, ttl: knownMs, ttlResolution: 0, perf: { now: () => clock.now() } });
   }
 
   /** @throws TidingsError `invalid_api_key`, `expired_api_key` */
   async authenticate(text: string): Promise<Authenticated> {
     const hash = parseKey(text) === null ? undefined : hashKey(text);
-    const known = hash === undefined ? undefined : (this.#known.get(hash) ?? (await this.#lookUp(hash)));
+    const known = hash === undefined ? undefined : await this.#knownBy(hash);
     if (hash === undefined || known === undefined) throw new TidingsError("invalid_api_key", "The API key is not valid.");
     const { key, requests_per_second } = known;
     const now = this.#options.clock.now();
     const verdict = judgeKey(key, hash, now);
     if (verdict === "expired") throw new TidingsError("expired_api_key", "The API key has expired.");
     if (verdict === "invalid") throw new TidingsError("invalid_api_key", "The API key is not valid.");
-    if (now - known.noted_at >= noteEveryMs) this.#note(known, now);
-    const { account_id, mode, id: key_id, scopes } = key;
-    return { scope: { account_id, mode }, caller: { type: "key", key_id, scopes }, requests_per_second };
+    this.#note(key, now);
+    const { account_id, mode, id: key_id, scopes, expires_at } = key;
+    const caller: KeyCaller = { type: "key", key_id, scopes, expires_at, secret_hash: hash };
+    return { scope: { account_id, mode }, caller, requests_per_second };
+  }
+
+  /** Whether a caller that was let in would be let in again. */
+  async isValid({ secret_hash }: KeyCaller): Promise<boolean> {
+    const known = await this.#knownBy(secret_hash);
+    return known !== undefined && judgeKey(known.key, secret_hash, this.#options.clock.now()) === "valid";
   }
 
   /** Forgets everything when a key was changed. */
@@ -71,27 +81,52 @@ export class KeyRing {
     const changed = writes.some(
       (write) => write.collection === keys && !(write.kind === "update" && write.changed.join() === "last_used_at"),
     );
-    if (!changed) return;
-    this.#changes++;
+    if (changed) this.forget();
+  }
+
+  /** Another process may have changed keys. */
+  forget(): void {
     this.#known.clear();
+    this.#underWay.clear();
+  }
+
+  async #knownBy(hash: string): Promise<Known | undefined> {
+    const known = this.#known.get(hash);
+    const age = known === undefined ? Infinity : this.#options.clock.now() - known.read_at;
+    // What was read in the future was read before the clock was set back, who knows how long ago.
+    if (age >= 0 && age < knownMs) return known;
+    const shared = this.#underWay.get(hash);
+    if (shared !== undefined) return shared;
+    const lookingUp = this.#lookUp(hash);
+    this.#underWay.set(hash, lookingUp);
+    let found: Known | undefined;
+    try {
+      found = await lookingUp;
+    } finally {
+      // What was read before a change must not be remembered after it.
+      if (this.#underWay.get(hash) === lookingUp) {
+        this.#underWay.delete(hash);
+        if (found !== undefined) this.#known.set(hash, found);
+      }
+    }
+    return found;
   }
 
   async #lookUp(hash: string): Promise<Known | undefined> {
-    const before = this.#changes;
-    const { reads } = this.#options.store;
+    const { store, clock } = this.#options;
+    const { reads } = store;
+    const read_at = clock.now();
     const key = (await reads.get(keyBySecret, [hash])) ?? (await reads.get(keyByPreviousSecret, [hash]));
     const account = key && (await reads.get(accountById, [key.account_id]));
     if (key === undefined || account === undefined) return undefined;
-    const { requests_per_second } = account;
-    const known: Known = { key, requests_per_second, noted_at: key.last_used_at ?? 0 };
-    if (this.#changes === before) this.#known.set(hash, known);
-    return known;
+    return { key, requests_per_second: account.requests_per_second, read_at };
   }
 
   /** Writes down that a key is in use. Nobody waits for it, and nothing hangs on it. */
-  #note(known: Known, now: number): void {
-    known.noted_at = now;
-    const { account_id, mode, id } = known.key;
+  #note({ account_id, mode, id, last_used_at }: KeyRow, now: number): void {
+    const age = now - (this.#noted.get(id) ?? last_used_at ?? -Infinity);
+    if (age >= 0 && age < noteEveryMs) return;
+    this.#noted.set(id, now);
     const { store, logger } = this.#options;
     store
       .commit(async (tx) => {

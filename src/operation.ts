@@ -14,9 +14,17 @@ import type { Reads } from "./transactions/reads.ts";
 import type { Tx } from "./transactions/transaction.ts";
 
 /** Who asks: an API key over HTTP, or the host in process, who may do everything in its scope. */
-export type Caller =
-  | { readonly type: "key"; readonly key_id: KeyId; readonly scopes: readonly string[] }
-  | { readonly type: "host" };
+export type Caller = KeyCaller | { readonly type: "host" };
+
+export interface KeyCaller {
+  readonly type: "key";
+  readonly key_id: KeyId;
+  readonly scopes: readonly string[];
+  /** When the key ends, in milliseconds; null: never. */
+  readonly expires_at: number | null;
+  /** Of the secret that the key was shown by: it may end before the key. */
+  readonly secret_hash: string;
+}
 
 /** What an operation is given beside its input. */
 export interface Call {
@@ -25,6 +33,8 @@ export interface Call {
   readonly request_id: RequestId;
   /** The caller's idempotency key, so that a resource can show it. */
   readonly idempotency_key: string | null;
+  /** Until when what is done under the key may go on, in milliseconds, where that is longer than keys are remembered. */
+  readonly busy_until?: number;
   readonly services: Services;
 }
 
@@ -70,6 +80,8 @@ export interface Procedure<Input, Output> {
   readonly status: 200 | 201;
   /** Whether its answer is kept under an idempotency key. Else its steps keep theirs, and it is put together again of those. */
   readonly keepsAnswer?: boolean;
+  /** Until when its work may go on, in milliseconds: its idempotency keys are remembered from then on for their usual time. */
+  until?(input: Input): number;
   run(steps: Steps, input: Input, call: Call): Promise<Output>;
 }
 
@@ -97,10 +109,17 @@ export interface EventStream<Input> {
 
 export interface StreamSources {
   readonly reads: Reads;
-  /** Raised whenever something may have been committed. Of the stream alone, and let go of when the stream ends. */
-  readonly news: (signal: AbortSignal) => Signal;
+  /** Raised whenever something may have been committed. Of the stream alone, which lets go of it when it ends. */
+  readonly news: () => News;
+  /** Whether the stream may tell of more: not when the engine stops, or the caller's key has ended. */
+  readonly goesOn: () => Promise<boolean>;
   /** Lets the event loop do what else is pending: an embedded storage answers reads without doing so. */
   readonly turn: () => Promise<void>;
+}
+
+export interface News {
+  readonly signal: Signal;
+  readonly leave: () => void;
 }
 
 /** One event of a `text/event-stream` (WHATWG HTML, section 9.2). */

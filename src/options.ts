@@ -67,25 +67,29 @@ export function settingsOf(options: EngineOptions): Settings {
   const expect = (name: string, holds: boolean, expected: string, came: unknown): void => {
     if (!holds) wrong.push(`${name}: expected ${expected}, got ${describe(came)}`);
   };
+  /** Where a text is one of a few names, and telling which it was helps. */
+  const expectName = (name: string, holds: boolean, expected: string, came: unknown): void => {
+    if (!holds) wrong.push(`${name}: expected ${expected}, got ${typeof came === "string" ? quoted(came) : describe(came)}`);
+  };
   const given: unknown = options;
   if (typeof given !== "object" || given === null) {
     throw new TidingsError("invalid_option", `options: expected an object, got ${describe(given)}`);
   }
   const known = new Set<string>(optionNames);
-  for (const name of Object.keys(given)) expect(name, known.has(name), `one of ${optionNames.join(", ")}`, name);
+  for (const name of Object.keys(given)) expectName(name, known.has(name), `one of ${optionNames.join(", ")}`, name);
 
   const { storage, transports, clock, random, logger, limits = {}, mode = "sandbox" } = options;
   expect("storage", has(storage, "begin", "open"), 'a storage, such as sqlite({ file }) of "tidings/sqlite"', storage);
   expect("clock", has(clock, "now", "sleep"), 'a clock: spread system() of "tidings/system"', clock);
   expect("random", has(random, "bytes"), 'randomness: spread system() of "tidings/system"', random);
   expect("logger", logger === undefined || has(logger, "debug", "info", "warn", "error"), "a pino-shaped logger", logger);
-  expect("mode", mode === "sandbox" || mode === "live", '"sandbox" or "live"', mode);
+  expectName("mode", mode === "sandbox" || mode === "live", '"sandbox" or "live"', mode);
   const isList = Array.isArray(transports);
   const areTransports = isList && transports.every(isTransport);
   expect("transports", areTransports, "a list of transports", transports);
   const names: readonly string[] = areTransports ? transports.map(({ name }) => name) : [];
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  expect("transports", twice === undefined, "transports of different names", twice);
+  expectName("transports", twice === undefined, "transports of different names", twice);
 
   const within = (name: NumericOption, min: number, max: number, standard: number): number => {
     const value = options[name] ?? standard;
@@ -95,7 +99,7 @@ export function settingsOf(options: EngineOptions): Settings {
   const areLimits = typeof limits === "object" && limits !== null;
   expect("limits", areLimits, "an object", limits);
   for (const [name, value] of areLimits ? Object.entries(limits) : []) {
-    expect(`limits.${name}`, Object.hasOwn(defaultLimits, name), `one of ${Object.keys(defaultLimits).join(", ")}`, name);
+    expectName(`limits.${name}`, Object.hasOwn(defaultLimits, name), `one of ${Object.keys(defaultLimits).join(", ")}`, name);
     expect(`limits.${name}`, Number.isSafeInteger(value) && value > 0, "a whole number above 0", value);
   }
   const settings: Settings = {
@@ -142,10 +146,13 @@ function isTransport(value: unknown): value is Transport {
   return typeof name === "string" && typeof capabilities === "object" && capabilities !== null;
 }
 
+function quoted(text: string): string {
+  return `"${text.slice(0, 40)}"`;
+}
+
 /** What came, without its contents: an option may hold a secret. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
-  if (typeof value === "string") return `"${value.slice(0, 40)}"`;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }

@@ -15,11 +15,11 @@ export interface SinkOptions {
 export function transportSink(transport: string, { store, drawId, logger }: SinkOptions): TransportSink {
   return {
     async receipt(subject, receipt) {
-      const outcome = await store.commit((tx) => recordReceipt(tx, transport, subject, receipt, drawId));
+      const outcome = await store.commit((tx) => recordReceipt(tx, transport, subject, receipt, drawId), { own: true });
       if (outcome === "unknown") logger.warn({ transport }, "a receipt for an attempt that is not known was dropped");
     },
     async inbound(message, account_id) {
-      const outcome = await store.commit((tx) => receiveMessage(tx, transport, message, account_id, drawId));
+      const outcome = await store.commit((tx) => receiveMessage(tx, transport, message, account_id, drawId), { own: true });
       if (outcome === "unknown") logger.warn({ transport }, "a message to an address that is nobody's was dropped");
     },
   };

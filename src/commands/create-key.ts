@@ -1,8 +1,9 @@
+import { outlives } from "../domain/keys/rules.ts";
 import { type CreatedKey, type CreateKey, createKeySchema, type KeyScope, scopes as allScopes } from "../domain/keys/types.ts";
 import { millis } from "../domain/time.ts";
 import { invalid } from "../errors.ts";
 import type { Command } from "../operation.ts";
-import { mintKey, refuseWider } from "./steps/mint-key.ts";
+import { endOf, mintKey, refuseWider } from "./steps/mint-key.ts";
 
 /** Makes a key of the caller's mode. */
 export const createKey: Command<CreateKey, CreatedKey> = {
@@ -18,9 +19,13 @@ export const createKey: Command<CreateKey, CreatedKey> = {
     const own: readonly KeyScope[] = caller.type === "key" ? allScopes.filter((each) => caller.scopes.includes(each)) : allScopes;
     const scopes = asked ?? own;
     refuseWider(scopes, caller);
-    const expires = expires_at == null ? null : millis(expires_at);
+    const end = endOf(caller);
+    const expires = expires_at === undefined ? end : expires_at === null ? null : millis(expires_at);
     if (expires !== null && expires <= tx.now) {
       throw invalid([{ pointer: "/expires_at", code: "past", message: "must be in the future" }]);
+    }
+    if (outlives(expires, end)) {
+      throw invalid([{ pointer: "/expires_at", code: "too_late", message: "must not be later than the end of the key that asks" }]);
     }
     return mintKey(tx, scope, { name, scopes, expires_at: expires }, services);
   },

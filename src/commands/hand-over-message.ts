@@ -97,6 +97,7 @@ function attemptOf(message: MessageRow, drawId: DrawId, now: number, leaseMs: nu
     leased_until: now + leaseMs,
     outcome: "pending",
     answered_at: null,
+    answer_id: null,
     provider_message_id: null,
     error: null,
     next_attempt_at: null,

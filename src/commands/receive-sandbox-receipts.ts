@@ -6,7 +6,7 @@ import { millis } from "../domain/time.ts";
 import { notFound, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
-import { applyReceipt } from "./steps/apply-receipt.ts";
+import { takeReceipts } from "./steps/apply-receipt.ts";
 import { refuseLive } from "./steps/refuse-live.ts";
 
 /** Receipts for a message, as a carrier might send them: in any order, more than once. */
@@ -17,21 +17,17 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
   status: 200,
   async run(tx, { id, receipts }, { scope, services }) {
     refuseLive(scope);
-    let message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
     if (message === undefined) throw notFound("message");
     const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
     if (attempt === undefined) {
       throw new TidingsError("conflict", "The message was not handed over yet: there is nothing to receipt.");
     }
-    const actor = actorOf(scope, services.drawId);
-    for (const { status, at, error } of receipts) {
-      const receipt = {
-        status,
-        at: at === undefined ? tx.now : millis(at),
-        ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
-      };
-      message = await applyReceipt(tx, actor, message, attempt, receipt);
-    }
-    return messageResource(message);
+    const brought = receipts.map(({ status, at, error }) => ({
+      status,
+      at: at === undefined ? tx.now : millis(at),
+      ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
+    }));
+    return messageResource(await takeReceipts(tx, actorOf(scope, services.drawId), message, attempt, brought));
   },
 };

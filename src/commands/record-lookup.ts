@@ -38,7 +38,8 @@ export async function recordLookup(
     answer.outcome === "sent"
       ? await providerIdFor(tx, attempt, answer.provider_message_id)
       : attempt.provider_message_id;
-  const looked = tx.update(attempts, attempt, { lookups: attempt.lookups + 1, provider_message_id });
+  const outcome = answer.outcome === "sent" ? "accepted" : attempt.outcome;
+  const looked = tx.update(attempts, attempt, { lookups: attempt.lookups + 1, outcome, provider_message_id });
   let moved = await applyFinding(tx, actor, message, looked, answer, carriers);
   if (answer.outcome === "sent") {
     for (const receipt of answer.receipts) moved = await applyReceipt(tx, actor, moved, looked, receipt);
@@ -46,7 +47,7 @@ export async function recordLookup(
   }
   moved = await giveUpInTime(tx, actor, moved, looked, carriers);
 
-  const again = nextLookAt(looked, moved.status, carriers);
+  const again = nextLookAt(looked, moved.status, carriers, tx.now);
   await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
 }
 

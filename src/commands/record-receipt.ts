@@ -10,8 +10,8 @@ import type { DrawId } from "../ids.ts";
 import type { Receipt, ReceiptSubject } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
-import { applyReceipt } from "./steps/apply-receipt.ts";
-import { followUpJob, unparkJob } from "./steps/send-jobs.ts";
+import { takeReceipts } from "./steps/apply-receipt.ts";
+import { unparkJob } from "./steps/send-jobs.ts";
 
 /** 72 hours: how long a receipt waits for the answer that tells what it belongs to. */
 const parkMs = 72 * 3_600_000;
@@ -40,10 +40,7 @@ export async function recordReceipt(
   const message = await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]);
   // A transport speaks of its own attempts only.
   if (message === undefined || attempt.transport !== transport) return "unknown";
-  const actor = actorOf(message, drawId);
-  const moved = await applyReceipt(tx, actor, message, attempt, receipt);
-  // The answer may never come. Then nobody looks after it, unless somebody does when it must have come.
-  if (moved.status === "sent" && attempt.outcome !== "accepted") await arm(tx, followUpJob(attempt, attempt.leased_until));
+  await takeReceipts(tx, actorOf(message, drawId), message, attempt, [receipt]);
   return "recorded";
 }
 

@@ -1,10 +1,11 @@
 import { drawKey } from "../domain/keys/format.ts";
 import { keyResource } from "../domain/keys/resource.ts";
 import { keyById, keys } from "../domain/keys/rows.ts";
+import { outlives } from "../domain/keys/rules.ts";
 import { type CreatedKey, defaultGraceSeconds, type RotateKey, rotateKeySchema } from "../domain/keys/types.ts";
-import { notFound } from "../errors.ts";
+import { notFound, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
-import { refuseWider } from "./steps/mint-key.ts";
+import { endOf, refuseWider } from "./steps/mint-key.ts";
 
 /** Gives a key a new secret. The old one lives on for the grace time; the one before that ends now. */
 export const rotateKey: Command<RotateKey, CreatedKey> = {
@@ -16,6 +17,9 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
     const key = await tx.get(keyById, [scope.account_id, scope.mode, id]);
     if (key === undefined || key.revoked_at !== null) throw notFound("API key");
     refuseWider(key.scopes, caller);
+    if (outlives(key.expires_at, endOf(caller))) {
+      throw new TidingsError("insufficient_scope", "This key ends before the one that it would give a new secret.");
+    }
     const { text: secret, hash, last_four } = drawKey(scope.mode, services.random);
     const rotated = tx.update(keys, key, {
       secret_hash: hash,

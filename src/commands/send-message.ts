@@ -1,8 +1,7 @@
-import { contactById, identitiesOfContact, type IdentityRow, identities } from "../domain/contacts/rows.ts";
-import type { Medium } from "../fields.ts";
+import { identities } from "../domain/contacts/rows.ts";
 import { arm } from "../domain/jobs/rows.ts";
 import { messageResource } from "../domain/messages/resource.ts";
-import { type MessageRow, messages } from "../domain/messages/rows.ts";
+import { messages, untouched } from "../domain/messages/rows.ts";
 import { channelOf, mediumOf, plan } from "../domain/messages/rules.ts";
 import { segmentsOf } from "../domain/messages/segments.ts";
 import { patchOf } from "../domain/messages/state.ts";
@@ -10,12 +9,11 @@ import { type Message, type SendMessage, sendMessageSchema } from "../domain/mes
 import { millis } from "../domain/time.ts";
 import { invalid } from "../errors.ts";
 import type { Command } from "../operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../transactions/transaction.ts";
 import type { Actor } from "./steps/append-event.ts";
 import { chooseSender } from "./steps/choose-sender.ts";
 import { countMessage } from "./steps/count-message.ts";
 import { findContact } from "./steps/find-contact.ts";
+import { findRecipient } from "./steps/find-recipient.ts";
 import { openConversation, takePlace } from "./steps/open-conversation.ts";
 import { releaseJob, sendJob } from "./steps/send-jobs.ts";
 
@@ -34,7 +32,9 @@ export const sendMessage: Command<SendMessage, Message> = {
     const { state } = planned;
 
     const channel = channelOf(input);
-    const identity = await recipient(tx, actor, mediumOf(channel), input.to);
+    const medium = mediumOf(channel);
+    const known = await findRecipient(tx, call.scope, medium, input.to);
+    const identity = known ?? (await findContact(tx, actor, medium, input.to));
     const { transports } = call.services;
     const sender = await chooseSender(tx, call.scope, { channel, from: input.from, last: identity.last_sender_id }, transports);
     if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
@@ -42,7 +42,7 @@ export const sendMessage: Command<SendMessage, Message> = {
     const conversation = await openConversation(tx, actor, identity);
     const id = actor.drawId("msg");
     const segments = channel === "sms" ? segmentsOf(input.body) : null;
-    const draft: MessageRow = {
+    const message = tx.insert(messages, {
       ...call.scope,
       id,
       conversation_id: conversation.id,
@@ -63,37 +63,16 @@ export const sendMessage: Command<SendMessage, Message> = {
       // A time that has passed means now; one that is to come is part of the state.
       send_at: null,
       expires_at: state.expires_at,
-      error: null,
       transport: sender.transport,
-      provider_message_id: null,
       metadata: input.metadata ?? {},
       idempotency_key: call.idempotency_key,
-      attempts: 0,
-      retry_at: null,
-      carriage: null,
       created_at: tx.now,
       updated_at: tx.now,
-      sent_at: null,
-      delivered_at: null,
-      read_at: null,
-    };
-    const message = tx.insert(messages, { ...draft, ...patchOf(state) });
+      ...untouched,
+      ...patchOf(state),
+    });
     countMessage(tx, message);
     await arm(tx, state.status === "queued" ? sendJob(message, tx.now) : releaseJob(message, state.send_at));
     return messageResource(message);
   },
 };
-
-/** Whose address a message goes to: a phone number's, or a contact's on the medium. */
-async function recipient(tx: Tx, actor: Actor, medium: Medium, to: string): Promise<Seen<IdentityRow>> {
-  if (to.startsWith("+")) return findContact(tx, actor, medium, to);
-  const { account_id, mode } = actor.scope;
-  let contact = await tx.get(contactById, [account_id, mode, to]);
-  if (contact?.merged_into != null) contact = await tx.get(contactById, [account_id, mode, contact.merged_into]);
-  if (contact === undefined) throw invalid([{ pointer: "/to", code: "unknown_contact", message: "No such contact." }]);
-  const [identity] = await tx.list(identitiesOfContact, [contact.id, medium], 1);
-  if (identity === undefined) {
-    throw invalid([{ pointer: "/to", code: "no_address", message: `The contact has no ${medium} address.` }]);
-  }
-  return identity;
-}

@@ -3,7 +3,7 @@ import { senderById, senders } from "../domain/senders/rows.ts";
 import { type Sender, type UpdateSender, updateSenderSchema } from "../domain/senders/types.ts";
 import { notFound } from "../errors.ts";
 import type { Command } from "../operation.ts";
-import { dropDefault, makeDefault } from "./steps/default-sender.ts";
+import { dropDefault, isDefaultFor, makeDefault } from "./steps/default-sender.ts";
 import { refuseUnfit } from "./steps/refuse-unfit.ts";
 
 /** Changes what a sender carries, its pace, or whether it is the default. */
@@ -19,9 +19,9 @@ export const updateSender: Command<UpdateSender, Sender> = {
     if (change.channels !== undefined) refuseUnfit(services.transports, sender.transport, scope.mode, channels);
     const pace = change.messages_per_second === undefined ? sender.messages_per_second : change.messages_per_second;
 
-    const isDefault = standard ?? sender.default;
-    const dropped = isDefault ? sender.channels.filter((channel) => !channels.includes(channel)) : sender.channels;
+    const dropped = standard === false ? sender.channels : sender.channels.filter((channel) => !channels.includes(channel));
     await dropDefault(tx, sender, dropped);
+    const isDefault = await isDefaultFor(tx, sender, channels);
     const updated = tx.update(senders, sender, { channels, messages_per_second: pace, default: isDefault });
     return senderResource(standard === true ? await makeDefault(tx, updated, channels) : updated);
   },

@@ -1,12 +1,13 @@
 import type { Claim, JobKind, JobName } from "../domain/jobs/types.ts";
-import { finish, type JobRow, jobs, lease, slow } from "../domain/jobs/rows.ts";
+import { finish, type JobRow, jobs, lease, transportOf } from "../domain/jobs/rows.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Random } from "../ports/random.ts";
 import type { Write } from "../ports/storage.ts";
 import type { Store } from "../transactions/store.ts";
-import { DueJobs } from "./due.ts";
+import { type DueJob, DueJobs } from "./due.ts";
 import { Signal } from "../signal.ts";
+import { Slots, type SlotsOptions } from "./slots.ts";
 
 /** Does one kind of work. */
 export interface JobHandler {
@@ -26,22 +27,24 @@ export interface Turn {
   readonly isStopping: () => boolean;
 }
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends SlotsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly handlers: readonly JobHandler[];
-  /** Jobs at once. */
-  readonly concurrency: number;
-  /** Jobs at once in one lane; a quarter in the slow lane beside it. */
-  readonly laneConcurrency: number;
+  /** The names of those that are set up here; jobs for others wait a while for an engine that has theirs. */
+  readonly transports: ReadonlySet<string>;
 }
 
 /** A lease must outlast an attempt's deadline; handlers extend it as they go on. */
 export const leaseMs = 60_000;
 /** The net under the wake-ups: other processes' work, where the storage can't tell of it, and leases that lapse. */
 const pollMs = 5_000;
+/** How much longer than a poll a job is left to the engines that have its transport. */
+const leaveMs = 1_000;
+/** Before lanes are asked on that one search did not come round to. */
+const searchOnMs = 25;
 /** After a failure, doubled with each one more. */
 const pauseMs = 1_000;
 const longestPauseMs = 300_000;
@@ -52,7 +55,7 @@ export class Dispatcher {
   readonly #handlers: ReadonlyMap<JobKind, JobHandler>;
   readonly #due: DueJobs;
   readonly #running = new Map<string, Promise<void>>();
-  readonly #lanes = new Map<string, number>();
+  readonly #slots: Slots;
   readonly #abort = new AbortController();
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
@@ -64,6 +67,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]));
+    this.#slots = new Slots(options);
     this.#due = new DueJobs(options.store.reads);
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => {
@@ -115,34 +119,58 @@ export class Dispatcher {
 
   /** Leases and starts as many due jobs as there is room for. Answers how many. */
   async #take(now: number): Promise<number> {
-    const { store, random, concurrency } = this.#options;
-    const free = concurrency - this.#running.size;
+    const { free } = this.#slots;
     if (free <= 0) return 0;
-    const found = await this.#due.find({ now, free, freeIn: (lane) => this.#freeIn(lane) });
-    const fresh = found.filter((job) => !this.#running.has(nameOf(job)));
-    const fence = (): number => Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-    const leases = await Promise.allSettled(fresh.map((job) => store.commit((tx) => lease(tx, job, leaseMs, fence()))));
-    const claims = leases.flatMap((each) => (each.status === "fulfilled" && each.value !== undefined ? [each.value] : []));
-    for (const claim of claims) this.#start(claim);
-    return claims.length;
+    const found = await this.#due.find({
+      now,
+      free,
+      freeIn: (lane) => this.#slots.freeIn(lane),
+      leaveIn: (lane) => this.#leaveIn(lane),
+    });
+    const leases = await Promise.allSettled(
+      found.filter((job) => !this.#running.has(nameOf(job))).map((job) => this.#lease(job)),
+    );
+    const refused = leases.filter((each) => each.status === "rejected");
+    const [first] = refused;
+    if (first !== undefined) {
+      this.#options.logger.warn({ err: first.reason as unknown, jobs: refused.length }, "due jobs could not be leased");
+    }
+    return leases.filter((each) => each.status === "fulfilled" && each.value).length;
+  }
+
+  /** Takes a job and starts it; false when there is no room for it or another dispatcher was faster. */
+  async #lease(job: DueJob): Promise<boolean> {
+    const { store, random } = this.#options;
+    // Each lane had room when it was found; lanes of one transport share theirs.
+    if (this.#slots.freeIn(job.lane) <= 0) return false;
+    this.#slots.take(job.lane);
+    let claim: Claim | undefined;
+    try {
+      const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
+      claim = await store.commit((tx) => lease(tx, job, leaseMs, fence), { own: true });
+    } finally {
+      if (claim === undefined) this.#slots.leave(job.lane);
+    }
+    if (claim === undefined) return false;
+    this.#start(claim, job.lane);
+    return true;
   }
 
   /** How long there is nothing to take that was not there at `now`. */
   async #untilNext(now: number): Promise<number> {
     // Without room, what ends makes it, and raises the signal. So it does for what was due and not taken, for its lane was full.
-    if (this.#running.size >= this.#options.concurrency) return pollMs;
+    if (this.#slots.free <= 0) return pollMs;
     const next = await this.#due.next(now);
-    return next === undefined ? pollMs : Math.min(Math.max(next - this.#options.clock.now(), 0), pollMs);
+    const wait = next === undefined ? pollMs : Math.min(Math.max(next - this.#options.clock.now(), 0), pollMs);
+    return this.#due.isThrough ? wait : Math.min(wait, searchOnMs);
   }
 
-  #start(claim: Claim): void {
+  /** Runs a job that holds a slot in `lane`. */
+  #start(claim: Claim, lane: string): void {
     const name = nameOf(claim);
-    this.#lanes.set(claim.lane, (this.#lanes.get(claim.lane) ?? 0) + 1);
     const run = this.#handle(claim).finally(() => {
       this.#running.delete(name);
-      const left = (this.#lanes.get(claim.lane) ?? 1) - 1;
-      if (left > 0) this.#lanes.set(claim.lane, left);
-      else this.#lanes.delete(claim.lane);
+      this.#slots.leave(lane);
       this.#wake.raise();
     });
     this.#running.set(name, run);
@@ -158,17 +186,17 @@ export class Dispatcher {
       logger.error({ err: error, job: nameOf(claim) }, "a job failed; it is tried again");
       const pause = Math.min(pauseMs * 2 ** claim.failures, longestPauseMs);
       await store
-        .commit((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }))
+        .commit((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }), { own: true })
         .catch((unfinished: unknown) => {
           logger.warn({ err: unfinished, job: nameOf(claim) }, "a failed job was left to its lease");
         });
     }
   }
 
-  #freeIn(lane: string): number {
-    const { laneConcurrency } = this.#options;
-    const cap = lane.endsWith(slow) ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
-    return cap - (this.#lanes.get(lane) ?? 0);
+  /** Whoever has the transport finds its job when it is due, or within a poll. Left to nobody else, no message would expire. */
+  #leaveIn(lane: string): number {
+    const transport = transportOf(lane);
+    return transport === undefined || this.#options.transports.has(transport) ? 0 : pollMs + leaveMs;
   }
 
   #isDueBeforeWaking(write: Write): boolean {

@@ -2,6 +2,11 @@ import type { JobName } from "../domain/jobs/types.ts";
 import { type JobRow, jobsByDueTime, jobsByLane } from "../domain/jobs/rows.ts";
 import type { Reads } from "../transactions/reads.ts";
 
+/** A job that was found due. */
+export interface DueJob extends JobName {
+  readonly lane: string;
+}
+
 /** What one dispatcher may still take. */
 export interface Room {
   readonly now: number;
@@ -9,39 +14,45 @@ export interface Room {
   readonly free: number;
   /** How many more jobs of this lane it may run. */
   readonly freeIn: (lane: string) => number;
+  /** How long this lane's jobs are left to other dispatchers when they are due, in milliseconds; by default not at all. */
+  readonly leaveIn?: (lane: string) => number;
 }
 
-/** Due jobs that are looked at in order of time before the lanes are asked one by one. */
+/** Due jobs that are looked at in order of time before lanes are asked one by one. */
 const window = 256;
-/** Lanes that are asked in one search that finds something; the next search goes on where this one ended. */
-const mostLanes = 64;
+/** Rows that are read at once of the lanes in a ring: as many lanes where each has one job, one lane where it has many. */
+const page = 16;
+/** Pages in one search, whether it finds something or not; the next search goes on where this one ended. */
+const mostPages = 16;
 
 /**
  * Finds due jobs so that lanes take turns. Usually all that is due fits into one window. When it doesn't, one lane's backlog may fill
- * it, so the lanes are asked in a ring: a lane with a million due jobs delays another one by no more than its turn.
+ * it, so some lanes are asked in a ring as well, and what they have goes first: a lane with a million due jobs delays another one by
+ * no more than the ring takes to come round to it. The work of one search is bounded, however many lanes there are.
  */
 export class DueJobs {
   readonly #reads: Reads;
   /** The lane that was asked last. */
   #lane = "";
+  #isThrough = true;
 
   constructor(reads: Reads) {
     this.#reads = reads;
   }
 
-  async find({ now, free, freeIn }: Room): Promise<readonly JobName[]> {
-    const due = await this.#readDue(now, window);
-    if (due.length < window) return takeTurns(due, free, freeIn);
+  /** False when the last search had lanes left to ask: there may be more to find at once. */
+  get isThrough(): boolean {
+    return this.#isThrough;
+  }
 
-    const found: JobRow[] = [];
-    let asked = 0;
-    for await (const { lane, due_at } of this.#lanes()) {
-      const most = due_at > now ? 0 : Math.min(freeIn(lane), free);
-      if (most > 0) found.push(...(await this.#readLane(lane, now, most)));
-      // Lanes where all is for later, or that are full, must not hide one that has room.
-      if (found.length >= free || (++asked >= mostLanes && found.length > 0)) break;
-    }
-    return takeTurns(found, free, freeIn);
+  async find({ now, free, freeIn, leaveIn = () => 0 }: Room): Promise<readonly DueJob[]> {
+    const all = await this.#readDue(now, window);
+    const due = all.filter(({ lane, due_at }) => due_at <= now - leaveIn(lane));
+    this.#isThrough = true;
+    if (all.length < window) return takeTurns(due, free, freeIn);
+    const found = await this.#ask({ now, free, freeIn, leaveIn });
+    const known = new Set(found.map(({ kind, key }) => `${kind} ${key}`));
+    return takeTurns([...found, ...due.filter(({ kind, key }) => !known.has(`${kind} ${key}`))], free, freeIn);
   }
 
   /** When the first job after `now` is due; `undefined` when there is none. */
@@ -54,6 +65,35 @@ export class DueJobs {
       limit: 1,
     });
     return first?.due_at;
+  }
+
+  /** Due jobs of the lanes after the one that was asked last, once round at most, until there are enough. */
+  async #ask({ now, free, freeIn, leaveIn }: Required<Room>): Promise<JobRow[]> {
+    const found: JobRow[] = [];
+    const start = this.#lane;
+    let isRound = false;
+    this.#isThrough = false;
+    for (let pages = 0; pages < mostPages; pages++) {
+      const rows = await this.#readLanes(this.#lane);
+      for (const { lane, due_at } of rows) {
+        // Only the first job of a lane matters: it is the one that is due first.
+        if (lane === this.#lane) continue;
+        this.#isThrough = isRound && lane > start;
+        if (this.#isThrough) return found;
+        this.#lane = lane;
+        const until = now - leaveIn(lane);
+        const most = due_at > until ? 0 : Math.min(freeIn(lane), free);
+        if (most > 0) found.push(...(await this.#readLane(lane, until, most)));
+        if (found.length >= free) return found;
+      }
+      if (rows.length < page) {
+        this.#isThrough = isRound || start === "";
+        if (this.#isThrough) return found;
+        isRound = true;
+        this.#lane = "";
+      }
+    }
+    return found;
   }
 
   async #readDue(now: number, limit: number): Promise<readonly JobRow[]> {
@@ -76,35 +116,19 @@ export class DueJobs {
     });
   }
 
-  /** The first job of every lane, beginning after the lane that was asked last. */
-  async *#lanes(): AsyncGenerator<JobRow> {
-    const start = this.#lane;
-    for (const half of [
-      { from: start, last: undefined },
-      { from: "", last: start },
-    ]) {
-      for (let job = await this.#laneAfter(half.from); job !== undefined; job = await this.#laneAfter(job.lane)) {
-        if (half.last !== undefined && job.lane > half.last) break;
-        this.#lane = job.lane;
-        yield job;
-      }
-    }
-  }
-
-  async #laneAfter(lane: string): Promise<JobRow | undefined> {
-    const [job] = await this.#reads.range({
+  async #readLanes(after: string): Promise<readonly JobRow[]> {
+    return this.#reads.range({
       index: jobsByLane,
       prefix: [],
       order: "ascending",
-      after: [lane, Number.MAX_SAFE_INTEGER],
-      limit: 1,
+      after: [after, Number.MAX_SAFE_INTEGER],
+      limit: page,
     });
-    return job;
   }
 }
 
 /** One of each lane, then a second of each, and so on, as far as there is room. */
-export function takeTurns(due: readonly JobRow[], free: number, freeIn: (lane: string) => number): JobName[] {
+export function takeTurns(due: readonly JobRow[], free: number, freeIn: (lane: string) => number): DueJob[] {
   const lanes = new Map<string, JobRow[]>();
   for (const job of due) {
     const lane = lanes.get(job.lane);
@@ -112,11 +136,11 @@ export function takeTurns(due: readonly JobRow[], free: number, freeIn: (lane: s
     else lane.push(job);
   }
   const queues = [...lanes].map(([lane, jobs]) => jobs.slice(0, Math.max(0, freeIn(lane))));
-  const taken: JobName[] = [];
+  const taken: DueJob[] = [];
   for (let turn = 0; taken.length < free; turn++) {
     const round = queues.flatMap((jobs) => jobs.slice(turn, turn + 1));
     if (round.length === 0) break;
-    taken.push(...round.slice(0, free - taken.length).map(({ kind, key }) => ({ kind, key })));
+    taken.push(...round.slice(0, free - taken.length).map(({ kind, key, lane }) => ({ kind, key, lane })));
   }
   return taken;
 }

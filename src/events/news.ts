@@ -1,36 +1,51 @@
 import { events } from "../domain/events/rows.ts";
+import { keys } from "../domain/keys/rows.ts";
+import type { News } from "../operation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Write } from "../ports/storage.ts";
 import { Signal } from "../signal.ts";
 
-/** Wakes the streams that wait for events. */
-export class News {
+/** Wakes the streams that wait: for events, and to find that they are over. */
+export class NewsDesk {
   readonly #clock: Clock;
   readonly #waiting = new Set<Signal>();
+  #closed = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** A signal of one stream's own, let go of when `over` aborts. */
-  open(over: AbortSignal): Signal {
+  /** Streams that were open end, and those that come end at once. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  open(over: AbortSignal): News {
     const signal = new Signal(this.#clock);
+    const raise = (): void => signal.raise();
     this.#waiting.add(signal);
-    const close = (): void => {
-      this.#waiting.delete(signal);
-      signal.raise();
+    if (over.aborted) raise();
+    else over.addEventListener("abort", raise, { once: true });
+    return {
+      signal,
+      leave: () => {
+        this.#waiting.delete(signal);
+        over.removeEventListener("abort", raise);
+      },
     };
-    if (over.aborted) close();
-    else over.addEventListener("abort", close, { once: true });
-    return signal;
   }
 
   heed(writes: readonly Write[]): void {
-    if (this.#waiting.size > 0 && writes.some(({ collection }) => collection === events)) this.raise();
+    if (this.#waiting.size > 0 && writes.some(({ collection }) => collection === events || collection === keys)) this.raise();
   }
 
   /** Another process may have committed events. */
   raise(): void {
     for (const signal of this.#waiting) signal.raise();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.raise();
   }
 }

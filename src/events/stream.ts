@@ -51,36 +51,44 @@ async function positionOf(reads: Reads, scope: Scope, last_event_id: string | un
 }
 
 async function* follow(
-  { reads, news, turn }: StreamSources,
+  { reads, news, goesOn, turn }: StreamSources,
   { account_id, mode }: Scope,
   types: readonly EventType[] | undefined,
   from: number,
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
-  const fresh = news(signal);
+  const { signal: fresh, leave } = news();
   let after: readonly KeyValue[] = [from];
-  while (!signal.aborted) {
-    // Lowered before the read: what commits meanwhile raises it again and is not slept through.
-    fresh.lower();
-    const { rows, more, last } = await look<EventRow>(reads, {
-      index: eventsOfAccount,
-      prefix: [account_id, mode],
-      order: "ascending",
-      after,
-      ...(types === undefined ? {} : { where: { type: types } }),
-      limit: pageSize,
-    });
-    for (const row of rows) {
-      if (signal.aborted) return;
-      yield { id: row.id, event: row.type, data: JSON.stringify(eventResource(row)) };
+  try {
+    while (!signal.aborted) {
+      // Lowered before the reads: what commits meanwhile raises it again and is not slept through.
+      fresh.lower();
+      if (!(await goesOn())) return;
+      const { rows, more, last } = await look<EventRow>(reads, {
+        index: eventsOfAccount,
+        prefix: [account_id, mode],
+        order: "ascending",
+        after,
+        ...(types === undefined ? {} : { where: { type: types } }),
+        limit: pageSize,
+      });
+      for (const row of rows) {
+        if (signal.aborted) return;
+        yield { id: row.id, event: row.type, data: JSON.stringify(eventResource(row)) };
+      }
+      after = last ?? after;
+      if (more) {
+        // Much that the stream doesn't tell of is passed over without an await that lets others have their turn.
+        await turn();
+        continue;
+      }
+      const raised = await fresh.wait(quietMs);
+      if (!raised && !signal.aborted) yield { comment: "" };
     }
-    after = last ?? after;
-    if (more) {
-      // Much that the stream doesn't tell of is passed over without an await that lets others have their turn.
-      await turn();
-      continue;
-    }
-    const raised = await fresh.wait(quietMs);
-    if (!raised && !signal.aborted) yield { comment: "" };
+  } catch (error) {
+    // An engine that stops closes the storage under those that read.
+    if (await goesOn()) throw error;
+  } finally {
+    leave();
   }
 }

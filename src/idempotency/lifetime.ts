@@ -1,4 +1,5 @@
-import { messageById } from "../domain/messages/rows.ts";
+import { jobByName } from "../domain/jobs/rows.ts";
+import { attemptsOfMessage, messageById } from "../domain/messages/rows.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import type { IdempotencyRow } from "./rows.ts";
 
@@ -7,5 +8,9 @@ export async function isRemembered(tx: Tx, { account_id, mode, subject_id, expir
   if (expires_at > tx.now) return true;
   if (subject_id === null) return false;
   const message = await tx.get(messageById, [account_id, mode, subject_id]);
-  return message !== undefined && ["scheduled", "queued", "sending"].includes(message.status);
+  if (message === undefined) return false;
+  if (["scheduled", "queued", "sending"].includes(message.status)) return true;
+  // Handed over, but somebody still looks after it: it may yet be found unsent, and sent again.
+  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  return attempt !== undefined && (await tx.get(jobByName, ["follow-up", attempt.id])) !== undefined;
 }

@@ -1,8 +1,11 @@
 import { recordLookup } from "../commands/record-lookup.ts";
 import { withDeadline } from "../dispatch/deadline.ts";
 import type { JobHandler } from "../dispatch/dispatcher.ts";
+import { finish } from "../domain/jobs/rows.ts";
 import { attemptById, type AttemptRow, messageById, type MessageRow } from "../domain/messages/rows.ts";
 import type { LookupAnswer, Transport } from "../ports/transport.ts";
+import { awaitMs } from "./await-transport.ts";
+import { errorFacts } from "./error-facts.ts";
 import { type CarrierWork, deadlineMs, outbound } from "./send.ts";
 
 /** Looks up attempts whose answer was lost or whose receipts stay away. */
@@ -14,6 +17,10 @@ export function followUpHandler({ store, clock, logger, drawId, transports, carr
       const message =
         attempt && (await store.reads.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
       const transport = transports.find(({ name }) => name === attempt?.transport);
+      if (attempt !== undefined && transport === undefined) {
+        // Only an engine that has the transport knows what it can be asked and what it tells of itself.
+        return store.commit((tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), { own: true });
+      }
       let answer: LookupAnswer = { outcome: "unknown" };
       if (attempt !== undefined && message !== undefined && transport?.lookup !== undefined) {
         try {
@@ -27,10 +34,10 @@ export function followUpHandler({ store, clock, logger, drawId, transports, carr
         } catch (error) {
           // It is looked up again when the lease has lapsed.
           if (abort.aborted) return;
-          logger.warn({ err: error, transport: transport.name, attempt_id: attempt.id }, "a look-up failed; it says nothing");
+          logger.warn({ err: errorFacts(error), transport: transport.name, attempt_id: attempt.id }, "a look-up failed; it says nothing");
         }
       }
-      await store.commit((tx) => recordLookup(tx, claim, answer, drawId, carriers));
+      await store.commit((tx) => recordLookup(tx, claim, answer, drawId, carriers), { own: true });
     },
   };
 }

@@ -15,6 +15,7 @@ export interface ReapWork {
   readonly eventMs: number;
 }
 
+const own = { own: true } as const;
 const everyMs = 600_000;
 /** Rows that one transaction removes; the commands beside it must not wait long. */
 const chunk = 200;
@@ -41,7 +42,7 @@ export function reapHandler(work: ReapWork): JobHandler {
           if ((await reap(work)) < chunk) break;
         }
       }
-      await store.commit((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }));
+      await store.commit((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }), own);
     },
   };
 }
@@ -63,7 +64,7 @@ async function reapIdempotency({ store, clock }: ReapWork): Promise<number> {
       if (await isRemembered(tx, row)) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
       else tx.remove(idempotency, row);
     }
-  });
+  }, own);
   return expired.length;
 }
 
@@ -80,7 +81,7 @@ async function reapParked({ store, clock }: ReapWork): Promise<number> {
       const row = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
       if (row !== undefined) tx.remove(parkedReceipts, row);
     }
-  });
+  }, own);
   return expired.length;
 }
 
@@ -93,6 +94,6 @@ async function reapEvents({ store, clock, eventMs }: ReapWork): Promise<number> 
       const row = await tx.get(eventsByPosition, [position]);
       if (row !== undefined) tx.remove(events, row);
     }
-  });
+  }, own);
   return expired.length;
 }

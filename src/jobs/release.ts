@@ -6,6 +6,6 @@ import type { CarrierWork } from "./send.ts";
 export function releaseHandler({ store, drawId }: Pick<CarrierWork, "store" | "drawId">): JobHandler {
   return {
     kind: "release",
-    run: (claim) => store.commit((tx) => releaseMessage(tx, claim, drawId)),
+    run: (claim) => store.commit((tx) => releaseMessage(tx, claim, drawId), { own: true }),
   };
 }

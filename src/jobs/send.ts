@@ -4,12 +4,15 @@ import type { Carriers } from "../commands/steps/carriers.ts";
 import { withDeadline } from "../dispatch/deadline.ts";
 import { insist } from "../dispatch/insist.ts";
 import { type JobHandler, leaseMs } from "../dispatch/dispatcher.ts";
+import { finish } from "../domain/jobs/rows.ts";
 import type { AttemptRow, MessageRow } from "../domain/messages/rows.ts";
 import type { DrawId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { OutboundMessage, SendAnswer, Transport } from "../ports/transport.ts";
 import type { Store } from "../transactions/store.ts";
+import { awaitTransport } from "./await-transport.ts";
+import { errorFacts } from "./error-facts.ts";
 
 export interface CarrierWork {
   readonly store: Store;
@@ -22,6 +25,7 @@ export interface CarrierWork {
 
 /** How long a carrier may take to answer. Less than half a lease, which is what is left of one at each hand-over. */
 export const deadlineMs = 25_000;
+const own = { own: true } as const;
 /** Messages of one conversation in one go; then others have their turn. */
 const mostInARow = 50;
 
@@ -32,23 +36,35 @@ export function sendHandler({ store, clock, logger, drawId, transports, carriers
     async run(claim, { abort, isStopping }) {
       for (let i = 0; !abort.aborted; i++) {
         const last = i >= mostInARow || isStopping();
-        const handed = await store.commit((tx) => handOverMessage(tx, claim, { leaseMs, drawId, carriers, last }));
+        const handed = await store.commit(async (tx) => {
+          if (await awaitTransport(tx, claim, carriers, drawId)) return undefined;
+          return handOverMessage(tx, claim, { leaseMs, drawId, carriers, last });
+        }, own);
         if (handed === undefined) return;
         const transport = transports.find(({ name }) => name === handed.attempt.transport);
-        const record = (answer: SendAnswer): Promise<void> =>
-          insist(clock, () => store.commit((tx) => recordAnswer(tx, claim, handed, answer, drawId, carriers)));
         const called = await call(transport, handed.message, handed.attempt, { clock, logger, abort });
         // Nobody knows whether the call goes on: whoever finds its lease lapsed looks after it.
         if (called === "aborted") return;
-        await record(called.answer);
-        void called.late?.then(
-          (answer) =>
-            record(answer).catch((error: unknown) => {
+        const { answer, late } = called;
+        await insist(clock, abort, () =>
+          store.commit(async (tx) => {
+            await recordAnswer(tx, claim, handed, answer, drawId, carriers);
+            // A carrier that hangs gets what is left by the slow lane.
+            if (late !== undefined) await finish(tx, claim, { againAt: tx.now, failed: true });
+          }, own),
+        );
+        if (late === undefined) continue;
+        const record = (said: SendAnswer): Promise<void> =>
+          insist(clock, abort, () => store.commit((tx) => recordAnswer(tx, claim, handed, said, drawId, carriers), own));
+        void late.then(
+          (said) =>
+            record(said).catch((error: unknown) => {
               logger.warn({ err: error, attempt_id: handed.attempt.id }, "an answer that came late was lost");
             }),
           // The call heeded its deadline, or fell silent for good: that is known already.
           () => {},
         );
+        return;
       }
     },
   };
@@ -86,17 +102,17 @@ async function call(
         sending = transport.send(outbound(message), { attempt_id, number, started_at, signal });
         return { answer: await sending };
       },
-      () => ({ answer: ambiguous("The carrier did not answer in time."), late: sending }),
+      () => ({ answer: ambiguous("answer_lost", "The carrier did not answer in time; its call may still go on."), late: sending }),
     );
   } catch (error) {
     if (abort.aborted) return "aborted";
-    logger.warn({ err: error, transport: transport.name, attempt_id }, "a transport threw; its answer is lost");
-    return { answer: ambiguous("The transport failed without an answer.") };
+    logger.warn({ err: errorFacts(error), transport: transport.name, attempt_id }, "a transport threw; its answer is lost");
+    return { answer: ambiguous("unknown", "The transport failed without an answer.") };
   }
 }
 
-function ambiguous(message: string): SendAnswer {
-  return { outcome: "ambiguous", error: { code: "unknown", message } };
+function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer {
+  return { outcome: "ambiguous", error: { code, message } };
 }
 
 export function outbound(row: MessageRow): OutboundMessage {

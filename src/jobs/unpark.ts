@@ -6,6 +6,6 @@ import type { CarrierWork } from "./send.ts";
 export function unparkHandler({ store, drawId }: Pick<CarrierWork, "store" | "drawId">): JobHandler {
   return {
     kind: "unpark",
-    run: (claim) => store.commit((tx) => unparkReceipts(tx, claim, drawId)),
+    run: (claim) => store.commit((tx) => unparkReceipts(tx, claim, drawId), { own: true }),
   };
 }

@@ -95,7 +95,7 @@ export interface StoragePort {
   watch?(listener: () => void): () => void;
   /** Resolves in a later turn of the event loop, when what is pending had its chance: timers, sockets, other work. */
   turn(): Promise<void>;
-  /** Idempotent. Groups under way end first. */
+  /** Idempotent; of several engines that opened it, the last one closes it. Groups under way end first. */
   close(): Promise<void>;
 }
 

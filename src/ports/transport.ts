@@ -62,6 +62,7 @@ export const carrierErrorCodes = [
   "throttled",
   "carrier_unavailable",
   "unauthorized",
+  "answer_lost",
   "unknown",
 ] as const;
 export type CarrierErrorCode = (typeof carrierErrorCodes)[number];

@@ -7,6 +7,7 @@ import type { SandboxResetResult } from "../domain/sandbox/types.ts";
 import { idempotency } from "../idempotency/rows.ts";
 import type { Procedure, Steps } from "../operation.ts";
 import { type Index, keyOf, type KeyValue } from "../ports/collection.ts";
+import type { MessageId } from "../ids.ts";
 import type { Scope } from "../scope.ts";
 import { look } from "../transactions/look.ts";
 import { refuseLive } from "../commands/steps/refuse-live.ts";
@@ -26,9 +27,9 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   input: () => nothing,
   status: 200,
   keepsAnswer: true,
-  async run(steps, _input, { scope }) {
+  async run(steps, _input, { scope, services }) {
     refuseLive(scope);
-    let removed = await removeMessages(steps, scope);
+    let removed = await removeMessages(steps, scope, services.drawId("msg"));
     for (const { primary } of [timeline, inboundIds, conversations, identities, contacts]) {
       removed += await removeAll(steps, scope, primary);
     }
@@ -38,10 +39,12 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   },
 };
 
-async function removeMessages(steps: Steps, { account_id, mode }: Scope): Promise<number> {
+/** Those before `end`: what goes on being sent meanwhile belongs to the new start. */
+async function removeMessages(steps: Steps, { account_id, mode }: Scope, end: MessageId): Promise<number> {
   for (let removed = 0; ; ) {
     const prefix = [account_id, mode];
-    const rows = await steps.reads.range({ index: messages.primary, prefix, order: "ascending", limit: chunk });
+    const range = { index: messages.primary, prefix, order: "ascending", until: [end], limit: chunk } as const;
+    const rows = await steps.reads.range(range);
     if (rows.length === 0) return removed;
     await steps.commit(async (tx) => {
       for (const { id } of rows) {

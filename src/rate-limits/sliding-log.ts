@@ -6,8 +6,8 @@ export interface SlidingLog {
   readonly limit: number;
   /** In milliseconds. */
   readonly window: number;
-  /** A ring: `count` admissions in ascending order, the oldest at `oldest`. */
-  readonly times: Float64Array;
+  /** A ring: `count` admissions in ascending order, the oldest at `oldest`. It grows with them, up to the limit. */
+  times: Float64Array;
   oldest: number;
   count: number;
   /** The clock when it was last looked at, and what is added to it so that it never runs back. */
@@ -26,11 +26,14 @@ export interface Admission {
   readonly retry_after_ms: number;
 }
 
+/** A key that asks now and then needs no more. */
+const fewest = 16;
+
 export function slidingLog(limit: number, window: number): SlidingLog {
   return {
     limit,
     window,
-    times: new Float64Array(limit),
+    times: new Float64Array(Math.min(limit, fewest)),
     oldest: 0,
     count: 0,
     seen: Number.NEGATIVE_INFINITY,
@@ -44,7 +47,8 @@ export function admit(log: SlidingLog, now: number): Admission {
   forget(log, time);
   const admitted = log.count < log.limit;
   if (admitted) {
-    log.times[(log.oldest + log.count) % log.limit] = time;
+    if (log.count === log.times.length) grow(log);
+    log.times[(log.oldest + log.count) % log.times.length] = time;
     log.count += 1;
   }
   const remaining = log.limit - log.count;
@@ -69,11 +73,20 @@ function steady(log: SlidingLog, now: number): number {
 
 function forget(log: SlidingLog, time: number): void {
   while (log.count > 0 && entry(log, 0) <= time - log.window) {
-    log.oldest = (log.oldest + 1) % log.limit;
+    log.oldest = (log.oldest + 1) % log.times.length;
     log.count -= 1;
   }
 }
 
 function entry(log: SlidingLog, place: number): number {
-  return log.times[(log.oldest + place) % log.limit] ?? Number.NEGATIVE_INFINITY;
+  return log.times[(log.oldest + place) % log.times.length] ?? Number.NEGATIVE_INFINITY;
+}
+
+function grow(log: SlidingLog): void {
+  const { times, oldest, limit } = log;
+  const larger = new Float64Array(Math.min(times.length * 2, limit));
+  larger.set(times.subarray(oldest));
+  larger.set(times.subarray(0, oldest), times.length - oldest);
+  log.times = larger;
+  log.oldest = 0;
 }

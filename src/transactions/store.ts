@@ -16,6 +16,13 @@ export interface StoreOptions {
 
 /** Commands that may wait for their commit; beyond it the engine says that it is overloaded. */
 const mostWaiting = 10_000;
+/** With the engine's own work, which has room that callers can't fill: jobs, and what carriers bring. */
+const mostWaitingInAll = 20_000;
+
+export interface CommitOptions {
+  /** The engine's own work: nobody would try it again if it were refused because callers fill the queue. */
+  readonly own?: boolean;
+}
 
 /** A storage with transactions. */
 export class Store {
@@ -47,14 +54,14 @@ export class Store {
   /**
    * Runs `work` in a transaction and answers when it is committed. What `work` throws is thrown on, and nothing of it is kept;
    * that too is answered only after the commit of all that it saw.
-   * @throws TidingsError `storage_unavailable`, `storage_contended` (run 8 times in vain), `overloaded` (10,000 wait),
-   * `shutting_down`
+   * @throws TidingsError `storage_unavailable`, `storage_contended` (run 8 times in vain), `overloaded` (10,000 wait; 20,000 when it
+   * is the engine's own work), `shutting_down`
    */
-  commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  commit<T>(work: (tx: Tx) => Promise<T>, { own = false }: CommitOptions = {}): Promise<T> {
     if (this.#closing !== undefined) {
       return Promise.reject(new TidingsError("shutting_down", "The engine is shutting down."));
     }
-    if (this.#queue.length >= mostWaiting) {
+    if (this.#queue.length >= (own ? mostWaitingInAll : mostWaiting)) {
       return Promise.reject(new TidingsError("overloaded", "Too many commands wait for the storage. Try again."));
     }
     return new Promise<T>((resolve, reject) => {

@@ -4,7 +4,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { stopped, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
@@ -75,21 +75,73 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
     expect(await outcome(one, id)).toEqual(["failed", "invalid_destination"]);
   });
 
-  it("for a transport that nobody set up wait for an engine that has it, as long as the retries last", async () => {
+  it("for a transport that is not set up here wait for an engine that has it, and cost the message no attempt", async () => {
     const { clock, engine, log } = world();
     const ground = open();
     const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
     const { id } = await engine(ground.connect()).messages.send(hello);
     await bare.start();
-    await clock.advance(1_500);
+    await clock.advance(3_600_000);
     expect(await outcome(bare, id)).toBe("queued");
-    await bare.stop();
     const line = carrier();
     const able = engine(ground.connect(), { transports: [line] });
     await able.start();
-    await clock.advance(10_000);
+    await clock.advance(60_000);
     expect(await outcome(able, id)).toBe("sent");
+    expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1]);
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it("for a transport that is not set up here are left to the engine that has it, at once", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
+    const line = carrier();
+    const able = engine(ground.connect(), { transports: [line] });
+    await bare.start();
+    await able.start();
+    const begun = clock.now();
+    const sender = engine(ground.connect());
+    for (let n = 0; n < 10; n++) await sender.messages.send({ ...hello, to: `+1500555100${n}` });
+    await clock.advance(60_000);
+    expect(line.calls).toHaveLength(10);
+    expect(Math.max(...line.calls.map(({ at }) => at - begun))).toBeLessThanOrEqual(5_000);
+  });
+
+  it("for a transport that is not set up here are given up at the end of the message's time to live", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const able = engine(ground.connect());
+    const to = "+15005550001";
+    const brief = await able.messages.send({ to, body: "brief", ttl_seconds: 20 });
+    const patient = await able.messages.send({ to, body: "patient", ttl_seconds: 600 });
+    const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
+    await bare.start();
+    await clock.advance(40_000);
+    expect([await outcome(bare, brief.id), await outcome(bare, patient.id)]).toEqual([["expired", "ttl_elapsed"], "queued"]);
+    await clock.advance(600_000);
+    expect(await outcome(bare, patient.id)).toEqual(["expired", "ttl_elapsed"]);
+    const { data } = await bare.messages.timeline(patient.id);
+    expect(data.filter(({ type }) => type === "attempt")).toEqual([]);
+  });
+
+  it("are followed up by an engine that has their transport, though one without it comes first", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = (): ReturnType<typeof carrier> => carrier({ receipts: { timeout_ms: 60_000, lookups_ms: [] } });
+    const first = engine(ground.connect(), { transports: [line()] });
+    await first.start();
+    const { id } = await first.messages.send(hello);
+    await clock.settle();
+    await stopped(first, clock);
+    const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
+    await bare.start();
+    await clock.advance(120_000);
+    await stopped(bare, clock);
+    const last = engine(ground.connect(), { transports: [line()] });
+    await last.start();
+    await clock.advance(60_000);
+    expect(await outcome(last, id)).toBe("unconfirmed");
   });
 
   it("that throw leave the message ambiguous, and it is not sent again", async () => {
@@ -121,7 +173,7 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
     expect([await outcome(one, id), await outcome(one, next)]).toEqual(["sending", "queued"]);
     await clock.advance(1);
     await clock.settle();
-    expect([await outcome(one, id), await outcome(one, next)]).toEqual([["ambiguous", "unknown"], "sent"]);
+    expect([await outcome(one, id), await outcome(one, next)]).toEqual([["ambiguous", "answer_lost"], "sent"]);
     expect(line.calls[0]?.attempt.signal.aborted).toBe(true);
     await clock.advance(7_200_000);
     expect(line.calls).toHaveLength(2);
@@ -139,7 +191,7 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
     await one.start();
     const { id } = await one.messages.send(hello);
     await clock.advance(30_000);
-    expect(await outcome(one, id)).toEqual(["ambiguous", "unknown"]);
+    expect(await outcome(one, id)).toEqual(["ambiguous", "answer_lost"]);
     const [call] = line.calls;
     if (call === undefined) throw new Error("not called");
     answer.answer(late(call.attempt));
@@ -187,6 +239,21 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
     const message = await one.messages.get(id);
     expect(message).toMatchObject({ status: "delivered", delivered_at: new Date(begun + 500).toISOString(), error: null });
     expect(line.calls).toHaveLength(1);
+  });
+
+  it("that may still go on after their deadline are not looked up before they surely are over", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: (_, attempt) => (attempt.number === 1 ? new Promise(() => {}) : accepted(attempt)),
+      lookup: () => ({ outcome: "not_sent" }),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    const begun = clock.now();
+    await clock.advance(600_000);
+    expect((line.lookups[0]?.at ?? 0) - begun).toBeGreaterThanOrEqual(120_000);
+    expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
   });
 
   it("have an attempt that anybody can read before the carrier hears of it", async () => {

@@ -17,13 +17,16 @@ type Step =
   | { readonly kind: "finish"; readonly nth: number; readonly again: number | null; readonly failed: boolean }
   | { readonly kind: "pass"; readonly ms: number };
 
+/** Mostly the last claim, sometimes one from before. */
+const nth = fc.constantFrom(0, 0, 0, 1, 2);
+
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant("arm" as const), in: fc.integer({ min: -1_000, max: 90_000 }) }),
+  fc.record({ kind: fc.constant("arm" as const), in: fc.constantFrom(-1_000, 0, 500, 30_000, 90_000) }),
   fc.record({ kind: fc.constant("lease" as const) }),
-  fc.record({ kind: fc.constant("renew" as const), nth: fc.nat(3) }),
+  fc.record({ kind: fc.constant("renew" as const), nth }),
   fc.record({
     kind: fc.constant("finish" as const),
-    nth: fc.nat(3),
+    nth,
     again: fc.option(fc.integer({ min: 0, max: 50_000 })),
     failed: fc.boolean(),
   }),
@@ -43,7 +46,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const { clock, store } = await stored();
     let run = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(steps, { maxLength: 25 }), async (list) => {
+      fc.asyncProperty(fc.array(steps, { maxLength: 30, size: "max" }), async (list) => {
         const key = `job ${++run}`;
         const order = (due_at: number): JobOrder => ({ kind: "send", key, account_id: null, mode: null, lane: "lane", due_at });
         const claims: Claim[] = [];

@@ -248,7 +248,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
       fc.record({ kind: fc.constant("remove" as const), wish, nth: fc.nat(5) }),
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 10, size: "max" }), async (steps) => {
         const handle = await other(one);
         let n = 0;
         for (const { kind, nth, wish: { on, standard } } of steps) {

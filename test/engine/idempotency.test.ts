@@ -348,7 +348,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
         .tuple(fc.constantFrom("a", "b", "c"), fc.constantFrom("x", "y"), fc.constantFrom(1, 1, 5))
         .map(([key, body, times]) => send(key, body, times)),
       fc.constantFrom(1, 11, 12, 24).map(advance),
-    ]);
+    ], { size: "large", maxCommands: 30 });
     await fc.assert(
       fc.asyncProperty(commands, async (list) => {
         const { account: { id } } = await one.accounts.create({ name: "model" });

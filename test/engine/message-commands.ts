@@ -118,16 +118,19 @@ const nth = fc.nat(20);
 const wait = fc.constantFrom(1, 999, 1_000, 5_000, 29_000, 60_000, 100_000);
 const receipt = fc.record({ status: fc.constantFrom("sent", "delivered", "undelivered", "read"), ago: fc.nat(5_000) });
 
+const sends = fc
+  .tuple(fc.constantFrom<Plan>("accept", "accept", "refuse", "busy", "lose"), fc.option(fc.integer({ min: -1_000, max: 100_000 })))
+  .map(([plan, delay]) => send(plan, delay));
+
 export const messageCommands = fc.commands<Model, Real, false>(
   [
-    fc
-      .tuple(fc.constantFrom<Plan>("accept", "accept", "refuse", "busy", "lose"), fc.option(fc.integer({ min: -1_000, max: 100_000 })))
-      .map(([plan, delay]) => send(plan, delay)),
+    sends,
+    sends,
     nth.map(cancel),
     fc.tuple(nth, fc.integer({ min: -1_000, max: 100_000 })).map(([at, delay]) => edit(at, delay)),
     nth.map(redact),
     fc.tuple(nth, fc.array(receipt, { minLength: 1, maxLength: 3 })).map(([at, list]) => receipts(at, list)),
     wait.map(advance),
   ],
-  { size: "medium" },
+  { size: "large", maxCommands: 40 },
 );

@@ -30,7 +30,7 @@ async function told({ messages }: Pick<AccountHandle, "messages">, id: string): 
 }
 
 describe.each(storages)("messages on $name", ({ name, open }) => {
-  const numRuns = name === "memory" ? 40 : 12;
+  const numRuns = name === "memory" ? 80 : 25;
 
   it("do what a small model of them does, and timeline, events and usage tell the same story", async () => {
     const { clock, engine } = world();
@@ -184,5 +184,64 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     const { id } = await two.messages.send({ to: "+15005550001", body: "Hi" });
     await clock.settle();
     expect((await two.messages.get(id)).status).toBe(status);
+  });
+
+  it.each(["by the carrier", "by the sandbox's bench"])(
+    "whose answer was lost and that are said to be on their way, %s, are unconfirmed when nothing more comes",
+    async (by) => {
+      const { clock, engine } = world();
+      const line = carrier({ send: () => lost, receipts: { timeout_ms: receiptsMs, lookups_ms: [] } });
+      const one = engine(open().connect(), { transports: [line] });
+      await one.start();
+      const { id } = await one.messages.send({ to: "+15005550001", body: "Hi" });
+      await clock.settle();
+      const attempt_id = line.calls[0]?.attempt.attempt_id ?? "att_none";
+      if (by === "by the carrier") await line.sink().receipt({ attempt_id }, { status: "sent", at: clock.now() });
+      else await one.sandbox.receipts(id, [{ status: "sent" }]);
+      expect((await one.messages.get(id)).status).toBe("sent");
+      await clock.advance(10 * receiptsMs);
+      expect((await one.messages.get(id)).status).toBe("unconfirmed");
+      expect(line.calls).toHaveLength(1);
+    },
+  );
+
+  it("are counted by day, channel and status, with the segments that they are billed as", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [carrier()] });
+    const { account } = await one.accounts.create({ name: "usage" });
+    const handle = one.account(account.id);
+    const to = "+15005550001";
+    await clock.advanceTo("2026-01-31T23:59:58.000Z");
+    await one.start();
+    await handle.messages.send({ to, body: "x".repeat(161) });
+    await handle.messages.send({ to, body: "", media: [{ url: "https://example.com/a.png" }] });
+    await handle.sandbox.inbound({ from: to, body: "Hi" });
+    await handle.messages.send({ to, body: "later", send_at: "2026-02-01T00:00:00.000Z" });
+    await clock.advance(10_000);
+    const { data } = await handle.usage();
+    const day = "2026-01-31";
+    const next = "2026-02-01";
+    const byText = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+    expect(data.toSorted(byText)).toEqual(
+      [
+        { day, channel: "sms", status: "queued", messages: 1, segments: 2 },
+        { day, channel: "sms", status: "sending", messages: 1, segments: 2 },
+        { day, channel: "sms", status: "sent", messages: 1, segments: 2 },
+        { day, channel: "mms", status: "queued", messages: 1, segments: 0 },
+        { day, channel: "mms", status: "sending", messages: 1, segments: 0 },
+        { day, channel: "mms", status: "sent", messages: 1, segments: 0 },
+        { day, channel: "sms", status: "received", messages: 1, segments: 1 },
+        { day, channel: "sms", status: "scheduled", messages: 1, segments: 1 },
+        { day: next, channel: "sms", status: "queued", messages: 1, segments: 1 },
+        { day: next, channel: "sms", status: "sending", messages: 1, segments: 1 },
+        { day: next, channel: "sms", status: "sent", messages: 1, segments: 1 },
+      ].toSorted(byText),
+    );
+    const days = async (from: string, to_: string): Promise<Set<string>> =>
+      new Set((await handle.usage({ from, to: to_ })).data.map((each) => each.day));
+    expect(await days(day, day)).toEqual(new Set([day]));
+    expect(await days(next, next)).toEqual(new Set([next]));
+    expect(await days("2025-12-01", "2026-01-30")).toEqual(new Set());
+    await expect(handle.usage({ from: next, to: day })).rejects.toMatchObject({ code: "validation_failed" });
   });
 });

@@ -134,4 +134,41 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     expect(ends).toEqual(["delivered", "delivered", "undelivered", "delivered", "delivered", "read"]);
     expect(line.calls.map(({ message }) => message.to)).toEqual(["+15005550014"]);
   });
+
+  it("has a timeline that tells each call, its answer, when the next one is due, and each change, oldest first", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [sandbox()] });
+    await one.start();
+    const begun = clock.now();
+    const after = (ms: number): string => new Date(begun + ms).toISOString();
+    const { id } = await one.messages.send({ to: "+15005550007", body: "Hello" });
+    await clock.advance(10_000);
+    const { data } = await one.messages.timeline(id);
+    const change = (ms: number, from: string | null, to: string) => ({ type: "transition", at: after(ms), from, to });
+    const throttled = (ms: number, number: number) => ({
+      type: "attempt",
+      at: after(ms),
+      number,
+      transport: "sandbox",
+      outcome: "rejected",
+      error: { code: "throttled", permanent: false, stage: "carrier" },
+      answered_at: after(ms),
+      next_attempt_at: after(ms + 2_000),
+    });
+    expect(data).toMatchObject([
+      change(0, null, "queued"),
+      throttled(0, 1),
+      change(0, "queued", "sending"),
+      change(0, "sending", "queued"),
+      throttled(2_000, 2),
+      change(2_000, "queued", "sending"),
+      change(2_000, "sending", "queued"),
+      { type: "attempt", number: 3, outcome: "accepted", error: null, next_attempt_at: null },
+      change(4_000, "queued", "sending"),
+      change(4_000, "sending", "sent"),
+      { type: "receipt", status: "sent", carrier_at: after(4_100), applied: false },
+      { type: "receipt", status: "delivered", carrier_at: after(4_400), applied: true, ignored_reason: null },
+      change(4_400, "sent", "delivered"),
+    ]);
+  });
 });

@@ -207,7 +207,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
 
   const keyOf = (scopes: readonly string[], mode: Mode = "sandbox"): Authenticated => ({
     scope: { account_id: "acct_1", mode },
-    caller: { type: "key", key_id: "key_1", scopes },
+    caller: { type: "key", key_id: "key_1", scopes, expires_at: null, secret_hash: "" },
     requests_per_second: 100,
   });
   const known = new Map<string, Authenticated>([

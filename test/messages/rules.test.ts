@@ -17,7 +17,6 @@ import {
   type MessageState,
   notSent,
   plan,
-  refuse,
   release,
   retryAt,
   retryDelays,
@@ -81,12 +80,11 @@ describe("before the hand-over", () => {
     );
   });
 
-  it("only what is scheduled or queued can be canceled, refused by policy or expire", () => {
+  it("only what is scheduled or queued can be canceled, or expire", () => {
     fc.assert(
       fc.property(state, (from) => {
         const early = from.status === "scheduled" || from.status === "queued";
         expect(cancel(from).decision).toBe(early ? "canceled" : "refused");
-        expect(refuse(from, error).decision).toBe(early ? "failed" : "none");
         if (!early) expect(expire(from, now).decision).toBe("none");
       }),
     );
@@ -205,7 +203,6 @@ describe("once the carrier proves that it has the message", () => {
         expect(cancel(from).decision).toBe("refused");
         expect(edit(from, {}, now).decision).toBe("refused");
         expect(expire(from, now).decision).toBe("none");
-        expect(refuse(from, error).decision).toBe("none");
         expect(lapsed(from, attempt).decision).toBe("none");
         expect(notSent(from, attempt, now).decision).toBe("none");
         expect(["none", "carried"]).toContain(answered(from, attempt, said, now).decision);

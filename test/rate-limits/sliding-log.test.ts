@@ -6,7 +6,8 @@ const window = 1_000;
 /** Gaps between requests: bursts, trickles, the window's very edge, pauses. */
 const gap = fc.oneof(fc.constantFrom(0, 0, 1, 10, 999, 1_000, 1_001), fc.nat(300), fc.nat(5_000));
 const gaps = fc.array(gap, { minLength: 1, maxLength: 200, size: "max" });
-const limits = fc.integer({ min: 1, max: 20 });
+/** Small ones, and such as a log grows to in several steps. */
+const limits = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 21, max: 150 }));
 
 const timesOf = (list: readonly number[]): number[] => {
   let time = 1_700_000_000_000;
@@ -50,6 +51,15 @@ describe("the sliding log", () => {
     expect(burst[198]).toEqual({ admitted: false, limit: 100, remaining: 0, reset_ms: 1_000, retry_after_ms: 1_000 });
     expect(admit(log, 5_999).admitted).toBe(false);
     expect(admit(log, 6_000).admitted).toBe(true);
+  });
+
+  it("takes memory for what was admitted, not for what could be", () => {
+    const log = slidingLog(100_000, window);
+    for (let now = 0; now < 10_000; now += 100) admit(log, now);
+    expect(log.times.byteLength).toBeLessThan(1_000);
+    for (let n = 0; n < 150_000; n++) admit(log, 20_000);
+    expect(log.count).toBe(100_000);
+    expect(log.times).toHaveLength(100_000);
   });
 
   it("answers how long to wait, to the millisecond: not before, and then surely", () => {

@@ -180,6 +180,7 @@ describe("the plans of reads", () => {
         reads.get(connection, { index, key: prefix, limit: 5 });
         for (const order of ["ascending", "descending"] as const) {
           reads.range(connection, { index, prefix, order, limit: 5 });
+          reads.range(connection, { index, prefix, order, skip: 3, limit: 5 });
           for (let bound = 1; bound <= ordering.length - length; bound++) {
             const tuple = Array<number>(bound).fill(1);
             reads.range(connection, { index, prefix, order, after: tuple, limit: 5 });

@@ -61,6 +61,8 @@ class SqliteStorage implements StoragePort {
   readonly #file: string;
   readonly #migrate: boolean;
   readonly #hosts = new HostTransactions();
+  /** Engines that share the object: the last to close it does. */
+  #openers = 0;
   #opening: Promise<void> | undefined;
   #open: Open | undefined;
 
@@ -80,12 +82,18 @@ class SqliteStorage implements StoragePort {
     this.#migrate = migrate;
   }
 
-  open(schema: Schema): Promise<void> {
+  async open(schema: Schema): Promise<void> {
+    this.#openers++;
     this.#opening ??= this.#connect(schema).catch((error: unknown) => {
       this.#opening = undefined;
       throw error;
     });
-    return this.#opening;
+    try {
+      await this.#opening;
+    } catch (error) {
+      this.#openers--;
+      throw error;
+    }
   }
 
   async migrate(schema: Schema): Promise<void> {
@@ -129,8 +137,12 @@ class SqliteStorage implements StoragePort {
   }
 
   async close(): Promise<void> {
+    if (this.#openers > 0) this.#openers--;
+    if (this.#openers > 0) return;
     await this.#opening?.catch(() => {});
     await this.#open?.writer.idle();
+    // Another may have come meanwhile.
+    if (this.#openers > 0) return;
     this.#open?.close();
     this.#open = undefined;
     this.#opening = undefined;

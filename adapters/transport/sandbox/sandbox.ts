@@ -175,5 +175,6 @@ const sentences: Record<CarrierErrorCode, string> = {
   throttled: "The carrier asks to slow down.",
   carrier_unavailable: "The carrier is not available.",
   unauthorized: "The carrier refused the credentials.",
+  answer_lost: "The carrier's answer was lost.",
   unknown: "The carrier gave no reason.",
 };

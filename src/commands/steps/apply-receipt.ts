@@ -1,6 +1,6 @@
-import { disarm } from "../../domain/jobs/rows.ts";
+import { arm, disarm } from "../../domain/jobs/rows.ts";
 import { type AttemptRow, type MessageRow, parkedReceipts, parkedReceiptsOf } from "../../domain/messages/rows.ts";
-import { carried, evidenceOf } from "../../domain/messages/rules.ts";
+import { carried, evidenceOf, sound } from "../../domain/messages/rules.ts";
 import { stateOf } from "../../domain/messages/state.ts";
 import { iso } from "../../domain/time.ts";
 import type { Seen } from "../../ports/collection.ts";
@@ -8,6 +8,7 @@ import type { Receipt } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import type { Actor } from "./append-event.ts";
 import { moveMessage } from "./move-message.ts";
+import { followUpJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
 
 /** Joins a receipt to what is known, and keeps it in the timeline whether it changed anything or not. */
@@ -18,13 +19,13 @@ export async function applyReceipt(
   attempt: AttemptRow,
   receipt: Receipt,
 ): Promise<Seen<MessageRow>> {
-  const evidence = evidenceOf(receipt);
+  const evidence = evidenceOf(sound(receipt, tx.now));
   const { joined, state } = carried(stateOf(message), evidence);
   const moved = joined.applied ? await moveMessage(tx, actor, message, state) : message;
   writeTimeline(tx, actor, message, moved, {
     type: "receipt",
     at: iso(tx.now),
-    carrier_at: iso(receipt.at),
+    carrier_at: iso(evidence.at),
     status: receipt.status,
     provider_message_id: attempt.provider_message_id,
     error: evidence.error,
@@ -33,6 +34,21 @@ export async function applyReceipt(
   });
   // From here on nothing more is waited for: what else comes is evidence all the same.
   if (isFinal(moved)) await disarm(tx, { kind: "follow-up", key: attempt.id });
+  return moved;
+}
+
+/** Applies receipts that a carrier brought by itself, in the order in which it did. */
+export async function takeReceipts(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  attempt: AttemptRow,
+  receipts: readonly Receipt[],
+): Promise<Seen<MessageRow>> {
+  let moved = message;
+  for (const receipt of receipts) moved = await applyReceipt(tx, actor, moved, attempt, receipt);
+  // The answer may never come. Then nobody looks after it, unless somebody does when it must have come.
+  if (moved.status === "sent" && attempt.outcome !== "accepted") await arm(tx, followUpJob(attempt, attempt.leased_until));
   return moved;
 }
 

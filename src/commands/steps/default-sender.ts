@@ -33,7 +33,17 @@ export async function makeDefault(
   return sender.default ? sender : tx.update(senders, sender, { default: true });
 }
 
-/** Takes a sender's defaults away for channels; without any left it is no default. */
+/** Whether a sender is the default of one of the channels. */
+export async function isDefaultFor(tx: Tx, sender: SenderRow, channels: readonly Channel[]): Promise<boolean> {
+  const { account_id, mode, id } = sender;
+  for (const channel of channels) {
+    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    if (known?.sender_id === id) return true;
+  }
+  return false;
+}
+
+/** Takes a sender's defaults away for channels. Whether any is left is for the caller to write down. */
 export async function dropDefault(tx: Tx, sender: Seen<SenderRow>, channels: readonly Channel[]): Promise<void> {
   const { account_id, mode, id } = sender;
   for (const channel of channels) {
@@ -44,10 +54,6 @@ export async function dropDefault(tx: Tx, sender: Seen<SenderRow>, channels: rea
 
 async function retire(tx: Tx, { account_id, mode }: Scope, id: string): Promise<void> {
   const sender = await tx.get(senderById, [account_id, mode, id]);
-  if (sender === undefined) return;
-  for (const channel of sender.channels) {
-    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
-    if (known?.sender_id === id) return;
-  }
+  if (sender === undefined || (await isDefaultFor(tx, sender, sender.channels))) return;
   tx.update(senders, sender, { default: false });
 }

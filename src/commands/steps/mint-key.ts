@@ -14,6 +14,11 @@ export function refuseWider(scopes: readonly KeyScope[], caller: Caller): void {
   if (wider.length > 0) throw new TidingsError("insufficient_scope", `This key has no ${wider.join(", ")} to give.`);
 }
 
+/** When the caller's own right ends, in milliseconds; null: never. */
+export function endOf(caller: Caller): number | null {
+  return caller.type === "key" ? caller.expires_at : null;
+}
+
 /** Writes a new key. Its secret is in the answer and nowhere else. */
 export function mintKey(
   tx: Tx,

@@ -1,5 +1,6 @@
 import { contactById } from "../../domain/contacts/rows.ts";
 import { contactReference } from "../../domain/contacts/resource.ts";
+import { arm } from "../../domain/jobs/rows.ts";
 import { type MessageRow, messages } from "../../domain/messages/rows.ts";
 import { announced, type MessageState } from "../../domain/messages/rules.ts";
 import { patchOf } from "../../domain/messages/state.ts";
@@ -8,6 +9,7 @@ import { iso } from "../../domain/time.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import { type Actor, appendEvent } from "./append-event.ts";
 import { countMessage } from "./count-message.ts";
+import { sendJob } from "./send-jobs.ts";
 
 /** Takes a message to a state that a rule decided on, and tells and counts it when its status changed. */
 export async function moveMessage(
@@ -19,6 +21,10 @@ export async function moveMessage(
 ): Promise<Seen<MessageRow>> {
   const moved = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
   if (moved.status !== message.status) countMessage(tx, moved);
+  // While it waited for its next try, it held its conversation back; those behind it need not wait any longer.
+  if (message.retry_at !== null && moved.retry_at === null && moved.status !== "sending") {
+    await arm(tx, sendJob(moved, tx.now));
+  }
   const { id: message_id, contact_id, conversation_id, to, channel, status, error } = moved;
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
   for (const type of announced(message.status, status)) {

@@ -26,7 +26,10 @@ export async function settleAttempt(
   state: MessageState,
   answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>,
 ): Promise<Seen<MessageRow>> {
-  const { provider_message_id = null } = answer;
+  // A look-up may have found what the answer doesn't know: what is proven stays.
+  const isKnown = attempt.outcome === "accepted" && answer.outcome !== "accepted";
+  if (isKnown) return message;
+  const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
   const patch = provider_message_id === null ? {} : { provider_message_id };
   const moved = await moveMessage(tx, actor, message, state, patch);
   const led_to = moved.status === message.status ? null : moved.status;
@@ -35,7 +38,8 @@ export async function settleAttempt(
   if (isLate && led_to !== null) writeTimeline(tx, actor, message, moved, null);
   const answered = tx.update(attempts, attempt, {
     ...answer,
-    ...(isLate ? {} : { answered_at: tx.now, led_to }),
+    provider_message_id,
+    ...(isLate ? {} : { answered_at: tx.now, answer_id: actor.drawId("ent"), led_to }),
     next_attempt_at: moved.status === "queued" ? moved.retry_at : null,
   });
   const look = firstLookAt(answered, moved, carriers, tx.now);

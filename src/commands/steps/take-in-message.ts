@@ -1,7 +1,7 @@
 import { contactReference } from "../../domain/contacts/resource.ts";
 import { contactById, identities } from "../../domain/contacts/rows.ts";
 import { receivedEventId } from "../../domain/events/rows.ts";
-import { inboundByProviderId, inboundIds, messageById, messages, type MessageRow } from "../../domain/messages/rows.ts";
+import { inboundByProviderId, inboundIds, messageById, messages, type MessageRow, untouched } from "../../domain/messages/rows.ts";
 import { mediumOf } from "../../domain/messages/rules.ts";
 import { segmentsOf } from "../../domain/messages/segments.ts";
 import type { SenderRow } from "../../domain/senders/rows.ts";
@@ -33,8 +33,11 @@ export async function takeInMessage(
   const conversation = await openConversation(tx, actor, identity);
   const { contact_id } = identity;
   const id = drawId("msg");
-  const segments = channel === "sms" ? segmentsOf(inbound.body) : null;
+  // What no database keeps as text must not keep the rest of the message out.
+  const body = inbound.body.toWellFormed().replaceAll("\0", "");
+  const segments = channel === "sms" ? segmentsOf(body) : null;
   const message = tx.insert(messages, {
+    ...untouched,
     ...scope,
     id,
     conversation_id: conversation.id,
@@ -45,7 +48,7 @@ export async function takeInMessage(
     status: "received",
     from: inbound.from,
     to: sender.address,
-    body: inbound.body,
+    body,
     media: inbound.media,
     author_type: "contact",
     author_id: contact_id,
@@ -54,19 +57,12 @@ export async function takeInMessage(
     encoding: segments?.encoding ?? null,
     send_at: null,
     expires_at: null,
-    error: null,
     transport,
     provider_message_id,
     metadata: {},
     idempotency_key: null,
-    attempts: 0,
-    retry_at: null,
-    carriage: null,
     created_at: tx.now,
     updated_at: tx.now,
-    sent_at: null,
-    delivered_at: null,
-    read_at: null,
   });
   tx.insert(inboundIds, { account_id, mode, transport, provider_message_id, message_id: id });
   countMessage(tx, message);
@@ -75,7 +71,7 @@ export async function takeInMessage(
   const data = {
     message_id: id,
     contact: contactReference(contact_id, contact, inbound.from),
-    body: inbound.body,
+    body,
     channel,
     conversation_id: conversation.id,
     media: [...inbound.media],

@@ -108,3 +108,8 @@ function laneFor(lane: string, failures: number): string {
   const usual = lane.endsWith(slow) ? lane.slice(0, -slow.length) : lane;
   return failures > 0 ? `${usual}${slow}` : usual;
 }
+
+/** The transport that the jobs of a lane call: of `<kind> <transport> <account> <mode>`. The engine's own work has none. */
+export function transportOf(lane: string): string | undefined {
+  return /^\S+ (.+) \S+ \S+$/.exec(lane)?.[1];
+}

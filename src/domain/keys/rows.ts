@@ -9,7 +9,7 @@ export interface KeyRow {
   readonly id: KeyId;
   readonly name: string;
   readonly scopes: readonly KeyScope[];
-  /** SHA-256 of the secret, in base64url. The secret itself is kept nowhere. */
+  /** SHA-256 of the secret, in hexadecimal. The secret itself is kept nowhere. */
   readonly secret_hash: string;
   readonly last_four: string;
   /** The secret before the last rotation, valid until `previous_expires_at`. */

@@ -21,3 +21,8 @@ export function judgeKey(key: KeyFacts, hash: string, now: number): "valid" | "e
 export function widerThan(asked: readonly KeyScope[], own: readonly string[]): KeyScope[] {
   return asked.filter((scope) => !own.includes(scope));
 }
+
+/** Whether a key that expires then would go on when the asker no longer may; null: never. */
+export function outlives(expires_at: number | null, end: number | null): boolean {
+  return end !== null && (expires_at === null || expires_at > end);
+}

@@ -59,7 +59,10 @@ export const createKeySchema = z
       .refine((list) => new Set(list).size === list.length, { error: "must not name a scope twice" })
       .optional()
       .meta({ description: "By default the caller's; never wider than those." }),
-    expires_at: instant.nullable().optional(),
+    expires_at: instant
+      .nullable()
+      .optional()
+      .meta({ description: "By default when the caller's key does, and never later than that." }),
   })
   .meta({ id: "CreateApiKey" });
 export interface CreateKey extends z.infer<typeof createKeySchema> {}

@@ -85,7 +85,7 @@ function rangeOf(filters: Filters, { scope }: Call): Omit<RangeOf<MessageRow>, "
   };
 }
 
-/** Of a message's attempts and of its other happenings; a flood of receipts is cut. */
+/** Of a message's attempts and of its other happenings: of a flood of receipts, the latest. */
 const mostEntries = 1_000;
 
 /** What happened to a message: its changes of status, attempts, receipts and look-ups, also those that changed nothing. */
@@ -97,8 +97,8 @@ export const getTimeline: Query<ById, Timeline> = {
     const { account_id, mode } = call.scope;
     const message = await readMessage(reads, call, id);
     const [tried, rows] = await Promise.all([
-      reads.range({ index: attemptsOfMessage, prefix: [id], order: "ascending", limit: mostEntries }),
-      reads.range({ index: timelineById, prefix: [account_id, mode, id], order: "ascending", limit: mostEntries }),
+      reads.range({ index: attemptsOfMessage, prefix: [id], order: "descending", limit: mostEntries }),
+      reads.range({ index: timelineById, prefix: [account_id, mode, id], order: "descending", limit: mostEntries }),
     ]);
     const others = rows.map(({ id: entry_id, at, led_to, entry }) => ({ ulid: ulidOf(entry_id), at, led_to, entry, error: errorOf(entry) }));
     const first = message.direction === "inbound" ? "received" : message.send_at === null ? "queued" : "scheduled";

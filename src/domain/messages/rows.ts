@@ -82,6 +82,18 @@ export const messages = collection<MessageRow>("messages", {
   delivered_at: nullable(time),
   read_at: nullable(time),
 });
+/** What a message that nothing has happened to has in common with all others. */
+export const untouched = {
+  error: null,
+  provider_message_id: null,
+  attempts: 0,
+  retry_at: null,
+  carriage: null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+} as const satisfies Partial<MessageRow>;
+
 export const messageById = messages.key("account_id", "mode", "id");
 export const messagesOfConversation = messages.index("by_conversation", ["conversation_id", "sequence"]);
 export const messagesOfContact = messages.index("by_contact", ["contact_id", "id"]);
@@ -103,6 +115,8 @@ export interface AttemptRow {
   readonly leased_until: number;
   readonly outcome: "pending" | "accepted" | "rejected" | "ambiguous";
   readonly answered_at: number | null;
+  /** Says where the answer stands in the timeline. */
+  readonly answer_id: EntryId | null;
   readonly provider_message_id: string | null;
   readonly error: MessageError | null;
   /** When the message is tried again, where the answer said so. */
@@ -124,6 +138,7 @@ export const attempts = collection<AttemptRow>("message_attempts", {
   leased_until: time,
   outcome: text,
   answered_at: nullable(time),
+  answer_id: nullable(text),
   provider_message_id: nullable(text),
   error: nullable(json),
   next_attempt_at: nullable(time),

@@ -87,11 +87,6 @@ export function cancel(state: MessageState): Cancel {
   return { decision: "canceled", state: { status: "canceled" } };
 }
 
-/** Policy says no: an opt-out, no sender any more. What is being sent can't be called back. */
-export function refuse(state: MessageState, error: MessageError): { decision: "failed"; state: Failed } | Nothing {
-  return isWaiting(state) ? { decision: "failed", state: { status: "failed", error } } : nothing;
-}
-
 /** When a scheduled message's time has come. */
 export function release(state: MessageState, now: number): { decision: "released"; state: Queued } | Nothing {
   if (state.status !== "scheduled" || state.send_at > now) return nothing;
@@ -181,6 +176,15 @@ export function evidenceOf({ status, at, error }: Receipt): Evidence {
   return { status, at, error: carrierError(reason, permanentReasons.has(reason.code)) };
 }
 
+/** A receipt with a time that is one: what a carrier says that no date can show says nothing, and it is now. */
+export function sound(receipt: Receipt, now: number): Receipt {
+  const { at } = receipt;
+  return { ...receipt, at: at >= 0 && at <= lastTime ? Math.round(at) : now };
+}
+
+/** The end of the year 9999. */
+const lastTime = 253_402_300_799_999;
+
 /** Evidence counts in every state, the ends before the hand-over included. */
 export function carried(
   state: MessageState,
@@ -211,7 +215,7 @@ export function retryAt(
 ): number | null {
   const delay = retryDelays[attempt - 1];
   if (delay === undefined) return null;
-  const due = now + (retryAfter === undefined || Number.isNaN(retryAfter) ? delay : Math.max(0, retryAfter));
+  const due = now + Math.ceil(retryAfter === undefined || Number.isNaN(retryAfter) ? delay : Math.max(0, retryAfter));
   return due < expiresAt ? due : null;
 }
 

@@ -13,7 +13,7 @@ export function stateOf(row: MessageRow): MessageState {
     case "scheduled":
       return { status, send_at: row.send_at ?? row.created_at, expires_at };
     case "queued":
-      return { status, due_at: row.retry_at ?? row.created_at, expires_at, attempts };
+      return { status, due_at: row.retry_at ?? 0, expires_at, attempts };
     case "sending":
       return { status, expires_at, attempts };
     case "ambiguous":
@@ -58,8 +58,8 @@ export function patchOf(state: MessageState): Partial<MessageRow> {
     case "ambiguous":
     case "expired":
     case "failed":
-      return { status, error: state.error };
+      return { status, error: state.error, retry_at: null };
     case "canceled":
-      return { status };
+      return { status, retry_at: null };
   }
 }

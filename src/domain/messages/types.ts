@@ -63,7 +63,6 @@ export const messageErrorCodes = [
   "no_sender",
   "no_transport",
   "ttl_elapsed",
-  "answer_lost",
 ] as const;
 export const messageErrorSchema = z
   .strictObject({
@@ -99,7 +98,7 @@ export const messageSchema = z
     send_at: timestamp.nullable(),
     expires_at: timestamp.nullable().meta({ description: "Not handed over from then on. Null for an inbound." }),
     error: messageErrorSchema.nullable(),
-    transport: z.string().nullable().meta({ description: "Who carried it, once it was handed over." }),
+    transport: z.string().nullable().meta({ description: "Who carries it, settled when the message is made." }),
     provider_message_id: z.string().nullable(),
     metadata,
     idempotency_key: z.string().nullable(),

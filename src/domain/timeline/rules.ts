@@ -5,7 +5,7 @@ import type { TimelineEntry } from "./types.ts";
 
 /** One thing that happened to a message: what there is to tell of it, and the status that it led to. */
 export interface Happening {
-  /** The ULID that it was written under: what happened in the same millisecond is told in that order. */
+  /** The ULID that it was written under. They ascend where the clock may step back, so they give the order. */
   readonly ulid: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -28,7 +28,7 @@ export function timelineOf(created: Happening, happenings: readonly Happening[])
 }
 
 function inOrder(a: Happening, b: Happening): number {
-  return a.at - b.at || (a.ulid < b.ulid ? -1 : 1);
+  return a.ulid < b.ulid ? -1 : 1;
 }
 
 export interface AttemptFacts {
@@ -38,6 +38,7 @@ export interface AttemptFacts {
   readonly started_at: number;
   readonly outcome: Extract<TimelineEntry, { type: "attempt" }>["outcome"];
   readonly answered_at: number | null;
+  readonly answer_id: string | null;
   readonly provider_message_id: string | null;
   readonly error: MessageError | null;
   readonly next_attempt_at: number | null;
@@ -46,7 +47,8 @@ export interface AttemptFacts {
 
 /** An attempt happens twice: it begins, and it is answered. */
 export function happeningsOf(attempt: AttemptFacts): Happening[] {
-  const { id, number, transport, started_at, outcome, answered_at, provider_message_id, error, led_to } = attempt;
+  const { id, number, transport, started_at, outcome, answered_at, answer_id, provider_message_id } = attempt;
+  const { error, led_to } = attempt;
   const entry: TimelineEntry = {
     type: "attempt",
     at: iso(started_at),
@@ -61,7 +63,6 @@ export function happeningsOf(attempt: AttemptFacts): Happening[] {
   };
   const ulid = ulidOf(id);
   const began: Happening = { ulid, at: started_at, led_to: "sending", error: null, entry };
-  if (answered_at === null) return [began];
-  // An answer in the same millisecond comes right after its attempt.
-  return [began, { ulid: `${ulid}~`, at: answered_at, led_to, error, entry: null }];
+  if (answered_at === null || answer_id === null) return [began];
+  return [began, { ulid: ulidOf(answer_id), at: answered_at, led_to, error, entry: null }];
 }

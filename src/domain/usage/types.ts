@@ -8,7 +8,7 @@ export const usageCountSchema = z
   .strictObject({
     day: day.meta({ description: "In UTC." }),
     channel: channelSchema,
-    status: z.string().meta({ description: "Accepted, or one of the statuses that a message came to." }),
+    status: z.string().meta({ description: "That the messages came to; one that is tried again enters `queued` and `sending` again." }),
     messages: z.int().min(0),
     segments: z.int().min(0),
   })

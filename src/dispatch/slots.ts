@@ -1,0 +1,62 @@
+import { slow, transportOf } from "../domain/jobs/rows.ts";
+
+export interface SlotsOptions {
+  /** Jobs at once. */
+  readonly concurrency: number;
+  /** Jobs at once in one lane; a quarter in the slow lane beside it. */
+  readonly laneConcurrency: number;
+}
+
+/**
+ * Who may run beside whom. A carrier that hangs keeps its jobs for as long as a call may take, so one transport gets three quarters of
+ * the slots at most, and all of them together leave some to the engine's own work. With one slot there is nothing to share.
+ */
+export class Slots {
+  readonly #options: SlotsOptions;
+  readonly #perLane = new Map<string, number>();
+  readonly #perTransport = new Map<string, number>();
+  #carrying = 0;
+  #taken = 0;
+
+  constructor(options: SlotsOptions) {
+    this.#options = options;
+  }
+
+  get free(): number {
+    return this.#options.concurrency - this.#taken;
+  }
+
+  freeIn(lane: string): number {
+    const { concurrency, laneConcurrency } = this.#options;
+    const inLane = lane.endsWith(slow) ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
+    const free = Math.min(this.free, inLane - (this.#perLane.get(lane) ?? 0));
+    const transport = transportOf(lane);
+    if (transport === undefined) return free;
+    const ofTransport = Math.max(1, Math.floor((concurrency * 3) / 4));
+    const ofAll = Math.max(1, concurrency - Math.ceil(concurrency / 8));
+    return Math.min(free, ofTransport - (this.#perTransport.get(transport) ?? 0), ofAll - this.#carrying);
+  }
+
+  take(lane: string): void {
+    this.#count(lane, 1);
+  }
+
+  leave(lane: string): void {
+    this.#count(lane, -1);
+  }
+
+  #count(lane: string, by: 1 | -1): void {
+    this.#taken += by;
+    add(this.#perLane, lane, by);
+    const transport = transportOf(lane);
+    if (transport === undefined) return;
+    this.#carrying += by;
+    add(this.#perTransport, transport, by);
+  }
+}
+
+function add(counts: Map<string, number>, name: string, by: number): void {
+  const count = (counts.get(name) ?? 0) + by;
+  if (count > 0) counts.set(name, count);
+  else counts.delete(name);
+}

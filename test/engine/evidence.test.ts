@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { SendAnswer } from "../../src/ports/transport.ts";
+import { accepted, busy, carrier, held, lost, providerId } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+const minute = 60_000;
+
+describe.each(storages)("what is known of a message on $name", ({ open }) => {
+  it("is not asked for while a call that missed its deadline may still go on", async () => {
+    const { clock, engine } = world();
+    const slow = held<SendAnswer>();
+    const line = carrier({ send: () => slow.promise, lookup: () => ({ outcome: "not_sent" }) });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(40_000);
+    slow.answer({ outcome: "accepted", provider_message_id: "late" });
+    await clock.advance(10 * minute);
+    expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "sent"]);
+  });
+
+  it("stays when a look-up found it and a late answer knows less", async () => {
+    const { clock, engine } = world();
+    const slow = held<SendAnswer>();
+    const line = carrier({
+      send: () => slow.promise,
+      lookup: (_, attempt) => ({ outcome: "sent", provider_message_id: providerId(attempt), receipts: [] }),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(3 * minute);
+    slow.answer(lost);
+    await clock.advance(minute);
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("the carrier was not called");
+    const subject = { provider_message_id: providerId(call.attempt) };
+    await line.sink().receipt(subject, { status: "delivered", at: clock.now() });
+    expect((await one.messages.get(id)).status).toBe("delivered");
+  });
+
+  it("frees the conversation when it settles a message that waited for its next try", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: (message, attempt) => (message.body === "first" ? busy(60 * minute) : accepted(attempt)),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    await one.messages.send({ ...hello, body: "first" });
+    const next = await one.messages.send({ ...hello, body: "next" });
+    await clock.advance(minute);
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("the carrier was not called");
+    await line.sink().receipt({ attempt_id: call.attempt.attempt_id }, { status: "delivered", at: clock.now() });
+    await clock.advance(1_000);
+    expect((await one.messages.get(next.id)).status).toBe("sent");
+  });
+
+  it("is looked up again after longer and longer pauses, also when the first look came late", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier({ send: () => new Promise(() => {}), lookup: () => ({ outcome: "unknown" }) });
+    const one = engine(ground.connect(), { transports: [line] });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.advance(60 * minute);
+    const pauses = line.lookups.slice(1).map(({ at }, i) => at - (line.lookups[i]?.at ?? 0));
+    expect(pauses.slice(0, 4)).toEqual([10_000, 30_000, 120_000, 600_000]);
+  });
+
+  it("takes no harm from a carrier's times that are none", async () => {
+    const { clock, engine } = world();
+    const line = carrier({ send: (_, attempt) => (attempt.number === 1 ? busy(1_000.5) : accepted(attempt)) });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(5_000);
+    for (const at of [Number.NaN, -1, 1.5, 1e300]) {
+      await line.sink().receipt({ attempt_id: line.calls[1]?.attempt.attempt_id ?? "att_" }, { status: "delivered", at });
+    }
+    const { status, delivered_at } = await one.messages.get(id);
+    expect([status, delivered_at?.length]).toEqual(["delivered", 24]);
+  });
+
+  it("tells its story in the order in which it was written, whatever the clock did", async () => {
+    const { clock, engine } = world();
+    const line = carrier();
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(1_000);
+    clock.step(-60 * minute);
+    await one.sandbox.receipts(id, [{ status: "delivered" }]);
+    const { data } = await one.messages.timeline(id);
+    const steps = data.flatMap((entry) => (entry.type === "transition" ? [`${entry.from} ${entry.to}`] : []));
+    expect(steps).toEqual(["null queued", "queued sending", "sending sent", "sent delivered"]);
+  });
+});
+
+describe.each(storages)("idempotency keys on $name", ({ open }) => {
+  it("outlive their time while somebody still looks for the message", async () => {
+    const { clock, engine } = world();
+    const line = carrier({ send: () => lost, lookup: () => ({ outcome: "unknown" }) });
+    const one = engine(open().connect(), { transports: [line], idempotencyHours: 1 });
+    await one.start();
+    const input = { ...hello, send_at: new Date(clock.now() + 120 * minute).toISOString() };
+    const { id } = await one.messages.send(input, { idempotencyKey: "k" });
+    await clock.advance(123 * minute);
+    expect((await one.messages.send(input, { idempotencyKey: "k" })).id).toBe(id);
+  });
+
+  it("of a batch are remembered as long as an item waits for its time", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { idempotencyHours: 1 });
+    await one.start();
+    const batch = { messages: [hello, { ...hello, send_at: new Date(clock.now() + 300 * minute).toISOString() }] };
+    const first = await one.messages.batch(batch, { idempotencyKey: "b" });
+    await clock.advance(180 * minute);
+    const again = await one.messages.batch(batch, { idempotencyKey: "b" });
+    expect(again.data.map((item) => item.ok && item.message.id)).toEqual(
+      first.data.map((item) => item.ok && item.message.id),
+    );
+    expect((await one.messages.list()).data).toHaveLength(2);
+  });
+});
+
+it("a reset ends under steady traffic, which belongs to the new start", async () => {
+  const { engine } = world();
+  const one = engine(memory());
+  for (let i = 0; i < 30; i++) await one.messages.send(hello);
+  let isOver = false;
+  let sent = 0;
+  const traffic = (async () => {
+    for (; !isOver && sent < 20_000; sent++) await one.messages.send(hello);
+  })();
+  const { removed } = await one.sandbox.reset();
+  isOver = true;
+  await traffic;
+  expect(removed).toBeGreaterThanOrEqual(30);
+  expect(sent).toBeLessThan(20_000);
+});

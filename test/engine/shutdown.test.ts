@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { carrier } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+function closing(): { readonly storage: StoragePort; readonly closes: () => number } {
+  const storage = memory();
+  let closes = 0;
+  return {
+    storage: over(storage, {
+      close() {
+        closes++;
+        return storage.close();
+      },
+    }),
+    closes: () => closes,
+  };
+}
+
+describe("an engine that stops", () => {
+  it("closes the storage and stops the other transports when one transport throws at once", async () => {
+    const { engine, log } = world();
+    const { storage, closes } = closing();
+    const first = carrier();
+    const second = over(carrier({ name: "second" }), {
+      stop() {
+        throw new Error("a bug of the adapter");
+      },
+    });
+    const one = engine(storage, { transports: [first, second] });
+    await one.start();
+    await one.stop();
+    expect([first.stops, closes()]).toEqual([1, 1]);
+    expect(log).toMatchObject([{ level: "warn", facts: { transport: "second" } }]);
+  });
+
+  it("waits for a transport until its deadline, then goes on without it", async () => {
+    const { clock, engine, log } = world();
+    const { storage, closes } = closing();
+    const first = carrier();
+    const second = over(carrier({ name: "second" }), { stop: () => new Promise<void>(() => {}) });
+    const one = engine(storage, { transports: [first, second] });
+    await one.start();
+    let isOver = false;
+    const stop = one.stop({ deadlineMs: 3_000 }).then(() => {
+      isOver = true;
+    });
+    await clock.advance(2_999);
+    expect([isOver, closes()]).toEqual([false, 0]);
+    await clock.advance(1);
+    expect([isOver, closes(), first.stops]).toEqual([true, 1, 1]);
+    await stop;
+    expect(log).toMatchObject([{ level: "warn", facts: { transport: "second" } }]);
+    expect(clock.nextWakeAt).toBeUndefined();
+  });
+
+  it("spends one deadline on what is under way and the transports together", async () => {
+    const { clock, engine } = world();
+    const line = carrier({ send: () => new Promise(() => {}) });
+    const one = engine(memory(), { transports: [over(line, { stop: () => new Promise<void>(() => {}) })] });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.settle();
+    let isOver = false;
+    void one.stop({ deadlineMs: 3_000 }).then(() => {
+      isOver = true;
+    });
+    await clock.advance(3_000);
+    await clock.settle();
+    expect(isOver).toBe(true);
+  });
+
+  it("that never opened the storage leaves it to others", async () => {
+    const { engine } = world();
+    const { storage, closes } = closing();
+    await engine(storage).stop();
+    expect(closes()).toBe(0);
+  });
+});
+
+describe("an engine whose storage can't be watched", () => {
+  it("says so, leaves nothing running, and starts when it can", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    let deaf = true;
+    const flaky = over(storage, {
+      watch(listener) {
+        if (deaf) throw new Error("no more listeners");
+        return storage.watch?.(listener) ?? (() => {});
+      },
+    });
+    const line = carrier();
+    const one = engine(flaky, { transports: [line] });
+    await expect(one.start()).rejects.toThrow("no more listeners");
+    expect(line.starts).toBe(line.stops);
+    expect(clock.nextWakeAt).toBeUndefined();
+    deaf = false;
+    await one.start();
+    await one.messages.send(hello);
+    await clock.settle();
+    expect(line.calls).toHaveLength(1);
+  });
+});

@@ -1,0 +1,126 @@
+import { createSecretKey } from "node:crypto";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type EventRow, events } from "../../src/domain/events/rows.ts";
+import type { EventType } from "../../src/domain/events/types.ts";
+import { eventStream } from "../../src/events/stream.ts";
+import { NewsDesk } from "../../src/events/news.ts";
+import { idSource } from "../../src/ids.ts";
+import type { Call } from "../../src/operation.ts";
+import { defaultLimits } from "../../src/options.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { schema } from "../../src/schema.ts";
+import type { Scope } from "../../src/scope.ts";
+import { simulated } from "../../src/testing/index.ts";
+import { reads, type Reads } from "../../src/transactions/reads.ts";
+import { type StorageCase, storages } from "../support/storages.ts";
+
+const quiet: Scope = { account_id: "acct_quiet", mode: "live" };
+const busy: Scope = { account_id: "acct_busy", mode: "live" };
+
+let made = 0;
+function event(scope: Scope, type: EventType): EventRow {
+  const id = `evt_${String(++made).padStart(26, "0")}` as const;
+  return { ...scope, id, position: 0, type, conversation_id: null, contact_id: null, data: {}, created_at: 0 };
+}
+
+async function opened(open: StorageCase["open"]): Promise<StoragePort> {
+  const port = open().connect();
+  onTestFinished(() => port.close());
+  await port.open(schema);
+  return port;
+}
+
+async function commit(port: StoragePort, rows: readonly EventRow[]): Promise<void> {
+  await port.begin(0).commit(rows.map((row) => ({ kind: "insert", collection: events, row: { ...row, version: 1 } })));
+}
+
+interface Followed {
+  /** What the stream tells, one after the other. */
+  readonly told: AsyncIterator<string | undefined>;
+  readonly desk: NewsDesk;
+  /** The rows that each read answered. */
+  readonly read: EventRow[][];
+  readonly turns: () => number;
+}
+
+async function follow(port: StoragePort, input: { types?: EventType[]; last_event_id?: string }): Promise<Followed> {
+  const { clock, random } = simulated();
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
+  const desk = new NewsDesk(clock);
+  const read: EventRow[][] = [];
+  let turns = 0;
+  const plain = reads(port.reader);
+  const watched: Reads = {
+    ...plain,
+    async range(range) {
+      const rows = await plain.range(range);
+      read.push(rows as readonly object[] as EventRow[]);
+      return rows;
+    },
+  };
+  const sources = {
+    reads: watched,
+    news: () => desk.open(over.signal),
+    goesOn: () => Promise.resolve(true),
+    turn: () => (turns++, port.turn()),
+  };
+  const secret = createSecretKey(new Uint8Array(32));
+  const services = { drawId: idSource(clock, random), random, limits: defaultLimits, transports: [], secret };
+  const call: Call = { scope: quiet, caller: { type: "host" }, request_id: "req_1", idempotency_key: null, services };
+  const stream = await eventStream.open(sources, input, call, over.signal);
+  async function* ids(): AsyncGenerator<string | undefined> {
+    for await (const { id } of stream) yield id;
+  }
+  return { told: ids(), desk, read, turns: () => turns };
+}
+
+describe.each(storages)("a stream of events on $name", ({ open }) => {
+  test("taken up by a quiet account reads that account's events and no others, however many there are", async () => {
+    const port = await opened(open);
+    const own = [event(quiet, "message.sent"), event(quiet, "message.sent"), event(quiet, "message.sent")];
+    const others = (): EventRow[] => Array.from({ length: 500 }, () => event(busy, "message.sent"));
+    const sandbox: Scope = { ...quiet, mode: "sandbox" };
+    for (const each of own) await commit(port, [...others(), each, event(sandbox, "message.sent")]);
+    const { told, read } = await follow(port, { last_event_id: own[0]?.id ?? "" });
+    expect((await told.next()).value).toBe(own[1]?.id);
+    expect((await told.next()).value).toBe(own[2]?.id);
+    expect(read.flat().map(({ id }) => id)).toEqual(own.slice(1).map(({ id }) => id));
+  });
+
+  test("of a type that is rare gets past the others, lets others have their turn, and never reads them again", async () => {
+    const port = await opened(open);
+    const first = event(quiet, "message.sent");
+    const rare = [event(quiet, "message.failed"), event(quiet, "message.failed")];
+    const common = (): EventRow[] => Array.from({ length: 2_500 }, () => event(quiet, "message.updated"));
+    await commit(port, [first, ...common(), ...rare.slice(0, 1), ...common()]);
+    const { told, desk, read, turns } = await follow(port, { types: ["message.failed"], last_event_id: first.id });
+    expect((await told.next()).value).toBe(rare[0]?.id);
+    expect(turns()).toBeGreaterThanOrEqual(2);
+
+    const next = told.next();
+    for (let idle = 0; idle < 20; idle++) await port.turn();
+    await commit(port, [event(quiet, "message.updated"), ...rare.slice(1)]);
+    const before = read.length;
+    desk.raise();
+    expect((await next).value).toBe(rare[1]?.id);
+    expect(read.slice(before).flat().length).toBeLessThan(200);
+  });
+
+  test("without a place to go on from tells only of what comes, of its own account and mode", async () => {
+    const port = await opened(open);
+    await commit(port, [event(quiet, "message.sent"), event(busy, "message.sent")]);
+    const { told } = await follow(port, {});
+    const next = told.next();
+    const fresh = event(quiet, "message.sent");
+    await commit(port, [event(busy, "message.sent"), event({ ...quiet, mode: "sandbox" }, "message.sent"), fresh]);
+    expect((await next).value).toBe(fresh.id);
+  });
+
+  test("can't be taken up at another account's event", async () => {
+    const port = await opened(open);
+    const theirs = event(busy, "message.sent");
+    await commit(port, [theirs]);
+    await expect(follow(port, { last_event_id: theirs.id })).rejects.toMatchObject({ code: "validation_failed" });
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type MessageRow, messages } from "../../src/domain/messages/rows.ts";
+import type { ListMessages, Message } from "../../src/domain/messages/types.ts";
+import type { Page } from "../../src/fields.ts";
+import type { ContactId, ConversationId } from "../../src/ids.ts";
+import type { MessagingEngine } from "../../src/index.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { schema } from "../../src/schema.ts";
+import type { Scope } from "../../src/scope.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const ulid = (n: number): string => String(n).padStart(26, "0");
+const conversation_id: ConversationId = `conv_${ulid(1)}`;
+const contact_id: ContactId = `ct_${ulid(1)}`;
+/** More than a page of a list looks at. */
+const many = 2_500;
+/** The few that fail. */
+const failing = new Set([3, 1_200, 1_201, many - 2]);
+
+function row(scope: Scope, n: number): MessageRow {
+  return {
+    ...scope,
+    id: `msg_${ulid(n)}`,
+    conversation_id,
+    contact_id,
+    sequence: n,
+    direction: "outbound",
+    channel: "sms",
+    status: failing.has(n) ? "failed" : "delivered",
+    from: "+15005559999",
+    to: "+15005550001",
+    body: "Hello",
+    media: [],
+    author_type: "api",
+    author_id: null,
+    category: "transactional",
+    segments: 1,
+    encoding: "GSM-7",
+    send_at: null,
+    expires_at: null,
+    error: null,
+    transport: null,
+    provider_message_id: null,
+    metadata: {},
+    idempotency_key: null,
+    attempts: 0,
+    retry_at: null,
+    carriage: null,
+    created_at: n,
+    updated_at: n,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+  };
+}
+
+interface Filled {
+  readonly engine: MessagingEngine;
+  readonly own: Scope;
+}
+
+/** An account with one long conversation. */
+async function filled(port: StoragePort, writer: StoragePort): Promise<Filled> {
+  const engine = world().engine(port);
+  const { account } = await engine.accounts.create({ name: "own" });
+  const own: Scope = { account_id: account.id, mode: "live" };
+  await writer.open(schema);
+  onTestFinished(() => writer.close());
+  const inserts = Array.from({ length: many }, (_, n) => ({
+    kind: "insert" as const,
+    collection: messages,
+    row: { ...row(own, n), version: 1 },
+  }));
+  await writer.begin(0).commit(inserts);
+  return { engine, own };
+}
+
+type List = (input: ListMessages) => Promise<Page<Message>>;
+
+function listOf(engine: MessagingEngine, { account_id, mode }: Scope): List {
+  return (input) => engine.account(account_id, { mode }).messages.list(input);
+}
+
+async function walk(list: List, filters: ListMessages): Promise<Page<Message>[]> {
+  const pages: Page<Message>[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; cursor = pages.at(-1)?.next_cursor) {
+    pages.push(await list({ ...filters, ...(cursor === undefined ? {} : { cursor }) }));
+  }
+  return pages;
+}
+
+const stretches: [string, ListMessages][] = [
+  ["of an account", {}],
+  ["of a conversation", { conversation_id }],
+  ["of a contact", { contact_id }],
+];
+
+describe.each(storages)("a list of messages on $name", ({ open }) => {
+  test.each(stretches)("%s finds the few that pass a filter, page by page, however many don't", async (_, stretch) => {
+    const ground = open();
+    const { engine, own } = await filled(ground.connect(), ground.connect());
+    const pages = await walk(listOf(engine, own), { ...stretch, status: "failed", limit: 3 });
+    const ids = pages.flatMap(({ data }) => data).map(({ id }) => id);
+    expect(ids).toEqual([...failing].toReversed().map((n) => `msg_${ulid(n)}`));
+    // A page that looked at them all would have had three.
+    expect(pages[0]?.data).toHaveLength(1);
+    const whole = await walk(listOf(engine, own), { ...stretch, limit: 100 });
+    expect(whole).toHaveLength(many / 100);
+  });
+
+  test("of another account's or mode's conversation or contact is as empty as of one that never was", async () => {
+    const ground = open();
+    const { engine, own } = await filled(ground.connect(), ground.connect());
+    const { account } = await engine.accounts.create({ name: "stranger" });
+    const strangers: Scope[] = [{ account_id: account.id, mode: "live" }, { ...own, mode: "sandbox" }];
+    for (const scope of strangers) {
+      for (const [, stretch] of stretches) {
+        for (const filters of [{}, { status: "failed" }, { created_after: "1970-01-01T00:00:00Z" }] as const) {
+          const page = await listOf(engine, scope)({ ...stretch, ...filters });
+          expect(page).toEqual({ data: [], has_more: false, next_cursor: null });
+        }
+      }
+    }
+  });
+});
