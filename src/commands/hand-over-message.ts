@@ -84,7 +84,7 @@ async function loseAnswer(tx: Tx, actor: Actor, message: Seen<MessageRow>, carri
   });
 }
 
-function attemptOf(message: MessageRow, drawId: DrawId, now: number, leaseMs: number): AttemptRow {
+function attemptOf(message: Seen<MessageRow>, drawId: DrawId, now: number, leaseMs: number): AttemptRow {
   const { account_id, mode, id: message_id, transport } = message;
   return {
     id: drawId("att"),
@@ -98,6 +98,8 @@ function attemptOf(message: MessageRow, drawId: DrawId, now: number, leaseMs: nu
     outcome: "pending",
     answered_at: null,
     answer_id: null,
+    message_version: message.version,
+    answer_version: null,
     provider_message_id: null,
     error: null,
     next_attempt_at: null,

@@ -39,7 +39,7 @@ export async function settleAttempt(
   const answered = tx.update(attempts, attempt, {
     ...answer,
     provider_message_id,
-    ...(isLate ? {} : { answered_at: tx.now, answer_id: actor.drawId("ent"), led_to }),
+    ...(isLate ? {} : { answered_at: tx.now, answer_id: actor.drawId("ent"), answer_version: moved.version, led_to }),
     next_attempt_at: moved.status === "queued" ? moved.retry_at : null,
   });
   const look = firstLookAt(answered, moved, carriers, tx.now);

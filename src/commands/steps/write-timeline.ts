@@ -1,5 +1,6 @@
 import { type MessageRow, timeline } from "../../domain/messages/rows.ts";
 import type { TimelineEntry } from "../../domain/timeline/types.ts";
+import type { Seen } from "../../ports/collection.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import type { Actor } from "./append-event.ts";
 
@@ -8,9 +9,9 @@ export function writeTimeline(
   tx: Tx,
   { scope, drawId }: Actor,
   before: MessageRow,
-  after: MessageRow,
+  after: Seen<MessageRow>,
   entry: TimelineEntry | null,
 ): void {
   const led_to = after.status === before.status ? null : after.status;
-  tx.insert(timeline, { ...scope, message_id: after.id, id: drawId("ent"), at: tx.now, led_to, entry });
+  tx.insert(timeline, { ...scope, message_id: after.id, id: drawId("ent"), at: tx.now, led_to, message_version: after.version, entry });
 }

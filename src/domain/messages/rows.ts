@@ -123,6 +123,9 @@ export interface AttemptRow {
   readonly next_attempt_at: number | null;
   /** The status that the answer led to. */
   readonly led_to: MessageStatus | null;
+  /** The message's version when it began, and when it was answered: their place in the timeline. */
+  readonly message_version: number;
+  readonly answer_version: number | null;
   /** Look-ups that were made. */
   readonly lookups: number;
 }
@@ -143,6 +146,8 @@ export const attempts = collection<AttemptRow>("message_attempts", {
   error: nullable(json),
   next_attempt_at: nullable(time),
   led_to: nullable(text),
+  message_version: integer,
+  answer_version: nullable(integer),
   lookups: integer,
 });
 export const attemptById = attempts.key("id");
@@ -197,6 +202,8 @@ export interface TimelineRow {
   readonly id: EntryId;
   readonly at: number;
   readonly led_to: MessageStatus | null;
+  /** The message's version after it: engines agree on versions, and not on the time. */
+  readonly message_version: number;
   readonly entry: TimelineEntry | null;
 }
 
@@ -207,6 +214,7 @@ export const timeline = collection<TimelineRow>("message_timeline", {
   id: text,
   at: time,
   led_to: nullable(text),
+  message_version: integer,
   entry: nullable(json),
 });
 export const timelineById = timeline.key("account_id", "mode", "message_id", "id");

@@ -5,7 +5,9 @@ import type { TimelineEntry } from "./types.ts";
 
 /** One thing that happened to a message: what there is to tell of it, and the status that it led to. */
 export interface Happening {
-  /** The ULID that it was written under. They ascend where the clock may step back, so they give the order. */
+  /** The message's version after it. Of those that share a commit, the ULIDs tell the order. */
+  readonly version: number;
+  /** What it was written under. */
   readonly ulid: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -28,7 +30,7 @@ export function timelineOf(created: Happening, happenings: readonly Happening[])
 }
 
 function inOrder(a: Happening, b: Happening): number {
-  return a.ulid < b.ulid ? -1 : 1;
+  return a.version - b.version || (a.ulid < b.ulid ? -1 : 1);
 }
 
 export interface AttemptFacts {
@@ -39,6 +41,8 @@ export interface AttemptFacts {
   readonly outcome: Extract<TimelineEntry, { type: "attempt" }>["outcome"];
   readonly answered_at: number | null;
   readonly answer_id: string | null;
+  readonly message_version: number;
+  readonly answer_version: number | null;
   readonly provider_message_id: string | null;
   readonly error: MessageError | null;
   readonly next_attempt_at: number | null;
@@ -47,7 +51,7 @@ export interface AttemptFacts {
 
 /** An attempt happens twice: it begins, and it is answered. */
 export function happeningsOf(attempt: AttemptFacts): Happening[] {
-  const { id, number, transport, started_at, outcome, answered_at, answer_id, provider_message_id } = attempt;
+  const { id, number, transport, started_at, outcome, answered_at, answer_id, answer_version, provider_message_id } = attempt;
   const { error, led_to } = attempt;
   const entry: TimelineEntry = {
     type: "attempt",
@@ -62,7 +66,7 @@ export function happeningsOf(attempt: AttemptFacts): Happening[] {
     next_attempt_at: isoOrNull(attempt.next_attempt_at),
   };
   const ulid = ulidOf(id);
-  const began: Happening = { ulid, at: started_at, led_to: "sending", error: null, entry };
-  if (answered_at === null || answer_id === null) return [began];
-  return [began, { ulid: ulidOf(answer_id), at: answered_at, led_to, error, entry: null }];
+  const began: Happening = { version: attempt.message_version, ulid, at: started_at, led_to: "sending", error: null, entry };
+  if (answered_at === null || answer_id === null || answer_version === null) return [began];
+  return [began, { version: answer_version, ulid: ulidOf(answer_id), at: answered_at, led_to, error, entry: null }];
 }
