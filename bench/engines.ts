@@ -53,7 +53,9 @@ export const text = "Your table for two is booked for 7 pm. See you then!";
 
 /** Makes the known contacts, with a message each. */
 export async function meet({ messages }: MessagingEngine): Promise<void> {
-  await Promise.all(Array.from({ length: known }, (_, i) => messages.send({ to: recipient("existing", i), body: text })));
+  await Promise.all(
+    Array.from({ length: known }, (_, i) => messages.send({ to: recipient("existing", i), body: text })),
+  );
 }
 
 export async function send({ messages }: MessagingEngine, recipients: Recipients, i: number): Promise<void> {

@@ -30,7 +30,12 @@ export function express(): Promise<string> {
       const rates = await medians(contenders, rounds);
       const base = rates.get(bare) ?? 1;
       console.log(`\nRequests a second over ${sockets} keep-alive connections, client and server in a process each\n`);
-      console.log(table(["", "a second", "of bare"], [...rates].map(([name, rate]) => [name, count(rate), ratio(rate / base)])));
+      console.log(
+        table(
+          ["", "a second", "of bare"],
+          [...rates].map(([name, rate]) => [name, count(rate), ratio(rate / base)]),
+        ),
+      );
       const [disk = 0, ram = 0] = [rates.get(onSqlite), rates.get(onMemory)];
       return `Express of bare: SQLite ${ratio(disk / base)}, memory ${ratio(ram / base)}`;
     } finally {

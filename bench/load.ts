@@ -21,7 +21,9 @@ export function postRequest(path: string, headers: Readonly<Record<string, strin
     "Content-Length": String(Buffer.byteLength(body)),
     ...headers,
   });
-  return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`);
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`,
+  );
 }
 
 function opened(port: number): Promise<Socket> {

@@ -33,7 +33,11 @@ function median(values: readonly number[]): number {
 }
 
 /** Runs `work` for 0, 1 … `times` - 1, so many at a time. Answers how long it took, in milliseconds. */
-export async function concurrently(times: number, atOnce: number, work: (i: number) => Promise<unknown>): Promise<number> {
+export async function concurrently(
+  times: number,
+  atOnce: number,
+  work: (i: number) => Promise<unknown>,
+): Promise<number> {
   let next = 0;
   const began = performance.now();
   const one = async (): Promise<void> => {

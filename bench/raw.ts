@@ -149,12 +149,18 @@ function writeStatement(write: Write, nextPosition: () => number): Statement {
       const set = changed.map((column) => `"${column}" = ?`).join(", ");
       const values = changed.map((column) => encodeAt(place(column), write.row));
       const where = equal([...key, "version"]);
-      return { sql: `UPDATE ${name} SET ${set} WHERE ${where}`, values: [...values, ...bound(write.key), write.version] };
+      return {
+        sql: `UPDATE ${name} SET ${set} WHERE ${where}`,
+        values: [...values, ...bound(write.key), write.version],
+      };
     }
     case "remove":
     case "hold": {
       const verb = write.kind === "remove" ? "DELETE FROM" : "SELECT 1 FROM";
-      return { sql: `${verb} ${name} WHERE ${equal([...key, "version"])}`, values: [...bound(write.key), write.version] };
+      return {
+        sql: `${verb} ${name} WHERE ${equal([...key, "version"])}`,
+        values: [...bound(write.key), write.version],
+      };
     }
   }
 }

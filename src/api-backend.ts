@@ -40,7 +40,8 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     stream: async (stream, input, context, signal) => {
       const executor = await prepared();
       const { caller } = context;
-      const goesOn = async (): Promise<boolean> => !news.closed && (caller.type === "host" || (await keyRing.isValid(caller)));
+      const goesOn = async (): Promise<boolean> =>
+        !news.closed && (caller.type === "host" || (await keyRing.isValid(caller)));
       return executor.open(stream, input, context, { news: () => news.open(signal), goesOn }, signal);
     },
     callback: async (name, request) => {

@@ -94,7 +94,10 @@ export class MessagingEngine implements AsyncDisposable {
     const sinks = { store: this.#store, drawId: this.#drawId, logger };
     const backend = apiBackend({ ...sinks, clock, limits, transports, keyRing, news: this.#news, prepared });
     this.api = apiHandler(backend, apiRoutes(limits));
-    this.#own = accountHandle({ account_id: defaultAccountId, mode }, this.#runIn({ account_id: defaultAccountId, mode }));
+    this.#own = accountHandle(
+      { account_id: defaultAccountId, mode },
+      this.#runIn({ account_id: defaultAccountId, mode }),
+    );
     this.accounts = {
       create: (input, commandOptions) => this.#runIn(this.#own.scope).change(createAccount, input, commandOptions),
     };
@@ -329,5 +332,7 @@ function stopped(): TidingsError {
 function checkedKey(key: string | undefined): string | null {
   if (key === undefined) return null;
   if (isIdempotencyKey(key)) return key;
-  throw invalid([{ parameter: "idempotencyKey", code: "format", message: "must be 1 to 255 visible ASCII characters" }]);
+  throw invalid([
+    { parameter: "idempotencyKey", code: "format", message: "must be 1 to 255 visible ASCII characters" },
+  ]);
 }

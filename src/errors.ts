@@ -42,10 +42,7 @@ export const errorCodes: readonly ErrorCode[] = Object.keys(catalogue) as ErrorC
 export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
 
 /** `pointer` is a JSON pointer (RFC 6901) into the body; `parameter` a path or query parameter; `header` a header. */
-export type FieldPlace =
-  | { readonly pointer: string }
-  | { readonly parameter: string }
-  | { readonly header: string };
+export type FieldPlace = { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };
 
 export interface ErrorFacts {
   readonly errors?: readonly FieldError[];
@@ -85,7 +82,9 @@ export function notFound(noun: string): TidingsError {
 export function invalid(errors: readonly FieldError[]): TidingsError {
   const [first, ...rest] = errors;
   const detail = first === undefined ? "The input is not valid." : `${placeOf(first)}: ${first.message}`;
-  return new TidingsError("validation_failed", rest.length > 0 ? `${detail} (and ${rest.length} more)` : detail, { errors });
+  return new TidingsError("validation_failed", rest.length > 0 ? `${detail} (and ${rest.length} more)` : detail, {
+    errors,
+  });
 }
 
 function placeOf(place: FieldPlace): string {

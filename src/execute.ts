@@ -50,8 +50,7 @@ export interface ExecutorOptions {
 }
 
 type Settled<Output> =
-  | { readonly ok: true; readonly outcome: Outcome<Output> }
-  | { readonly ok: false; readonly error: TidingsError };
+  { readonly ok: true; readonly outcome: Outcome<Output> } | { readonly ok: false; readonly error: TidingsError };
 
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -93,7 +92,10 @@ export class Executor {
     context: Context,
   ): Promise<Outcome<Output>> {
     if (context.tx !== undefined) {
-      throw new TidingsError("invalid_option", `tx: ${procedure.name} takes several transactions and can't join yours.`);
+      throw new TidingsError(
+        "invalid_option",
+        `tx: ${procedure.name} takes several transactions and can't join yours.`,
+      );
     }
     const { store, services, clock } = this.#options;
     // Nobody schedules further ahead than this, whatever an item says.
@@ -127,7 +129,12 @@ export class Executor {
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>> {
     const { store, services } = this.#options;
-    return stream.open({ ...sources, reads: store.reads, turn: () => store.turn() }, input, { ...context, services }, signal);
+    return stream.open(
+      { ...sources, reads: store.reads, turn: () => store.turn() },
+      input,
+      { ...context, services },
+      signal,
+    );
   }
 
   /** Answers what the same request left before; `undefined` when the key is new. */
@@ -224,7 +231,11 @@ function isAnswer({ retryable, status }: TidingsError): boolean {
 
 type Answer = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
 
-function answerOf<Output>(command: Command<unknown, Output>, { status, value, body }: Outcome<Output>, key: string): Answer {
+function answerOf<Output>(
+  command: Command<unknown, Output>,
+  { status, value, body }: Outcome<Output>,
+  key: string,
+): Answer {
   const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
   const facts: { readonly id?: unknown; readonly idempotency_key?: unknown } =
     typeof value === "object" && value !== null ? value : {};

@@ -84,10 +84,7 @@ export const metadata: z.ZodType<Metadata> = z.record(z.string(), z.string());
 
 export function metadataInput(limits: Limits): z.ZodType<Metadata> {
   const entries = z
-    .record(
-      text(64).min(1),
-      text(limits.metadata_characters),
-    )
+    .record(text(64).min(1), text(limits.metadata_characters))
     .refine((value) => Object.keys(value).length <= limits.metadata_keys, {
       error: `must have at most ${limits.metadata_keys} keys`,
     })

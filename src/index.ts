@@ -1,14 +1,6 @@
 export { MessagingEngine } from "./engine.ts";
 export type { Accounts, StopOptions } from "./engine.ts";
-export type {
-  AccountHandle,
-  ApiKeys,
-  CommandOptions,
-  Events,
-  Messages,
-  Sandbox,
-  Senders,
-} from "./account-handle.ts";
+export type { AccountHandle, ApiKeys, CommandOptions, Events, Messages, Sandbox, Senders } from "./account-handle.ts";
 export { defaultLimits } from "./options.ts";
 export type { EngineOptions, Limits } from "./options.ts";
 export { ReplayedError, TidingsError } from "./errors.ts";

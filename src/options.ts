@@ -44,7 +44,7 @@ export interface EngineOptions {
   /** The mode of `engine.messages` and its like. Sandbox by default: going live is said, not assumed. */
   readonly mode?: Mode;
   readonly limits?: Partial<Limits>;
-  /** Jobs at once, 1 to 1,000; by default 64. */
+  /** Jobs at once, 1 to 1,000; by default 64. One transport has three quarters of them at most, so that one that hangs leaves room. */
   readonly concurrency?: number;
   /** Jobs at once for one destination (an account on a transport), 1 to 1,000; by default 16. */
   readonly laneConcurrency?: number;
@@ -69,7 +69,8 @@ export function settingsOf(options: EngineOptions): Settings {
   };
   /** Where a text is one of a few names, and telling which it was helps. */
   const expectName = (name: string, holds: boolean, expected: string, came: unknown): void => {
-    if (!holds) wrong.push(`${name}: expected ${expected}, got ${typeof came === "string" ? quoted(came) : describe(came)}`);
+    if (!holds)
+      {wrong.push(`${name}: expected ${expected}, got ${typeof came === "string" ? quoted(came) : describe(came)}`);}
   };
   const given: unknown = options;
   if (typeof given !== "object" || given === null) {
@@ -82,7 +83,12 @@ export function settingsOf(options: EngineOptions): Settings {
   expect("storage", has(storage, "begin", "open"), 'a storage, such as sqlite({ file }) of "tidings/sqlite"', storage);
   expect("clock", has(clock, "now", "sleep"), 'a clock: spread system() of "tidings/system"', clock);
   expect("random", has(random, "bytes"), 'randomness: spread system() of "tidings/system"', random);
-  expect("logger", logger === undefined || has(logger, "debug", "info", "warn", "error"), "a pino-shaped logger", logger);
+  expect(
+    "logger",
+    logger === undefined || has(logger, "debug", "info", "warn", "error"),
+    "a pino-shaped logger",
+    logger,
+  );
   expectName("mode", mode === "sandbox" || mode === "live", '"sandbox" or "live"', mode);
   const isList = Array.isArray(transports);
   const areTransports = isList && transports.every(isTransport);
@@ -93,13 +99,23 @@ export function settingsOf(options: EngineOptions): Settings {
 
   const within = (name: NumericOption, min: number, max: number, standard: number): number => {
     const value = options[name] ?? standard;
-    expect(name, Number.isInteger(value) && value >= min && value <= max, `a whole number from ${min} to ${max}`, value);
+    expect(
+      name,
+      Number.isInteger(value) && value >= min && value <= max,
+      `a whole number from ${min} to ${max}`,
+      value,
+    );
     return value;
   };
   const areLimits = typeof limits === "object" && limits !== null;
   expect("limits", areLimits, "an object", limits);
   for (const [name, value] of areLimits ? Object.entries(limits) : []) {
-    expectName(`limits.${name}`, Object.hasOwn(defaultLimits, name), `one of ${Object.keys(defaultLimits).join(", ")}`, name);
+    expectName(
+      `limits.${name}`,
+      Object.hasOwn(defaultLimits, name),
+      `one of ${Object.keys(defaultLimits).join(", ")}`,
+      name,
+    );
     expect(`limits.${name}`, Number.isSafeInteger(value) && value > 0, "a whole number above 0", value);
   }
   const settings: Settings = {

@@ -43,7 +43,10 @@ export async function page<R extends object>(
     range.index.name,
     canonical(filters),
   ]);
-  const after = cursor === undefined ? range.after : decode(cursor, binding, secret, placeColumns(range.index, range.prefix.length).length);
+  const after =
+    cursor === undefined
+      ? range.after
+      : decode(cursor, binding, secret, placeColumns(range.index, range.prefix.length).length);
 
   const { rows, more, last } = await look(reads, { ...range, limit, ...(after === undefined ? {} : { after }) });
   const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;

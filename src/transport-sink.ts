@@ -19,7 +19,9 @@ export function transportSink(transport: string, { store, drawId, logger }: Sink
       if (outcome === "unknown") logger.warn({ transport }, "a receipt for an attempt that is not known was dropped");
     },
     async inbound(message, account_id) {
-      const outcome = await store.commit((tx) => receiveMessage(tx, transport, message, account_id, drawId), { own: true });
+      const outcome = await store.commit((tx) => receiveMessage(tx, transport, message, account_id, drawId), {
+        own: true,
+      });
       if (outcome === "unknown") logger.warn({ transport }, "a message to an address that is nobody's was dropped");
     },
   };

@@ -59,7 +59,9 @@ function flatten(issue: z.core.$ZodIssue, place: Place, above: readonly Property
 function furthest(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined {
   const depth = (issues: readonly z.core.$ZodIssue[]): number =>
     Math.min(...issues.map(({ path, code }) => path.length + (code === "unrecognized_keys" ? 1 : 0)));
-  const [best] = branches.filter((issues) => issues.length > 0 && depth(issues) > 0).toSorted((a, b) => depth(b) - depth(a));
+  const [best] = branches
+    .filter((issues) => issues.length > 0 && depth(issues) > 0)
+    .toSorted((a, b) => depth(b) - depth(a));
   return best;
 }
 

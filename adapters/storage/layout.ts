@@ -2,7 +2,14 @@
  * How a row lies in a storage: its columns in one fixed order, each value in the form that is stored. Worked out once
  * for each collection, so that writing and reading a row is a walk over arrays.
  */
-import { type Collection, type Column, columnsOf, type Index, type KeyValue, positionColumnOf } from "../../src/ports/collection.ts";
+import {
+  type Collection,
+  type Column,
+  columnsOf,
+  type Index,
+  type KeyValue,
+  positionColumnOf,
+} from "../../src/ports/collection.ts";
 import { type Row, StorageRefusal } from "../../src/ports/storage.ts";
 
 /** Booleans are stored as 0 and 1, JSON as its text. */

@@ -20,7 +20,7 @@ export class Client {
     const response = await fetch(`${this.#url}/v1/messages`, {
       method: "POST",
       headers: {
-        "Authorization": `Bearer ${this.#key}`,
+        Authorization: `Bearer ${this.#key}`,
         "Content-Type": "application/json",
         "Idempotency-Key": idempotencyKey,
       },

@@ -56,13 +56,17 @@ export class Journal {
   /** Of what `isLate`, that it has not ended as it should by now is a failure. */
   rows({ isLate = false } = {}): Row[] {
     const entries = [...this.#entries.values()];
-    const expected = entries.filter(({ scenario }) => scenario !== undefined).toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1));
+    const expected = entries
+      .filter(({ scenario }) => scenario !== undefined)
+      .toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1));
     const others = entries.filter(({ scenario }) => scenario === undefined);
     return [...expected, ...others].map((entry) => rowOf(entry, isLate));
   }
 
   isSettled(): boolean {
-    return [...this.#entries.values()].every((entry) => entry.scenario === undefined || hasPassed(entry, entry.scenario));
+    return [...this.#entries.values()].every(
+      (entry) => entry.scenario === undefined || hasPassed(entry, entry.scenario),
+    );
   }
 
   async #lookAt(entry: Entry): Promise<News[]> {
@@ -89,7 +93,8 @@ function rowOf({ message, scenario, words, ...rest }: Entry, isLate: boolean): R
   };
 }
 
-const addressOf = ({ message, scenario }: Pick<Entry, "message" | "scenario">): string => message?.to ?? scenario?.to ?? "";
+const addressOf = ({ message, scenario }: Pick<Entry, "message" | "scenario">): string =>
+  message?.to ?? scenario?.to ?? "";
 
 type Followed = Pick<Entry, "message" | "attempts" | "replies">;
 

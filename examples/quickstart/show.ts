@@ -21,7 +21,7 @@ export async function show(journal: Journal, { notes, invitation, isOnce, stoppe
   const screen = new Screen();
   const began = Date.now();
   if (!screen.isLive && invitation.length > 0) console.log([...invitation.slice(1), ""].join("\n"));
-  for (let isShown = false; ; ) {
+  for (let isShown = false; ;) {
     const isLate = isOnce && Date.now() - began > longestMs;
     const isOver = stopped.aborted || isLate || (isOnce && journal.isSettled());
     // What changes nothing is no event: so the timelines are looked at, too.

@@ -12,14 +12,18 @@ export interface Row {
   readonly passed: boolean | undefined;
 }
 
-const styles = { good: "green", idle: "cyan", bad: "yellow", unsure: "magenta", void: "dim" } as const satisfies Record<Tone, string>;
+const styles = { good: "green", idle: "cyan", bad: "yellow", unsure: "magenta", void: "dim" } as const satisfies Record<
+  Tone,
+  string
+>;
 
 /** Plain where colour is not wanted: no terminal, or NO_COLOR. */
 export const dim = (text: string): string => styleText("dim", text);
 export const bold = (text: string): string => styleText("bold", text);
 
 const paint = ({ text, tone }: Pick<Word, "text" | "tone">): string => styleText(styles[tone], text);
-const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - stripVTControlCharacters(text).length));
+const padded = (text: string, width: number): string =>
+  text + " ".repeat(Math.max(0, width - stripVTControlCharacters(text).length));
 
 const numberWidth = 5;
 const labelWidth = 22;
@@ -44,7 +48,9 @@ function told({ words }: Row): string {
     if (last?.word.text === word.text) last.times++;
     else runs.push({ word, times: 1 });
   }
-  return runs.map(({ word: { text, tone }, times }) => paint({ text: times > 1 ? `${text} ×${times}` : text, tone })).join("  ");
+  return runs
+    .map(({ word: { text, tone }, times }) => paint({ text: times > 1 ? `${text} ×${times}` : text, tone }))
+    .join("  ");
 }
 
 /** One thing that happened, as a line of its own. */

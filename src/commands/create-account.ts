@@ -1,5 +1,10 @@
 import { accountResource } from "../domain/accounts/resource.ts";
-import { type CreateAccount, createAccountSchema, type CreatedAccount, standardPlan } from "../domain/accounts/types.ts";
+import {
+  type CreateAccount,
+  createAccountSchema,
+  type CreatedAccount,
+  standardPlan,
+} from "../domain/accounts/types.ts";
 import { scopes } from "../domain/keys/types.ts";
 import type { Command } from "../operation.ts";
 import { mintKey } from "./steps/mint-key.ts";

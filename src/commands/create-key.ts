@@ -1,5 +1,11 @@
 import { outlives } from "../domain/keys/rules.ts";
-import { type CreatedKey, type CreateKey, createKeySchema, type KeyScope, scopes as allScopes } from "../domain/keys/types.ts";
+import {
+  type CreatedKey,
+  type CreateKey,
+  createKeySchema,
+  type KeyScope,
+  scopes as allScopes,
+} from "../domain/keys/types.ts";
 import { millis } from "../domain/time.ts";
 import { invalid } from "../errors.ts";
 import type { Command } from "../operation.ts";
@@ -16,7 +22,8 @@ export const createKey: Command<CreateKey, CreatedKey> = {
       const message = `A ${scope.mode} key can't make a ${mode} key.`;
       throw invalid([{ pointer: "/mode", code: "other_mode", message }]);
     }
-    const own: readonly KeyScope[] = caller.type === "key" ? allScopes.filter((each) => caller.scopes.includes(each)) : allScopes;
+    const own: readonly KeyScope[] =
+      caller.type === "key" ? allScopes.filter((each) => caller.scopes.includes(each)) : allScopes;
     const scopes = asked ?? own;
     refuseWider(scopes, caller);
     const end = endOf(caller);
@@ -25,7 +32,9 @@ export const createKey: Command<CreateKey, CreatedKey> = {
       throw invalid([{ pointer: "/expires_at", code: "past", message: "must be in the future" }]);
     }
     if (outlives(expires, end)) {
-      throw invalid([{ pointer: "/expires_at", code: "too_late", message: "must not be later than the end of the key that asks" }]);
+      throw invalid([
+        { pointer: "/expires_at", code: "too_late", message: "must not be later than the end of the key that asks" },
+      ]);
     }
     return mintKey(tx, scope, { name, scopes, expires_at: expires }, services);
   },

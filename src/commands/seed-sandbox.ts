@@ -33,7 +33,15 @@ export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
       if ((await tx.get(identityByAddress, [account_id, mode, "text", from])) !== undefined) continue;
       for (const [i, body] of says.entries()) {
         const provider_message_id = `seed ${from} ${i}`;
-        const inbound = { provider_message_id, channel: "sms", from, to: sender.address, body, media: [], at: tx.now } as const;
+        const inbound = {
+          provider_message_id,
+          channel: "sms",
+          from,
+          to: sender.address,
+          body,
+          media: [],
+          at: tx.now,
+        } as const;
         await takeInMessage(tx, actorOf(scope, services.drawId), sender, inbound);
         made.messages++;
       }

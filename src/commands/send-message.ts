@@ -36,7 +36,12 @@ export const sendMessage: Command<SendMessage, Message> = {
     const known = await findRecipient(tx, call.scope, medium, input.to);
     const identity = known ?? (await findContact(tx, actor, medium, input.to));
     const { transports } = call.services;
-    const sender = await chooseSender(tx, call.scope, { channel, from: input.from, last: identity.last_sender_id }, transports);
+    const sender = await chooseSender(
+      tx,
+      call.scope,
+      { channel, from: input.from, last: identity.last_sender_id },
+      transports,
+    );
     if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
 
     const conversation = await openConversation(tx, actor, identity);

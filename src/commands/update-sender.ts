@@ -19,7 +19,8 @@ export const updateSender: Command<UpdateSender, Sender> = {
     if (change.channels !== undefined) refuseUnfit(services.transports, sender.transport, scope.mode, channels);
     const pace = change.messages_per_second === undefined ? sender.messages_per_second : change.messages_per_second;
 
-    const dropped = standard === false ? sender.channels : sender.channels.filter((channel) => !channels.includes(channel));
+    const dropped =
+      standard === false ? sender.channels : sender.channels.filter((channel) => !channels.includes(channel));
     await dropDefault(tx, sender, dropped);
     const isDefault = await isDefaultFor(tx, sender, channels);
     const updated = tx.update(senders, sender, { channels, messages_per_second: pace, default: isDefault });

@@ -36,7 +36,8 @@ export class NewsDesk {
   }
 
   heed(writes: readonly Write[]): void {
-    if (this.#waiting.size > 0 && writes.some(({ collection }) => collection === events || collection === keys)) this.raise();
+    if (this.#waiting.size > 0 && writes.some(({ collection }) => collection === events || collection === keys))
+      {this.raise();}
   }
 
   /** Another process may have committed events. */

@@ -6,7 +6,9 @@ import { createHmac, type KeyObject } from "node:crypto";
  * input that could be guessed. A `KeyObject` is set up once; bytes cost that at each call.
  */
 export function fingerprint(secret: KeyObject | Uint8Array, operation: string, input: unknown): string {
-  return createHmac("sha256", secret).update(`${operation}\n${canonicalJson(withoutKey(input))}`).digest("hex");
+  return createHmac("sha256", secret)
+    .update(`${operation}\n${canonicalJson(withoutKey(input))}`)
+    .digest("hex");
 }
 
 function withoutKey(input: unknown): unknown {

@@ -21,7 +21,8 @@ const mostLooked = 50;
  * none is taken for lost. What has expired meanwhile expires. Answers whether it did; if not, nothing is written.
  */
 export async function awaitTransport(tx: Tx, claim: Claim, carriers: Carriers, drawId: DrawId): Promise<boolean> {
-  const isLive = ({ status, expires_at }: MessageRow): boolean => status === "sending" || (expires_at ?? Infinity) > tx.now;
+  const isLive = ({ status, expires_at }: MessageRow): boolean =>
+    status === "sending" || (expires_at ?? Infinity) > tx.now;
   const isOurs = ({ transport }: MessageRow): boolean => transport === null || carriers.has(transport);
   const [head] = await tx.list(outbox, [claim.key], 1);
   if (head === undefined || (isLive(head) && isOurs(head))) return false;

@@ -34,7 +34,10 @@ export function followUpHandler({ store, clock, logger, drawId, transports, carr
         } catch (error) {
           // It is looked up again when the lease has lapsed.
           if (abort.aborted) return;
-          logger.warn({ err: errorFacts(error), transport: transport.name, attempt_id: attempt.id }, "a look-up failed; it says nothing");
+          logger.warn(
+            { err: errorFacts(error), transport: transport.name, attempt_id: attempt.id },
+            "a look-up failed; it says nothing",
+          );
         }
       }
       await store.commit((tx) => recordLookup(tx, claim, answer, drawId, carriers), { own: true });

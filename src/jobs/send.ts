@@ -55,7 +55,9 @@ export function sendHandler({ store, clock, logger, drawId, transports, carriers
         );
         if (late === undefined) continue;
         const record = (said: SendAnswer): Promise<void> =>
-          insist(clock, abort, () => store.commit((tx) => recordAnswer(tx, claim, handed, said, drawId, carriers), own));
+          insist(clock, abort, () =>
+            store.commit((tx) => recordAnswer(tx, claim, handed, said, drawId, carriers), own),
+          );
         void late.then(
           (said) =>
             record(said).catch((error: unknown) => {
@@ -88,7 +90,10 @@ async function call(
   { clock, logger, abort }: CallOptions,
 ): Promise<Called | "aborted"> {
   if (transport === undefined) {
-    const error = { code: "carrier_unavailable", message: `No transport ${attempt.transport} is set up here.` } as const;
+    const error = {
+      code: "carrier_unavailable",
+      message: `No transport ${attempt.transport} is set up here.`,
+    } as const;
     return { answer: { outcome: "rejected", error, permanent: false } };
   }
   const { id: attempt_id, number, started_at } = attempt;
@@ -102,11 +107,17 @@ async function call(
         sending = transport.send(outbound(message), { attempt_id, number, started_at, signal });
         return { answer: await sending };
       },
-      () => ({ answer: ambiguous("answer_lost", "The carrier did not answer in time; its call may still go on."), late: sending }),
+      () => ({
+        answer: ambiguous("answer_lost", "The carrier did not answer in time; its call may still go on."),
+        late: sending,
+      }),
     );
   } catch (error) {
     if (abort.aborted) return "aborted";
-    logger.warn({ err: errorFacts(error), transport: transport.name, attempt_id }, "a transport threw; its answer is lost");
+    logger.warn(
+      { err: errorFacts(error), transport: transport.name, attempt_id },
+      "a transport threw; its answer is lost",
+    );
     return { answer: ambiguous("unknown", "The transport failed without an answer.") };
   }
 }

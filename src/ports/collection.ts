@@ -24,8 +24,7 @@ export type Columns<R extends object> = { readonly [K in keyof R]-?: Column };
 
 /** Limits an index to the rows whose `column` is one of `in`, or is not null. */
 export type Condition =
-  | { readonly column: string; readonly in: readonly string[] }
-  | { readonly column: string; readonly present: true };
+  { readonly column: string; readonly in: readonly string[] } | { readonly column: string; readonly present: true };
 
 /** An index over `columns`. `K` is the tuple of their types. */
 export interface Index<R extends object = object, K extends readonly KeyValue[] = readonly KeyValue[]> {
@@ -39,8 +38,10 @@ export interface Index<R extends object = object, K extends readonly KeyValue[] 
   readonly key?: K;
 }
 
-export interface UniqueIndex<R extends object = object, K extends readonly KeyValue[] = readonly KeyValue[]>
-  extends Index<R, K> {
+export interface UniqueIndex<
+  R extends object = object,
+  K extends readonly KeyValue[] = readonly KeyValue[],
+> extends Index<R, K> {
   readonly unique: true;
 }
 

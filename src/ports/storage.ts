@@ -57,7 +57,12 @@ export type Write =
       readonly row: Row;
       readonly changed: readonly string[];
     }
-  | { readonly kind: "remove" | "hold"; readonly collection: Collection; readonly key: readonly KeyValue[]; readonly version: number }
+  | {
+      readonly kind: "remove" | "hold";
+      readonly collection: Collection;
+      readonly key: readonly KeyValue[];
+      readonly version: number;
+    }
   | { readonly kind: "add"; readonly collection: Collection; readonly row: Row };
 
 export interface StorageCapabilities {

@@ -92,9 +92,7 @@ export interface Receipt {
 }
 
 /** Says which attempt a receipt belongs to: by the provider's id, or by the attempt's where the carrier echoes it. */
-export type ReceiptSubject =
-  | { readonly provider_message_id: string }
-  | { readonly attempt_id: AttemptId };
+export type ReceiptSubject = { readonly provider_message_id: string } | { readonly attempt_id: AttemptId };
 
 /** `not_sent` only when the carrier surely never had it and never will: then the message is sent again. */
 export type LookupAnswer =

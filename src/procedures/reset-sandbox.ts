@@ -41,7 +41,7 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
 
 /** Those before `end`: what goes on being sent meanwhile belongs to the new start. */
 async function removeMessages(steps: Steps, { account_id, mode }: Scope, end: MessageId): Promise<number> {
-  for (let removed = 0; ; ) {
+  for (let removed = 0; ;) {
     const prefix = [account_id, mode];
     const range = { index: messages.primary, prefix, order: "ascending", until: [end], limit: chunk } as const;
     const rows = await steps.reads.range(range);

@@ -1,4 +1,9 @@
-import { type BatchMessages, batchMessagesSchema, type BatchResult, type BatchResults } from "../domain/messages/types.ts";
+import {
+  type BatchMessages,
+  batchMessagesSchema,
+  type BatchResult,
+  type BatchResults,
+} from "../domain/messages/types.ts";
 import { TidingsError } from "../errors.ts";
 import type { Procedure, Steps } from "../operation.ts";
 import { parse } from "../validation.ts";

@@ -75,7 +75,7 @@ export class BufferedTx implements Tx {
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#latest(collection, id, seen);
-    const base = touched === undefined ? (seen) : touched.base;
+    const base = touched === undefined ? seen : touched.base;
     const row = patched<Seen<R>>(base, seen, patch as Partial<Seen<R>>);
     const changed = new Set([...(touched?.changed ?? unchanged), ...Object.keys(patch)]);
     this.#overlay.put(collection, id, { key, base, row, changed });
@@ -87,7 +87,7 @@ export class BufferedTx implements Tx {
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#latest(collection, id, seen);
-    const base = touched === undefined ? (seen) : touched.base;
+    const base = touched === undefined ? seen : touched.base;
     this.#overlay.put(collection, id, { key, base, row: undefined, changed: unchanged });
   }
 

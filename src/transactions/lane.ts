@@ -1,7 +1,15 @@
 import { TidingsError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Index } from "../ports/collection.ts";
-import { type Group, type Lookup, type Row, StorageConflict, type StoragePort, StorageRefusal, type Write } from "../ports/storage.ts";
+import {
+  type Group,
+  type Lookup,
+  type Row,
+  StorageConflict,
+  type StoragePort,
+  StorageRefusal,
+  type Write,
+} from "../ports/storage.ts";
 import { BufferedTx, type Snapshot } from "./buffered-tx.ts";
 import { type AnySeen, encodeKey, Overlay } from "./overlay.ts";
 import type { Tx } from "./transaction.ts";
@@ -218,5 +226,7 @@ function runAgain(members: readonly Member[], error: unknown): Member[] {
 }
 
 function contended(cause: unknown): TidingsError {
-  return new TidingsError("storage_contended", "Others kept changing the same rows; nothing was written. Try again.", { cause });
+  return new TidingsError("storage_contended", "Others kept changing the same rows; nothing was written. Try again.", {
+    cause,
+  });
 }

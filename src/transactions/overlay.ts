@@ -156,6 +156,10 @@ function plus(collection: Collection, sum: Row, row: Row): Row {
 }
 
 /** A row with a patch. Its version is that of the next write, however many patches there are. */
-export function patched<R extends object>(base: { readonly version: number } | undefined, seen: R, patch: Partial<R>): Seen<R> {
+export function patched<R extends object>(
+  base: { readonly version: number } | undefined,
+  seen: R,
+  patch: Partial<R>,
+): Seen<R> {
   return { ...seen, ...patch, version: (base?.version ?? 0) + 1 };
 }

@@ -22,7 +22,9 @@ describe("the project", () => {
   });
 
   test("the core reads no clock, draws nothing, sets no timer and talks to nobody but through its ports", () => {
-    const findings = [...modulesIn("src/**/*.ts")].flatMap(([path, source]) => hiddenInputs(path, source, exempt[path]));
+    const findings = [...modulesIn("src/**/*.ts")].flatMap(([path, source]) =>
+      hiddenInputs(path, source, exempt[path]),
+    );
     expect(findings).toEqual([]);
   });
 });
@@ -142,6 +144,9 @@ describe("the check of hidden inputs", () => {
 
   test("an exemption is for what it names", () => {
     const source = "setImmediate(process.exit); setTimeout(f, 1)";
-    expect(hiddenInputs("src/a.ts", source, ["setImmediate"])).toEqual(["src/a.ts uses process", "src/a.ts uses setTimeout"]);
+    expect(hiddenInputs("src/a.ts", source, ["setImmediate"])).toEqual([
+      "src/a.ts uses process",
+      "src/a.ts uses setTimeout",
+    ]);
   });
 });

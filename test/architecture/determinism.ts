@@ -37,7 +37,8 @@ export function hiddenInputs(path: string, source: string, allowed: readonly str
     const name = nameOf(node) ?? "";
     if (bannedNames.has(name) && !allowed.includes(name)) findings.add(name);
     const part = halfBanned.get(name);
-    if (part !== undefined && !isPure(name, part, parent, field)) findings.add(name === "Date" ? "Date" : `${name}.${part}`);
+    if (part !== undefined && !isPure(name, part, parent, field))
+      {findings.add(name === "Date" ? "Date" : `${name}.${part}`);}
   }
   return [...findings].map((finding) => `${path} uses ${finding}`);
 }
@@ -58,5 +59,7 @@ function isPure(name: string, part: string, parent: SyntaxNode, field: string | 
   }
   // `new Date(…)` of something is a conversion; without arguments, or called as a function, it reads the clock.
   const given = parent["arguments"];
-  return name === "Date" && parent.type === "NewExpression" && field === "callee" && Array.isArray(given) && given.length > 0;
+  return (
+    name === "Date" && parent.type === "NewExpression" && field === "callee" && Array.isArray(given) && given.length > 0
+  );
 }

@@ -70,7 +70,9 @@ function refusalOutside(path: string, from: string, dependencies: readonly strin
   if (from === "?") return "an import must name its module";
   if (path.startsWith("examples/")) return undefined;
   if (from.startsWith("node:")) {
-    return path.startsWith("src/") && !builtinsOfSrc.has(from) ? "src knows no node built-in but node:crypto" : undefined;
+    return path.startsWith("src/") && !builtinsOfSrc.has(from)
+      ? "src knows no node built-in but node:crypto"
+      : undefined;
   }
   const name = from.split("/", from.startsWith("@") ? 2 : 1).join("/");
   return dependencies.includes(name) ? undefined : `${name} is not a dependency of the package`;
@@ -96,7 +98,8 @@ function refusalOfAdapter(path: string, target: string): string | undefined {
 
 function refusalInSrc(path: string, target: string): string | undefined {
   const [own, other] = [layerOf(path), layerOf(target)];
-  if (own === beside) return other === beside || belowTesting.has(other) ? undefined : "testing stands on ports and transactions";
+  if (own === beside)
+    {return other === beside || belowTesting.has(other) ? undefined : "testing stands on ports and transactions";}
   if (other === beside) return "nothing in the engine stands on testing";
   const [rank, below] = [own, other].map((layer) => layers.findIndex((line) => line.includes(layer)));
   if (rank === -1 || below === -1) {

@@ -56,12 +56,19 @@ export function importsOf(program: SyntaxNode): Import[] {
     if (!importing.has(node.type)) continue;
     if (node.type === "ExportNamedDeclaration" && !isNode(node["source"])) continue;
     const specifiers = Array.isArray(node["specifiers"]) ? node["specifiers"].filter(isNode) : undefined;
-    imports.push({ from: text(node["source"], "Literal", "value") ?? "?", names: specifiers?.map(importedName) ?? ["*"] });
+    imports.push({
+      from: text(node["source"], "Literal", "value") ?? "?",
+      names: specifiers?.map(importedName) ?? ["*"],
+    });
   }
   return imports;
 }
 
 function importedName(specifier: SyntaxNode): string {
   if (specifier.type === "ImportDefaultSpecifier") return "default";
-  return nameOf(specifier["imported"]) ?? nameOf(specifier.type === "ExportSpecifier" ? specifier["local"] : undefined) ?? "*";
+  return (
+    nameOf(specifier["imported"]) ??
+    nameOf(specifier.type === "ExportSpecifier" ? specifier["local"] : undefined) ??
+    "*"
+  );
 }

@@ -9,7 +9,14 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { LookupAnswer, Receipt, ReceiptSubject, SendAnswer } from "../../src/ports/transport.ts";
 import type { Dice } from "./dice.ts";
 import { listen, type Listening, post } from "./http.ts";
-import { type LookupCall, type SendCall, sharedSecret, signatureHeader, signatureOf, transportName } from "./protocol.ts";
+import {
+  type LookupCall,
+  type SendCall,
+  sharedSecret,
+  signatureHeader,
+  signatureOf,
+  transportName,
+} from "./protocol.ts";
 
 /** `sent` is what the recipient got. The other ends are surely not sent. */
 export type CallEnd = "sent" | "refused" | "refused for good" | "dropped" | "too late" | "under way";

@@ -13,7 +13,8 @@ export class Acknowledgements {
 
   take(key: string, { status, body }: Reply): boolean {
     if (status !== 201) {
-      if (status !== 429 && status !== 409 && status !== 503) this.oddities.push(`${key} was answered ${status}: ${body}`);
+      if (status !== 429 && status !== 409 && status !== 503)
+        {this.oddities.push(`${key} was answered ${status}: ${body}`);}
       return false;
     }
     const { id } = JSON.parse(body) as { id: string };
@@ -37,7 +38,14 @@ export interface ClientOptions {
 const regulars = 40;
 
 /** Sends messages one after the other; each under a key of its own, and again under it until it is acknowledged. */
-export async function runClient({ name, dice, apiKey, engine, acknowledgements, stopped }: ClientOptions): Promise<void> {
+export async function runClient({
+  name,
+  dice,
+  apiKey,
+  engine,
+  acknowledgements,
+  stopped,
+}: ClientOptions): Promise<void> {
   for (let i = 0; !stopped(); i++) {
     const key = `${name}-${i}`;
     acknowledgements.keys.add(key);

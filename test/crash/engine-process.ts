@@ -24,7 +24,9 @@ const { storage, carrier, epoch, port, setup } = JSON.parse(process.argv[2] ?? "
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (facts: object, message: string): void =>
-  void process.stderr.write(`${message}: ${JSON.stringify(facts, (_, value: unknown) => (value instanceof Error ? String(value.stack) : value))}\n`);
+  void process.stderr.write(
+    `${message}: ${JSON.stringify(facts, (_, value: unknown) => (value instanceof Error ? String(value.stack) : value))}\n`,
+  );
 const logger: Logger = { debug() {}, info() {}, warn() {}, error: complain };
 
 const engine = new MessagingEngine({

@@ -1,5 +1,13 @@
 /** HTTP that breaks when the other side dies: nothing is tried again but by those who call. */
-import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
@@ -26,14 +34,20 @@ export function post(url: string, body: string, { headers, signal }: PostOptions
       ...(signal === undefined ? {} : { signal }),
     };
     const sent = request(url, options, (answer) => {
-      text(answer).then((read) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: read }), reject);
+      text(answer).then(
+        (read) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: read }),
+        reject,
+      );
     });
     sent.on("error", reject);
     sent.end(body);
   });
 }
 
-export async function listen(handler: (message: IncomingMessage, response: ServerResponse) => void, port = 0): Promise<Listening> {
+export async function listen(
+  handler: (message: IncomingMessage, response: ServerResponse) => void,
+  port = 0,
+): Promise<Listening> {
   const server = createServer(handler);
   // A killed client's sockets are gone; those of a living one must not be closed under it.
   server.keepAliveTimeout = 0;

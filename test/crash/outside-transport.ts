@@ -1,13 +1,25 @@
 import { TidingsError } from "../../src/errors.ts";
 import type { LookupAnswer, SendAnswer, Transport } from "../../src/ports/transport.ts";
 import { post } from "./http.ts";
-import { type LookupCall, type SendCall, sharedSecret, signatureHeader, signatureOf, type Told, transportName } from "./protocol.ts";
+import {
+  type LookupCall,
+  type SendCall,
+  sharedSecret,
+  signatureHeader,
+  signatureOf,
+  type Told,
+  transportName,
+} from "./protocol.ts";
 
 /** A transport to a carrier in another process. A call without an answer throws: nobody knows whether the message left. */
 export function outsideTransport(url: string): Transport {
   const call = async <T>(path: string, body: SendCall | LookupCall, signal?: AbortSignal): Promise<T> => {
     const headers = { authorization: sharedSecret };
-    const reply = await post(`${url}${path}`, JSON.stringify(body), signal === undefined ? { headers } : { headers, signal });
+    const reply = await post(
+      `${url}${path}`,
+      JSON.stringify(body),
+      signal === undefined ? { headers } : { headers, signal },
+    );
     if (reply.status !== 200) throw new Error(`the carrier answered ${reply.status}`);
     return JSON.parse(reply.body) as T;
   };

@@ -26,7 +26,11 @@ const afterLapse = 60_000;
 const afterLoss = 5_000;
 
 export function judge(evidence: Evidence): Verdict {
-  return { lost: lost(evidence), doubled: [...doubledKeys(evidence), ...doubledCalls(evidence)], broken: broken(evidence) };
+  return {
+    lost: lost(evidence),
+    doubled: [...doubledKeys(evidence), ...doubledCalls(evidence)],
+    broken: broken(evidence),
+  };
 }
 
 function lost({ acknowledged, messages, ledger }: Evidence): string[] {
@@ -64,7 +68,9 @@ function doubledCalls({ ledger, attempts }: Evidence): string[] {
     for (const [i, next] of calls.entries()) {
       const before = calls[i - 1];
       if (before !== undefined && !mayFollow(before, next)) {
-        found.push(`${id} was given to the carrier as ${next.attempt_id} after ${before.attempt_id}, which was ${before.end}`);
+        found.push(
+          `${id} was given to the carrier as ${next.attempt_id} after ${before.attempt_id}, which was ${before.end}`,
+        );
       }
     }
   }

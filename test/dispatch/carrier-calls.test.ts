@@ -118,7 +118,10 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
     const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
     await bare.start();
     await clock.advance(40_000);
-    expect([await outcome(bare, brief.id), await outcome(bare, patient.id)]).toEqual([["expired", "ttl_elapsed"], "queued"]);
+    expect([await outcome(bare, brief.id), await outcome(bare, patient.id)]).toEqual([
+      ["expired", "ttl_elapsed"],
+      "queued",
+    ]);
     await clock.advance(600_000);
     expect(await outcome(bare, patient.id)).toEqual(["expired", "ttl_elapsed"]);
     const { data } = await bare.messages.timeline(patient.id);
@@ -186,7 +189,9 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
   ] as const)("that are answered late, %s, are heard all the same", async (_, late, expected, calls) => {
     const { clock, engine } = world();
     const answer = held<SendAnswer>();
-    const line = carrier({ send: (_message, { number, ...attempt }) => (number === 1 ? answer.promise : accepted(attempt)) });
+    const line = carrier({
+      send: (_message, { number, ...attempt }) => (number === 1 ? answer.promise : accepted(attempt)),
+    });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
     const { id } = await one.messages.send(hello);
@@ -237,7 +242,11 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
     const begun = clock.now();
     await clock.advance(7_200_000);
     const message = await one.messages.get(id);
-    expect(message).toMatchObject({ status: "delivered", delivered_at: new Date(begun + 500).toISOString(), error: null });
+    expect(message).toMatchObject({
+      status: "delivered",
+      delivered_at: new Date(begun + 500).toISOString(),
+      error: null,
+    });
     expect(line.calls).toHaveLength(1);
   });
 
@@ -282,7 +291,10 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
     await one.start();
     const { id } = await one.messages.send(hello);
     await clock.settle();
-    expect(await one.messages.get(id)).toMatchObject({ status: "delivered", delivered_at: expect.any(String) as string });
+    expect(await one.messages.get(id)).toMatchObject({
+      status: "delivered",
+      delivered_at: expect.any(String) as string,
+    });
   });
 
   it("never come twice for one message, unless the first surely left nothing, whatever the carrier does", async () => {
@@ -296,27 +308,32 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
         return { accepted: accepted(attempt), busy: busy(), refused, lost, lostUnsent: lost }[answer] ?? lost;
       },
       lookup: (message, attempt) =>
-        plans.get(message.body)?.[attempt.number - 1] === "lostUnsent" ? { outcome: "not_sent" } : { outcome: "unknown" },
+        plans.get(message.body)?.[attempt.number - 1] === "lostUnsent"
+          ? { outcome: "not_sent" }
+          : { outcome: "unknown" },
     });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
     const answers = fc.constantFrom("accepted", "busy", "refused", "lost", "lostUnsent", "throws", "never");
     let run = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(answers, { maxLength: 4 }), { minLength: 1, maxLength: 6 }), async (scripts) => {
-        run++;
-        line.calls.splice(0);
-        for (const [i, script] of scripts.entries()) {
-          plans.set(`${run} ${i}`, script);
-          await one.messages.send({ to: `+1500555${1000 + (i % 2) + run * 2}`, body: `${run} ${i}` });
-        }
-        await clock.advance(900_000);
-        for (const [i, script] of scripts.entries()) {
-          const calls = line.calls.filter(({ message }) => message.body === `${run} ${i}`);
-          const certain = script.findIndex((each) => each !== "busy" && each !== "lostUnsent");
-          expect(calls).toHaveLength(certain === -1 ? script.length + 1 : certain + 1);
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(fc.array(answers, { maxLength: 4 }), { minLength: 1, maxLength: 6 }),
+        async (scripts) => {
+          run++;
+          line.calls.splice(0);
+          for (const [i, script] of scripts.entries()) {
+            plans.set(`${run} ${i}`, script);
+            await one.messages.send({ to: `+1500555${1000 + (i % 2) + run * 2}`, body: `${run} ${i}` });
+          }
+          await clock.advance(900_000);
+          for (const [i, script] of scripts.entries()) {
+            const calls = line.calls.filter(({ message }) => message.body === `${run} ${i}`);
+            const certain = script.findIndex((each) => each !== "busy" && each !== "lostUnsent");
+            expect(calls).toHaveLength(certain === -1 ? script.length + 1 : certain + 1);
+          }
+        },
+      ),
       { numRuns: 15 },
     );
   });

@@ -106,9 +106,18 @@ describe("a carrier's words", () => {
     sent.push(...callers(500));
     const [call] = line.calls;
     if (call === undefined) throw new Error("not called");
-    const receipt = line.sink().receipt({ attempt_id: call.attempt.attempt_id }, { status: "delivered", at: clock.now() });
+    const receipt = line
+      .sink()
+      .receipt({ attempt_id: call.attempt.attempt_id }, { status: "delivered", at: clock.now() });
     const { from: to } = await one.messages.get(id);
-    const words = { channel: "sms", from: "+15005550123", to: to ?? "", body: "Hi", media: [], at: clock.now() } as const;
+    const words = {
+      channel: "sms",
+      from: "+15005550123",
+      to: to ?? "",
+      body: "Hi",
+      media: [],
+      at: clock.now(),
+    } as const;
     const inbound = line.sink().inbound({ ...words, provider_message_id: "in" }, defaultAccountId);
     answer.answer(accepted(call.attempt));
     await clock.settle();

@@ -13,7 +13,17 @@ const now = Date.parse("2026-01-01T00:00:00.000Z");
 
 function job(key: string, lane: string, due_at: number): JobRow {
   const name = { kind: "send", key } as const;
-  return { ...name, lane, due_at, account_id: null, mode: null, leased: false, fence: 0, rearmed_at: null, failures: 0 };
+  return {
+    ...name,
+    lane,
+    due_at,
+    account_id: null,
+    mode: null,
+    leased: false,
+    fence: 0,
+    rearmed_at: null,
+    failures: 0,
+  };
 }
 
 describe.each(storages)("due jobs on $name", ({ open }) => {
@@ -24,7 +34,9 @@ describe.each(storages)("due jobs on $name", ({ open }) => {
   async function counted(rows: readonly JobRow[]): Promise<{ due: DueJobs; read: { ranges: number; rows: number } }> {
     const storage = open().connect();
     await storage.open(schema);
-    await storage.begin(0).commit(rows.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })));
+    await storage
+      .begin(0)
+      .commit(rows.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })));
     const read = { ranges: 0, rows: 0 };
     const reader: typeof storage.reader = over(storage.reader, {
       async range(range) {
@@ -40,7 +52,10 @@ describe.each(storages)("due jobs on $name", ({ open }) => {
   it("of a lane with 10,000 delay another lane's one by their turn, however late that came", async () => {
     const flood = Array.from({ length: 10_000 }, (_, n) => job(`flood ${n}`, "flood", now - 10_000 + n));
     const due = await search([...flood, job("other", "other", now)]);
-    const turns = [await due.find({ now, free: 4, freeIn: () => 4 }), await due.find({ now, free: 4, freeIn: () => 4 })];
+    const turns = [
+      await due.find({ now, free: 4, freeIn: () => 4 }),
+      await due.find({ now, free: 4, freeIn: () => 4 }),
+    ];
     expect(turns.flat().map(({ key }) => key)).toContain("other");
     expect(turns[0]).toHaveLength(4);
   });
@@ -73,7 +88,11 @@ describe.each(storages)("due jobs on $name", ({ open }) => {
     for (const free of [0, 1]) {
       const found: string[] = [];
       for (let n = 0; n < 30 && !found.includes("quiet"); n++) {
-        found.push(...(await due.find({ now, free: 1, freeIn: (lane) => (lane === "b flood" ? free : 16) })).map(({ key }) => key));
+        found.push(
+          ...(await due.find({ now, free: 1, freeIn: (lane) => (lane === "b flood" ? free : 16) })).map(
+            ({ key }) => key,
+          ),
+        );
       }
       expect(found).toContain("quiet");
     }
@@ -83,7 +102,10 @@ describe.each(storages)("due jobs on $name", ({ open }) => {
     const lanes = ["a", "b", "c", "d"] as const;
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ lane: fc.constantFrom(...lanes), due: fc.integer({ min: -1_000, max: 200 }) }), { maxLength: 60, size: "max" }),
+        fc.array(fc.record({ lane: fc.constantFrom(...lanes), due: fc.integer({ min: -1_000, max: 200 }) }), {
+          maxLength: 60,
+          size: "max",
+        }),
         fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 4, maxLength: 4 }),
         fc.integer({ min: 1, max: 12 }),
         fc.boolean(),
@@ -96,8 +118,15 @@ describe.each(storages)("due jobs on $name", ({ open }) => {
           const taken = found.map(({ key }) => byKey.get(key) ?? job("", "", Infinity));
           expect(new Set(taken).size).toBe(taken.length);
           expect(taken.every(({ due_at }) => due_at <= now)).toBe(true);
-          const room = lanes.map((lane) => Math.min(capOf(lane), rows.filter((row) => row.lane === lane && row.due_at <= now).length));
-          expect(taken).toHaveLength(Math.min(free, room.reduce((a, b) => a + b, 0)));
+          const room = lanes.map((lane) =>
+            Math.min(capOf(lane), rows.filter((row) => row.lane === lane && row.due_at <= now).length),
+          );
+          expect(taken).toHaveLength(
+            Math.min(
+              free,
+              room.reduce((a, b) => a + b, 0),
+            ),
+          );
           if (flooded) return;
           // In turns: no lane has two more than another that could have had more.
           const counts = lanes.map((lane) => taken.filter((each) => each.lane === lane).length);
@@ -133,7 +162,9 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     const accounts = await Promise.all(["a", "b", "c"].map((name) => one.accounts.create({ name })));
     for (const { account } of accounts) {
       const { messages } = one.account(account.id);
-      await Promise.all(Array.from({ length: 10 }, (_, n) => messages.send({ to: `+1500555${1_000 + n}`, body: "Hi" })));
+      await Promise.all(
+        Array.from({ length: 10 }, (_, n) => messages.send({ to: `+1500555${1_000 + n}`, body: "Hi" })),
+      );
     }
     await one.start();
     await clock.advance(30_000);
@@ -144,17 +175,23 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
   it("finds a message behind a stuck account's backlog and many accounts with nothing due yet, without an event to wake it", async () => {
     const { clock, engine } = world();
     const ground = open();
-    const line = carrier({ send: ({ body }, attempt) => (body === "stuck" ? new Promise(() => {}) : accepted(attempt)) });
+    const line = carrier({
+      send: ({ body }, attempt) => (body === "stuck" ? new Promise(() => {}) : accepted(attempt)),
+    });
     const one = engine(ground.connect(), { transports: [line], laneConcurrency: 1 });
     await one.start();
     const { messages } = one.account((await one.accounts.create({ name: "stuck" })).account.id);
-    await Promise.all(Array.from({ length: 300 }, (_, n) => messages.send({ to: `+1500555${1_000 + n}`, body: "stuck" })));
+    await Promise.all(
+      Array.from({ length: 300 }, (_, n) => messages.send({ to: `+1500555${1_000 + n}`, body: "stuck" })),
+    );
     await clock.settle();
     // In the ring of lanes these stand before the message's own.
     const storage = ground.connect();
     await storage.open(schema);
     const later = Array.from({ length: 2_000 }, (_, n) => job(`later ${n}`, `a lane ${n}`, clock.now() + 3_600_000));
-    await storage.begin(0).commit(later.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })));
+    await storage
+      .begin(0)
+      .commit(later.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })));
     await one.messages.send({ to: "+15005550001", body: "mine" });
     await clock.advance(1_000);
     expect(line.calls.map(({ message }) => message.body)).toEqual(["stuck", "mine"]);
@@ -180,12 +217,14 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
   it("keeps a retry's time though another destination is stuck with more due than it has room for", async () => {
     const { clock, engine } = world();
     const line = carrier({
-      send: ({ body }, attempt) => (body === "stuck" ? new Promise(() => {}) : attempt.number === 1 ? busy() : accepted(attempt)),
+      send: ({ body }, attempt) =>
+        body === "stuck" ? new Promise(() => {}) : attempt.number === 1 ? busy() : accepted(attempt),
     });
     const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
     const [stuck, other] = await Promise.all(["stuck", "other"].map((name) => one.accounts.create({ name })));
     await one.start();
-    for (const to of ["+15005551001", "+15005551002"]) await one.account(stuck?.account.id).messages.send({ to, body: "stuck" });
+    for (const to of ["+15005551001", "+15005551002"])
+      {await one.account(stuck?.account.id).messages.send({ to, body: "stuck" });}
     await clock.settle();
     const { id } = await one.account(other?.account.id).messages.send({ to: "+15005550001", body: "busy" });
     const begun = clock.now();
@@ -196,7 +235,9 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
 
   it("keeps the order of a conversation: what comes later waits while an earlier message backs off", async () => {
     const { clock, engine } = world();
-    const line = carrier({ send: ({ body }, attempt) => (body === "1" && attempt.number <= 3 ? busy() : accepted(attempt)) });
+    const line = carrier({
+      send: ({ body }, attempt) => (body === "1" && attempt.number <= 3 ? busy() : accepted(attempt)),
+    });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
     for (const body of ["1", "2", "3"]) await one.messages.send({ to: "+15005550001", body });
@@ -204,7 +245,14 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await clock.advance(5_999);
     expect(line.calls.map(({ message }) => message.body)).toEqual(["1", "elsewhere", "1"]);
     await clock.advance(60_000);
-    expect(line.calls.map(({ message }) => message.body).filter((body) => body !== "elsewhere")).toEqual(["1", "1", "1", "1", "2", "3"]);
+    expect(line.calls.map(({ message }) => message.body).filter((body) => body !== "elsewhere")).toEqual([
+      "1",
+      "1",
+      "1",
+      "1",
+      "2",
+      "3",
+    ]);
   });
 
   it("lets a conversation go on past a scheduled message and past one whose fate is unknown", async () => {

@@ -39,7 +39,9 @@ function severed(storage: StoragePort): { readonly storage: StoragePort; cut(): 
 async function stalled({ clock, engine }: World, ground: Ground, script: Script = {}) {
   const answer = held<SendAnswer>();
   const line = severed(ground.connect());
-  const first = carrier({ send: (message, attempt) => (message.body === "Hello" && attempt.number === 1 ? answer.promise : accepted(attempt)) });
+  const first = carrier({
+    send: (message, attempt) => (message.body === "Hello" && attempt.number === 1 ? answer.promise : accepted(attempt)),
+  });
   const one = engine(line.storage, { transports: [first] });
   await one.start();
   const { id } = await one.messages.send(hello);
@@ -76,7 +78,9 @@ describe.each(storages)("leases on $name", ({ open }) => {
 
   it("that lapsed are looked up no sooner than 60 s later, and the message is sent again when it was not", async () => {
     const { clock, ...rest } = world();
-    const { id, two, second, call } = await stalled({ clock, ...rest }, open(), { lookup: () => ({ outcome: "not_sent" }) });
+    const { id, two, second, call } = await stalled({ clock, ...rest }, open(), {
+      lookup: () => ({ outcome: "not_sent" }),
+    });
     await clock.advance(600_000);
     expect(second.lookups).toHaveLength(1);
     expect((second.lookups[0]?.at ?? 0) - call.at).toBeGreaterThanOrEqual(120_000);
@@ -87,24 +91,27 @@ describe.each(storages)("leases on $name", ({ open }) => {
   it.each([
     ["accepted", "sent", 1],
     ["rejected", "sent", 2],
-  ] as const)("once lost, an answer that comes after all is taken for what it says: %s", async (said, status, calls) => {
-    const { clock, ...rest } = world();
-    const { id, call, answer, line, two, first, second } = await stalled({ clock, ...rest }, open());
-    await clock.advance(12_000);
-    // The owner comes to itself within its call's deadline, but its lease is gone: the clock of its machine stood still.
-    clock.step(60_000);
-    await clock.advance(6_000);
-    expect((await two.messages.get(id)).status).toBe("ambiguous");
-    line.mend();
-    answer.answer(said === "accepted" ? accepted(call.attempt) : busy());
-    await clock.advance(30_000);
-    expect((await two.messages.get(id)).status).toBe(status);
-    expect(first.calls.length + second.calls.length).toBe(calls);
-    const { data } = await two.messages.timeline(id);
-    const told = data.flatMap((entry) => (entry.type === "transition" ? [entry.to] : []));
-    expect(told.slice(0, 3)).toEqual(["queued", "sending", "ambiguous"]);
-    expect(told.at(-1)).toBe(status);
-  });
+  ] as const)(
+    "once lost, an answer that comes after all is taken for what it says: %s",
+    async (said, status, calls) => {
+      const { clock, ...rest } = world();
+      const { id, call, answer, line, two, first, second } = await stalled({ clock, ...rest }, open());
+      await clock.advance(12_000);
+      // The owner comes to itself within its call's deadline, but its lease is gone: the clock of its machine stood still.
+      clock.step(60_000);
+      await clock.advance(6_000);
+      expect((await two.messages.get(id)).status).toBe("ambiguous");
+      line.mend();
+      answer.answer(said === "accepted" ? accepted(call.attempt) : busy());
+      await clock.advance(30_000);
+      expect((await two.messages.get(id)).status).toBe(status);
+      expect(first.calls.length + second.calls.length).toBe(calls);
+      const { data } = await two.messages.timeline(id);
+      const told = data.flatMap((entry) => (entry.type === "transition" ? [entry.to] : []));
+      expect(told.slice(0, 3)).toEqual(["queued", "sending", "ambiguous"]);
+      expect(told.at(-1)).toBe(status);
+    },
+  );
 
   it("once lost let nothing more be handed over, though the engine believes that it has them", async () => {
     const { clock, ...rest } = world();
@@ -172,7 +179,9 @@ describe.each(storages)("several engines on $name", ({ open }) => {
     expect(calls.map(({ message }) => message.message_id).toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
     for (const line of lines) {
       for (const to of new Set(line.calls.map(({ message }) => message.to))) {
-        const numbers = line.calls.filter(({ message }) => message.to === to).map(({ message }) => Number(message.body));
+        const numbers = line.calls
+          .filter(({ message }) => message.to === to)
+          .map(({ message }) => Number(message.body));
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
       }
     }

@@ -48,7 +48,14 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { maxLength: 30, size: "max" }), async (list) => {
         const key = `job ${++run}`;
-        const order = (due_at: number): JobOrder => ({ kind: "send", key, account_id: null, mode: null, lane: "lane", due_at });
+        const order = (due_at: number): JobOrder => ({
+          kind: "send",
+          key,
+          account_id: null,
+          mode: null,
+          lane: "lane",
+          due_at,
+        });
         const claims: Claim[] = [];
         let holder: { readonly claim: Claim; until: number } | undefined;
         /** For when it was armed since its last run began; null when for nothing. */

@@ -36,31 +36,40 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     const mine = one.account();
     const { id: messageId, contact_id, conversation_id } = await mine.messages.send(hello);
     const { id: keyId } = await mine.apiKeys.create({ name: "mine" });
-    const { id: senderId } = await mine.senders.create({ address: "+15551230000", channels: ["sms"], transport: "sandbox" });
+    const { id: senderId } = await mine.senders.create({
+      address: "+15551230000",
+      channels: ["sms"],
+      transport: "sandbox",
+    });
     await clock.settle();
-    const { data: [event] } = await mine.events.list();
+    const {
+      data: [event],
+    } = await mine.events.list();
     const live = one.account(undefined, { mode: "live" });
     await live.senders.create({ address: "+15551230009", channels: ["sms"], transport: "sandbox" });
     const stranger = await other(one);
     const nobody = "00000000000000000000000000";
-    const asks: readonly [id: string, unknown: string, ask: (handle: AccountHandle, id: string) => Promise<unknown>][] = [
-      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.get(id)],
-      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.timeline(id)],
-      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.cancel(id)],
-      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.redact(id)],
-      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.edit(id, { body: "taken over" })],
-      [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.rotate(id)],
-      [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.revoke(id)],
-      [senderId, `snd_${nobody}`, ({ senders }, id) => senders.update(id, { default: true })],
-      [senderId, `snd_${nobody}`, ({ senders }, id) => senders.remove(id)],
-      [event?.id ?? "", `evt_${nobody}`, ({ events }, id) => events.get(id)],
-      [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.send({ ...hello, to: id })],
-      [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.preview({ ...hello, to: id })],
-    ];
+    const asks: readonly [id: string, unknown: string, ask: (handle: AccountHandle, id: string) => Promise<unknown>][] =
+      [
+        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.get(id)],
+        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.timeline(id)],
+        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.cancel(id)],
+        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.redact(id)],
+        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.edit(id, { body: "taken over" })],
+        [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.rotate(id)],
+        [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.revoke(id)],
+        [senderId, `snd_${nobody}`, ({ senders }, id) => senders.update(id, { default: true })],
+        [senderId, `snd_${nobody}`, ({ senders }, id) => senders.remove(id)],
+        [event?.id ?? "", `evt_${nobody}`, ({ events }, id) => events.get(id)],
+        [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.send({ ...hello, to: id })],
+        [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.preview({ ...hello, to: id })],
+      ];
     for (const [id, unknown, ask] of asks) {
       for (const handle of [stranger, live]) {
         const refusal = await errorOf(ask(handle, id));
-        expect(refusal, String(ask)).toMatchObject({ code: expect.stringMatching(/^(not_found|validation_failed)$/) as string });
+        expect(refusal, String(ask)).toMatchObject({
+          code: expect.stringMatching(/^(not_found|validation_failed)$/) as string,
+        });
         expect(refusal).toEqual(await errorOf(ask(handle, unknown)));
       }
     }
@@ -101,9 +110,18 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     const plan = { name: "big", requests_per_second: 500 };
     const { account, key } = await one.accounts.create({ name: "A", plan, time_zone: "Europe/Berlin" });
     expect(account).toMatchObject({ name: "A", plan, time_zone: "Europe/Berlin" });
-    expect(key).toMatchObject({ mode: "sandbox", scopes: [...scopes], secret: expect.stringMatching(/^tdg_test_[0-9A-Za-z]{38}$/) as string });
-    expect(await one.account(account.id).messages.send(hello)).toMatchObject({ status: "queued", from: "+15005559999" });
-    await expect(one.accounts.create({ name: "A", time_zone: "Mars/Olympus" })).rejects.toMatchObject({ code: "validation_failed" });
+    expect(key).toMatchObject({
+      mode: "sandbox",
+      scopes: [...scopes],
+      secret: expect.stringMatching(/^tdg_test_[0-9A-Za-z]{38}$/) as string,
+    });
+    expect(await one.account(account.id).messages.send(hello)).toMatchObject({
+      status: "queued",
+      from: "+15005559999",
+    });
+    await expect(one.accounts.create({ name: "A", time_zone: "Mars/Olympus" })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
   });
 
   it("have no sandbox bench in live mode", async () => {
@@ -153,7 +171,8 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
   it("have keys whose old secret lives for the grace time, and ends at once with a second rotation or a revocation", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
-    const status = async (secret: string | null): Promise<number> => (await call(one.api, { path: "/v1/account", key: secret ?? "" })).status;
+    const status = async (secret: string | null): Promise<number> =>
+      (await call(one.api, { path: "/v1/account", key: secret ?? "" })).status;
     const first = await one.apiKeys.create({ name: "K" });
     const second = await one.apiKeys.rotate(first.id, { grace_seconds: 60 });
     expect([second.id, await status(first.secret), await status(second.secret)]).toEqual([first.id, 200, 200]);
@@ -163,7 +182,9 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     expect([await status(first.secret), await status(second.secret)]).toEqual([401, 200]);
     const third = await one.apiKeys.rotate(first.id);
     const fourth = await one.apiKeys.rotate(first.id);
-    expect([await status(second.secret), await status(third.secret), await status(fourth.secret)]).toEqual([401, 200, 200]);
+    expect([await status(second.secret), await status(third.secret), await status(fourth.secret)]).toEqual([
+      401, 200, 200,
+    ]);
     const fifth = await one.apiKeys.rotate(first.id, { grace_seconds: 0 });
     expect([await status(fourth.secret), await status(fifth.secret)]).toEqual([401, 200]);
     const sixth = await one.apiKeys.rotate(first.id);
@@ -217,8 +238,12 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     const address = "+15551230001";
     const pointer = async (work: Promise<unknown>): Promise<unknown> =>
       work.catch((error: unknown) => (error instanceof TidingsError ? error.errors : []));
-    expect(await pointer(one.senders.create({ ...sms, address, transport: "pigeon" }))).toMatchObject([{ pointer: "/transport" }]);
-    expect(await pointer(one.senders.create({ ...sms, address, channels: ["webchat"] }))).toMatchObject([{ pointer: "/channels" }]);
+    expect(await pointer(one.senders.create({ ...sms, address, transport: "pigeon" }))).toMatchObject([
+      { pointer: "/transport" },
+    ]);
+    expect(await pointer(one.senders.create({ ...sms, address, channels: ["webchat"] }))).toMatchObject([
+      { pointer: "/channels" },
+    ]);
     const live = one.account(undefined, { mode: "live" });
     expect(await pointer(live.senders.create({ ...sms, address }))).toMatchObject([{ pointer: "/transport" }]);
   });
@@ -229,7 +254,9 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     const handles = await Promise.all(
       Array.from({ length: 8 }, async () => one.account((await other(one)).scope.account_id, { mode: "live" })),
     );
-    const made = await Promise.allSettled(handles.map(({ senders }) => senders.create({ ...sms, address: "+15551230001" })));
+    const made = await Promise.allSettled(
+      handles.map(({ senders }) => senders.create({ ...sms, address: "+15551230001" })),
+    );
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     for (const each of made) if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "conflict" });
   });
@@ -251,7 +278,11 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
       fc.asyncProperty(fc.array(step, { maxLength: 10, size: "max" }), async (steps) => {
         const handle = await other(one);
         let n = 0;
-        for (const { kind, nth, wish: { on, standard } } of steps) {
+        for (const {
+          kind,
+          nth,
+          wish: { on, standard },
+        } of steps) {
           const { data } = await handle.senders.list();
           const target = data[nth % data.length];
           const flag = standard === undefined ? {} : { default: standard };

@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 
 async function logOf({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
   const all: Event[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
+  for (let cursor: string | null | undefined; cursor !== null;) {
     const page = await events.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
     all.push(...page.data);
     cursor = page.next_cursor;
@@ -43,10 +43,17 @@ interface Following {
   readonly chunks: AsyncIterator<string>;
 }
 
-async function follow(engine: MessagingEngine, key: string, last?: string, signal = never, query = ""): Promise<Following> {
+async function follow(
+  engine: MessagingEngine,
+  key: string,
+  last?: string,
+  signal = never,
+  query = "",
+): Promise<Following> {
   const headers = last === undefined ? [] : ["Last-Event-ID", last];
   const { status, body } = await call(engine.api, { path: `/v1/events/stream${query}`, key, headers, signal });
-  if (body === null || typeof body === "string" || body instanceof Uint8Array) throw new Error(`no stream: ${String(body)}`);
+  if (body === null || typeof body === "string" || body instanceof Uint8Array)
+    {throw new Error(`no stream: ${String(body)}`);}
   return { status, chunks: body[Symbol.asyncIterator]() };
 }
 
@@ -64,7 +71,8 @@ async function take({ chunks }: Following, count: number): Promise<Event[]> {
 
 describe.each(storages)("events on $name", ({ name, open }) => {
   const script = carrier({
-    send: ({ body }, attempt) => (body === "refuse" ? refused : body === "busy" && attempt.number < 3 ? busy() : accepted(attempt)),
+    send: ({ body }, attempt) =>
+      body === "refuse" ? refused : body === "busy" && attempt.number < 3 ? busy() : accepted(attempt),
   });
 
   it("are told to handlers as the log has them, in its order, each with its account and mode", async () => {
@@ -125,7 +133,9 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     const heard = listen(one);
     const options = key === "none" ? {} : { idempotencyKey: key };
     // The contact is made before the sender is found to be none.
-    await expect(one.messages.send({ ...hello, from: "+15551230000" }, options)).rejects.toMatchObject({ code: "no_sender" });
+    await expect(one.messages.send({ ...hello, from: "+15551230000" }, options)).rejects.toMatchObject({
+      code: "no_sender",
+    });
     full = true;
     await expect(one.messages.send(hello)).rejects.toMatchObject({ code: "storage_unavailable" });
     await clock.settle();
@@ -176,7 +186,10 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     const [first] = await logOf(account);
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ sends: fc.nat(4), takes: fc.nat(12), aborts: fc.boolean() }), { minLength: 1, maxLength: 6 }),
+        fc.array(fc.record({ sends: fc.nat(4), takes: fc.nat(12), aborts: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 6,
+        }),
         async (cuts) => {
           const had = [first?.id ?? ""];
           for (const { sends, takes, aborts } of cuts) {

@@ -79,7 +79,9 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     const { id } = await one.messages.send(hello);
     await clock.advance(5_000);
     for (const at of [Number.NaN, -1, 1.5, 1e300]) {
-      await line.sink().receipt({ attempt_id: line.calls[1]?.attempt.attempt_id ?? "att_" }, { status: "delivered", at });
+      await line
+        .sink()
+        .receipt({ attempt_id: line.calls[1]?.attempt.attempt_id ?? "att_" }, { status: "delivered", at });
     }
     const { status, delivered_at } = await one.messages.get(id);
     expect([status, delivered_at?.length]).toEqual(["delivered", 24]);

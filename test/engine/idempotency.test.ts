@@ -26,7 +26,12 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
 
 /** Everything that the storage remembers under idempotency keys. */
 async function remembered(storage: StoragePort): Promise<string> {
-  const rows = await storage.reader.range({ index: idempotency.primary, prefix: [], order: "ascending", limit: 10_000 });
+  const rows = await storage.reader.range({
+    index: idempotency.primary,
+    prefix: [],
+    order: "ascending",
+    limit: 10_000,
+  });
   return JSON.stringify(rows);
 }
 
@@ -73,7 +78,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
   it("make one message of 200 sends at once, and all are answered the same", async () => {
     const { engine } = world();
     const one = engine(open().connect());
-    const answers = await Promise.all(Array.from({ length: 200 }, () => one.messages.send(hello, { idempotencyKey: "k" })));
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => one.messages.send(hello, { idempotencyKey: "k" })),
+    );
     expect(new Set(answers.map((each) => JSON.stringify(each))).size).toBe(1);
     expect((await one.messages.list()).data).toHaveLength(1);
   });
@@ -122,16 +129,21 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const live = one.account(undefined, { mode: "live" });
     await live.senders.create({ address: "+15551230000", channels: ["sms"], transport: "sandbox" });
     const handles = [one, one.account(account.id), live];
-    const ids = await Promise.all(handles.map(async ({ messages }) => (await messages.send(hello, { idempotencyKey: "k" })).id));
+    const ids = await Promise.all(
+      handles.map(async ({ messages }) => (await messages.send(hello, { idempotencyKey: "k" })).id),
+    );
     expect(new Set(ids).size).toBe(3);
     expect((await live.messages.send(hello, { idempotencyKey: "k" })).id).toBe(ids[2]);
   });
 
-  it.each(["", " ", "with space", "ü", "x".repeat(256), "tab\t"])("of another shape are refused: %j", async (idempotencyKey) => {
-    const { engine } = world();
-    const one = engine(open().connect());
-    await expect(one.messages.send(hello, { idempotencyKey })).rejects.toMatchObject({ code: "validation_failed" });
-  });
+  it.each(["", " ", "with space", "ü", "x".repeat(256), "tab\t"])(
+    "of another shape are refused: %j",
+    async (idempotencyKey) => {
+      const { engine } = world();
+      const one = engine(open().connect());
+      await expect(one.messages.send(hello, { idempotencyKey })).rejects.toMatchObject({ code: "validation_failed" });
+    },
+  );
 
   it("repeat a refusal, keep none of its writes, and stand by it when the cause is gone", async () => {
     const { engine } = world();
@@ -163,7 +175,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const { engine } = world();
     const { storage, allow, allowReads } = failing(open().connect());
     const one = engine(storage);
-    await expect(one.messages.send({ ...hello, to: "nobody" }, { idempotencyKey: "k" })).rejects.toMatchObject({ status: 422 });
+    await expect(one.messages.send({ ...hello, to: "nobody" }, { idempotencyKey: "k" })).rejects.toMatchObject({
+      status: 422,
+    });
     await one.messages.list();
     const failed = { code: "storage_unavailable", status: 503, retryable: true };
     allow(0);
@@ -171,7 +185,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     allow(Infinity);
     for (const reads of [0, 1, 2, 3]) {
       allowReads(reads);
-      await expect(one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" })).rejects.toMatchObject(failed);
+      await expect(one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" })).rejects.toMatchObject(
+        failed,
+      );
       allowReads(Infinity);
     }
     await expect(one.messages.send(hello, { idempotencyKey: "k" })).resolves.toMatchObject({ status: "queued" });
@@ -199,19 +215,23 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect(await send()).not.toBe(first);
   });
 
-  it.each([true, false])("outlive their time while their message waits to be sent (an engine runs: %s)", async (runs) => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    const send_at = new Date(clock.now() + 30 * hourMs).toISOString();
-    const send = async () => (await one.messages.send({ ...hello, send_at, ttl_seconds: 100 }, { idempotencyKey: "k" })).id;
-    const first = await send();
-    await clock.advance(24 * hourMs - 300_000);
-    if (runs) await one.start();
-    for (const ms of [300_000, 1, 300_000, 700_000]) {
-      await clock.advance(ms);
-      expect(await send()).toBe(first);
-    }
-  });
+  it.each([true, false])(
+    "outlive their time while their message waits to be sent (an engine runs: %s)",
+    async (runs) => {
+      const { clock, engine } = world();
+      const one = engine(open().connect());
+      const send_at = new Date(clock.now() + 30 * hourMs).toISOString();
+      const send = async () =>
+        (await one.messages.send({ ...hello, send_at, ttl_seconds: 100 }, { idempotencyKey: "k" })).id;
+      const first = await send();
+      await clock.advance(24 * hourMs - 300_000);
+      if (runs) await one.start();
+      for (const ms of [300_000, 1, 300_000, 700_000]) {
+        await clock.advance(ms);
+        expect(await send()).toBe(first);
+      }
+    },
+  );
 
   it("never bring a secret back: a replay shows null, and nothing stored has it", async () => {
     const { engine } = world();
@@ -240,7 +260,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
     const sent = await one.messages.send({ ...hello, body }, keyed("send"));
     const scheduled = await one.messages.send({ ...hello, body: "later", send_at }, keyed("schedule"));
-    const { data: [item] } = await one.messages.batch({ messages: [{ ...hello, body }] }, keyed("batch"));
+    const {
+      data: [item],
+    } = await one.messages.batch({ messages: [{ ...hello, body }] }, keyed("batch"));
     const inbound = await one.sandbox.inbound({ from: hello.to, body }, keyed("inbound"));
     const itemId = item?.ok === true ? item.message.id : "";
     const calls = [
@@ -252,7 +274,8 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
       () => one.messages.cancel(itemId, keyed("cancel-item")),
     ];
     for (const call of calls) expect((await call()).body).toBe(body);
-    for (const { id } of [sent, scheduled, inbound, { id: itemId }]) await one.messages.redact(id, keyed(`redact-${id}`));
+    for (const { id } of [sent, scheduled, inbound, { id: itemId }])
+      {await one.messages.redact(id, keyed(`redact-${id}`));}
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "erased", status: 410 });
     const { data } = await one.messages.batch({ messages: [{ ...hello, body }] }, keyed("batch"));
     expect(data).toEqual([expect.objectContaining({ ok: false, code: "erased", status: 410 })]);
@@ -277,9 +300,13 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 1, max: 150 }), async (commits, count) => {
         allow(Infinity);
-        const { account: { id } } = await one.accounts.create({ name: "batch" });
+        const {
+          account: { id },
+        } = await one.accounts.create({ name: "batch" });
         const { messages } = one.account(id);
-        const items = Array.from({ length: count }, (_, n) => (n % 7 === 3 ? { to: "x" } : { ...hello, body: String(n) }));
+        const items = Array.from({ length: count }, (_, n) =>
+          n % 7 === 3 ? { to: "x" } : { ...hello, body: String(n) },
+        );
         const call = () => messages.batch({ messages: items }, { idempotencyKey: "b" });
         allow(commits);
         await call().catch((error: unknown) => expect(error).toMatchObject({ code: "storage_unavailable" }));
@@ -291,7 +318,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
         );
         const made = new Set(data.flatMap((each) => (each.ok ? [each.message.id] : [])));
         let kept = 0;
-        for (let cursor: string | null | undefined; cursor !== null; ) {
+        for (let cursor: string | null | undefined; cursor !== null;) {
           const page = await messages.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
           kept += page.data.length;
           for (const each of page.data) expect(made.has(each.id)).toBe(true);
@@ -318,7 +345,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
       async run(model, account) {
         const before = model.keys.get(key);
         const known = before !== undefined && clock.now() < before.at + 24 * hourMs ? before : undefined;
-        const asked = Array.from({ length: times }, () => account.messages.send({ ...hello, body }, { idempotencyKey: key }));
+        const asked = Array.from({ length: times }, () =>
+          account.messages.send({ ...hello, body }, { idempotencyKey: key }),
+        );
         const answers = await Promise.allSettled(asked);
         if (known !== undefined && known.input !== body) {
           for (const each of answers) expect(each).toMatchObject({ reason: { code: "idempotency_key_reused" } });
@@ -343,15 +372,20 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
       toString: () => `advance(${hours} h)`,
       run: () => clock.advance(hours * hourMs),
     });
-    const commands = fc.commands<Model, AccountHandle, false>([
-      fc
-        .tuple(fc.constantFrom("a", "b", "c"), fc.constantFrom("x", "y"), fc.constantFrom(1, 1, 5))
-        .map(([key, body, times]) => send(key, body, times)),
-      fc.constantFrom(1, 11, 12, 24).map(advance),
-    ], { size: "large", maxCommands: 30 });
+    const commands = fc.commands<Model, AccountHandle, false>(
+      [
+        fc
+          .tuple(fc.constantFrom("a", "b", "c"), fc.constantFrom("x", "y"), fc.constantFrom(1, 1, 5))
+          .map(([key, body, times]) => send(key, body, times)),
+        fc.constantFrom(1, 11, 12, 24).map(advance),
+      ],
+      { size: "large", maxCommands: 30 },
+    );
     await fc.assert(
       fc.asyncProperty(commands, async (list) => {
-        const { account: { id } } = await one.accounts.create({ name: "model" });
+        const {
+          account: { id },
+        } = await one.accounts.create({ name: "model" });
         await fc.asyncModelRun(() => ({ model: { keys: new Map(), messages: 0 }, real: one.account(id) }), list);
       }),
       { numRuns: name === "memory" ? 40 : 15 },

@@ -31,7 +31,12 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     );
     expect(new Set(taken.map(({ contact_id }) => contact_id)).size).toBe(1);
     expect(new Set(taken.map(({ conversation_id }) => conversation_id)).size).toBe(1);
-    const rows = await storage.reader.range({ index: messageRows.primary, prefix: [], order: "ascending", limit: 1_000 });
+    const rows = await storage.reader.range({
+      index: messageRows.primary,
+      prefix: [],
+      order: "ascending",
+      limit: 1_000,
+    });
     const sequence = rows.map((row) => Number(row["sequence"])).toSorted((a, b) => a - b);
     expect(sequence).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
     for (const type of ["contact.created", "conversation.created"] as const) {
@@ -49,7 +54,12 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
       ),
     );
     expect(new Set(both.map(({ conversation_id }) => conversation_id)).size).toBe(1);
-    const rows = await storage.reader.range({ index: messageRows.primary, prefix: [], order: "ascending", limit: 1_000 });
+    const rows = await storage.reader.range({
+      index: messageRows.primary,
+      prefix: [],
+      order: "ascending",
+      limit: 1_000,
+    });
     expect(new Set(rows.map((row) => row["sequence"])).size).toBe(60);
     expect(Math.max(...rows.map((row) => Number(row["sequence"])))).toBe(60);
   });
@@ -91,7 +101,10 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
   ])("to %s are dropped with a line in the log that has neither numbers nor words", async (_, wrong) => {
     const { engine, log } = world();
     const line = carrier({ modes: ["live"] });
-    const one = engine(open().connect(), { transports: [line, carrier({ name: "other", modes: ["live"] })], mode: "live" });
+    const one = engine(open().connect(), {
+      transports: [line, carrier({ name: "other", modes: ["live"] })],
+      mode: "live",
+    });
     await one.senders.create({ address: "+15551230000", channels: ["sms"], transport: "sandbox" });
     await one.senders.create({ address: "+15551230001", channels: ["sms"], transport: "other" });
     await one.start();
@@ -114,7 +127,9 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     }
     await one.start();
     for (const i of [0, 1]) await line.sink().inbound(inbound(i, { to: `+1555123000${i}` }));
-    const bodies = await Promise.all(handles.map(async ({ messages }) => (await messages.list()).data.map(({ body }) => body)));
+    const bodies = await Promise.all(
+      handles.map(async ({ messages }) => (await messages.list()).data.map(({ body }) => body)),
+    );
     expect(bodies).toEqual([["0"], ["1"]]);
   });
 
@@ -126,11 +141,15 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     const { id, conversation_id } = await one.sandbox.inbound({ from: phone, body: "my PIN is 4711", media });
     await one.messages.redact(id);
     expect(await one.messages.get(id)).toMatchObject({ body: null, media: [], status: "received", conversation_id });
-    const { data: [event] } = await one.events.list({ type: "message.received" });
+    const {
+      data: [event],
+    } = await one.events.list({ type: "message.received" });
     expect(event?.data).toMatchObject({ message_id: id, body: "", media: [] });
     expect((await one.messages.timeline(id)).data.map(({ type }) => type)).toEqual(["transition", "redaction"]);
     const everything = await Promise.all(
-      [one.messages.list(), one.events.list({ limit: 100 }), one.messages.timeline(id)].map(async (page) => JSON.stringify(await page)),
+      [one.messages.list(), one.events.list({ limit: 100 }), one.messages.timeline(id)].map(async (page) =>
+        JSON.stringify(await page),
+      ),
     );
     expect(everything.join()).not.toContain("4711");
   });

@@ -116,7 +116,8 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     const short = await account.apiKeys.create({ name: "short", scopes: ["keys:manage"], expires_at });
     const lasting = await account.apiKeys.create({ name: "lasting", scopes: ["keys:manage"] });
     const rotate = async (id: string): Promise<number> =>
-      (await call(one.api, { method: "POST", path: `/v1/api-keys/${id}/rotate`, key: short.secret ?? "", body: {} })).status;
+      (await call(one.api, { method: "POST", path: `/v1/api-keys/${id}/rotate`, key: short.secret ?? "", body: {} }))
+        .status;
     expect(await rotate(lasting.id)).toBe(403);
     expect(await rotate(short.id)).toBe(200);
   });

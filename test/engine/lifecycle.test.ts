@@ -82,7 +82,9 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     await one.stop();
     const shuttingDown = { code: "shutting_down", status: 503, retryable: true };
     await expect(one.messages.send(hello)).rejects.toMatchObject(shuttingDown);
-    await expect(one.messages.batch({ messages: [hello] }, { idempotencyKey: "b" })).rejects.toMatchObject(shuttingDown);
+    await expect(one.messages.batch({ messages: [hello] }, { idempotencyKey: "b" })).rejects.toMatchObject(
+      shuttingDown,
+    );
     await expect(one.messages.list()).rejects.toMatchObject(shuttingDown);
   });
 
@@ -126,37 +128,40 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
   it.each([
     ["heeds its signal", true],
     ["is deaf to it", false],
-  ])("is over at its deadline when the carrier %s, and the call is ambiguous to whoever comes next", async (_, heeds) => {
-    const { clock, engine } = world();
-    const ground = open();
-    const line = carrier({
-      send: (_message, { signal }) =>
-        new Promise((_resolve, reject) => {
-          if (heeds) signal.addEventListener("abort", () => reject(new Error("aborted")));
-        }),
-    });
-    const one = engine(ground.connect(), { transports: [line] });
-    await one.start();
-    const { id } = await one.messages.send(hello);
-    await clock.settle();
-    let over = false;
-    const stop = one.stop({ deadlineMs: 3_000 }).then(() => {
-      over = true;
-    });
-    await clock.advance(2_999);
-    expect(over).toBe(false);
-    await clock.advance(1);
-    await clock.settle();
-    expect(over).toBe(true);
-    await stop;
+  ])(
+    "is over at its deadline when the carrier %s, and the call is ambiguous to whoever comes next",
+    async (_, heeds) => {
+      const { clock, engine } = world();
+      const ground = open();
+      const line = carrier({
+        send: (_message, { signal }) =>
+          new Promise((_resolve, reject) => {
+            if (heeds) signal.addEventListener("abort", () => reject(new Error("aborted")));
+          }),
+      });
+      const one = engine(ground.connect(), { transports: [line] });
+      await one.start();
+      const { id } = await one.messages.send(hello);
+      await clock.settle();
+      let over = false;
+      const stop = one.stop({ deadlineMs: 3_000 }).then(() => {
+        over = true;
+      });
+      await clock.advance(2_999);
+      expect(over).toBe(false);
+      await clock.advance(1);
+      await clock.settle();
+      expect(over).toBe(true);
+      await stop;
 
-    const second = carrier();
-    const two = engine(ground.connect(), { transports: [second] });
-    await two.start();
-    await clock.advance(120_000);
-    expect((await two.messages.get(id)).status).toBe("ambiguous");
-    expect(second.calls).toEqual([]);
-  });
+      const second = carrier();
+      const two = engine(ground.connect(), { transports: [second] });
+      await two.start();
+      await clock.advance(120_000);
+      expect((await two.messages.get(id)).status).toBe("ambiguous");
+      expect(second.calls).toEqual([]);
+    },
+  );
 
   it("is stopped at the end of its block", async () => {
     const { engine } = world();
@@ -312,7 +317,9 @@ describe("a storage that can't be opened", () => {
     let fails = 2;
     const flaky = over(storage, {
       open: (schema) =>
-        fails-- > 0 ? Promise.reject(new TidingsError("storage_unavailable", "The disk is away.")) : storage.open(schema),
+        fails-- > 0
+          ? Promise.reject(new TidingsError("storage_unavailable", "The disk is away."))
+          : storage.open(schema),
     });
     const one = world().engine(flaky);
     const both = await Promise.allSettled([one.messages.send(hello), one.messages.send(hello)]);

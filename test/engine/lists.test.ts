@@ -10,12 +10,15 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** All pages of a list, walked as a client does. */
 async function walk<T>(
-  list: (page: { limit: number; cursor?: string }) => Promise<{ data: T[]; has_more: boolean; next_cursor: string | null }>,
+  list: (page: {
+    limit: number;
+    cursor?: string;
+  }) => Promise<{ data: T[]; has_more: boolean; next_cursor: string | null }>,
   limit: number,
   between: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<T[]> {
   const all: T[] = [];
-  for (let cursor: string | null = ""; cursor !== null; ) {
+  for (let cursor: string | null = ""; cursor !== null;) {
     const page = await list(cursor === "" ? { limit } : { limit, cursor });
     expect(page.data.length).toBeLessThanOrEqual(limit);
     expect(page.has_more).toBe(page.next_cursor !== null);
@@ -29,7 +32,9 @@ async function walk<T>(
 const filters = ({ begun, contacts }: { begun: number; contacts: readonly Message[] }): fc.Arbitrary<ListMessages> => {
   const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(of, { nil: undefined, freq: 2 });
   // Messages are made each 100 ms: bounds fall on them, and beside them.
-  const time = fc.integer({ min: -1, max: 25 }).chain((n) => fc.constantFrom(-1, 0, 0, 1).map((ms) => iso(begun + n * 100 + ms)));
+  const time = fc
+    .integer({ min: -1, max: 25 })
+    .chain((n) => fc.constantFrom(-1, 0, 0, 1).map((ms) => iso(begun + n * 100 + ms)));
   return fc
     .record({
       status: maybe(fc.constantFrom("sent" as const, "failed" as const, "received" as const, "scheduled" as const)),
@@ -108,7 +113,9 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
         const ids = found.map(({ id }) => id);
         expect(new Set(ids).size).toBe(ids.length);
         const still = new Set(all.map(({ id }) => id));
-        expect(ids.filter((id) => still.has(id))).toEqual(all.filter((each) => passes(each, filter)).map(({ id }) => id));
+        expect(ids.filter((id) => still.has(id))).toEqual(
+          all.filter((each) => passes(each, filter)).map(({ id }) => id),
+        );
       }),
       { numRuns: 15 },
     );
@@ -126,7 +133,9 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string({ minLength: 1 }), fc.nat(cursor.length - 1)), async (wrong) => {
         const forged =
-          typeof wrong === "string" ? wrong : `${cursor.slice(0, wrong)}${cursor[wrong] === "A" ? "B" : "A"}${cursor.slice(wrong + 1)}`;
+          typeof wrong === "string"
+            ? wrong
+            : `${cursor.slice(0, wrong)}${cursor[wrong] === "A" ? "B" : "A"}${cursor.slice(wrong + 1)}`;
         await expect(handle.messages.list({ limit: 2, status: "sent", cursor: forged })).rejects.toMatchObject(invalid);
       }),
       { numRuns: 40 },

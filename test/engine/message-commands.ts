@@ -33,13 +33,23 @@ async function agree({ messages }: Model, { account, carrier, clock, ids }: Real
   await clock.settle();
   for (const each of messages) each.pass(clock.now());
   const shown = await Promise.all(ids.map((id) => account.messages.get(id)));
-  const seen = shown.map(({ status, body, sent_at, delivered_at, read_at }) => ({ status, body, sent_at, delivered_at, read_at }));
+  const seen = shown.map(({ status, body, sent_at, delivered_at, read_at }) => ({
+    status,
+    body,
+    sent_at,
+    delivered_at,
+    read_at,
+  }));
   expect(seen).toEqual(messages.map((each) => each.shown));
   const calls = ids.map((id) => carrier.calls.filter(({ message }) => message.message_id === id).length);
   expect(calls).toEqual(messages.map((each) => each.calls));
 }
 
-function command(name: string, run: (model: Model, real: Real) => Promise<void>, check = (_: Model): boolean => true): Command {
+function command(
+  name: string,
+  run: (model: Model, real: Real) => Promise<void>,
+  check = (_: Model): boolean => true,
+): Command {
   return {
     check,
     async run(model, real) {
@@ -51,7 +61,11 @@ function command(name: string, run: (model: Model, real: Real) => Promise<void>,
 }
 
 /** A command on one of the messages that there are. */
-function onMessage(name: string, nth: number, run: (message: ModelMessage, id: string, real: Real) => Promise<void>): Command {
+function onMessage(
+  name: string,
+  nth: number,
+  run: (message: ModelMessage, id: string, real: Real) => Promise<void>,
+): Command {
   return command(
     `${name} ${nth}`,
     async ({ messages }, real) => {
@@ -89,7 +103,9 @@ const edit = (nth: number, delay: number): Command =>
     const edited = status === "scheduled";
     const body = `${plan} edited`;
     if (edited) Object.assign(message, { body, due: Math.max(send_at, clock.now()) });
-    expect(await refusal(account.messages.edit(id, { body, send_at: iso(send_at) }))).toBe(edited ? "done" : "not_editable");
+    expect(await refusal(account.messages.edit(id, { body, send_at: iso(send_at) }))).toBe(
+      edited ? "done" : "not_editable",
+    );
   });
 
 const redact = (nth: number): Command =>
@@ -99,7 +115,10 @@ const redact = (nth: number): Command =>
     expect(await refusal(account.messages.redact(id))).toBe(redacted ? "done" : "conflict");
   });
 
-const receipts = (nth: number, list: readonly { status: "sent" | "delivered" | "undelivered" | "read"; ago: number }[]): Command =>
+const receipts = (
+  nth: number,
+  list: readonly { status: "sent" | "delivered" | "undelivered" | "read"; ago: number }[],
+): Command =>
   onMessage(`receipts(${list.map(({ status }) => status).join()})`, nth, async (message, id, { account, clock }) => {
     const evidence: Evidence[] = list.map(({ status, ago }) => ({
       // That a message is on its way, only a carrier that took it can say.
@@ -108,7 +127,9 @@ const receipts = (nth: number, list: readonly { status: "sent" | "delivered" | "
     }));
     const known = message.calls > 0;
     if (known) message.evidence.push(...evidence);
-    const told = evidence.map(({ status, at }) => ({ status, at: iso(at) })) as Parameters<typeof account.sandbox.receipts>[1];
+    const told = evidence.map(({ status, at }) => ({ status, at: iso(at) })) as Parameters<
+      typeof account.sandbox.receipts
+    >[1];
     expect(await refusal(account.sandbox.receipts(id, told))).toBe(known ? "done" : "conflict");
   });
 
@@ -119,7 +140,10 @@ const wait = fc.constantFrom(1, 999, 1_000, 5_000, 29_000, 60_000, 100_000);
 const receipt = fc.record({ status: fc.constantFrom("sent", "delivered", "undelivered", "read"), ago: fc.nat(5_000) });
 
 const sends = fc
-  .tuple(fc.constantFrom<Plan>("accept", "accept", "refuse", "busy", "lose"), fc.option(fc.integer({ min: -1_000, max: 100_000 })))
+  .tuple(
+    fc.constantFrom<Plan>("accept", "accept", "refuse", "busy", "lose"),
+    fc.option(fc.integer({ min: -1_000, max: 100_000 })),
+  )
   .map(([plan, delay]) => send(plan, delay));
 
 export const messageCommands = fc.commands<Model, Real, false>(

@@ -12,7 +12,7 @@ import { receiptsMs } from "./message-model.ts";
 
 async function everyEvent({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
   const all: Event[] = [];
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const page = await events.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
     all.push(...page.data);
     if (page.next_cursor === null) return all.toReversed();
@@ -47,17 +47,26 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     await one.start();
     await fc.assert(
       fc.asyncProperty(messageCommands, async (commands) => {
-        const { account: { id } } = await one.accounts.create({ name: "model" });
+        const {
+          account: { id },
+        } = await one.accounts.create({ name: "model" });
         const account = one.account(id);
         const ids: string[] = [];
         line.calls.splice(0);
-        await fc.asyncModelRun(() => ({ model: { messages: [] }, real: { account, clock, carrier: line, ids } }), commands);
+        await fc.asyncModelRun(
+          () => ({ model: { messages: [] }, real: { account, clock, carrier: line, ids } }),
+          commands,
+        );
 
-        const changes = (await everyEvent(account)).flatMap((event) => (event.type === "message.updated" ? [event.data] : []));
+        const changes = (await everyEvent(account)).flatMap((event) =>
+          event.type === "message.updated" ? [event.data] : [],
+        );
         const counts = new Map<string, number>();
         for (const message_id of ids) {
           const story = await told(account, message_id);
-          expect(changes.filter((each) => each.message_id === message_id).map(({ status }) => status)).toEqual(story.slice(1));
+          expect(changes.filter((each) => each.message_id === message_id).map(({ status }) => status)).toEqual(
+            story.slice(1),
+          );
           for (const status of story) counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
         }
         const { data } = await account.usage();
@@ -94,7 +103,9 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
             set: fc.constant(set),
             orders: fc.array(
               fc.record({
-                order: fc.shuffledSubarray([...set, ...set], { minLength: set.length }).map((some) => [...some, ...set]),
+                order: fc
+                  .shuffledSubarray([...set, ...set], { minLength: set.length })
+                  .map((some) => [...some, ...set]),
                 answerAfter: fc.nat(6),
                 byAttempt: fc.boolean(),
               }),
@@ -114,7 +125,9 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
             const id = messages[i]?.id ?? "";
             const attempt = line.calls.find(({ message }) => message.message_id === id)?.attempt;
             if (attempt === undefined) throw new Error("not called");
-            const subject = byAttempt ? { attempt_id: attempt.attempt_id } : { provider_message_id: providerId(attempt) };
+            const subject = byAttempt
+              ? { attempt_id: attempt.attempt_id }
+              : { provider_message_id: providerId(attempt) };
             for (const [j, { status, at, code }] of order.entries()) {
               if (j === answerAfter) {
                 answers.get(id)?.();

@@ -57,7 +57,11 @@ describe("options", () => {
 
   it("are all told of at once", () => {
     const told = complaint({ ...good, storage: 1, mode: "x", concurrency: 0 });
-    expect(told.split("; ").map((each) => each.slice(0, each.indexOf(":")))).toEqual(["storage", "mode", "concurrency"]);
+    expect(told.split("; ").map((each) => each.slice(0, each.indexOf(":")))).toEqual([
+      "storage",
+      "mode",
+      "concurrency",
+    ]);
   });
 
   it.each([undefined, null, "app.db", 7])("that are no object are refused: %o", (wrong) => {
@@ -67,7 +71,16 @@ describe("options", () => {
   it("that hold a secret don't have it told", () => {
     expect(complaint({ ...good, storage: { password: "hunter2" }, random: () => "hunter2" })).not.toContain("hunter2");
     const url = "postgres://app:hunter2@db/app";
-    for (const option of ["storage", "transports", "clock", "random", "logger", "limits", "concurrency", "idempotencyHours"]) {
+    for (const option of [
+      "storage",
+      "transports",
+      "clock",
+      "random",
+      "logger",
+      "limits",
+      "concurrency",
+      "idempotencyHours",
+    ]) {
       expect(complaint({ ...good, [option]: url })).not.toContain("hunter2");
     }
     expect(complaint({ ...good, limits: { body_bytes: url } })).not.toContain("hunter2");

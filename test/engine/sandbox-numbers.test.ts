@@ -24,7 +24,11 @@ const fates: Record<string, Fate> = {
   "0004": { end: "undelivered", error: "filtered", calls: [0], way: [...way, "undelivered"] },
   "0005": { end: "failed", error: "invalid_destination", calls: [0], way: ["queued", "sending", "failed"] },
   "0006": { end: "failed", error: "landline", calls: [0], way: ["queued", "sending", "failed"] },
-  "0007": { end: "delivered", calls: [0, 2_000, 4_000], way: ["queued", "sending", "queued", "sending", ...way, "delivered"] },
+  "0007": {
+    end: "delivered",
+    calls: [0, 2_000, 4_000],
+    way: ["queued", "sending", "queued", "sending", ...way, "delivered"],
+  },
   "0008": {
     end: "delivered",
     calls: [0, 1_000, 6_000, 36_000],
@@ -98,7 +102,10 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     const mms = await one.messages.send({ to, body: "", media: [{ url: "https://example.com/a.png" }] });
     const sms = await one.messages.send({ to, body: "Hello" });
     await clock.advance(10_000);
-    expect(await one.messages.get(mms.id)).toMatchObject({ status: "failed", error: { code: "unsupported_channel", permanent: true } });
+    expect(await one.messages.get(mms.id)).toMatchObject({
+      status: "failed",
+      error: { code: "unsupported_channel", permanent: true },
+    });
     expect((await one.messages.get(sms.id)).status).toBe("delivered");
   });
 
@@ -123,7 +130,11 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     const ground = open();
     const one = engine(ground.connect(), { transports: [sandbox()] });
     await one.start();
-    const sent = await Promise.all(["0001", "0002", "0003", "0013", "0014", "0017"].map((ending) => one.messages.send({ to: `+1500555${ending}`, body: "Hello" })));
+    const sent = await Promise.all(
+      ["0001", "0002", "0003", "0013", "0014", "0017"].map((ending) =>
+        one.messages.send({ to: `+1500555${ending}`, body: "Hello" }),
+      ),
+    );
     await clock.settle();
     await one.stop({ deadlineMs: 0 });
     const line = counted(sandbox());

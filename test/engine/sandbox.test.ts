@@ -39,8 +39,13 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     const { id: kept } = await neighbour.messages.send(hello);
     await one.sandbox.seed();
     const key = await one.apiKeys.create({ name: "stays" });
-    await one.messages.batch({ messages: Array.from({ length: 250 }, (_, n) => ({ to: `+1500555${1_000 + n}`, body: "Hi" })) });
-    const later = await one.messages.send({ ...hello, send_at: new Date(clock.now() + 60_000).toISOString() }, { idempotencyKey: "k" });
+    await one.messages.batch({
+      messages: Array.from({ length: 250 }, (_, n) => ({ to: `+1500555${1_000 + n}`, body: "Hi" })),
+    });
+    const later = await one.messages.send(
+      { ...hello, send_at: new Date(clock.now() + 60_000).toISOString() },
+      { idempotencyKey: "k" },
+    );
     await clock.settle();
     const { removed } = await one.sandbox.reset();
     expect(removed).toBeGreaterThan(500);

@@ -28,7 +28,9 @@ async function follow(engine: MessagingEngine, key: string): Promise<Followed> {
   return { told, isOver: () => isOver };
 }
 
-async function tenant(engine: MessagingEngine): Promise<{ readonly account: AccountHandle; readonly id: string; readonly key: string }> {
+async function tenant(
+  engine: MessagingEngine,
+): Promise<{ readonly account: AccountHandle; readonly id: string; readonly key: string }> {
   const { account, key } = await engine.accounts.create({ name: "test" });
   return { account: engine.account(account.id), id: key.id, key: key.secret ?? "" };
 }

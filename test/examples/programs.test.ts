@@ -9,7 +9,7 @@ interface Message {
 /** Asks a program for what its printed `curl` line asks for. */
 async function client(program: Program) {
   const [, url = "", key = ""] = await program.printed(/curl (http:\S+\/v1\/messages) [^]*?Bearer (tdg_test_\w+)/);
-  const headers = { "Authorization": `Bearer ${key}`, "Content-Type": "application/json" };
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   const send = (body: object): Promise<Response> => fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
   return {
     url,

@@ -54,7 +54,9 @@ describe("the code in the README and the docs", () => {
 
   test("has no errors of type", async () => {
     const findings = await new Promise<string>((resolve) => {
-      execFile(join(home, "node_modules/.bin/tsc"), ["-p", folder], (_error, stdout, stderr) => resolve(stdout + stderr));
+      execFile(join(home, "node_modules/.bin/tsc"), ["-p", folder], (_error, stdout, stderr) =>
+        resolve(stdout + stderr),
+      );
     });
     expect(findings).toBe("");
   }, 60_000);
@@ -69,7 +71,8 @@ describe("the code in the README and the docs", () => {
     });
     const { engine, server } = (await import(fileOf(sample))) as Running;
     try {
-      while (output.length < sample.output.length) await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });
+      while (output.length < sample.output.length)
+        {await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });}
       expect(output).toBe(sample.output);
       if (server !== undefined) await expectToServe(server, sample.code);
     } finally {
@@ -110,7 +113,9 @@ describe("the documents", () => {
     const listed = rows.flatMap(([, status, codes = ""]) =>
       [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => `${status} ${code}`),
     );
-    expect(listed.toSorted()).toEqual(errorCodes.map((code) => `${new TidingsError(code, "").status} ${code}`).toSorted());
+    expect(listed.toSorted()).toEqual(
+      errorCodes.map((code) => `${new TidingsError(code, "").status} ${code}`).toSorted(),
+    );
   });
 
   test.each(documents)("%s links to what is there", (document) => {

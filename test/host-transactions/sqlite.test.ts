@@ -49,7 +49,8 @@ describe.each(Object.entries(handles))("a host's own transaction on a %s handle"
   });
 
   it("claims an idempotency key with what the host does, and frees it when that is rolled back", async () => {
-    const send = () => engine.messages.send({ to: "+15005550001", body: "hi" }, { tx: host, idempotencyKey: "order-1" });
+    const send = () =>
+      engine.messages.send({ to: "+15005550001", body: "hi" }, { tx: host, idempotencyKey: "order-1" });
     host.exec("BEGIN");
     const lost = await send();
     host.exec("ROLLBACK");
@@ -73,7 +74,9 @@ describe.each(Object.entries(handles))("a host's own transaction on a %s handle"
   it("is left as it was when the command is refused", async () => {
     host.exec("BEGIN");
     host.prepare("INSERT INTO orders VALUES ('kept', NULL)").run();
-    await expect(engine.messages.send({ to: "+15005550001", body: "hi", from: "+1999999999" }, { tx: host })).rejects.toMatchObject({
+    await expect(
+      engine.messages.send({ to: "+15005550001", body: "hi", from: "+1999999999" }, { tx: host }),
+    ).rejects.toMatchObject({
       code: "no_sender",
     });
     host.exec("COMMIT");

@@ -7,7 +7,11 @@ const secret = new Uint8Array(32).fill(7);
 const shuffle = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(shuffle);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).toReversed().map(([name, member]) => [name, shuffle(member)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, member]) => [name, shuffle(member)]),
+  );
 };
 const json = fc.jsonValue({ maxDepth: 4 });
 
@@ -23,7 +27,10 @@ describe("the fingerprint of a request", () => {
 
   it("is equal for equal inputs and for no others", () => {
     const near = fc.oneof(json, fc.constantFrom(null, 0, "", [], {}, "0", [null], { a: null }, [[]], { "": 0 }));
-    const pair = fc.oneof(fc.tuple(near, near), near.map((value) => [value, shuffle(value)] as const));
+    const pair = fc.oneof(
+      fc.tuple(near, near),
+      near.map((value) => [value, shuffle(value)] as const),
+    );
     fc.assert(
       fc.property(pair, ([a, b]) => {
         const equal = isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));

@@ -31,8 +31,11 @@ test("a key is free after 24 hours", async () => {
 });
 
 // An expired key was taken for a free one until the reaper, every ten minutes, came to extend it.
-test.each([0, 1, 599_999, 600_000, dayMs])("a key still answers %d ms past its time while its message waits", async (late) => {
-  const { first, again, messages } = await againAfter(dayMs + late, "2026-01-05T00:00:00Z");
-  expect(again).toBe(first);
-  expect(messages).toBe(1);
-});
+test.each([0, 1, 599_999, 600_000, dayMs])(
+  "a key still answers %d ms past its time while its message waits",
+  async (late) => {
+    const { first, again, messages } = await againAfter(dayMs + late, "2026-01-05T00:00:00Z");
+    expect(again).toBe(first);
+    expect(messages).toBe(1);
+  },
+);

@@ -49,7 +49,10 @@ describe("an API key's text", () => {
     fc.assert(
       fc.property(mode, random, (of, bytes) => {
         const { text } = drawKey(of, bytesFrom(bytes));
-        const number = text.slice(-6).split("").reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0);
+        const number = text
+          .slice(-6)
+          .split("")
+          .reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0);
         expect(number).toBe(crc32(text.slice(0, -6)));
       }),
     );

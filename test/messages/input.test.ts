@@ -13,8 +13,13 @@ const wrong = (input: unknown): string[] =>
 
 describe("the input of a send", () => {
   it("takes any text that a database can keep, up to 1,600 characters, however many code units they are", () => {
-    const storable = fc.string({ unit: "binary", minLength: 1, maxLength: 1_600 }).filter((text) => !text.includes("\0"));
-    fc.assert(fc.property(storable, (body) => schema.safeParse({ to, body }).success), { numRuns: 20 });
+    const storable = fc
+      .string({ unit: "binary", minLength: 1, maxLength: 1_600 })
+      .filter((text) => !text.includes("\0"));
+    fc.assert(
+      fc.property(storable, (body) => schema.safeParse({ to, body }).success),
+      { numRuns: 20 },
+    );
     expect(wrong({ to, body: "😀".repeat(1_600) })).toEqual([]);
     expect(wrong({ to, body: "😀".repeat(1_601) })).toEqual(["body"]);
     expect(wrong({ to, body: "a".repeat(1_601) })).toEqual(["body"]);
@@ -61,13 +66,24 @@ describe("the input of a send", () => {
 
   it("answers every field's error at once, also those of rules over two fields", () => {
     const input = { to: "x", body: "", channel: "fax", from: "", ttl_seconds: "1", category: "spam", extra: 1 };
-    expect(wrong(input).toSorted((a, b) => a.localeCompare(b))).toEqual(
-      ["body", "category", "channel", "from", "to", "ttl_seconds", "unrecognized_keys"],
-    );
+    expect(wrong(input).toSorted((a, b) => a.localeCompare(b))).toEqual([
+      "body",
+      "category",
+      "channel",
+      "from",
+      "to",
+      "ttl_seconds",
+      "unrecognized_keys",
+    ]);
   });
 
   it("holds the host's limits, narrower or wider than the defaults", () => {
-    const narrow = sendMessageSchema({ ...defaultLimits, message_characters: 5, metadata_keys: 1, metadata_characters: 2 });
+    const narrow = sendMessageSchema({
+      ...defaultLimits,
+      message_characters: 5,
+      metadata_keys: 1,
+      metadata_characters: 2,
+    });
     const wide = sendMessageSchema({ ...defaultLimits, message_characters: 5_000, metadata_keys: 60 });
     expect(narrow.safeParse({ to, body: "123456" }).success).toBe(false);
     expect(narrow.safeParse({ to, body: "1", metadata: { a: "1", b: "2" } }).success).toBe(false);

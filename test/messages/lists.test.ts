@@ -113,7 +113,10 @@ describe.each(storages)("a list of messages on $name", ({ open }) => {
     const ground = open();
     const { engine, own } = await filled(ground.connect(), ground.connect());
     const { account } = await engine.accounts.create({ name: "stranger" });
-    const strangers: Scope[] = [{ account_id: account.id, mode: "live" }, { ...own, mode: "sandbox" }];
+    const strangers: Scope[] = [
+      { account_id: account.id, mode: "live" },
+      { ...own, mode: "sandbox" },
+    ];
     for (const scope of strangers) {
       for (const [, stretch] of stretches) {
         for (const filters of [{}, { status: "failed" }, { created_after: "1970-01-01T00:00:00Z" }] as const) {

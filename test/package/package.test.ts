@@ -16,7 +16,9 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
 const specifiers = Object.keys(manifest.exports).map((subpath) => subpath.replace(/^\./, "tidings"));
 
 /** The project's own, and the one that the generated client is made with: the oldest that users may have. */
-const compilers = ["node_modules/typescript", "test/openapi-client/node_modules/typescript"].map((path) => resolve(path));
+const compilers = ["node_modules/typescript", "test/openapi-client/node_modules/typescript"].map((path) =>
+  resolve(path),
+);
 const versionOf = (folder: string) =>
   (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 
@@ -25,7 +27,11 @@ describe("the export map", () => {
     const built = globSync("dist/*.js").map((path) => path.replaceAll("\\", "/"));
     expect(built, "nothing is built: npm run build").not.toEqual([]);
     const entryFiles = built.filter((path) => !path.startsWith("dist/chunk-")).map((path) => `./${path}`);
-    expect(entryFiles.toSorted()).toEqual(Object.values(manifest.exports).map((each) => each.default).toSorted());
+    expect(entryFiles.toSorted()).toEqual(
+      Object.values(manifest.exports)
+        .map((each) => each.default)
+        .toSorted(),
+    );
   });
 
   test("names for each entry its build and the declarations of its source", () => {
@@ -63,7 +69,8 @@ describe("the packed tarball", () => {
 
   test("holds the build, its declarations and the papers, and nothing else", () => {
     const paths = packed.files.map(({ path }) => path);
-    const belongs = /^(dist\/[\w-]+\.js(\.map)?|dist\/types\/(src|adapters)\/.*\.d\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+    const belongs =
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/types\/(src|adapters)\/.*\.d\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]));
   });
@@ -109,36 +116,45 @@ describe("the packed tarball", () => {
     ["preserve", "bundler", "7"],
     ["nodenext", "nodenext", "5.9"],
     ["preserve", "bundler", "5.9"],
-  ])("compiles strictly with module %s, module resolution %s, TypeScript %s", async (module, moduleResolution, version) => {
-    const compiler = compilers.find((path) => versionOf(path).startsWith(`${version}.`));
-    const project = join(folder, `${moduleResolution}-${version}`);
-    await mkdir(project);
-    // If a declaration were not found its names would be `any`, and then there is no error to expect.
-    const uses = (load: (name: string, as: string) => string) => `
+  ])(
+    "compiles strictly with module %s, module resolution %s, TypeScript %s",
+    async (module, moduleResolution, version) => {
+      const compiler = compilers.find((path) => versionOf(path).startsWith(`${version}.`));
+      const project = join(folder, `${moduleResolution}-${version}`);
+      await mkdir(project);
+      // If a declaration were not found its names would be `any`, and then there is no error to expect.
+      const uses = (load: (name: string, as: string) => string) => `
       ${specifiers.map((name, index) => load(name, `entry${index}`)).join("\n")}
       ${load("tidings/testing", "testing")}
       export const all: object[] = [${specifiers.map((_, index) => `entry${index}`).join(", ")}];
       export const clock: testing.VirtualClock = testing.virtualClock();
       // @ts-expect-error time is a number
       export const time: string = clock.now();`;
-    await writeFile(join(project, "esm.mts"), uses((name, as) => `import * as ${as} from "${name}";`));
-    if (moduleResolution === "nodenext") {
-      await writeFile(join(project, "cjs.cts"), uses((name, as) => `import ${as} = require("${name}");`));
-    }
-    const compilerOptions = {
-      module,
-      moduleResolution,
-      target: "es2023",
-      lib: ["es2023", "esnext.disposable"],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noEmit: true,
-      skipLibCheck: false,
-      typeRoots: [resolve("node_modules/@types")],
-      types: ["node"],
-    };
-    await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
-    const found = await consume(join(compiler ?? "", "bin/tsc"), "-p", project);
-    expect(found).toBe("");
-  });
+      await writeFile(
+        join(project, "esm.mts"),
+        uses((name, as) => `import * as ${as} from "${name}";`),
+      );
+      if (moduleResolution === "nodenext") {
+        await writeFile(
+          join(project, "cjs.cts"),
+          uses((name, as) => `import ${as} = require("${name}");`),
+        );
+      }
+      const compilerOptions = {
+        module,
+        moduleResolution,
+        target: "es2023",
+        lib: ["es2023", "esnext.disposable"],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        skipLibCheck: false,
+        typeRoots: [resolve("node_modules/@types")],
+        types: ["node"],
+      };
+      await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+      const found = await consume(join(compiler ?? "", "bin/tsc"), "-p", project);
+      expect(found).toBe("");
+    },
+  );
 });

@@ -74,17 +74,91 @@ const told = (list: readonly { status: string; came: number }[]) => list.map(({ 
 
 describe("a message to a sandbox number", () => {
   it.each([
-    ["0001 is delivered", 1, [["sent", 100], ["delivered", 400]]],
-    ["0002 is delivered after 30 s", 2, [["sent", 100], ["delivered", 30_000]]],
-    ["0003 is undelivered", 3, [["sent", 100], ["undelivered", 400]]],
-    ["0004 is undelivered", 4, [["sent", 100], ["undelivered", 400]]],
+    [
+      "0001 is delivered",
+      1,
+      [
+        ["sent", 100],
+        ["delivered", 400],
+      ],
+    ],
+    [
+      "0002 is delivered after 30 s",
+      2,
+      [
+        ["sent", 100],
+        ["delivered", 30_000],
+      ],
+    ],
+    [
+      "0003 is undelivered",
+      3,
+      [
+        ["sent", 100],
+        ["undelivered", 400],
+      ],
+    ],
+    [
+      "0004 is undelivered",
+      4,
+      [
+        ["sent", 100],
+        ["undelivered", 400],
+      ],
+    ],
     ["0009 never has a receipt", 9, []],
-    ["0010 has each receipt twice", 10, [["sent", 100], ["sent", 100], ["delivered", 400], ["delivered", 400]]],
-    ["0011 has its receipts in reverse", 11, [["delivered", 400], ["sent", 600]]],
-    ["0017 is read", 17, [["sent", 100], ["delivered", 400], ["read", 1_200]]],
-    ["0018 is delivered as SMS", 18, [["sent", 100], ["delivered", 400]]],
-    ["0019 is contradicted late", 19, [["sent", 100], ["delivered", 400], ["undelivered", 3_000]]],
-    ["of another number is delivered", 4_711, [["sent", 100], ["delivered", 400]]],
+    [
+      "0010 has each receipt twice",
+      10,
+      [
+        ["sent", 100],
+        ["sent", 100],
+        ["delivered", 400],
+        ["delivered", 400],
+      ],
+    ],
+    [
+      "0011 has its receipts in reverse",
+      11,
+      [
+        ["delivered", 400],
+        ["sent", 600],
+      ],
+    ],
+    [
+      "0017 is read",
+      17,
+      [
+        ["sent", 100],
+        ["delivered", 400],
+        ["read", 1_200],
+      ],
+    ],
+    [
+      "0018 is delivered as SMS",
+      18,
+      [
+        ["sent", 100],
+        ["delivered", 400],
+      ],
+    ],
+    [
+      "0019 is contradicted late",
+      19,
+      [
+        ["sent", 100],
+        ["delivered", 400],
+        ["undelivered", 3_000],
+      ],
+    ],
+    [
+      "of another number is delivered",
+      4_711,
+      [
+        ["sent", 100],
+        ["delivered", 400],
+      ],
+    ],
   ])("%s", async (_name, last, expected) => {
     const { send, clock, receipts } = await started();
     const answer = await send(number(last));
@@ -106,7 +180,10 @@ describe("a message to a sandbox number", () => {
     const { send, clock, receipts } = await started();
     await send(number(11));
     await clock.advance(1_000);
-    expect(receipts.map(({ status, at }) => [status, at])).toEqual([["delivered", 400], ["sent", 100]]);
+    expect(receipts.map(({ status, at }) => [status, at])).toEqual([
+      ["delivered", 400],
+      ["sent", 100],
+    ]);
   });
 
   it.each([
@@ -155,7 +232,10 @@ describe("a message to a sandbox number", () => {
     const { send, clock, receipts } = await started();
     expect((await send(number(13))).outcome).toBe("ambiguous");
     await clock.advance(1_000);
-    expect(told(receipts)).toEqual([["sent", 100], ["delivered", 400]]);
+    expect(told(receipts)).toEqual([
+      ["sent", 100],
+      ["delivered", 400],
+    ]);
     for (const { subject } of receipts) expect(subject).toEqual({ attempt_id: attemptId(1) });
   });
 

@@ -142,7 +142,8 @@ export class Carrier {
     let at = now;
     for (const status of statuses) {
       at += dice.between(0, 20_000);
-      const receipt: Receipt = status === "undelivered" ? { status, at, error: failure("unreachable") } : { status, at };
+      const receipt: Receipt =
+        status === "undelivered" ? { status, at, error: failure("unreachable") } : { status, at };
       const subject = dice.chance(this.#world.echoes)
         ? { attempt_id: call.attempt_id as `att_${string}` }
         : { provider_message_id };
@@ -153,10 +154,15 @@ export class Carrier {
       for (let i = 0; i < times; i++) {
         // Some come before the answer to the call, and each by its own way: order is not to be relied on.
         const delay = dice.chance(faults.receiptEarly) ? 0 : at - now + dice.between(0, 30_000);
-        this.#deliver(delay, [call.message.message_id], `receipt "${status}" of ${short(call.message.message_id)}`, async (sink) => {
-          await sink.receipt(subject, receipt);
-          issued.heard = true;
-        });
+        this.#deliver(
+          delay,
+          [call.message.message_id],
+          `receipt "${status}" of ${short(call.message.message_id)}`,
+          async (sink) => {
+            await sink.receipt(subject, receipt);
+            issued.heard = true;
+          },
+        );
       }
     }
   }
@@ -169,7 +175,10 @@ export class Carrier {
       await clock.sleep(delay);
       for (;;) {
         const heard = await this.#world.bring(bring);
-        trace.note([...about, heard.engine], `${what} brought to ${heard.engine}: ${heard.taken ? "taken" : "no answer"}`);
+        trace.note(
+          [...about, heard.engine],
+          `${what} brought to ${heard.engine}: ${heard.taken ? "taken" : "no answer"}`,
+        );
         if (heard.taken) break;
         await clock.sleep(dice.between(500, 5_000));
       }

@@ -72,7 +72,10 @@ export class Clients {
     if (order.message === undefined) {
       order.message = message;
       order.acknowledged = this.#world.trace.entries.length;
-      this.#world.trace.note([message.id, message.conversation_id], `client: order ${order.number} is message ${message.id}`);
+      this.#world.trace.note(
+        [message.id, message.conversation_id],
+        `client: order ${order.number} is message ${message.id}`,
+      );
     } else if (JSON.stringify(order.message) !== JSON.stringify(message)) {
       const says = `order ${order.number} was answered twice under key ${order.key ?? "none"}, and not the same`;
       this.#world.accuse("one key, one answer", [order.message.id, message.id], says);
@@ -95,7 +98,9 @@ export class Clients {
     if (this.#world.healing) return Promise.race([answer, host.life.died.then((): Answer<T> => ({ kind: "unknown" }))]);
     const patience = dice.chance(faults.clientImpatient) ? dice.between(50, 2_000) : 30_000;
     const hangUp = new AbortController();
-    const lost = Promise.race([host.life.died, clock.sleep(patience, hangUp.signal)]).then((): Answer<T> => ({ kind: "unknown" }));
+    const lost = Promise.race([host.life.died, clock.sleep(patience, hangUp.signal)]).then((): Answer<T> => ({
+      kind: "unknown",
+    }));
     const first = await Promise.race([answer, lost]);
     hangUp.abort("answered");
     return first;

@@ -73,4 +73,11 @@ export const noFaults: Faults = faults(() => 0);
  * The longest that one port keeps an engine waiting, in milliseconds. Together they stay below what the engine allows an owner to
  * stall: its lease and 60 seconds.
  */
-export const longest = { stall: 60_000, commit: 3_000, read: 300, transit: 15_000, answer: 45_000, lookup: 8_000 } as const;
+export const longest = {
+  stall: 60_000,
+  commit: 3_000,
+  read: 300,
+  transit: 15_000,
+  answer: 45_000,
+  lookup: 8_000,
+} as const;

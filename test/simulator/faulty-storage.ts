@@ -17,7 +17,8 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
   };
 
   const commit = async (group: Group, writes: readonly Write[]): Promise<void> => {
-    const note = (says: string): void => world.trace.note([life.name, ...about(writes)], `${life.name} ${says}: ${summary(writes)}`);
+    const note = (says: string): void =>
+      world.trace.note([life.name, ...about(writes)], `${life.name} ${says}: ${summary(writes)}`);
     const { faults } = world;
     if (dice.chance(faults.commitDelayed)) await clock.sleep(dice.between(1, longest.commit));
     if (!life.alive) return;

@@ -1,4 +1,11 @@
-import type { LookupAnswer, OutboundMessage, SendAnswer, SendContext, Transport, TransportSink } from "../../src/ports/transport.ts";
+import type {
+  LookupAnswer,
+  OutboundMessage,
+  SendAnswer,
+  SendContext,
+  Transport,
+  TransportSink,
+} from "../../src/ports/transport.ts";
 import { longest } from "./faults.ts";
 import { type Life, never } from "./life.ts";
 import { short } from "./trace.ts";
@@ -19,7 +26,8 @@ export function line(world: World, life: Life, crash: (why: string) => void): Li
 
   const send = async (message: OutboundMessage, { attempt_id, number, signal }: SendContext): Promise<SendAnswer> => {
     const { faults } = world;
-    const note = (says: string): void => world.trace.note([life.name, message.message_id], `${life.name} ${says} ${short(message.message_id)}`);
+    const note = (says: string): void =>
+      world.trace.note([life.name, message.message_id], `${life.name} ${says} ${short(message.message_id)}`);
     if (dice.chance(faults.crashAtCall / 2)) {
       crash(`before its call with ${short(message.message_id)} left`);
       return never();
@@ -43,7 +51,8 @@ export function line(world: World, life: Life, crash: (why: string) => void): Li
       if (how === 1) return { outcome: "ambiguous", error: { code: "unknown", message: "The line broke." } };
       return never();
     }
-    if (dice.chance(faults.answerDelayed)) await clock.sleep(dice.between(1, dice.chance(0.8) ? longest.commit : longest.answer));
+    if (dice.chance(faults.answerDelayed))
+      {await clock.sleep(dice.between(1, dice.chance(0.8) ? longest.commit : longest.answer));}
     return answer;
   };
 

@@ -34,9 +34,12 @@ for (let seed = first; seed < first + count; seed++) {
   if (!values.keep) break;
 }
 
-for (const [invariant, seeds] of broken) console.log(`"${invariant}" broken by ${seeds.length} seeds: ${seeds.slice(0, 12).join(", ")}`);
+for (const [invariant, seeds] of broken)
+  {console.log(`"${invariant}" broken by ${seeds.length} seeds: ${seeds.slice(0, 12).join(", ")}`);}
 const did = `${number(ran)} seeds, ${number(ran * steps)} steps, ${number(messages)} orders, ${number(calls)} carrier calls`;
-console.log(`simulate: ${did}, ${broken.size === 0 ? `${invariants.length} invariants held` : `${broken.size} invariants broken`}`);
+console.log(
+  `simulate: ${did}, ${broken.size === 0 ? `${invariants.length} invariants held` : `${broken.size} invariants broken`}`,
+);
 process.exitCode = broken.size === 0 ? 0 : 1;
 
 function whole(name: string, text: string): number {

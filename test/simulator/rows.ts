@@ -2,7 +2,11 @@ import type { Collection, Index, KeyValue, Seen } from "../../src/ports/collecti
 import type { StoragePort } from "../../src/ports/storage.ts";
 
 /** What is committed at this moment, past all faults. */
-export function peek<R extends object>(ground: StoragePort, index: Index<R>, key: readonly KeyValue[]): readonly Seen<R>[] {
+export function peek<R extends object>(
+  ground: StoragePort,
+  index: Index<R>,
+  key: readonly KeyValue[],
+): readonly Seen<R>[] {
   const found = ground.begin(0).read([{ index, key, limit: 10_000 }]);
   if (found instanceof Promise) throw new TypeError("the ground of a simulation answers at once");
   return (found[0] ?? []) as readonly Seen<object>[] as readonly Seen<R>[];

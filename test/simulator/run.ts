@@ -43,7 +43,7 @@ export async function simulate(
   }
   const until = clock.now() + restWithinMs;
   world.heal();
-  for (let unrest = "just healed"; world.finding === undefined && unrest !== ""; ) {
+  for (let unrest = "just healed"; world.finding === undefined && unrest !== "";) {
     await clock.advance(20_000);
     await world.stepped();
     unrest = atRest(world);

@@ -7,12 +7,16 @@ const seeds = 200;
 const steps = 60;
 const withinMs = 120_000;
 
-test(`what must hold holds through ${seeds} histories of crashes, lost answers and races`, { timeout: withinMs }, async () => {
-  for (let seed = 1; seed <= seeds; seed++) {
-    const { story } = await simulate(seed, steps);
-    expect(story, story).toBeUndefined();
-  }
-});
+test(
+  `what must hold holds through ${seeds} histories of crashes, lost answers and races`,
+  { timeout: withinMs },
+  async () => {
+    for (let seed = 1; seed <= seeds; seed++) {
+      const { story } = await simulate(seed, steps);
+      expect(story, story).toBeUndefined();
+    }
+  },
+);
 
 test("one seed replays one history, exactly", { timeout: withinMs }, async () => {
   const digests = new Set<string>();

@@ -7,7 +7,11 @@ const mostLines = 40;
 export function story(seed: number, steps: number, finding: Finding, trace: Trace): string {
   const past = trace.entries.slice(0, finding.at);
   const messages = new Set(finding.about);
-  const engines = new Set(past.filter(({ about }) => about.some((id) => messages.has(id))).flatMap(({ about }) => about.filter((id) => id.startsWith("engine"))));
+  const engines = new Set(
+    past
+      .filter(({ about }) => about.some((id) => messages.has(id)))
+      .flatMap(({ about }) => about.filter((id) => id.startsWith("engine"))),
+  );
   const told = past.filter(({ about, says }) => {
     if (about.some((id) => messages.has(id)) || about.length === 0) return true;
     return about.length === 1 && about.some((id) => engines.has(id)) && /crashes|starts|stop/.test(says);

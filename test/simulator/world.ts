@@ -96,7 +96,9 @@ export class World {
   }
 
   /** The carrier brings something to one of the engines. */
-  async bring(bring: (sink: TransportSink) => Promise<void>): Promise<{ readonly engine: string; readonly taken: boolean }> {
+  async bring(
+    bring: (sink: TransportSink) => Promise<void>,
+  ): Promise<{ readonly engine: string; readonly taken: boolean }> {
     const { host } = await this.running();
     const { sink, life, name } = host;
     if (sink === undefined) return { engine: name, taken: false };

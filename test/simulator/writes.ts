@@ -13,7 +13,9 @@ export function summary(writes: readonly Write[]): string {
 function tell(write: Write): string | undefined {
   const { name } = write.collection;
   if (!("row" in write)) {
-    return write.kind === "remove" && name === "jobs" ? `job ${text(write.key[0])} ${id(write.key[1])} gone` : undefined;
+    return write.kind === "remove" && name === "jobs"
+      ? `job ${text(write.key[0])} ${id(write.key[1])} gone`
+      : undefined;
   }
   const { row } = write;
   switch (name) {

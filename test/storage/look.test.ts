@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KeyValue, Seen } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { type Item, item, items, itemsByRank, itemsByTime, schema } from "../../src/testing/storage-conformance/collections.ts";
+import {
+  type Item,
+  item,
+  items,
+  itemsByRank,
+  itemsByTime,
+  schema,
+} from "../../src/testing/storage-conformance/collections.ts";
 import { type Look, look } from "../../src/transactions/look.ts";
 import { reads as readsOf, type RangeOf, type Reads } from "../../src/transactions/reads.ts";
 import { storages } from "../support/storages.ts";
@@ -40,7 +47,7 @@ const rows = fc
 /** Every look of a walk, from the beginning to the end. */
 async function walk(reads: Pick<Reads, "range">, range: Stretch, limit: number, most: number): Promise<Look<Item>[]> {
   const looks: Look<Item>[] = [];
-  for (let after: readonly KeyValue[] | undefined; ; ) {
+  for (let after: readonly KeyValue[] | undefined; ;) {
     const found: Look<Item> = await look(reads, { ...range, limit, ...(after && { after }) }, most);
     looks.push(found);
     if (!found.more) return looks;
@@ -67,27 +74,33 @@ describe.each(storages)("a walk of looks over $name", ({ open }) => {
 
   test("finds what filtering all rows finds, and no look goes further than its bound", async () => {
     await fc.assert(
-      fc.asyncProperty(rows, stretch, fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 15 }), async (list, range, limit, most) => {
-        const port = await filled(list);
-        try {
-          const { where, ...whole } = range;
-          const all = await readsOf(port.reader).range({ ...whole, limit: 1_000 });
-          const looks = await walk(readsOf(port.reader), range, limit, most);
-          expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => passes(row, where))));
-          let from = 0;
-          for (const { rows: found, more, last } of looks) {
-            expect(found.length).toBeLessThanOrEqual(limit);
-            const id = last?.at(-1);
-            const to = last === undefined ? from : all.findIndex((row) => row.id === id) + 1;
-            const farthest = Math.max(most, limit + 2);
-            if (more && found.length < limit) expect(to - from).toBe(farthest);
-            else expect(to - from).toBeLessThanOrEqual(farthest);
-            from = to;
+      fc.asyncProperty(
+        rows,
+        stretch,
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 15 }),
+        async (list, range, limit, most) => {
+          const port = await filled(list);
+          try {
+            const { where, ...whole } = range;
+            const all = await readsOf(port.reader).range({ ...whole, limit: 1_000 });
+            const looks = await walk(readsOf(port.reader), range, limit, most);
+            expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => passes(row, where))));
+            let from = 0;
+            for (const { rows: found, more, last } of looks) {
+              expect(found.length).toBeLessThanOrEqual(limit);
+              const id = last?.at(-1);
+              const to = last === undefined ? from : all.findIndex((row) => row.id === id) + 1;
+              const farthest = Math.max(most, limit + 2);
+              if (more && found.length < limit) expect(to - from).toBe(farthest);
+              else expect(to - from).toBeLessThanOrEqual(farthest);
+              from = to;
+            }
+          } finally {
+            await port.close();
           }
-        } finally {
-          await port.close();
-        }
-      }),
+        },
+      ),
       { numRuns: 150 },
     );
   });
@@ -134,7 +147,13 @@ describe.each(storages)("a walk of looks over $name", ({ open }) => {
     for (const where of [{}, { state: "open" }]) {
       let asked = 0;
       const counted: Pick<Reads, "range"> = { range: (range) => (asked++, reads.range(range)) };
-      const found = await look<Item>(counted, { index: itemsByTime, prefix: ["anna"], order: "descending", where, limit: 20 });
+      const found = await look<Item>(counted, {
+        index: itemsByTime,
+        prefix: ["anna"],
+        order: "descending",
+        where,
+        limit: 20,
+      });
       expect(found.rows).toHaveLength(20);
       expect(asked).toBe(1);
     }

@@ -99,7 +99,11 @@ describe("migrations of the SQLite storage", () => {
   });
 
   it("several processes that start at once all find the schema made", async () => {
-    for (const [before, version] of [[undefined, "2"], [firstSchema, "2"], [undefined, "1"]] as const) {
+    for (const [before, version] of [
+      [undefined, "2"],
+      [firstSchema, "2"],
+      [undefined, "1"],
+    ] as const) {
       const file = await temporaryFile();
       if (before !== undefined) {
         const port = sqlite({ file });

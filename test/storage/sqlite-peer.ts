@@ -28,7 +28,7 @@ async function open(): Promise<void> {
 async function count(): Promise<void> {
   const store = new Store({ port: sqlite({ file }), schema: firstSchema, clock: virtualClock(), logger: silent });
   await store.open();
-  for (let i = 0; i < Number(number); ) {
+  for (let i = 0; i < Number(number);) {
     const added = await store
       .commit(async (tx) => {
         const row = await tx.get(noteById, ["shared"]);

@@ -191,7 +191,10 @@ describe("the plans of reads", () => {
     }
     expect(texts.size).toBeGreaterThan(100);
     for (const text of texts) {
-      const plan = handle.prepare(`EXPLAIN QUERY PLAN ${text}`).all().map(({ detail }) => String(detail));
+      const plan = handle
+        .prepare(`EXPLAIN QUERY PLAN ${text}`)
+        .all()
+        .map(({ detail }) => String(detail));
       expect(plan, text).toHaveLength(1);
       // Without a condition there is nothing to seek, and a walk from one end is what was asked for.
       const seeks = text.replace(/ORDER BY.*/, "").includes("?");

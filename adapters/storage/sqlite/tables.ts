@@ -1,4 +1,11 @@
-import { type Collection, type Column, columnsOf, type Condition, type Index, positionColumnOf } from "../../../src/ports/collection.ts";
+import {
+  type Collection,
+  type Column,
+  columnsOf,
+  type Condition,
+  type Index,
+  positionColumnOf,
+} from "../../../src/ports/collection.ts";
 import { type Layout, layoutOf, orderOf } from "../layout.ts";
 
 export const prefix = "tidings_";

@@ -57,11 +57,7 @@ function outdated({ collection }: Guarded): StorageConflict {
  * transactions commit; they come from a row of their own, so one is never given twice, even when the log's last rows
  * were deleted.
  */
-function firstPosition(
-  connection: Connection,
-  writes: readonly Write[],
-  tableNamed: (name: string) => Table,
-): number {
+function firstPosition(connection: Connection, writes: readonly Write[], tableNamed: (name: string) => Table): number {
   let needed = 0;
   for (const { kind, collection } of writes) {
     if (kind === "insert" && tableNamed(collection.name).layout.position !== undefined) needed++;

@@ -1,4 +1,10 @@
-import { defaultSenderByChannel, defaultSenders, senderById, type SenderRow, senders } from "../../domain/senders/rows.ts";
+import {
+  defaultSenderByChannel,
+  defaultSenders,
+  senderById,
+  type SenderRow,
+  senders,
+} from "../../domain/senders/rows.ts";
 import type { Seen } from "../../ports/collection.ts";
 import type { Channel } from "../../ports/transport.ts";
 import type { Scope } from "../../scope.ts";

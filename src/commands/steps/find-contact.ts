@@ -33,6 +33,12 @@ export async function findContact(tx: Tx, actor: Actor, medium: Medium, address:
     last_sender_id: null,
     created_at: tx.now,
   });
-  appendEvent(tx, actor, "contact.created", { contact: contactResource(contact, [identity]) }, { contact_id: contact.id });
+  appendEvent(
+    tx,
+    actor,
+    "contact.created",
+    { contact: contactResource(contact, [identity]) },
+    { contact_id: contact.id },
+  );
   return identity;
 }

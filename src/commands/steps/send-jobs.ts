@@ -3,7 +3,14 @@ import type { AttemptRow, MessageRow } from "../../domain/messages/rows.ts";
 
 /** Hands over what is queued in a conversation, one after the other. */
 export function sendJob({ account_id, mode, conversation_id, transport }: MessageRow, due_at: number): JobOrder {
-  return { kind: "send", key: conversation_id, account_id, mode, lane: `send ${transport} ${account_id} ${mode}`, due_at };
+  return {
+    kind: "send",
+    key: conversation_id,
+    account_id,
+    mode,
+    lane: `send ${transport} ${account_id} ${mode}`,
+    due_at,
+  };
 }
 
 /** Queues a scheduled message when its time has come. */

@@ -1,7 +1,14 @@
 import { contactReference } from "../../domain/contacts/resource.ts";
 import { contactById, identities } from "../../domain/contacts/rows.ts";
 import { receivedEventId } from "../../domain/events/rows.ts";
-import { inboundByProviderId, inboundIds, messageById, messages, type MessageRow, untouched } from "../../domain/messages/rows.ts";
+import {
+  inboundByProviderId,
+  inboundIds,
+  messageById,
+  messages,
+  type MessageRow,
+  untouched,
+} from "../../domain/messages/rows.ts";
 import { mediumOf } from "../../domain/messages/rules.ts";
 import { segmentsOf } from "../../domain/messages/segments.ts";
 import type { SenderRow } from "../../domain/senders/rows.ts";

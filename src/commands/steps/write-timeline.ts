@@ -13,5 +13,13 @@ export function writeTimeline(
   entry: TimelineEntry | null,
 ): void {
   const led_to = after.status === before.status ? null : after.status;
-  tx.insert(timeline, { ...scope, message_id: after.id, id: drawId("ent"), at: tx.now, led_to, message_version: after.version, entry });
+  tx.insert(timeline, {
+    ...scope,
+    message_id: after.id,
+    id: drawId("ent"),
+    at: tx.now,
+    led_to,
+    message_version: after.version,
+    entry,
+  });
 }

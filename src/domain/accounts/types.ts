@@ -42,11 +42,7 @@ export const createAccountSchema = z
       .strictObject({ name: name(64), requests_per_second: z.int().min(1).max(100_000) })
       .optional()
       .meta({ description: "By default standard: 100 requests a second." }),
-    time_zone: z
-      .string()
-      .max(64)
-      .refine(isTimeZone, { error: "must be the IANA name of a time zone" })
-      .optional(),
+    time_zone: z.string().max(64).refine(isTimeZone, { error: "must be the IANA name of a time zone" }).optional(),
   })
   .meta({ id: "CreateAccount" });
 export interface CreateAccount extends z.infer<typeof createAccountSchema> {}

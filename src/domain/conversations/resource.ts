@@ -8,7 +8,8 @@ export function conversationResource(
   contact: ContactReference,
   last_message: LastMessage | null,
 ): Conversation {
-  const { id, medium, status, handler, assignee_type, assignee_id, labels, priority, unread_count, message_count } = row;
+  const { id, medium, status, handler, assignee_type, assignee_id, labels, priority, unread_count, message_count } =
+    row;
   return {
     id,
     contact,

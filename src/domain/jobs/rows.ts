@@ -56,7 +56,12 @@ export async function disarm(tx: Tx, { kind, key }: JobName): Promise<void> {
  * Takes a job that is due; `undefined` when another dispatcher was faster. `fence` is drawn for this lease: counted in the row, it
  * would begin anew when the job is done and armed again, and who stalled since its first life would hold its second.
  */
-export async function lease(tx: Tx, { kind, key }: JobName, leaseMs: number, fence: number): Promise<Claim | undefined> {
+export async function lease(
+  tx: Tx,
+  { kind, key }: JobName,
+  leaseMs: number,
+  fence: number,
+): Promise<Claim | undefined> {
   const job = await tx.get(jobByName, [kind, key]);
   if (job === undefined || job.due_at > tx.now) return undefined;
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at: tx.now + leaseMs }));

@@ -9,7 +9,15 @@ import { type Happening, happeningsOf, timelineOf } from "../timeline/rules.ts";
 import type { Timeline, TimelineEntry } from "../timeline/types.ts";
 import { millis } from "../time.ts";
 import { messageResource } from "./resource.ts";
-import { attemptsOfMessage, messageById, type MessageRow, messages, messagesOfContact, messagesOfConversation, timelineById } from "./rows.ts";
+import {
+  attemptsOfMessage,
+  messageById,
+  type MessageRow,
+  messages,
+  messagesOfContact,
+  messagesOfConversation,
+  timelineById,
+} from "./rows.ts";
 import { type ListMessages, listMessagesSchema, type Message, type MessageError } from "./types.ts";
 
 export async function readMessage(reads: Reads, { scope }: Call, id: string): Promise<MessageRow> {
@@ -100,18 +108,23 @@ export const getTimeline: Query<ById, Timeline> = {
       reads.range({ index: attemptsOfMessage, prefix: [id], order: "descending", limit: mostEntries }),
       reads.range({ index: timelineById, prefix: [account_id, mode, id], order: "descending", limit: mostEntries }),
     ]);
-    const others = rows.map(
-      ({ id: entry_id, message_version, at, led_to, entry }): Happening => ({
-        version: message_version,
-        ulid: ulidOf(entry_id),
-        at,
-        led_to,
-        entry,
-        error: errorOf(entry),
-      }),
-    );
+    const others = rows.map(({ id: entry_id, message_version, at, led_to, entry }): Happening => ({
+      version: message_version,
+      ulid: ulidOf(entry_id),
+      at,
+      led_to,
+      entry,
+      error: errorOf(entry),
+    }));
     const first = message.direction === "inbound" ? "received" : message.send_at === null ? "queued" : "scheduled";
-    const created: Happening = { version: 1, ulid: ulidOf(id), at: message.created_at, led_to: first, error: null, entry: null };
+    const created: Happening = {
+      version: 1,
+      ulid: ulidOf(id),
+      at: message.created_at,
+      led_to: first,
+      error: null,
+      entry: null,
+    };
     return { data: timelineOf(created, [...tried.flatMap(happeningsOf), ...others]) };
   },
 };

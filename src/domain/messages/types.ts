@@ -53,7 +53,10 @@ export const mediaSchema = z
 
 export const segmentsSchema = z
   .strictObject({ count: z.int().min(1), encoding: z.enum(["GSM-7", "UCS-2"]) })
-  .meta({ id: "Segments", description: "What an SMS is billed as: parts of 160 or 153 GSM-7 or 70 or 67 UCS-2 units." });
+  .meta({
+    id: "Segments",
+    description: "What an SMS is billed as: parts of 160 or 153 GSM-7 or 70 or 67 UCS-2 units.",
+  });
 export interface Segments extends z.infer<typeof segmentsSchema> {}
 
 /** Reasons of the engine's own, beside the carrier's. */
@@ -167,10 +170,15 @@ function draftSchema(limits: Limits) {
         .meta({ description: "By default the contact's last sender, then the account's default for the channel." }),
       media: media.optional(),
       send_at: send_at.optional(),
-      ttl_seconds: z.int().min(1).max(maxScheduleAhead / 1_000).optional().meta({
-        default: defaultTtl / 1_000,
-        description: "How long after `send_at`, or now, it may still be handed over.",
-      }),
+      ttl_seconds: z
+        .int()
+        .min(1)
+        .max(maxScheduleAhead / 1_000)
+        .optional()
+        .meta({
+          default: defaultTtl / 1_000,
+          description: "How long after `send_at`, or now, it may still be handed over.",
+        }),
       category: categorySchema.optional().meta({ default: "transactional" }),
       metadata: facts.optional(),
     })

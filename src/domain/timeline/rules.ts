@@ -51,7 +51,8 @@ export interface AttemptFacts {
 
 /** An attempt happens twice: it begins, and it is answered. */
 export function happeningsOf(attempt: AttemptFacts): Happening[] {
-  const { id, number, transport, started_at, outcome, answered_at, answer_id, answer_version, provider_message_id } = attempt;
+  const { id, number, transport, started_at, outcome, answered_at, answer_id, answer_version, provider_message_id } =
+    attempt;
   const { error, led_to } = attempt;
   const entry: TimelineEntry = {
     type: "attempt",
@@ -66,7 +67,14 @@ export function happeningsOf(attempt: AttemptFacts): Happening[] {
     next_attempt_at: isoOrNull(attempt.next_attempt_at),
   };
   const ulid = ulidOf(id);
-  const began: Happening = { version: attempt.message_version, ulid, at: started_at, led_to: "sending", error: null, entry };
+  const began: Happening = {
+    version: attempt.message_version,
+    ulid,
+    at: started_at,
+    led_to: "sending",
+    error: null,
+    entry,
+  };
   if (answered_at === null || answer_id === null || answer_version === null) return [began];
   return [began, { version: answer_version, ulid: ulidOf(answer_id), at: answered_at, led_to, error, entry: null }];
 }

@@ -31,6 +31,16 @@ export const getUsage: Query<GetUsage, Usage> = {
       until: [`${to}~`],
       limit: mostCounts,
     });
-    return { from, to, data: counts.map(({ day, channel, status, messages, segments }) => ({ day, channel, status, messages, segments })) };
+    return {
+      from,
+      to,
+      data: counts.map(({ day, channel, status, messages, segments }) => ({
+        day,
+        channel,
+        status,
+        messages,
+        segments,
+      })),
+    };
   },
 };

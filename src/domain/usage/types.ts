@@ -8,7 +8,9 @@ export const usageCountSchema = z
   .strictObject({
     day: day.meta({ description: "In UTC." }),
     channel: channelSchema,
-    status: z.string().meta({ description: "That the messages came to; one that is tried again enters `queued` and `sending` again." }),
+    status: z
+      .string()
+      .meta({ description: "That the messages came to; one that is tried again enters `queued` and `sending` again." }),
     messages: z.int().min(0),
     segments: z.int().min(0),
   })

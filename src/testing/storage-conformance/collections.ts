@@ -64,10 +64,7 @@ export interface Entry {
   readonly position: number;
 }
 
-export const entries = collection<Entry>(
-  "conformance_entries",
-  { id: text, topic: text, body: text, position },
-);
+export const entries = collection<Entry>("conformance_entries", { id: text, topic: text, body: text, position });
 export const entryById = entries.key("id");
 export const entriesByPosition = entries.index("by_position", ["position"]);
 export const entriesByTopic = entries.index("by_topic", ["topic", "position"]);

@@ -28,10 +28,12 @@ async function seed(store: Store, ...rows: readonly Item[]): Promise<void> {
 }
 
 /** Adds one to the row's rank: lost when two do so over the same version. */
-const increment = (id: string) => async (tx: Tx): Promise<void> => {
-  const row = await tx.get(itemById, [id]);
-  if (row !== undefined) tx.update(items, row, { rank: (row.rank ?? 0) + 1 });
-};
+const increment =
+  (id: string) =>
+  async (tx: Tx): Promise<void> => {
+    const row = await tx.get(itemById, [id]);
+    if (row !== undefined) tx.update(items, row, { rank: (row.rank ?? 0) + 1 });
+  };
 
 /**
  * Several processes on one storage: every outcome is one that some order of the commands, one at a time, would have.
@@ -61,16 +63,22 @@ export const raceCases: Cases = {
     );
     same(new Set(answers).size, 1, "different winners");
     const rows = await stores[0].reads.range({ index: itemsByTime, prefix: ["anna"], order: "ascending", limit: 99 });
-    same(rows.map(({ id }) => id), [answers[0]], "rows");
+    same(
+      rows.map(({ id }) => id),
+      [answers[0]],
+      "rows",
+    );
   },
 
   "a row that is held can't change under a decision that rests on it": async (ports) => {
     // Each leaves while the other stays; were both to leave, each had decided on what was no longer so.
-    const leave = (own: string, other: string) => async (tx: Tx): Promise<void> => {
-      const stays = await tx.get(itemById, [other], { hold: true });
-      const row = await tx.get(itemById, [own]);
-      if (stays?.state === "on duty" && row !== undefined) tx.update(items, row, { state: "off duty" });
-    };
+    const leave =
+      (own: string, other: string) =>
+      async (tx: Tx): Promise<void> => {
+        const stays = await tx.get(itemById, [other], { hold: true });
+        const row = await tx.get(itemById, [own]);
+        if (stays?.state === "on duty" && row !== undefined) tx.update(items, row, { state: "off duty" });
+      };
     const rival = await ports.store();
     let meddle = true;
     const store = await ports.store(async () => {
@@ -80,7 +88,11 @@ export const raceCases: Cases = {
     await seed(rival, item("a", { state: "on duty" }), item("b", { state: "on duty" }));
     await store.commit(leave("a", "b"));
     const rows = await rival.reads.getAll(itemById, [["a"], ["b"]]);
-    same(rows.map(({ state }) => state), ["on duty", "off duty"], "who is on duty");
+    same(
+      rows.map(({ state }) => state),
+      ["on duty", "off duty"],
+      "who is on duty",
+    );
   },
 
   "a command whose rows others keep changing runs 8 times, and is then told to try again": async (ports) => {
@@ -140,7 +152,11 @@ export const raceCases: Cases = {
     }
     await written;
     const all = await port.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 1_000 });
-    same(followed, all.map(({ id }) => id), "rows followed");
+    same(
+      followed,
+      all.map(({ id }) => id),
+      "rows followed",
+    );
     same(followed.length, count + Math.ceil(count / 7), "how many");
   },
 

@@ -45,7 +45,10 @@ export const rangeCases: Cases = {
     for (let i = 0; i < 10; i++) {
       const topic = draw.one(["news", "talk"]);
       const rows = Array.from({ length: 4 }, (_, j) => entry(`e${draw.below(1_000)}-${i}-${j}`, topic));
-      await write(port, ...rows.map((row) => ({ kind: "insert", collection: entries, row: { ...row, version: 1 } }) as const));
+      await write(
+        port,
+        ...rows.map((row) => ({ kind: "insert", collection: entries, row: { ...row, version: 1 } }) as const),
+      );
     }
     const rows = await port.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 99 });
     for (let round = 0; round < 200; round++) {
@@ -130,18 +133,32 @@ function someFilter(draw: Draw): NonNullable<Range["where"]> {
 }
 
 /** What the port's words say, in the plainest way. */
-function expected({ index, prefix, order, after, until, where = {}, skip = 0, limit }: Range, rows: readonly Row[]): Row[] {
+function expected(
+  { index, prefix, order, after, until, where = {}, skip = 0, limit }: Range,
+  rows: readonly Row[],
+): Row[] {
   const columns = orderOf(index);
   const open = columns.slice(prefix.length);
   const sign = order === "ascending" ? 1 : -1;
   const against = (row: Row, tuple: readonly KeyValue[]): number =>
-    sign * compareTuples(tuple.map((_, i) => valueOf(row, open[i] ?? "")), tuple);
+    sign *
+    compareTuples(
+      tuple.map((_, i) => valueOf(row, open[i] ?? "")),
+      tuple,
+    );
   return rows
     .filter((row) => covered(index, row) && prefix.every((value, i) => valueOf(row, columns[i] ?? "") === value))
     .filter((row) => after === undefined || against(row, after) > 0)
     .filter((row) => until === undefined || against(row, until) < 0)
     .filter((row) => Object.entries(where).every(([column, wanted]) => [wanted].flat().includes(valueOf(row, column))))
-    .toSorted((a, b) => sign * compareTuples(columns.map((c) => valueOf(a, c)), columns.map((c) => valueOf(b, c))))
+    .toSorted(
+      (a, b) =>
+        sign *
+        compareTuples(
+          columns.map((c) => valueOf(a, c)),
+          columns.map((c) => valueOf(b, c)),
+        ),
+    )
     .slice(skip, skip + limit);
 }
 

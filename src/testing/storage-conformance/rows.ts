@@ -66,7 +66,7 @@ export const rowCases: Cases = {
       item("small", { rank: -1, weight: Number.MIN_VALUE, flag: true }),
       item("fraction", { weight: 0.1 + 0.2, rank: 0 }),
       item("json", {
-        data: { nested: [{ deep: [[], {}, null, true, 1.5, "é\0😀"] }], "": 0, "key with \"quotes\"": "\u2028" },
+        data: { nested: [{ deep: [[], {}, null, true, 1.5, "é\0😀"] }], "": 0, 'key with "quotes"': "\u2028" },
         extra: [1, [2, [3]]],
       }),
       item("bare json", { data: "text", extra: false }),
@@ -74,7 +74,11 @@ export const rowCases: Cases = {
     ];
     await write(port, ...rows.map(insert));
     const found = await port.reader.get(rows.map(({ id }) => byId(id)));
-    same(found, rows.map((row) => [{ ...row, version: 1 }]), "rows read");
+    same(
+      found,
+      rows.map((row) => [{ ...row, version: 1 }]),
+      "rows read",
+    );
     const group = port.begin(0);
     same(await group.read([byId("json")]), [[{ ...rows[7], version: 1 }]], "read in a group");
     await group.abort();
@@ -123,7 +127,13 @@ export const rowCases: Cases = {
 
   "a look-up answers the rows under a whole key or a prefix, in index order": async (ports) => {
     const port = await ports.port();
-    const towns = [["de", "Ulm"], ["de", "Aachen"], ["at", "Wien"], ["de", "Ulm-Süd"], ["d", "e"]] as const;
+    const towns = [
+      ["de", "Ulm"],
+      ["de", "Aachen"],
+      ["at", "Wien"],
+      ["de", "Ulm-Süd"],
+      ["d", "e"],
+    ] as const;
     await write(port, ...towns.map(([country, town]) => place(country, town)));
     const [under, whole, none, two] = await port.reader.get([
       { index: placeByName, key: ["de"], limit: 10 },
@@ -131,10 +141,22 @@ export const rowCases: Cases = {
       { index: placeByName, key: ["de", "Ul"], limit: 10 },
       { index: placeByName, key: ["de"], limit: 2 },
     ]);
-    same(under?.map(({ town }) => town), ["Aachen", "Ulm", "Ulm-Süd"], "under a prefix");
-    same(whole?.map(({ town }) => town), ["Ulm"], "under a whole key");
+    same(
+      under?.map(({ town }) => town),
+      ["Aachen", "Ulm", "Ulm-Süd"],
+      "under a prefix",
+    );
+    same(
+      whole?.map(({ town }) => town),
+      ["Ulm"],
+      "under a whole key",
+    );
     same(none, [], "under a part of a value");
-    same(two?.map(({ town }) => town), ["Aachen", "Ulm"], "with a limit");
+    same(
+      two?.map(({ town }) => town),
+      ["Aachen", "Ulm"],
+      "with a limit",
+    );
   },
 
   "null is a key of its own, and sorts before every value": async (ports) => {

@@ -6,7 +6,9 @@ import type { Actor } from "./actor.ts";
 
 /** One of the orders that were acknowledged, rather a late one. */
 function some(world: World, fits: (order: Order) => boolean): { order: Order; id: string } | undefined {
-  const order = world.dice.pick(world.clients.orders.filter((each) => each.message !== undefined && fits(each)).slice(-12));
+  const order = world.dice.pick(
+    world.clients.orders.filter((each) => each.message !== undefined && fits(each)).slice(-12),
+  );
   return order?.message === undefined ? undefined : { order, id: order.message.id };
 }
 
@@ -28,15 +30,19 @@ const canceler: Actor = {
   },
 };
 
-const cancelUnder = (idempotencyKey: string, id: string) => (engine: Parameters<Parameters<World["clients"]["ask"]>[0]>[0]) =>
-  engine.messages.cancel(id, { idempotencyKey });
+const cancelUnder =
+  (idempotencyKey: string, id: string) => (engine: Parameters<Parameters<World["clients"]["ask"]>[0]>[0]) =>
+    engine.messages.cancel(id, { idempotencyKey });
 
 const editor: Actor = {
   name: "editor",
   weight: 3,
   async act(world) {
     const { clients, dice, clock } = world;
-    const chosen = some(world, ({ input, edits }) => input.send_at !== undefined && edits.every(({ state }) => state !== "asked"));
+    const chosen = some(
+      world,
+      ({ input, edits }) => input.send_at !== undefined && edits.every(({ state }) => state !== "asked"),
+    );
     if (chosen === undefined) return;
     const { order, id } = chosen;
     const changes = dice.chance(0.5)

@@ -96,7 +96,9 @@ const batcher: Actor = {
   async act(world) {
     const { dice, clients } = world;
     const key = clients.drawKey();
-    const orders = Array.from({ length: dice.between(1, 3) }, () => clients.order(draft(world, recipient(world)), null));
+    const orders = Array.from({ length: dice.between(1, 3) }, () =>
+      clients.order(draft(world, recipient(world)), null),
+    );
     const again = dice.chance(0.3) ? 2 : 1;
     for (let i = 0; i < again; i++) {
       const messages = orders.map(({ input }) => input);
@@ -104,7 +106,8 @@ const batcher: Actor = {
       if (answer.kind === "refused") return orders.forEach((order) => clients.refused(order, answer.code));
       for (const result of answer.value.data) {
         const order = orders[result.index];
-        if (order === undefined) world.accuse("one key, one answer", [], `a batch of ${orders.length} answered item ${result.index}`);
+        if (order === undefined)
+          {world.accuse("one key, one answer", [], `a batch of ${orders.length} answered item ${result.index}`);}
         else if (result.ok) clients.answered(order, result.message);
         else clients.refused(order, result.code);
       }

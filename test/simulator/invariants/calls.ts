@@ -66,11 +66,17 @@ export const inItsTime: Invariant = {
       // Steps of the clock are seconds, and so is the difference between two engines' clocks.
       const blur = skewMs > 0 ? 2 * skewMs + 10_000 : 0;
       if (send_at !== undefined && clock.now() < earliest - blur) {
-        yield { about: [message_id], says: `${message_id} was to go out at ${iso(earliest)} and went at ${iso(clock.now())}` };
+        yield {
+          about: [message_id],
+          says: `${message_id} was to go out at ${iso(earliest)} and went at ${iso(clock.now())}`,
+        };
       }
       const last = Math.max(created, ...times) + ttl_seconds * 1_000;
       if (attempt.started_at > last + blur || clock.now() > last + blur + slackMs) {
-        yield { about: [message_id], says: `${message_id} expired at ${iso(last)} and was handed over at ${iso(clock.now())}` };
+        yield {
+          about: [message_id],
+          says: `${message_id} expired at ${iso(last)} and was handed over at ${iso(clock.now())}`,
+        };
       }
     },
   }),
@@ -89,9 +95,13 @@ export const asAsked: Invariant = {
         bodies.push(edit.body);
       }
       if (!bodies.includes(body)) {
-        yield { about: [message_id], says: `the carrier was given "${body}" for ${message_id} and not "${bodies.join('" or "')}"` };
+        yield {
+          about: [message_id],
+          says: `the carrier was given "${body}" for ${message_id} and not "${bodies.join('" or "')}"`,
+        };
       }
-      if (to !== order.message.to) yield { about: [message_id], says: `${message_id} to ${order.message.to} was sent to ${to}` };
+      if (to !== order.message.to)
+        {yield { about: [message_id], says: `${message_id} to ${order.message.to} was sent to ${to}` };}
     },
   }),
 };

@@ -53,10 +53,16 @@ export const connectedEvents: Invariant = {
           if (type !== "message.updated") continue;
           const before = last.get(message_id);
           if (before === undefined ? !["queued", "scheduled"].includes(previous_status) : before !== previous_status) {
-            breaches.push({ about: [message_id], says: `${message_id} was ${before ?? "new"}, and an event says that it was ${previous_status}` });
+            breaches.push({
+              about: [message_id],
+              says: `${message_id} was ${before ?? "new"}, and an event says that it was ${previous_status}`,
+            });
           }
           if (rankOf(previous_status) > rankOf(status)) {
-            breaches.push({ about: [message_id], says: `${message_id} went back from ${previous_status} to ${status}` });
+            breaches.push({
+              about: [message_id],
+              says: `${message_id} went back from ${previous_status} to ${status}`,
+            });
           }
           last.set(message_id, status);
         }
@@ -76,14 +82,16 @@ export const connectedEvents: Invariant = {
           if (direction === "inbound") expect("message.received", id, 1);
           else expect("message.sent", id, delivered_at === null ? 0 : 1);
           const told = last.get(id);
-          if (told !== undefined && told !== status) breaches.push({ about: [id], says: `${id} is ${status}, and the last event says ${told}` });
+          if (told !== undefined && told !== status)
+            {breaches.push({ about: [id], says: `${id} is ${status}, and the last event says ${told}` });}
         }
         const made = (type: string): number => all.filter((event) => event.type === type).length;
         for (const [type, rows] of [
           ["contact.created", allOf(world.ground, contacts)],
           ["conversation.created", allOf(world.ground, conversations)],
         ] as const) {
-          if (made(type) !== rows.length) breaches.push({ about: [], says: `${made(type)} events ${type} for ${rows.length}` });
+          if (made(type) !== rows.length)
+            {breaches.push({ about: [], says: `${made(type)} events ${type} for ${rows.length}` });}
         }
         return breaches;
       },
@@ -112,7 +120,10 @@ export const wholeTimeline: Invariant = {
           const changes = entries.filter((entry) => entry.type === "transition");
           const shown = changes.map(({ to }) => to);
           if (shown.join(" → ") !== chain.join(" → ")) {
-            breaches.push({ about: [id], says: `the timeline of ${id} shows ${shown.join(" → ")}, the events ${chain.join(" → ")}` });
+            breaches.push({
+              about: [id],
+              says: `the timeline of ${id} shows ${shown.join(" → ")}, the events ${chain.join(" → ")}`,
+            });
           }
         }
         return breaches;
@@ -144,7 +155,10 @@ export const countedUsage: Invariant = {
         }
         return [...new Set([...expected.keys(), ...shown.keys()])]
           .filter((status) => expected.get(status) !== shown.get(status))
-          .map((status) => ({ about: [], says: `usage counts ${shown.get(status) ?? 0} ${status}, events tell of ${expected.get(status) ?? 0}` }));
+          .map((status) => ({
+            about: [],
+            says: `usage counts ${shown.get(status) ?? 0} ${status}, events tell of ${expected.get(status) ?? 0}`,
+          }));
       },
     };
   },

@@ -24,7 +24,10 @@ export const holderAlone: Invariant = {
           const holder = message && holders.get(message.conversation_id);
           if (message !== undefined && holder !== engine) {
             const about = [message_id, message.conversation_id];
-            yield { about, says: `${engine} handed over ${message_id}, whose conversation ${holder ?? "nobody"} holds` };
+            yield {
+              about,
+              says: `${engine} handed over ${message_id}, whose conversation ${holder ?? "nobody"} holds`,
+            };
           }
         }
       },

@@ -21,10 +21,16 @@ export const inOrder: Invariant = {
         }
         for (const write of writes) {
           if (write.collection !== attempts || write.kind !== "insert") continue;
-          const { account_id, mode, message_id } = write.row as unknown as { account_id: string; mode: string; message_id: string };
+          const { account_id, mode, message_id } = write.row as unknown as {
+            account_id: string;
+            mode: string;
+            message_id: string;
+          };
           const [message] = peek(ground, messageById, [account_id, mode, message_id]);
           if (message === undefined || loose.has(message_id)) continue;
-          const ahead = peek(ground, outbox, [message.conversation_id]).find((each) => each.sequence < message.sequence && placed(each));
+          const ahead = peek(ground, outbox, [message.conversation_id]).find(
+            (each) => each.sequence < message.sequence && placed(each),
+          );
           if (ahead !== undefined) {
             const says = `${engine} handed over ${message_id}, though ${ahead.id} stands before it and is ${ahead.status}`;
             yield { about: [message_id, ahead.id], says };
@@ -40,7 +46,10 @@ export const inOrder: Invariant = {
           if (row === undefined || number > 1 || loose.has(row.id)) continue;
           const before = last.get(row.conversation_id);
           if (before !== undefined && before.sequence > row.sequence) {
-            breaches.push({ about: [before.id, row.id], says: `the carrier got ${before.id} before ${row.id}, which stands before it` });
+            breaches.push({
+              about: [before.id, row.id],
+              says: `the carrier got ${before.id} before ${row.id}, which stands before it`,
+            });
           }
           last.set(row.conversation_id, row);
         }
@@ -57,7 +66,9 @@ export const inOrder: Invariant = {
           const [a, b] = [rows.get(earlier.message?.id ?? ""), rows.get(later.message?.id ?? "")];
           if (a === undefined || b === undefined || a.conversation_id !== b.conversation_id) return [];
           if ((earlier.acknowledged ?? Infinity) >= later.begun || a.sequence < b.sequence) return [];
-          return [{ about: [a.id, b.id], says: `${b.id} was ordered after ${a.id} was acknowledged, and stands before it` }];
+          return [
+            { about: [a.id, b.id], says: `${b.id} was ordered after ${a.id} was acknowledged, and stands before it` },
+          ];
         }),
       );
     }

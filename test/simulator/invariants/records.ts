@@ -20,9 +20,14 @@ export const acknowledged: Invariant = {
         }
         const now = answer.value;
         const expected = { to, from, contact_id, conversation_id, created_at, body: bodyOf(order) };
-        const found = Object.fromEntries(Object.keys(expected).map((name) => [name, Reflect.get(now, name) as unknown]));
+        const found = Object.fromEntries(
+          Object.keys(expected).map((name) => [name, Reflect.get(now, name) as unknown]),
+        );
         if (JSON.stringify(found) !== JSON.stringify(expected)) {
-          breaches.push({ about: [id], says: `${id} is not as it was acknowledged: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}` });
+          breaches.push({
+            about: [id],
+            says: `${id} is not as it was acknowledged: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`,
+          });
         }
         if (order.cancel === "acknowledged" && now.status !== "canceled") {
           breaches.push({ about: [id], says: `${id} was canceled and is ${now.status}` });
@@ -52,7 +57,9 @@ export const oneKeyOneMessage: Invariant = {
       }
       const unanswered = clients.orders.filter(({ message, unknown }) => message === undefined && unknown).length;
       return [
-        ...[...ids].filter(([, count]) => count > 1).map(([key, count]) => ({ about: [], says: `key ${key} made ${count} messages` })),
+        ...[...ids]
+          .filter(([, count]) => count > 1)
+          .map(([key, count]) => ({ about: [], says: `key ${key} made ${count} messages` })),
         ...(strangers.length > unanswered ? strangers : []),
         ...clients.orders
           .filter(({ message, refusal, unknown }) => message === undefined && refusal === null && !unknown)
@@ -71,7 +78,9 @@ export const sequences: Invariant = {
         const places = all.filter(({ conversation_id }) => conversation_id === id).map(({ sequence }) => sequence);
         places.sort((a, b) => a - b);
         const right = places.length === message_count && places.every((place, i) => place === i + 1);
-        return right ? [] : [{ about: [id], says: `conversation ${id} counts ${message_count} and has places ${places.join(", ")}` }];
+        return right
+          ? []
+          : [{ about: [id], says: `conversation ${id} counts ${message_count} and has places ${places.join(", ")}` }];
       });
     },
   }),
@@ -82,13 +91,18 @@ export const onePerson: Invariant = {
   watch: ({ ground }) => ({
     async end() {
       const double = (what: string, names: readonly string[]): Breach[] =>
-        names.filter((name, i) => names.indexOf(name) !== i).map((name) => ({ about: [], says: `${what} ${name} twice` }));
+        names
+          .filter((name, i) => names.indexOf(name) !== i)
+          .map((name) => ({ about: [], says: `${what} ${name} twice` }));
       const active = allOf(ground, conversations).filter(({ status }) => status !== "closed");
       const phones = allOf(ground, contacts).map(({ phone }) => phone ?? "no phone");
       const owners = new Set(allOf(ground, identities).map(({ contact_id }) => contact_id));
       const lone = allOf(ground, contacts).filter(({ id }) => !owners.has(id));
       return [
-        ...double("an active conversation of", active.map(({ contact_id, medium }) => `${contact_id} on ${medium}`)),
+        ...double(
+          "an active conversation of",
+          active.map(({ contact_id, medium }) => `${contact_id} on ${medium}`),
+        ),
         ...double("a contact with", phones),
         ...lone.map(({ id }) => ({ about: [id], says: `contact ${id} has no address` })),
       ];
@@ -109,9 +123,13 @@ export const oneInbound: Invariant = {
         }
         const expected = clients.redactedInbound.has(one.id) ? null : body;
         if (one.body === expected && one.from === from) return [];
-        return [{ about: [one.id], says: `${provider_message_id} says "${one.body ?? "nothing"}" and not "${expected ?? "nothing"}"` }];
+        return [
+          {
+            about: [one.id],
+            says: `${provider_message_id} says "${one.body ?? "nothing"}" and not "${expected ?? "nothing"}"`,
+          },
+        ];
       });
     },
   }),
 };
-

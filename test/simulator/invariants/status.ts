@@ -25,13 +25,17 @@ export const joinOfEvidence: Invariant = {
           const blind = !world.canLookUp && status === "ambiguous" && certain.length === 0;
           return blind ? [] : breach("the carrier took it");
         }
-        if (!world.hasReceipts) return status === "delivered" ? [] : breach("accepted is all that this carrier ever says");
+        if (!world.hasReceipts)
+          {return status === "delivered" ? [] : breach("accepted is all that this carrier ever says");}
         const [least, most] = [strongest(certain), strongest(possible)];
         if (rankOf(status) < rankOf(least)) return breach(`a receipt said ${least}`);
-        if (rankOf(status) > Math.max(rankOf(most), rankOf("unconfirmed"))) return breach(`the carrier never said more than ${most}`);
+        if (rankOf(status) > Math.max(rankOf(most), rankOf("unconfirmed")))
+          {return breach(`the carrier never said more than ${most}`);}
         if (certain.length < possible.length) return [];
         const first = firstDelivery(possible);
-        return first === delivered_at ? [] : breach(`delivered at ${delivered_at ?? "no time"}, and the carrier says ${first ?? "no time"}`);
+        return first === delivered_at
+          ? []
+          : breach(`delivered at ${delivered_at ?? "no time"}, and the carrier says ${first ?? "no time"}`);
       });
     },
   }),
@@ -66,9 +70,15 @@ export const receiptsKept: Invariant = {
         const told = answer.kind === "done" ? answer.value.data.filter(({ type }) => type === "receipt") : [];
         for (const { receipt } of taken) {
           const kept = told.some((entry) => {
-            return entry.type === "receipt" && entry.status === receipt.status && Date.parse(entry.carrier_at) === receipt.at;
+            return (
+              entry.type === "receipt" && entry.status === receipt.status && Date.parse(entry.carrier_at) === receipt.at
+            );
           });
-          if (!kept) breaches.push({ about: [id], says: `the timeline of ${id} has no receipt "${receipt.status}", and one was taken` });
+          if (!kept)
+            {breaches.push({
+              about: [id],
+              says: `the timeline of ${id} has no receipt "${receipt.status}", and one was taken`,
+            });}
         }
       }
       return breaches;

@@ -11,7 +11,8 @@ export const neverForgotten: Invariant = {
       for (const write of writes) {
         if (write.collection === messages && (write.kind === "insert" || write.kind === "update")) {
           const { id, status, conversation_id } = write.row as unknown as MessageRow;
-          const name = status === "scheduled" ? ["release", id] : status === "queued" ? ["send", conversation_id] : undefined;
+          const name =
+            status === "scheduled" ? ["release", id] : status === "queued" ? ["send", conversation_id] : undefined;
           if (name !== undefined && peek(ground, jobByName, name).length === 0) {
             yield { about: [id], says: `${engine} left ${id} ${status}, and no job is to ${name.join(" ")}` };
           }
@@ -20,7 +21,10 @@ export const neverForgotten: Invariant = {
           const [, conversation_id = ""] = write.key;
           const [left] = peek(ground, outbox, [conversation_id]);
           if (left !== undefined) {
-            yield { about: [left.id], says: `${engine} ended the job of ${left.id}'s conversation, which is ${left.status}` };
+            yield {
+              about: [left.id],
+              says: `${engine} ended the job of ${left.id}'s conversation, which is ${left.status}`,
+            };
           }
         }
       }
