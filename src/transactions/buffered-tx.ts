@@ -58,7 +58,7 @@ export class BufferedTx implements Tx {
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#overlay.find(collection, id);
-    if (touched?.row !== undefined) throw new StorageConflict(`${collection.name} already has ${id}`);
+    if (touched?.row !== undefined) throw new StorageConflict(`a row of ${collection.name} has this key`);
     const base = touched?.base;
     const next = base === undefined ? seen : patched(base, row, {});
     this.#overlay.put(collection, id, {
