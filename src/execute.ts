@@ -69,7 +69,15 @@ export class Executor {
     const { idempotency_key: key } = context;
     if (key === null) {
       const value = await this.#commit(context, (tx) => command.run(tx, input, call));
-      return { status: command.status, value, body: JSON.stringify(value ?? null), replayed: false };
+      // In process nobody reads it, so it is made when it is.
+      return {
+        status: command.status,
+        value,
+        get body() {
+          return JSON.stringify(value ?? null);
+        },
+        replayed: false,
+      };
     }
     const print = fingerprint(call.services.secret, command.name, input);
     const settled = await this.#commit(context, (tx) => this.#once(tx, command, input, call, key, print));
