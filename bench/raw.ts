@@ -6,7 +6,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { layoutOf } from "../adapters/storage/layout.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { columnsOf, type Index } from "../src/ports/collection.ts";
-import type { Group, Lookup, StoragePort, Write } from "../src/ports/storage.ts";
+import type { Access, Group, Lookup, StoragePort, Write } from "../src/ports/storage.ts";
 import { schema } from "../src/schema.ts";
 import { concurrently, type Work } from "./measure.ts";
 import { meet, type Recipients, scratch, send, withEngineOn } from "./engines.ts";
@@ -84,8 +84,8 @@ function open(file: string): DatabaseSync {
 
 function recording(port: StoragePort, recorded: Recorded[]): StoragePort {
   let position = 0;
-  const begin = (lane: number): Group => {
-    const group = port.begin(lane);
+  const begin = (lane: number, how?: Access): Group => {
+    const group = port.begin(lane, how);
     const reads: Statement[] = [];
     return {
       read(lookups) {

@@ -5,7 +5,7 @@ import type { Limits } from "../options.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { CallbackRequest, CallbackResult } from "../ports/transport.ts";
 import type { Authenticated } from "../key-ring.ts";
-import type { Admission } from "../rate-limits/sliding-log.ts";
+import type { Admission } from "../ports/storage.ts";
 
 /** What the HTTP surface asks of the engine. Inputs are parsed already. Every method may throw `TidingsError`. */
 export interface ApiBackend {

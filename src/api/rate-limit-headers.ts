@@ -1,4 +1,4 @@
-import type { Admission } from "../rate-limits/sliding-log.ts";
+import type { Admission } from "../ports/storage.ts";
 
 /** Whole seconds, never fewer than the wait: who comes back after them is not too early. */
 export const seconds = (ms: number): number => Math.max(0, Math.ceil(ms / 1000));

@@ -3,7 +3,7 @@
  * merging and running again. An adapter reads keys and ranges, and commits merged writes.
  *
  * Glossary
- * - *lane*: a connection that commits groups, one after the other. All processes on one storage must use equally many.
+ * - *lane*: commits groups, one after the other; while one commits, the bodies of the next may already read.
  * - *group*: what one commit writes for up to 64 concurrent commands.
  * - *version*: how often a row was written; each write names the version that it saw, and a group whose guard fails
  *   as a whole leaves nothing and is run again.
@@ -18,6 +18,12 @@ export interface Lookup {
   readonly index: Index;
   readonly key: readonly KeyValue[];
   readonly limit: number;
+  /**
+   * Takes the rows that it answers: until the group ends nobody else writes them. A row that another group or a host's
+   * transaction is writing at this moment is not waited for and not answered. Only where several can write at once does
+   * that differ from any other look-up.
+   */
+  readonly claim?: boolean;
 }
 
 /**
@@ -74,6 +80,27 @@ export interface StorageCapabilities {
   readonly hostTransactions: boolean;
 }
 
+export type Access = "shared" | "exclusive";
+
+/** One request under a key of which `limit` are admitted in any `window` (milliseconds). */
+export interface AdmissionRequest {
+  readonly key: string;
+  readonly limit: number;
+  readonly window: number;
+}
+
+/** What became of one. */
+export interface Admission {
+  readonly admitted: boolean;
+  readonly limit: number;
+  /** How many more would be admitted now. */
+  readonly remaining: number;
+  /** Milliseconds until the whole quota is free. */
+  readonly reset_ms: number;
+  /** Milliseconds until one more is admitted; 0 when one would be now. */
+  readonly retry_after_ms: number;
+}
+
 export interface StoragePort {
   readonly capabilities: StorageCapabilities;
   /** How many groups can commit at the same time. */
@@ -90,10 +117,24 @@ export interface StoragePort {
   /** The statements that take a storage from schema version `from` (0: empty) to the schema. */
   migrationSql(schema: Schema, from?: number): string;
 
-  /** Begins a group on lane `n`. The engine begins the next group of a lane only when the last one has ended. */
-  begin(lane: number): Group;
+  /**
+   * Begins a group on lane `n`. Of one lane's groups one commits at a time, in the order in which they were begun.
+   * By default a `shared` one, which may meet a conflict. An `exclusive` one is asked for when it did: where groups of several
+   * processes meet, the others' commits wait from its first read to its end, so that it gets through.
+   */
+  begin(lane: number, how?: Access): Group;
   /** Joins the host's open transaction: reads see it, `commit` writes into it, the host commits. */
   host?(handle: unknown): Group;
+  /**
+   * Runs `work` in a transaction of its own, on a handle that `host` takes and that the host's own statements run on. Commits when
+   * `work` resolves, else rolls back and rejects with what it threw.
+   */
+  transaction?<T>(work: (handle: unknown) => Promise<T>): Promise<T>;
+  /**
+   * Admits requests by sliding logs that all processes share, judged by the storage's clock. One answer for each asked, in order.
+   * Without it each process counts for itself.
+   */
+  admit?(asked: readonly AdmissionRequest[]): Promise<readonly Admission[]>;
   /** Committed rows only, on a connection of its own. */
   readonly reader: Reader;
   /** Calls `listener` when another process may have committed. Answers how to stop. */

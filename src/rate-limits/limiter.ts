@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { KeyId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import { type Admission, admit, type SlidingLog, slidingLog } from "./sliding-log.ts";
+import type { Admission } from "../ports/storage.ts";
+import { admit, type SlidingLog, slidingLog } from "./sliding-log.ts";
 
 const windowMs = 1_000;
 /** Keys that are counted at a time. One that was not used for longest gives way: its log is empty, or the limit is the least worry. */

@@ -1,3 +1,5 @@
+import type { Admission } from "../ports/storage.ts";
+
 /**
  * An exact rate limit: the times of the last admissions. A request is admitted when fewer than `limit` were admitted in
  * the `window` before it, so no window, wherever it starts, admits more. A refusal uses no quota.
@@ -13,17 +15,6 @@ export interface SlidingLog {
   /** The clock when it was last looked at, and what is added to it so that it never runs back. */
   seen: number;
   ahead: number;
-}
-
-export interface Admission {
-  readonly admitted: boolean;
-  readonly limit: number;
-  /** How many more would be admitted now. */
-  readonly remaining: number;
-  /** Milliseconds until the whole quota is free. */
-  readonly reset_ms: number;
-  /** Milliseconds until one more is admitted; 0 when one would be now. */
-  readonly retry_after_ms: number;
 }
 
 /** A key that asks now and then needs no more. */

@@ -70,7 +70,7 @@ export class Lane {
       const began = this.#clock.now();
       for (const member of takeGroup(queue)) {
         members.push(member);
-        group ??= this.#port.begin(this.#number);
+        group ??= this.#port.begin(this.#number, member.conflicts > 0 ? "exclusive" : "shared");
         snapshot ??= this.#snapshot(group);
         results.push(await this.#run(member, snapshot, overlay));
         if (this.#clock.now() - began >= groupMs) break;

@@ -117,8 +117,8 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     let full = false;
     const one = engine(
       over(storage, {
-        begin(lane) {
-          const group = storage.begin(lane);
+        begin(lane, how) {
+          const group = storage.begin(lane, how);
           return {
             read: (lookups) => group.read(lookups),
             abort: () => group.abort(),

@@ -48,8 +48,8 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
     open: (schema) => life.guard(read(() => ground.open(schema))),
     migrate: (schema) => life.guard(ground.migrate(schema)),
     migrationSql: (schema, from) => ground.migrationSql(schema, from),
-    begin(lane): Group {
-      const group = ground.begin(lane);
+    begin(lane, how): Group {
+      const group = ground.begin(lane, how);
       return {
         read: (lookups) => (life.alive ? life.guard(read(() => group.read(lookups))) : never()),
         commit: (writes) => (life.alive ? life.guard(commit(group, writes)) : never()),

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { TidingsError } from "../../../src/errors.ts";
 import type { Schema } from "../../../src/ports/collection.ts";
-import type { Group, Lookup, Range, Row, StoragePort } from "../../../src/ports/storage.ts";
+import type { Access, Group, Lookup, Range, Row, StoragePort } from "../../../src/ports/storage.ts";
 import { translated, whenUnlocked } from "./errors.ts";
 import { Connection } from "./handle.ts";
 import { fileOf, HostTransactions } from "./host.ts";
@@ -109,8 +109,8 @@ class SqliteStorage implements StoragePort {
     return migrationSql(schema, from);
   }
 
-  begin(): Group {
-    return this.#opened().writer.begin();
+  begin(_lane: number, how: Access = "shared"): Group {
+    return this.#opened().writer.begin(how);
   }
 
   host(handle: unknown): Group {

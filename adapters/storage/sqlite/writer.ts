@@ -1,4 +1,4 @@
-import type { Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
+import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
 import { isStale, whenUnlocked } from "./errors.ts";
 import type { Connection } from "./handle.ts";
 import { rollBack } from "./migrations.ts";
@@ -26,7 +26,7 @@ export class Writer {
     this.#table = table;
   }
 
-  begin(): Group {
+  begin(how: Access): Group {
     this.#groups++;
     let open = true;
     const end = (): void => {
@@ -35,7 +35,7 @@ export class Writer {
       if (--this.#groups === 0) this.#ended?.();
     };
     return {
-      read: (lookups) => whenUnlocked(() => this.#read(lookups)),
+      read: (lookups) => whenUnlocked(() => this.#read(lookups, how)),
       commit: (writes) => {
         let waits: Promise<void> | undefined;
         try {
@@ -61,9 +61,9 @@ export class Writer {
     });
   }
 
-  #read(lookups: readonly Lookup[]): Row[][] {
+  #read(lookups: readonly Lookup[], how: Access): Row[][] {
     if (!this.#reading) {
-      this.connection.statement("BEGIN").run();
+      this.connection.statement(how === "exclusive" ? "BEGIN IMMEDIATE" : "BEGIN").run();
       this.#reading = true;
     }
     try {

@@ -54,8 +54,8 @@ function intercepted(port: StoragePort, beforeCommit: (writes: readonly Write[])
     open: (described) => port.open(described),
     migrate: (described) => port.migrate(described),
     migrationSql: (described, from) => port.migrationSql(described, from),
-    begin(lane): Group {
-      const group = port.begin(lane);
+    begin(lane, how): Group {
+      const group = port.begin(lane, how);
       return {
         read: (lookups) => group.read(lookups),
         abort: () => group.abort(),
