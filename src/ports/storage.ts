@@ -78,6 +78,11 @@ export interface StorageCapabilities {
   readonly shared: boolean;
   /** `host(handle)` joins a transaction of the host. */
   readonly hostTransactions: boolean;
+  /**
+   * A group's reads answer at once, without a promise: its commands run one after the other. Else they run side by side, so that
+   * their reads travel together, and those run again whose reads an earlier one has overwritten.
+   */
+  readonly synchronous: boolean;
 }
 
 export type Access = "shared" | "exclusive";

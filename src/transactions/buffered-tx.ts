@@ -1,17 +1,11 @@
 import { type Collection, type Index, keyOf, type KeyValue, type Seen, type UniqueIndex } from "../ports/collection.ts";
 import { type Lookup, StorageConflict } from "../ports/storage.ts";
-import { type AnySeen, byIndex, encodeKey, matches, Overlay, patched, unchanged } from "./overlay.ts";
+import { encodeKey } from "./keys.ts";
+import { type AnySeen, type Entry, laidOver, mostToRead, type Overlay, unchanged } from "./overlay.ts";
+import type { Rows, Snapshot } from "./snapshot.ts";
 import type { ReadOptions, Tx } from "./transaction.ts";
 
-/** Where a transaction reads what is committed. One for a group: what one command read, the others need not. */
-export interface Snapshot {
-  /** At once where the storage reads at once: a promise for each read would cost more than most reads. */
-  read(lookup: Lookup): Rows | Promise<Rows>;
-}
-
-type Rows = readonly AnySeen[];
-
-/** The transaction that commands see, over a layer of buffered writes. */
+/** The transaction that commands see: what is committed, under buffered writes. */
 export class BufferedTx implements Tx {
   readonly now: number;
   readonly #snapshot: Snapshot;
@@ -36,11 +30,13 @@ export class BufferedTx implements Tx {
   ): Promise<Seen<R> | undefined> {
     this.#begin();
     const { collection } = index;
+    const id = encodeKey(key);
     const primary = index === collection.primary;
-    const touched = primary ? this.#overlay.find(collection, encodeKey(key)) : undefined;
+    const touched = primary ? this.#overlay.find(collection, id) : undefined;
     if (touched !== undefined) return touched.row as Seen<R> | undefined;
+    const lookup: Lookup = options?.claim === true ? { index, key, limit: 1, claim: true } : { index, key, limit: 1 };
     // Nothing that is buffered has this primary key, so there is nothing to lay over.
-    const rows = primary ? this.#snapshot.read({ index, key, limit: 1 }) : this.#rows(index, key, 1);
+    const rows = primary ? this.#snapshot.read(lookup, id) : this.#rows(lookup, id);
     const [row] = rows instanceof Promise ? await rows : rows;
     this.#begin();
     if (row !== undefined && options?.hold === true) this.#hold(collection, row);
@@ -49,7 +45,7 @@ export class BufferedTx implements Tx {
 
   async list<R extends object>(index: Index<R>, key: readonly KeyValue[], limit: number): Promise<readonly Seen<R>[]> {
     this.#begin();
-    return (await this.#rows(index, key, limit)) as readonly Seen<object>[] as readonly Seen<R>[];
+    return (await this.#rows({ index, key, limit }, encodeKey(key))) as readonly Seen<object>[] as readonly Seen<R>[];
   }
 
   insert<R extends object>(collection: Collection<R>, row: R): Seen<R> {
@@ -98,28 +94,24 @@ export class BufferedTx implements Tx {
 
   async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     this.#begin();
-    const overlay = new Overlay(this.#overlay);
-    const tx = new BufferedTx(this.now, this.#snapshot, overlay);
+    const mark = this.#overlay.mark();
     try {
-      const value = await work(tx);
+      return await work(this);
+    } catch (error) {
       this.#begin();
-      overlay.mergeInto(this.#overlay);
-      return value;
-    } finally {
-      tx.end(new Error("The attempt is over; its transaction can't be used any more."));
+      this.#overlay.takeBack(mark);
+      throw error;
     }
   }
 
   /** What the storage has under a key, with the buffered writes laid over it. */
-  #rows(index: Index, key: readonly KeyValue[], limit: number): Rows | Promise<Rows> {
-    const touched = this.#overlay.touched(index.collection);
-    // Buffered writes can take rows out of a list, so as many more are read; under a unique key there is one at most.
-    const most = limit === 1 && index.unique ? 1 : limit + touched.size;
-    const overlaid = (stored: Rows): Rows => {
+  #rows(lookup: Lookup, id: string): Rows | Promise<Rows> {
+    const most = mostToRead(lookup, this.#overlay);
+    const stored = this.#snapshot.read(most === lookup.limit ? lookup : { ...lookup, limit: most }, id);
+    const overlaid = (rows: Rows): Rows => {
       this.#begin();
-      return touched.size === 0 ? stored : laidOver(stored, touched, { index, key, limit });
+      return laidOver(rows, lookup, this.#overlay);
     };
-    const stored = this.#snapshot.read({ index, key, limit: most });
     return stored instanceof Promise ? stored.then(overlaid) : overlaid(stored);
   }
 
@@ -130,7 +122,7 @@ export class BufferedTx implements Tx {
     this.#overlay.put(collection, id, { key, base: row, row, changed: unchanged });
   }
 
-  #latest(collection: Collection, id: string, seen: object): ReturnType<Overlay["find"]> {
+  #latest(collection: Collection, id: string, seen: object): Entry | undefined {
     const touched = this.#overlay.find(collection, id);
     if (touched !== undefined && touched.row !== seen) {
       throw new TypeError(`${collection.name}: write to an outdated form of a row; use what the last write answered`);
@@ -143,11 +135,7 @@ export class BufferedTx implements Tx {
   }
 }
 
-/** The rows of a look-up as they are after the writes that are buffered. */
-function laidOver(stored: Rows, touched: ReturnType<Overlay["touched"]>, { index, key, limit }: Lookup): Rows {
-  const rows = stored.filter((row) => !touched.has(encodeKey(keyOf(index.collection, row))));
-  for (const { row } of touched.values()) {
-    if (row !== undefined && matches(index, key, row)) rows.push(row);
-  }
-  return rows.length > 1 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
+/** A row with a patch. Its version is that of the next write, however many patches there are. */
+function patched<R extends object>(base: AnySeen | undefined, seen: R, patch: Partial<R>): Seen<R> {
+  return { ...seen, ...patch, version: (base?.version ?? 0) + 1 };
 }

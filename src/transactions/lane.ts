@@ -1,17 +1,17 @@
 import { TidingsError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Index } from "../ports/collection.ts";
 import {
   type Group,
   type Lookup,
-  type Row,
   StorageConflict,
   type StoragePort,
   StorageRefusal,
   type Write,
 } from "../ports/storage.ts";
-import { BufferedTx, type Snapshot } from "./buffered-tx.ts";
-import { type AnySeen, encodeKey, Overlay } from "./overlay.ts";
+import { Bodies } from "./bodies.ts";
+import { BufferedTx } from "./buffered-tx.ts";
+import { Overlay } from "./overlay.ts";
+import { GroupSnapshot } from "./snapshot.ts";
 import type { Tx } from "./transaction.ts";
 
 /** A command that waits for its commit. */
@@ -19,14 +19,22 @@ export interface Member {
   readonly work: (tx: Tx) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Its place among all that came. */
+  readonly place: number;
   /** How often it has been run in vain. */
   conflicts: number;
   /** Commits by itself, so that it can't fail others nor others fail it. */
   alone: boolean;
 }
 
-/** What a lane needs of a storage. */
-export type LanePort = Pick<StoragePort, "begin" | "turn">;
+export interface LaneOptions {
+  readonly port: Pick<StoragePort, "begin" | "turn" | "capabilities">;
+  readonly clock: Clock;
+  /** Told of each commit, before it is answered. */
+  readonly committed: (writes: readonly Write[]) => void;
+  /** Takes back members that are to be run again. */
+  readonly again: (members: readonly Member[]) => void;
+}
 
 type Result = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
@@ -35,159 +43,196 @@ const groupSize = 64;
 const groupMs = 8;
 export const mostConflicts = 8;
 
+/** What the bodies of a group came to. */
+interface Flight {
+  readonly members: readonly Member[];
+  readonly results: readonly Result[];
+  readonly overlay: Overlay;
+}
+
+/** What a body did by itself, and what it rests on. */
+interface Guess {
+  readonly result: Result;
+  readonly overlay: Overlay;
+  readonly lookups: readonly Lookup[];
+}
+
 /**
- * Commits groups of commands, one group after the other.
+ * Commits groups of commands, one group after the other; while one commits, the bodies of the next run ahead over what it writes.
  *
- * The bodies of a group run one after the other, each over what the earlier ones wrote. Then everything is written at once, and
+ * A group is as if its bodies ran one after the other, each over what the earlier ones wrote. Then everything is written at once, and
  * only when that is durable is anybody answered: a value or a rejection may rest on what an earlier member wrote, and that
- * must not be undone behind its back. When the commit meets a conflict, every member runs again; when it does so twice, or the
- * storage refuses a write for good, the members run singly, so that one can't keep failing the rest.
+ * must not be undone behind its back. When the commit meets a conflict, every member runs again, and now keeps others out; when it does so
+ * twice, or the storage refuses a write for good, the members run singly, so that one can't keep failing the rest.
  */
 export class Lane {
-  readonly #port: LanePort;
-  readonly #number: number;
-  readonly #clock: Clock;
-  readonly #committed: (writes: readonly Write[]) => void;
-  /** The body that runs now: watched for awaiting what is not its transaction. */
-  #running: RunningBody | undefined;
-  #watching = false;
+  readonly #options: LaneOptions;
+  readonly #bodies: Bodies;
+  /** The writes of the group whose commit is under way, and whether it succeeded. */
+  #ahead: { readonly overlay: Overlay; readonly landed: Promise<boolean> } | undefined;
+  /** What was read by those that are to run again: asked for at once next time. */
+  #warm: readonly Lookup[] = [];
 
-  constructor(port: LanePort, number: number, clock: Clock, committed: (writes: readonly Write[]) => void) {
-    this.#port = port;
-    this.#number = number;
-    this.#clock = clock;
-    this.#committed = committed;
-  }
-
-  /** Takes members from the head of `queue` and answers them, or puts them back to run again. Never rejects. */
-  async runGroup(queue: Member[]): Promise<void> {
-    const members: Member[] = [];
-    const results: Result[] = [];
-    let group: Group | undefined;
-    let snapshot: Snapshot | undefined;
-    try {
-      const overlay = new Overlay();
-      const began = this.#clock.now();
-      for (const member of takeGroup(queue)) {
-        members.push(member);
-        group ??= this.#port.begin(this.#number, member.conflicts > 0 ? "exclusive" : "shared");
-        snapshot ??= this.#snapshot(group);
-        results.push(await this.#run(member, snapshot, overlay));
-        if (this.#clock.now() - began >= groupMs) break;
-      }
-      const writes = overlay.writes();
-      await (writes.length > 0 ? group?.commit(writes) : group?.abort());
-      if (writes.length > 0) this.#committed(writes);
-      answer(members, results);
-    } catch (error) {
-      await group?.abort();
-      queue.unshift(...runAgain(members, error));
-    }
-  }
-
-  #snapshot(group: Group): Snapshot {
-    const known = new Map<Index, Map<string, readonly AnySeen[]>>();
-    return {
-      read: (lookup: Lookup) => {
-        const { index, key, limit } = lookup;
-        let found = known.get(index);
-        if (found === undefined) known.set(index, (found = new Map<string, readonly AnySeen[]>()));
-        const id = `${limit} ${encodeKey(key)}`;
-        const before = found.get(id);
-        if (before !== undefined) return before;
-        const keep = ([rows = []]: readonly (readonly Row[])[]): readonly AnySeen[] => {
-          found.set(id, rows as readonly AnySeen[]);
-          return rows as readonly AnySeen[];
-        };
-        const read = group.read([lookup]);
-        return read instanceof Promise ? this.#waitFor(read).then(keep) : keep(read);
-      },
-    };
-  }
-
-  /** Runs one body; merges its writes when it succeeds. A storage's failure to read fails the whole group. */
-  async #run(member: Member, snapshot: Snapshot, group: Overlay): Promise<Result> {
-    for (;;) {
-      const overlay = new Overlay(group);
-      const tx = new BufferedTx(this.#clock.now(), snapshot, overlay);
-      try {
-        const value = await this.#supervised(() => member.work(tx));
-        overlay.mergeInto(group);
-        return { ok: true, value };
-      } catch (error) {
-        if (error instanceof StorageConflict) {
-          // A row that an earlier member of this group inserted: run again, it is there to be seen now.
-          if (++member.conflicts < mostConflicts) continue;
-          return { ok: false, error: contended(error) };
-        }
-        if (error instanceof TidingsError && error.code === "storage_unavailable") throw error;
-        return { ok: false, error };
-      } finally {
-        tx.end(new Error("The command has returned; its transaction can't be used any more."));
-      }
-    }
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#bodies = new Bodies(() => options.port.turn());
   }
 
   /**
-   * Refuses a body that awaits anything but its transaction: it would hold every other command. Reads and microtasks settle
-   * within a turn of the event loop, so a body that is unsettled after a whole turn without a read awaits something else.
+   * Takes members from the head of `queue`, and answers them or gives them back to run again. Resolves when the next group can
+   * begin. Never rejects.
    */
-  #supervised<T>(work: () => Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const running: RunningBody = { reads: 0, refuse: reject };
-      this.#running = running;
-      const settle = (): void => {
-        if (this.#running === running) this.#running = undefined;
-      };
-      // Begun only now: its first read must find it running.
-      work().then(
-        (value) => {
-          settle();
-          resolve(value);
-        },
-        (error: unknown) => {
-          settle();
-          reject(error);
-        },
-      );
-      this.#watch();
-    });
-  }
-
-  #watch(): void {
-    if (this.#watching || this.#running === undefined || this.#running.reads > 0) return;
-    this.#watching = true;
-    const watched = this.#running;
-    void this.#port.turn().then(() => {
-      this.#watching = false;
-      if (this.#running === watched && watched.reads === 0) watched.refuse(foreignAwait());
-      else this.#watch();
-    });
-  }
-
-  async #waitFor<T>(read: Promise<T>): Promise<T> {
-    const running = this.#running;
-    if (running === undefined) return read;
-    running.reads++;
+  async runGroup(queue: Member[]): Promise<void> {
+    const { port, again } = this.#options;
+    const exclusive = (queue[0]?.conflicts ?? 0) > 0;
+    // Nothing may wait for what keeps others out but waits itself.
+    if (exclusive) await this.idle();
+    const ahead = this.#ahead;
+    const members: Member[] = [];
+    const lookups: Lookup[] = [];
+    let group: Group | undefined;
     try {
-      return await read;
+      group = port.begin(0, exclusive ? "exclusive" : "shared");
+      const snapshot = new GroupSnapshot({ group, ahead: ahead?.overlay, port });
+      if (exclusive && this.#warm.length > 0) await snapshot.warm(this.#warm);
+      const flight = await this.#runBodies(queue, members, snapshot, lookups);
+      if (ahead !== undefined && !(await ahead.landed)) {
+        // What it was laid over came to nothing.
+        await group.abort();
+        again(members);
+        return;
+      }
+      const writes = flight.overlay.writes();
+      const committing = writes.length > 0 ? group.commit(writes) : group.abort();
+      if (committing instanceof Promise) this.#fly(flight, writes, committing, group, lookups);
+      else this.#land(flight, writes);
+    } catch (error) {
+      await group?.abort();
+      await ahead?.landed;
+      if (members.length === 0) members.push(...takeGroup(queue));
+      this.#runAgain(members, error, lookups);
+    }
+  }
+
+  /** Resolves when no commit is under way. */
+  async idle(): Promise<void> {
+    await this.#ahead?.landed;
+  }
+
+  /** Takes members and runs their bodies. Throws when the storage can't be read, which is nobody's outcome. */
+  async #runBodies(queue: Member[], members: Member[], snapshot: GroupSnapshot, lookups: Lookup[]): Promise<Flight> {
+    const { port, clock } = this.#options;
+    const overlay = new Overlay();
+    const results: Result[] = [];
+    if (port.capabilities.synchronous) {
+      const began = clock.now();
+      for (const member of takeGroup(queue)) {
+        members.push(member);
+        results.push(await this.#run(member, snapshot, overlay));
+        if (clock.now() - began >= groupMs) break;
+      }
+    } else {
+      members.push(...takeGroup(queue));
+      const guesses = await Promise.all(members.map((member) => this.#body(member, snapshot, new Overlay())));
+      lookups.push(...guesses.flatMap((guess) => guess.lookups));
+      for (const guess of guesses) throwIfUnread(guess.result);
+      for (const [i, member] of members.entries()) {
+        const guess = guesses[i];
+        const result = guess && joined(guess, overlay);
+        results.push(result ?? (await this.#run(member, snapshot, overlay)));
+      }
+    }
+    return { members, results, overlay };
+  }
+
+  /** Runs one body over what the group has; its writes stay when it succeeds. */
+  async #run(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Result> {
+    for (;;) {
+      const mark = overlay.mark();
+      const { result } = await this.#body(member, snapshot, overlay);
+      if (result.ok) return result;
+      overlay.takeBack(mark);
+      throwIfUnread(result);
+      if (!(result.error instanceof StorageConflict)) return result;
+      // A row that an earlier member of this group inserted: run again, it is there to be seen now.
+      if (++member.conflicts >= mostConflicts) return { ok: false, error: contended(result.error) };
+    }
+  }
+
+  async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Guess> {
+    const now = this.#options.clock.now();
+    let lookups: readonly Lookup[] = [];
+    let tx: BufferedTx | undefined;
+    try {
+      const value = await this.#bodies.run(snapshot, (reads) => {
+        lookups = reads.lookups;
+        return member.work((tx = new BufferedTx(now, reads, overlay)));
+      });
+      return { result: { ok: true, value }, overlay, lookups };
+    } catch (error) {
+      return { result: { ok: false, error }, overlay, lookups };
     } finally {
-      running.reads--;
-      this.#watch();
+      tx?.end(new Error("The command has returned; its transaction can't be used any more."));
+    }
+  }
+
+  #fly(flight: Flight, writes: readonly Write[], committing: Promise<void>, group: Group, lookups: Lookup[]): void {
+    const landed = committing.then(
+      () => {
+        this.#land(flight, writes);
+        return true;
+      },
+      async (error: unknown) => {
+        await group.abort();
+        this.#runAgain(flight.members, error, lookups);
+        return false;
+      },
+    );
+    const ahead = { overlay: flight.overlay, landed };
+    this.#ahead = ahead;
+    void landed.then(() => {
+      if (this.#ahead === ahead) this.#ahead = undefined;
+    });
+  }
+
+  #land({ members, results }: Flight, writes: readonly Write[]): void {
+    if (writes.length > 0) this.#options.committed(writes);
+    for (const [i, result] of results.entries()) {
+      if (result.ok) members[i]?.resolve(result.value);
+      else members[i]?.reject(result.error);
+    }
+  }
+
+  /** The members of a group that left nothing: those that may yet get through are given back, the rest are rejected. */
+  #runAgain(members: readonly Member[], error: unknown, lookups: readonly Lookup[]): void {
+    if (error instanceof StorageConflict) {
+      this.#warm = lookups;
+      for (const member of members) {
+        if (++member.conflicts >= mostConflicts) member.reject(contended(error));
+        member.alone = member.conflicts > 1;
+      }
+      this.#options.again(members.filter(({ conflicts }) => conflicts < mostConflicts));
+    } else if (error instanceof StorageRefusal && members.length > 1) {
+      for (const member of members) member.alone = true;
+      this.#options.again(members);
+    } else {
+      for (const member of members) member.reject(error);
     }
   }
 }
 
-interface RunningBody {
-  /** Reads of the storage that it waits for. */
-  reads: number;
-  readonly refuse: (error: Error) => void;
+/** A guess stands when nothing that it rests on was written by those before it. Answers `undefined` when it doesn't. */
+function joined({ result, overlay, lookups }: Guess, group: Overlay): Result | undefined {
+  if (!result.ok && result.error instanceof StorageConflict) return undefined;
+  if (lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
+  return !result.ok || group.merge(overlay) ? result : undefined;
 }
 
-function foreignAwait(): Error {
-  return new TypeError(
-    "A command may await its transaction and nothing else: it would hold up every other command. Do I/O before or after it.",
-  );
+/** A storage's failure to read is no outcome of a command: the whole group fails. */
+function throwIfUnread(result: Result): void {
+  if (!result.ok && result.error instanceof TidingsError && result.error.code === "storage_unavailable") {
+    throw result.error;
+  }
 }
 
 /** Members from the head of the queue that may share a commit, each removed as it is taken. */
@@ -199,30 +244,6 @@ function* takeGroup(queue: Member[]): Generator<Member> {
     yield member;
     if (member.alone) return;
   }
-}
-
-function answer(members: readonly Member[], results: readonly Result[]): void {
-  for (const [i, result] of results.entries()) {
-    if (result.ok) members[i]?.resolve(result.value);
-    else members[i]?.reject(result.error);
-  }
-}
-
-/** The members of a group that left nothing: those to be run again are answered, the rest are rejected. */
-function runAgain(members: readonly Member[], error: unknown): Member[] {
-  if (error instanceof StorageConflict) {
-    return members.filter((member) => {
-      if (++member.conflicts >= mostConflicts) member.reject(contended(error));
-      member.alone = member.conflicts > 1;
-      return member.conflicts < mostConflicts;
-    });
-  }
-  if (error instanceof StorageRefusal && members.length > 1) {
-    for (const member of members) member.alone = true;
-    return [...members];
-  }
-  for (const member of members) member.reject(error);
-  return [];
 }
 
 function contended(cause: unknown): TidingsError {

@@ -1,11 +1,12 @@
-import { type Collection, type Index, keyOf, type KeyValue, type Seen } from "../ports/collection.ts";
-import type { Row, Write } from "../ports/storage.ts";
+import { type Collection, type Index, keyOf, type KeyValue } from "../ports/collection.ts";
+import type { Lookup, Row, Write } from "../ports/storage.ts";
+import { byIndex, encodeKey, matches, placeIn } from "./keys.ts";
 
 /** A row of the engine's, of whatever collection. */
 export type AnySeen = Row & { readonly version: number };
 
 /** What a transaction knows of one row: what the storage has (`base`) and what it shall have (`row`). */
-interface Entry {
+export interface Entry {
   readonly key: readonly KeyValue[];
   readonly base: AnySeen | undefined;
   readonly row: AnySeen | undefined;
@@ -13,36 +14,34 @@ interface Entry {
   readonly changed: ReadonlySet<string>;
 }
 
-/**
- * Buffered writes, in layers: one for the group, above it one for each command, above that one for each attempt. A layer sees
- * through to those below it, and is merged down when its work succeeded or dropped when it failed.
- */
+/** How far the writes had come: what was written since can be taken back. */
+export type Mark = number;
+
+/** Fewer entries than this are looked through faster than they are indexed. */
+const fewEntries = 8;
+
+/** Buffered writes: of one command, or of a group of them. */
 export class Overlay {
-  readonly #below: Overlay | undefined;
-  readonly #entries = new Map<Collection, Map<string, Entry>>();
+  readonly #touched = new Map<Collection, Touched>();
   readonly #sums = new Map<Collection, Map<string, Row>>();
+  /** How to take back each write, in the order in which they were made. */
+  readonly #journal: (() => void)[] = [];
 
-  constructor(below?: Overlay) {
-    this.#below = below;
+  /** What was made of the row; `undefined` when nothing touched it. */
+  find(collection: Collection, id: string): Entry | undefined {
+    return this.#touched.get(collection)?.entries.get(id);
   }
 
-  /** What this transaction made of the row; `undefined` when it has not touched it. */
-  find(collection: Collection, key: string): Entry | undefined {
-    return this.#entries.get(collection)?.get(key) ?? this.#below?.find(collection, key);
-  }
-
-  /** Every touched row of a collection, the upmost layer's form of it. */
-  touched(collection: Collection): ReadonlyMap<string, Entry> {
-    const own = this.#entries.get(collection);
-    const below = this.#below?.touched(collection);
-    if (below === undefined || below.size === 0) return own ?? none;
-    return own === undefined ? below : new Map([...below, ...own]);
+  /** The entries whose row stands in an index under a key, or did before it was written. */
+  under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
+    return this.#touched.get(index.collection)?.under(index, key) ?? none;
   }
 
   put(collection: Collection, id: string, entry: Entry): void {
-    let entries = this.#entries.get(collection);
-    if (entries === undefined) this.#entries.set(collection, (entries = new Map<string, Entry>()));
-    entries.set(id, entry);
+    let touched = this.#touched.get(collection);
+    if (touched === undefined) this.#touched.set(collection, (touched = new Touched()));
+    const before = touched.put(id, entry);
+    this.#journal.push(() => touched.restore(id, before));
   }
 
   add(collection: Collection, row: Row): void {
@@ -51,28 +50,51 @@ export class Overlay {
     const id = encodeKey(keyOf(collection, row));
     const sum = sums.get(id);
     sums.set(id, sum === undefined ? row : plus(collection, sum, row));
+    this.#journal.push(() => (sum === undefined ? sums.delete(id) : sums.set(id, sum)));
   }
 
-  /** Makes this layer's writes the layer's below. Ends this one: what it has becomes the other's. */
-  mergeInto(below: Overlay): void {
-    for (const [collection, entries] of this.#entries) {
-      if (!below.#entries.has(collection)) below.#entries.set(collection, entries);
-      else for (const [id, entry] of entries) below.put(collection, id, entry);
-    }
-    for (const [collection, sums] of this.#sums) {
-      if (!below.#sums.has(collection)) below.#sums.set(collection, sums);
-      else for (const row of sums.values()) below.add(collection, row);
-    }
+  mark(): Mark {
+    return this.#journal.length;
+  }
+
+  takeBack(to: Mark): void {
+    while (this.#journal.length > to) this.#journal.pop()?.();
   }
 
   /**
-   * One write for each row. What frees a unique key comes before what takes it: removals, updates, insertions.
+   * Takes over what another one has, whose transaction saw nothing of what this one has.
+   * Answers false, and takes nothing, when both made the same row.
    */
+  merge(other: Overlay): boolean {
+    const mark = this.mark();
+    for (const [collection, { entries }] of other.#touched) {
+      for (const [id, entry] of entries) {
+        const own = this.find(collection, id);
+        // What one only holds the other may hold or write: it rests on the same version.
+        if (own !== undefined && isWritten(own)) {
+          this.takeBack(mark);
+          return false;
+        }
+        this.put(collection, id, entry);
+      }
+    }
+    for (const [collection, sums] of other.#sums) {
+      for (const row of sums.values()) this.add(collection, row);
+    }
+    return true;
+  }
+
+  /** Whether a look-up may answer otherwise than the storage does. */
+  writesUnder({ index, key }: Lookup): boolean {
+    return this.under(index, key).some(isWritten);
+  }
+
+  /** One write for each row. What frees a unique key comes before what takes it: removals, updates, insertions. */
   writes(): Write[] {
     const removals: Write[] = [];
     const updates: Write[] = [];
     const insertions: Write[] = [];
-    for (const [collection, entries] of this.#entries) {
+    for (const [collection, { entries }] of this.#touched) {
       for (const { key, base, row, changed } of entries.values()) {
         if (base === undefined) {
           if (row !== undefined) insertions.push({ kind: "insert", collection, row });
@@ -92,60 +114,88 @@ export class Overlay {
   }
 }
 
-const none: ReadonlyMap<string, Entry> = new Map();
+/** How many rows of the storage a look-up must read, so that enough are left when the overlay is laid over them. */
+export function mostToRead({ index, key, limit }: Lookup, overlay: Overlay): number {
+  // Under a unique key there is one at most.
+  return limit === 1 && index.unique ? 1 : limit + overlay.under(index, key).length;
+}
+
+/** The rows of a look-up as they are after the writes that are buffered. */
+export function laidOver(stored: readonly AnySeen[], lookup: Lookup, overlay: Overlay): readonly AnySeen[] {
+  const { index, key, limit } = lookup;
+  const { collection } = index;
+  const entries = overlay.under(index, key);
+  if (entries.length === 0) return stored.length > limit ? stored.slice(0, limit) : stored;
+  const rows = stored.filter((row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined);
+  for (const { row } of entries) {
+    if (row !== undefined && matches(index, key, row)) rows.push(row);
+  }
+  return rows.length > 1 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
+}
+
+/** The rows of one collection that were touched, found by primary key and, where it is asked, by index. */
+class Touched {
+  readonly entries = new Map<string, Entry>();
+  readonly #indexes = new Map<Index, PlacesByLength>();
+
+  put(id: string, entry: Entry): Entry | undefined {
+    const before = this.entries.get(id);
+    this.entries.set(id, entry);
+    for (const [index, lengths] of this.#indexes) {
+      for (const [length, places] of lengths) note(places, index, length, id, entry);
+    }
+    return before;
+  }
+
+  restore(id: string, before: Entry | undefined): void {
+    if (before === undefined) this.entries.delete(id);
+    else this.entries.set(id, before);
+  }
+
+  under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
+    const stands = ({ base, row }: Entry): boolean =>
+      (row !== undefined && matches(index, key, row)) || (base !== undefined && matches(index, key, base));
+    if (this.entries.size < fewEntries) return [...this.entries.values()].filter(stands);
+    const found: Entry[] = [];
+    // A place may name rows that have left it, or that were taken back.
+    for (const id of this.#places(index, key.length).get(encodeKey(key)) ?? []) {
+      const entry = this.entries.get(id);
+      if (entry !== undefined && stands(entry)) found.push(entry);
+    }
+    return found;
+  }
+
+  #places(index: Index, length: number): Places {
+    let lengths = this.#indexes.get(index);
+    if (lengths === undefined) this.#indexes.set(index, (lengths = new Map<number, Places>()));
+    let places = lengths.get(length);
+    if (places === undefined) {
+      lengths.set(length, (places = new Map<string, Set<string>>()));
+      for (const [id, entry] of this.entries) note(places, index, length, id, entry);
+    }
+    return places;
+  }
+}
+
+/** The ids of rows by their place in an index. */
+type Places = Map<string, Set<string>>;
+type PlacesByLength = Map<number, Places>;
+
+function note(places: Places, index: Index, length: number, id: string, { base, row }: Entry): void {
+  for (const form of row === base ? [row] : [base, row]) {
+    const place = form && placeIn(index, length, form);
+    if (place === undefined) continue;
+    const ids = places.get(place);
+    if (ids === undefined) places.set(place, new Set([id]));
+    else ids.add(id);
+  }
+}
+
+const none: readonly Entry[] = [];
 
 export const unchanged: ReadonlySet<string> = new Set();
 
-/** A key as one string; lengths keep ["a", "bc"] and ["ab", "c"] apart. */
-export function encodeKey(key: readonly KeyValue[]): string {
-  let encoded = "";
-  for (const part of key) encoded += typeof part === "string" ? `${part.length}:${part}` : `#${String(part)};`;
-  return encoded;
-}
-
-/** Whether a row stands in an index under (a prefix of) a key. */
-export function matches(index: Index, key: readonly KeyValue[], row: Row): boolean {
-  for (let i = 0; i < key.length; i++) {
-    if (row[index.columns[i] ?? ""] !== key[i]) return false;
-  }
-  const { where } = index;
-  if (where === undefined) return true;
-  const value = row[where.column];
-  return "in" in where ? typeof value === "string" && where.in.includes(value) : value !== null;
-}
-
-/** The order of an index: its columns, then the primary key's. */
-export function byIndex(index: Index): (a: Row, b: Row) => number {
-  const columns = [...index.columns, ...index.collection.primary.columns];
-  return (a, b) => {
-    for (const column of columns) {
-      const order = compare(a[column], b[column]);
-      if (order !== 0) return order;
-    }
-    return 0;
-  };
-}
-
-/** Absent first, then by value: what the storages do too. */
-function compare(a: unknown, b: unknown): number {
-  if (a === b) return 0;
-  if (a === null) return -1;
-  if (b === null) return 1;
-  if (typeof a === "string" && typeof b === "string") return compareText(a, b);
-  return Number(a) - Number(b);
-}
-
-/** By code point, which UTF-16 is not: half of a pair sorts below what follows the surrogates. */
-function compareText(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
-    if (x !== y) return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1;
-  }
-  return a.length - b.length;
-}
-
-const isSurrogate = (unit: number): boolean => unit >= 0xd8_00 && unit <= 0xdf_ff;
+const isWritten = ({ base, row }: Entry): boolean => row !== base;
 
 function plus(collection: Collection, sum: Row, row: Row): Row {
   const total: Record<string, unknown> = { ...sum };
@@ -153,13 +203,4 @@ function plus(collection: Collection, sum: Row, row: Row): Row {
     if (!collection.primary.columns.includes(column)) total[column] = Number(sum[column]) + Number(row[column]);
   }
   return total;
-}
-
-/** A row with a patch. Its version is that of the next write, however many patches there are. */
-export function patched<R extends object>(
-  base: { readonly version: number } | undefined,
-  seen: R,
-  patch: Partial<R>,
-): Seen<R> {
-  return { ...seen, ...patch, version: (base?.version ?? 0) + 1 };
 }

@@ -28,18 +28,25 @@ export interface CommitOptions {
 export class Store {
   readonly #options: StoreOptions;
   readonly #queue: Member[] = [];
-  readonly #idle: Lane[];
+  readonly #lane: Lane;
   readonly #reads: Reads;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #drained: (() => void) | undefined;
+  #draining: Promise<void> | undefined;
+  /** Commands that ever came. */
+  #came = 0;
 
   constructor(options: StoreOptions) {
     this.#options = options;
     const { port, clock } = options;
     this.#reads = reads(port.reader);
-    this.#idle = Array.from({ length: port.lanes }, (_, n) => new Lane(port, n, clock, (writes) => this.#tell(writes)));
+    this.#lane = new Lane({
+      port,
+      clock,
+      committed: (writes) => this.#tell(writes),
+      again: (members) => this.#takeBack(members),
+    });
   }
 
   /** Connects and migrates. Memoised; after a failure the next call tries again. */
@@ -65,7 +72,8 @@ export class Store {
       return Promise.reject(new TidingsError("overloaded", "Too many commands wait for the storage. Try again."));
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ work, resolve: (value) => resolve(value as T), reject, conflicts: 0, alone: false });
+      const place = this.#came++;
+      this.#queue.push({ work, resolve: (value) => resolve(value as T), reject, place, conflicts: 0, alone: false });
       this.#work();
     });
   }
@@ -82,9 +90,16 @@ export class Store {
         if (port.host !== undefined) return port.host(handle);
         throw new TidingsError("invalid_option", "tx: this storage can't join a transaction of yours.");
       };
-      const lane = new Lane({ begin, turn: () => port.turn() }, 0, clock, () => {});
+      const { capabilities } = port;
+      const lane = new Lane({
+        port: { begin, turn: () => port.turn(), capabilities },
+        clock,
+        committed: () => {},
+        again: () => {},
+      });
       const answer = (value: unknown): void => resolve(value as T);
-      void lane.runGroup([{ work, resolve: answer, reject, conflicts: mostConflicts - 1, alone: true }]);
+      // The last try: what meets a conflict is not run again here.
+      void lane.runGroup([{ work, resolve: answer, reject, place: 0, conflicts: mostConflicts - 1, alone: true }]);
     });
   }
 
@@ -114,28 +129,33 @@ export class Store {
   }
 
   async #close(): Promise<void> {
-    if (this.#idle.length < this.#options.port.lanes) {
-      await new Promise<void>((resolve) => {
-        this.#drained = resolve;
-      });
-    }
+    // A commit that fails gives its commands back: they are run again before the storage closes.
+    do {
+      await this.#draining;
+      await this.#lane.idle();
+    } while (this.#draining !== undefined);
     await this.#options.port.close();
   }
 
   #work(): void {
-    const lane = this.#idle.pop();
-    if (lane !== undefined) void this.#drain(lane);
+    this.#draining ??= this.#drain();
   }
 
-  async #drain(lane: Lane): Promise<void> {
+  async #drain(): Promise<void> {
     // Commands that are sent in the same breath share the first commit.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      await lane.runGroup(this.#queue);
+      await this.#lane.runGroup(this.#queue);
       await this.#options.port.turn();
     }
-    this.#idle.push(lane);
-    if (this.#idle.length === this.#options.port.lanes) this.#drained?.();
+    this.#draining = undefined;
+  }
+
+  /** In the order in which they came, so that what a caller sent first stays first. */
+  #takeBack(members: readonly Member[]): void {
+    this.#queue.unshift(...members);
+    this.#queue.sort((a, b) => a.place - b.place);
+    this.#work();
   }
 
   #tell(writes: readonly Write[]): void {

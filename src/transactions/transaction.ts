@@ -6,6 +6,11 @@ export interface ReadOptions {
    * that rest on a row of which only the reading matters.
    */
   readonly hold?: boolean;
+  /**
+   * Takes the row, so that nobody else writes it until this command's commit. Not there at all when another process is taking or
+   * writing it at this moment, which is what a dispatcher wants: it takes another one.
+   */
+  readonly claim?: boolean;
 }
 
 /**
@@ -45,6 +50,6 @@ export interface Tx {
   /** Adds to a counter: `row` has its key and the sums to add. Nothing is read, so nothing is contended. */
   add<R extends object>(collection: Collection<R>, row: NoInfer<R>): void;
 
-  /** Runs `work`; if it throws, what it wrote is forgotten and the error is thrown on. */
+  /** Runs `work`; if it throws, what it wrote is forgotten and the error is thrown on. One at a time. */
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }

@@ -43,7 +43,7 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
   };
 
   return {
-    capabilities: ground.capabilities,
+    capabilities: { ...ground.capabilities, synchronous: false },
     lanes: ground.lanes,
     open: (schema) => life.guard(read(() => ground.open(schema))),
     migrate: (schema) => life.guard(ground.migrate(schema)),

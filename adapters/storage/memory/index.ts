@@ -14,7 +14,7 @@ export function memory(): StoragePort {
 }
 
 class MemoryStorage implements StoragePort {
-  readonly capabilities = { durable: false, shared: true, hostTransactions: false } as const;
+  readonly capabilities = { durable: false, shared: true, hostTransactions: false, synchronous: true } as const;
   readonly lanes = 1;
   readonly #listeners = new Set<() => void>();
   #tables = new Map<string, Table>();

@@ -56,7 +56,7 @@ interface Open {
 }
 
 class SqliteStorage implements StoragePort {
-  readonly capabilities = { durable: true, shared: true, hostTransactions: true } as const;
+  readonly capabilities = { durable: true, shared: true, hostTransactions: true, synchronous: true } as const;
   readonly lanes = 1;
   readonly #file: string;
   readonly #migrate: boolean;
