@@ -14,8 +14,11 @@ export const entries = {
   testing: "src/testing/index.ts",
 };
 
+/** Files of their own that no subpath names: threads. */
+export const threads = { "sqlite-worker": "adapters/storage/sqlite/worker.ts" };
+
 export default defineConfig({
-  entry: entries,
+  entry: { ...entries, ...threads },
   outDir: "dist",
   format: "esm",
   platform: "node",

@@ -6,9 +6,9 @@ import { count, ratio, table } from "./table.ts";
 const rounds = 5;
 /** How many sends wait at a time, and how many are measured: one commit each takes longer, and fewer are enough to tell. */
 const loads = [
-  { atOnce: 1, items: 800 },
-  { atOnce: 16, items: 3_000 },
-  { atOnce: 256, items: 6_000 },
+  { atOnce: 1, items: 2_000 },
+  { atOnce: 16, items: 12_000 },
+  { atOnce: 256, items: 30_000 },
 ] as const;
 type Load = (typeof loads)[number];
 

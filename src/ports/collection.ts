@@ -62,7 +62,7 @@ export interface Collection<R extends object = object> {
   readonly since: number;
 }
 
-/** A row as the storage holds it; `version` counts its writes and guards the next one. */
+/** A row as the storage holds it; `version` changes with each write and guards the next one. */
 export type Seen<R extends object> = Readonly<R> & { readonly version: number };
 
 /** Everything that a storage holds for one version of the code. */

@@ -5,8 +5,8 @@
  * Glossary
  * - *lane*: commits groups, one after the other; while one commits, the bodies of the next may already read.
  * - *group*: what one commit writes for up to 64 concurrent commands.
- * - *version*: how often a row was written; each write names the version that it saw, and a group whose guard fails
- *   as a whole leaves nothing and is run again.
+ * - *version*: each write of a row adds one to it, and names the one that it saw: a group whose guard fails leaves nothing
+ *   and is run again. A row that comes anew under the key of one that is gone begins with a version that that one never had.
  */
 import type { Collection, Index, KeyValue, Schema } from "./collection.ts";
 

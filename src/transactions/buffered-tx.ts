@@ -5,17 +5,27 @@ import { type AnySeen, type Entry, laidOver, mostToRead, type Overlay, unchanged
 import type { Rows, Snapshot } from "./snapshot.ts";
 import type { ReadOptions, Tx } from "./transaction.ts";
 
+export interface BufferedTxOptions {
+  readonly now: number;
+  readonly snapshot: Snapshot;
+  readonly overlay: Overlay;
+  /** What a new row's version begins with. */
+  readonly firstVersion: () => number;
+}
+
 /** The transaction that commands see: what is committed, under buffered writes. */
 export class BufferedTx implements Tx {
   readonly now: number;
   readonly #snapshot: Snapshot;
   readonly #overlay: Overlay;
+  readonly #firstVersion: () => number;
   #over: Error | undefined;
 
-  constructor(now: number, snapshot: Snapshot, overlay: Overlay) {
+  constructor({ now, snapshot, overlay, firstVersion }: BufferedTxOptions) {
     this.now = now;
     this.#snapshot = snapshot;
     this.#overlay = overlay;
+    this.#firstVersion = firstVersion;
   }
 
   /** Nothing can be read or written from here on; a body that still tries is told why. */
@@ -50,7 +60,7 @@ export class BufferedTx implements Tx {
 
   insert<R extends object>(collection: Collection<R>, row: R): Seen<R> {
     this.#begin();
-    const seen = { ...row, version: 1 } as Seen<R>;
+    const seen = { ...row, version: this.#firstVersion() } as Seen<R>;
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#overlay.find(collection, id);

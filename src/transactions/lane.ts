@@ -30,6 +30,8 @@ export interface Member {
 export interface LaneOptions {
   readonly port: Pick<StoragePort, "begin" | "turn" | "capabilities">;
   readonly clock: Clock;
+  /** What a new row's version begins with. */
+  readonly firstVersion: () => number;
   /** Told of each commit, before it is answered. */
   readonly committed: (writes: readonly Write[]) => void;
   /** Takes back members that are to be run again. */
@@ -160,13 +162,14 @@ export class Lane {
   }
 
   async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Guess> {
-    const now = this.#options.clock.now();
+    const { clock, firstVersion } = this.#options;
+    const now = clock.now();
     let lookups: readonly Lookup[] = [];
     let tx: BufferedTx | undefined;
     try {
       const value = await this.#bodies.run(snapshot, (reads) => {
         lookups = reads.lookups;
-        return member.work((tx = new BufferedTx(now, reads, overlay)));
+        return member.work((tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion })));
       });
       return { result: { ok: true, value }, overlay, lookups };
     } catch (error) {

@@ -32,6 +32,10 @@ export class Overlay {
     return this.#touched.get(collection)?.entries.get(id);
   }
 
+  touches(collection: Collection): boolean {
+    return this.#touched.has(collection);
+  }
+
   /** The entries whose row stands in an index under a key, or did before it was written. */
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
     return this.#touched.get(index.collection)?.under(index, key) ?? none;
@@ -63,15 +67,15 @@ export class Overlay {
 
   /**
    * Takes over what another one has, whose transaction saw nothing of what this one has.
-   * Answers false, and takes nothing, when both made the same row.
+   * Answers false, and takes nothing, when both made the same row, or saw it in different versions.
    */
   merge(other: Overlay): boolean {
     const mark = this.mark();
     for (const [collection, { entries }] of other.#touched) {
       for (const [id, entry] of entries) {
         const own = this.find(collection, id);
-        // What one only holds the other may hold or write: it rests on the same version.
-        if (own !== undefined && isWritten(own)) {
+        // What one only holds the other may hold or write, where both saw the same version.
+        if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) {
           this.takeBack(mark);
           return false;
         }
@@ -124,13 +128,14 @@ export function mostToRead({ index, key, limit }: Lookup, overlay: Overlay): num
 export function laidOver(stored: readonly AnySeen[], lookup: Lookup, overlay: Overlay): readonly AnySeen[] {
   const { index, key, limit } = lookup;
   const { collection } = index;
+  if (!overlay.touches(collection)) return stored;
   const entries = overlay.under(index, key);
-  if (entries.length === 0) return stored.length > limit ? stored.slice(0, limit) : stored;
+  // Also what stands elsewhere by now: the overlay's form of a row is the one that this transaction knows.
   const rows = stored.filter((row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined);
   for (const { row } of entries) {
     if (row !== undefined && matches(index, key, row)) rows.push(row);
   }
-  return rows.length > 1 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
+  return entries.length > 0 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
 }
 
 /** The rows of one collection that were touched, found by primary key and, where it is asked, by index. */

@@ -29,6 +29,7 @@ export class Store {
   readonly #options: StoreOptions;
   readonly #queue: Member[] = [];
   readonly #lane: Lane;
+  readonly #firstVersion: () => number;
   readonly #reads: Reads;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #opening: Promise<void> | undefined;
@@ -41,9 +42,11 @@ export class Store {
     this.#options = options;
     const { port, clock } = options;
     this.#reads = reads(port.reader);
+    this.#firstVersion = firstVersions(clock);
     this.#lane = new Lane({
       port,
       clock,
+      firstVersion: this.#firstVersion,
       committed: (writes) => this.#tell(writes),
       again: (members) => this.#takeBack(members),
     });
@@ -94,6 +97,7 @@ export class Store {
       const lane = new Lane({
         port: { begin, turn: () => port.turn(), capabilities },
         clock,
+        firstVersion: this.#firstVersion,
         committed: () => {},
         again: () => {},
       });
@@ -167,4 +171,13 @@ export class Store {
       }
     }
   }
+}
+
+/**
+ * No row begins with a version that an earlier row of its key had: whoever read that one must not write this one. Milliseconds
+ * tell rows of one key apart, and a count those of one millisecond.
+ */
+function firstVersions(clock: Clock): () => number {
+  let count = 0;
+  return () => clock.now() * 1_000 + (count++ % 1_000);
 }

@@ -3,7 +3,7 @@ import { type Group, StorageConflict, type Write } from "../../../src/ports/stor
 import { isBusy, translated } from "./errors.ts";
 import { Connection, type SqliteHandle } from "./handle.ts";
 import type { Reads } from "./reads.ts";
-import { applyWrites } from "./writes.ts";
+import { stepsOf, take } from "./writes.ts";
 import type { Table } from "./tables.ts";
 
 /** Groups within transactions that the host has open, on handles of its own to the same database. */
@@ -37,9 +37,10 @@ export class HostTransactions {
 
 function write(connection: Connection, writes: readonly Write[], table: (name: string) => Table): void {
   const { handle } = connection;
+  const steps = stepsOf(writes, table);
   handle.exec("SAVEPOINT tidings");
   try {
-    applyWrites(connection, writes, table);
+    take(steps, connection);
     handle.exec("RELEASE tidings");
   } catch (error) {
     undo(handle);

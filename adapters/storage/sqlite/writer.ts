@@ -3,7 +3,8 @@ import { isStale, whenUnlocked } from "./errors.ts";
 import type { Connection } from "./handle.ts";
 import { rollBack } from "./migrations.ts";
 import type { Reads } from "./reads.ts";
-import { applyWrites } from "./writes.ts";
+import type { BackgroundWriter } from "./background-writer.ts";
+import { type Step, stepsOf, take } from "./writes.ts";
 import type { Table } from "./tables.ts";
 
 /**
@@ -16,14 +17,16 @@ export class Writer {
   readonly connection: Connection;
   readonly #reads: Reads;
   readonly #table: (name: string) => Table;
+  readonly #background: BackgroundWriter;
   #reading = false;
   #groups = 0;
   #ended: (() => void) | undefined;
 
-  constructor(connection: Connection, reads: Reads, table: (name: string) => Table) {
+  constructor(connection: Connection, reads: Reads, table: (name: string) => Table, background: BackgroundWriter) {
     this.connection = connection;
     this.#reads = reads;
     this.#table = table;
+    this.#background = background;
   }
 
   begin(how: Access): Group {
@@ -39,7 +42,7 @@ export class Writer {
       commit: (writes) => {
         let waits: Promise<void> | undefined;
         try {
-          const committed = whenUnlocked(() => this.#commit(writes));
+          const committed = this.#commit(writes);
           waits = committed instanceof Promise ? committed.finally(end) : undefined;
           return waits;
         } finally {
@@ -51,6 +54,10 @@ export class Writer {
         end();
       },
     };
+  }
+
+  async close(): Promise<void> {
+    await this.#background.close();
   }
 
   /** Resolves when no group is under way. */
@@ -75,23 +82,30 @@ export class Writer {
     }
   }
 
-  #commit(writes: readonly Write[]): void {
+  #commit(writes: readonly Write[]): void | Promise<void> {
+    const steps = stepsOf(writes, this.#table);
+    if (!this.#background.takes(writes.length)) return whenUnlocked(() => this.#commitHere(steps));
+    this.#endReading();
+    return this.#background.commit(steps);
+  }
+
+  #commitHere(steps: readonly Step[]): void {
     if (this.#reading) {
       this.#reading = false;
       try {
-        this.#write(writes);
+        this.#write(steps);
         return;
       } catch (error) {
         if (!isStale(error)) throw error;
       }
     }
     this.connection.statement("BEGIN IMMEDIATE").run();
-    this.#write(writes);
+    this.#write(steps);
   }
 
-  #write(writes: readonly Write[]): void {
+  #write(steps: readonly Step[]): void {
     try {
-      applyWrites(this.connection, writes, this.#table);
+      take(steps, this.connection);
       this.connection.statement("COMMIT").run();
     } catch (error) {
       rollBack(this.connection.handle);

@@ -4,52 +4,78 @@ import type { Connection } from "./handle.ts";
 import { positionsTable } from "./migrations.ts";
 import type { Table } from "./tables.ts";
 
-/** Applies a group's writes, in order, within the connection's open transaction. */
-export function applyWrites(
-  connection: Connection,
-  writes: readonly Write[],
-  tableNamed: (name: string) => Table,
-): void {
-  let position = firstPosition(connection, writes, tableNamed);
+/** One statement, run for each of `rows`. Plain data: it may be sent to another thread. */
+export interface Step {
+  readonly sql: string;
+  /** Whose rows it writes. */
+  readonly collection: string;
+  /** What shows that a row was still as it was when it was read. */
+  readonly guard: "none" | "changes" | "finds";
+  /** Where a log's rows get their positions. */
+  readonly position: number | undefined;
+  readonly rows: Stored[][];
+}
+
+/** A group's writes, in order, as statements. @throws StorageRefusal a value doesn't fit its column */
+export function stepsOf(writes: readonly Write[], tableNamed: (name: string) => Table): readonly Step[] {
+  const steps: Step[] = [];
   for (const write of writes) {
     const table = tableNamed(write.collection.name);
-    switch (write.kind) {
-      case "insert": {
-        const { layout } = table;
-        const row = layout.position === undefined ? write.row : { ...write.row, [layout.position]: position++ };
-        connection.statement(table.insert).run(...layout.encode(row));
-        break;
+    const { sql, row, ...facts } = stepOf(write, table);
+    const last = steps.at(-1);
+    if (last?.sql === sql) last.rows.push(row);
+    else steps.push({ sql, collection: write.collection.name, position: undefined, ...facts, rows: [row] });
+  }
+  return steps;
+}
+
+type OneRow = Pick<Step, "sql" | "guard"> & Partial<Pick<Step, "position">> & { readonly row: Stored[] };
+
+function stepOf(write: Write, table: Table): OneRow {
+  const { layout } = table;
+  switch (write.kind) {
+    case "insert": {
+      if (layout.position === undefined) return { sql: table.insert, guard: "none", row: layout.encode(write.row) };
+      const position = layout.place(layout.position);
+      return { sql: table.insert, guard: "none", position, row: layout.encode({ ...write.row, [layout.position]: 0 }) };
+    }
+    case "update": {
+      const { sql, places } = table.update(write.changed);
+      const values: Stored[] = places.map((place) => layout.encodeAt(place, write.row));
+      return { sql, guard: "changes", row: [...values, ...storedKey(write.key), write.version] };
+    }
+    case "remove":
+      return { sql: table.remove, guard: "changes", row: guarded(table, write) };
+    case "hold":
+      return { sql: table.hold, guard: "finds", row: guarded(table, write) };
+    case "add":
+      return { sql: table.add, guard: "none", row: layout.encode(write.row) };
+  }
+}
+
+function guarded(table: Table, { key, version }: Extract<Write, { readonly version: number }>): Stored[] {
+  return table.layout.versioned ? [...storedKey(key), version] : storedKey(key);
+}
+
+/** Takes the steps within the connection's open transaction. @throws StorageConflict */
+export function take(steps: readonly Step[], connection: Connection): void {
+  let next = firstPosition(connection, steps);
+  for (const { sql, collection, guard, position, rows } of steps) {
+    const statement = guard === "finds" ? connection.query(sql) : connection.statement(sql);
+    for (const row of rows) {
+      if (position !== undefined) row[position] = next++;
+      if (guard === "finds") {
+        if (statement.get(...row) === undefined) throw outdated(collection);
+      } else {
+        const { changes } = statement.run(...row);
+        if (guard === "changes" && Number(changes) !== 1) throw outdated(collection);
       }
-      case "update": {
-        const { sql, places } = table.update(write.changed);
-        const values: Stored[] = places.map((place) => table.layout.encodeAt(place, write.row));
-        const { changes } = connection.statement(sql).run(...values, ...storedKey(write.key), write.version);
-        if (Number(changes) !== 1) throw outdated(write);
-        break;
-      }
-      case "remove": {
-        const { changes } = connection.statement(table.remove).run(...guard(table, write));
-        if (Number(changes) !== 1) throw outdated(write);
-        break;
-      }
-      case "hold":
-        if (connection.query(table.hold).get(...guard(table, write)) === undefined) throw outdated(write);
-        break;
-      case "add":
-        connection.statement(table.add).run(...table.layout.encode(write.row));
-        break;
     }
   }
 }
 
-type Guarded = Extract<Write, { readonly version: number }>;
-
-function guard(table: Table, { key, version }: Guarded): Stored[] {
-  return table.layout.versioned ? [...storedKey(key), version] : storedKey(key);
-}
-
-function outdated({ collection }: Guarded): StorageConflict {
-  return new StorageConflict(`a row of ${collection.name} was written meanwhile, or is gone`);
+function outdated(collection: string): StorageConflict {
+  return new StorageConflict(`a row of ${collection} was written meanwhile, or is gone`);
 }
 
 /**
@@ -57,11 +83,9 @@ function outdated({ collection }: Guarded): StorageConflict {
  * transactions commit; they come from a row of their own, so one is never given twice, even when the log's last rows
  * were deleted.
  */
-function firstPosition(connection: Connection, writes: readonly Write[], tableNamed: (name: string) => Table): number {
+function firstPosition(connection: Connection, steps: readonly Step[]): number {
   let needed = 0;
-  for (const { kind, collection } of writes) {
-    if (kind === "insert" && tableNamed(collection.name).layout.position !== undefined) needed++;
-  }
+  for (const { position, rows } of steps) needed += position === undefined ? 0 : rows.length;
   if (needed === 0) return 0;
   const taken = `UPDATE ${positionsTable} SET last = last + ? RETURNING last`;
   const [last] = connection.query(taken).get(needed) as [number];

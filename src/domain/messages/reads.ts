@@ -118,7 +118,7 @@ export const getTimeline: Query<ById, Timeline> = {
     }));
     const first = message.direction === "inbound" ? "received" : message.send_at === null ? "queued" : "scheduled";
     const created: Happening = {
-      version: 1,
+      version: 0,
       ulid: ulidOf(id),
       at: message.created_at,
       led_to: first,
