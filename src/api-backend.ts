@@ -7,11 +7,13 @@ import { defaultAccountId } from "./commands/prepare-storage.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Limits } from "./options.ts";
 import type { Clock } from "./ports/clock.ts";
+import type { StoragePort } from "./ports/storage.ts";
 import type { Transport } from "./ports/transport.ts";
-import { RateLimiter } from "./rate-limits/limiter.ts";
+import { rateLimiter } from "./rate-limits/limiter.ts";
 import { type SinkOptions, transportSink } from "./transport-sink.ts";
 
 export interface BackendOptions extends SinkOptions {
+  readonly storage: StoragePort;
   readonly clock: Clock;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
@@ -23,8 +25,8 @@ export interface BackendOptions extends SinkOptions {
 
 /** The engine as the HTTP surface sees it. */
 export function apiBackend(options: BackendOptions): ApiBackend {
-  const { store, drawId, logger, clock, limits, transports, keyRing, news, prepared } = options;
-  const limiter = new RateLimiter(clock);
+  const { storage, store, drawId, logger, clock, limits, transports, keyRing, news, prepared } = options;
+  const limiter = rateLimiter(clock, storage);
   return {
     drawId,
     limits,
@@ -33,7 +35,7 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       await prepared();
       return keyRing.authenticate(secret);
     },
-    admit: ({ caller, requests_per_second }) => Promise.resolve(limiter.admit(caller.key_id, requests_per_second)),
+    admit: ({ caller, requests_per_second }) => limiter.admit(caller.key_id, requests_per_second),
     execute: async (command, input, context) => (await prepared()).execute(command, input, context),
     run: async (procedure, input, context) => (await prepared()).run(procedure, input, context),
     query: async (query, input, context) => (await prepared()).query(query, input, context),

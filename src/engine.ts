@@ -92,7 +92,7 @@ export class MessagingEngine implements AsyncDisposable {
     const { transports } = settings;
     const prepared = (): Promise<Executor> => this.#prepared();
     const sinks = { store: this.#store, drawId: this.#drawId, logger };
-    const backend = apiBackend({ ...sinks, clock, limits, transports, keyRing, news: this.#news, prepared });
+    const backend = apiBackend({ ...sinks, storage, clock, limits, transports, keyRing, news: this.#news, prepared });
     this.api = apiHandler(backend, apiRoutes(limits));
     this.#own = accountHandle(
       { account_id: defaultAccountId, mode },

@@ -1,6 +1,16 @@
-/** Milliseconds since the epoch, as resources show them: ISO 8601 in UTC with milliseconds. */
+let last = Number.NaN;
+let lastText = "";
+
+/**
+ * Milliseconds since the epoch, as resources show them: ISO 8601 in UTC with milliseconds. What is shown together is mostly of one
+ * moment, so the last one is remembered.
+ */
 export function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== last) {
+    lastText = new Date(ms).toISOString();
+    last = ms;
+  }
+  return lastText;
 }
 
 export function isoOrNull(ms: number | null): string | null {

@@ -1,15 +1,33 @@
 import { LRUCache } from "lru-cache";
 import type { KeyId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Admission } from "../ports/storage.ts";
+import type { Admission, StoragePort } from "../ports/storage.ts";
 import { admit, type SlidingLog, slidingLog } from "./sliding-log.ts";
 
 const windowMs = 1_000;
 /** Keys that are counted at a time. One that was not used for longest gives way: its log is empty, or the limit is the least worry. */
 const mostKeys = 10_000;
 
-/** The rate limit of one process: a log for each key, whatever its secret. */
-export class RateLimiter {
+/** Counts the requests of API keys, whatever their secrets. */
+export interface RateLimiter {
+  /** @throws TidingsError `storage_unavailable`, where all processes count together */
+  admit(key: KeyId, limit: number): Promise<Admission>;
+}
+
+/** One for all processes where the storage counts for them, else one for this process. */
+export function rateLimiter(clock: Clock, storage: Pick<StoragePort, "admit">): RateLimiter {
+  if (storage.admit === undefined) return new OwnRateLimiter(clock);
+  const admit = storage.admit.bind(storage);
+  return {
+    async admit(key, limit) {
+      const [admission] = await admit([{ key, limit, window: windowMs }]);
+      if (admission === undefined) throw new TypeError("the storage gave no answer to a request");
+      return admission;
+    },
+  };
+}
+
+class OwnRateLimiter implements RateLimiter {
   readonly #clock: Clock;
   readonly #logs = new LRUCache<KeyId, SlidingLog>({ max: mostKeys });
 
@@ -17,7 +35,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  admit(key: KeyId, limit: number): Admission {
+  async admit(key: KeyId, limit: number): Promise<Admission> {
     let log = this.#logs.get(key);
     if (log?.limit !== limit) {
       log = slidingLog(limit, windowMs);
