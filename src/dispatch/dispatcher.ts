@@ -35,6 +35,8 @@ export interface DispatcherOptions extends SlotsOptions {
   readonly handlers: readonly JobHandler[];
   /** The names of those that are set up here; jobs for others wait a while for an engine that has theirs. */
   readonly transports: ReadonlySet<string>;
+  /** Whether the consumer is set up here that a lane is of, if it is of one; jobs of others are left to engines that have theirs. */
+  readonly servesConsumer: (lane: string) => boolean;
 }
 
 /** A lease must outlast an attempt's deadline; handlers extend it as they go on. */
@@ -147,7 +149,7 @@ export class Dispatcher {
     let claim: Claim | undefined;
     try {
       const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-      claim = await store.commit((tx) => lease(tx, job, leaseMs, fence), { own: true });
+      claim = await store.commit((tx) => lease(tx, job, leaseMs, fence), { own: true, claims: true });
     } finally {
       if (claim === undefined) this.#slots.leave(job.lane);
     }
@@ -195,6 +197,7 @@ export class Dispatcher {
 
   /** Whoever has the transport finds its job when it is due, or within a poll. Left to nobody else, no message would expire. */
   #leaveIn(lane: string): number {
+    if (!this.#options.servesConsumer(lane)) return Infinity;
     const transport = transportOf(lane);
     return transport === undefined || this.#options.transports.has(transport) ? 0 : pollMs + leaveMs;
   }

@@ -1,3 +1,4 @@
+import { consumerOf } from "../domain/consumers/rules.ts";
 import { slow, transportOf } from "../domain/jobs/rows.ts";
 
 export interface SlotsOptions {
@@ -5,6 +6,8 @@ export interface SlotsOptions {
   readonly concurrency: number;
   /** Jobs at once in one lane; a quarter in the slow lane beside it. */
   readonly laneConcurrency: number;
+  /** Jobs of consumers at once, whichever they are of: each may hold a transaction. */
+  readonly consumerConcurrency: number;
 }
 
 /**
@@ -16,6 +19,7 @@ export class Slots {
   readonly #perLane = new Map<string, number>();
   readonly #perTransport = new Map<string, number>();
   #carrying = 0;
+  #consuming = 0;
   #taken = 0;
 
   constructor(options: SlotsOptions) {
@@ -27,9 +31,10 @@ export class Slots {
   }
 
   freeIn(lane: string): number {
-    const { concurrency, laneConcurrency } = this.#options;
+    const { concurrency, laneConcurrency, consumerConcurrency } = this.#options;
     const inLane = lane.endsWith(slow) ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
     const free = Math.min(this.free, inLane - (this.#perLane.get(lane) ?? 0));
+    if (consumerOf(lane) !== undefined) return Math.min(free, consumerConcurrency - this.#consuming);
     const transport = transportOf(lane);
     if (transport === undefined) return free;
     const ofTransport = Math.max(1, Math.floor((concurrency * 3) / 4));
@@ -48,6 +53,7 @@ export class Slots {
   #count(lane: string, by: 1 | -1): void {
     this.#taken += by;
     add(this.#perLane, lane, by);
+    if (consumerOf(lane) !== undefined) this.#consuming += by;
     const transport = transportOf(lane);
     if (transport === undefined) return;
     this.#carrying += by;

@@ -21,6 +21,11 @@ export interface Member {
   readonly reject: (error: unknown) => void;
   /** Its place among all that came. */
   readonly place: number;
+  /**
+   * It claims rows. Where several groups write at once, those that do keep to themselves: what is claimed is locked out of
+   * order, and a group that waited for other rows meanwhile could wait in a circle.
+   */
+  readonly claims: boolean;
   /** How often it has been run in vain. */
   conflicts: number;
   /** Commits by itself, so that it can't fail others nor others fail it. */
@@ -111,7 +116,7 @@ export class Lane {
     } catch (error) {
       await group?.abort();
       await ahead?.landed;
-      if (members.length === 0) members.push(...takeGroup(queue));
+      if (members.length === 0) members.push(...takeGroup(queue, port.capabilities.synchronous));
       this.#runAgain(members, error, lookups);
     }
   }
@@ -126,15 +131,16 @@ export class Lane {
     const { port, clock } = this.#options;
     const overlay = new Overlay();
     const results: Result[] = [];
-    if (port.capabilities.synchronous) {
+    const { synchronous } = port.capabilities;
+    if (synchronous) {
       const began = clock.now();
-      for (const member of takeGroup(queue)) {
+      for (const member of takeGroup(queue, synchronous)) {
         members.push(member);
         results.push(await this.#run(member, snapshot, overlay));
         if (clock.now() - began >= groupMs) break;
       }
     } else {
-      members.push(...takeGroup(queue));
+      members.push(...takeGroup(queue, synchronous));
       const guesses = await Promise.all(members.map((member) => this.#body(member, snapshot, new Overlay())));
       lookups.push(...guesses.flatMap((guess) => guess.lookups));
       for (const guess of guesses) throwIfUnread(guess.result);
@@ -239,10 +245,11 @@ function throwIfUnread(result: Result): void {
 }
 
 /** Members from the head of the queue that may share a commit, each removed as it is taken. */
-function* takeGroup(queue: Member[]): Generator<Member> {
+function* takeGroup(queue: Member[], mixed: boolean): Generator<Member> {
+  const claims = queue[0]?.claims;
   for (let taken = 0; taken < groupSize; taken++) {
     const [member] = queue;
-    if (member === undefined || (member.alone && taken > 0)) return;
+    if (member === undefined || (member.alone && taken > 0) || (!mixed && member.claims !== claims)) return;
     queue.shift();
     yield member;
     if (member.alone) return;

@@ -3,6 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Schema } from "../ports/collection.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Group, StoragePort, Write } from "../ports/storage.ts";
+import { HostTransactions } from "./host.ts";
 import { Lane, type Member, mostConflicts } from "./lane.ts";
 import { type Reads, reads } from "./reads.ts";
 import type { Tx } from "./transaction.ts";
@@ -22,6 +23,8 @@ const mostWaitingInAll = 20_000;
 export interface CommitOptions {
   /** The engine's own work: nobody would try it again if it were refused because callers fill the queue. */
   readonly own?: boolean;
+  /** The work claims rows (`ReadOptions.claim`). */
+  readonly claims?: boolean;
 }
 
 /** A storage with transactions. */
@@ -31,6 +34,7 @@ export class Store {
   readonly #lane: Lane;
   readonly #firstVersion: () => number;
   readonly #reads: Reads;
+  readonly #hosts: HostTransactions;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -40,8 +44,14 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#options = options;
-    const { port, clock } = options;
+    const { port, clock, logger } = options;
     this.#reads = reads(port.reader);
+    this.#hosts = new HostTransactions({
+      port,
+      join: (handle, work, wrote) => this.#join(handle, work, wrote),
+      logger,
+      committed: (writes) => this.#tell(writes),
+    });
     this.#firstVersion = firstVersions(clock);
     this.#lane = new Lane({
       port,
@@ -67,7 +77,7 @@ export class Store {
    * @throws TidingsError `storage_unavailable`, `storage_contended` (run 8 times in vain), `overloaded` (10,000 wait; 20,000 when it
    * is the engine's own work), `shutting_down`
    */
-  commit<T>(work: (tx: Tx) => Promise<T>, { own = false }: CommitOptions = {}): Promise<T> {
+  commit<T>(work: (tx: Tx) => Promise<T>, { own = false, claims = false }: CommitOptions = {}): Promise<T> {
     if (this.#closing !== undefined) {
       return Promise.reject(new TidingsError("shutting_down", "The engine is shutting down."));
     }
@@ -76,17 +86,49 @@ export class Store {
     }
     return new Promise<T>((resolve, reject) => {
       const place = this.#came++;
-      this.#queue.push({ work, resolve: (value) => resolve(value as T), reject, place, conflicts: 0, alone: false });
+      this.#queue.push({
+        work,
+        resolve: (value) => resolve(value as T),
+        reject,
+        place,
+        claims,
+        conflicts: 0,
+        alone: false,
+      });
       this.#work();
     });
   }
 
   /**
    * Runs `work` in the host's open transaction, through the host's own handle: it commits or vanishes with what the host does there.
-   * A conflict is the host's to try again, since its transaction can't be.
+   * Those of one handle run one after the other. A conflict is the host's to try again, since its transaction can't be.
    * @throws TidingsError `invalid_option` where the storage can't join it, `storage_contended`, `storage_unavailable`
    */
   within<T>(handle: unknown, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#hosts.within(handle, work);
+  }
+
+  /**
+   * Opens a transaction of the storage and runs `work` with its handle, which `within` takes. Commits when `work` resolves.
+   * @throws TidingsError `invalid_option` where the storage has none, `overloaded`, `storage_unavailable`; and what `work` throws
+   */
+  transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+    return this.#hosts.transaction(work);
+  }
+
+  /** Whether `transaction` can be had. */
+  get hasTransactions(): boolean {
+    return this.#options.port.transaction !== undefined;
+  }
+
+  /** Resolves when no transaction is open, or at the deadline: with the storage those that still are lose their connection. */
+  async transactionsEnd(deadlineMs: number): Promise<void> {
+    const done = new AbortController();
+    await Promise.race([this.#hosts.idle(), this.#options.clock.sleep(deadlineMs, done.signal)]);
+    done.abort("done");
+  }
+
+  #join<T>(handle: unknown, work: (tx: Tx) => Promise<T>, wrote: (writes: readonly Write[]) => void): Promise<T> {
     const { port, clock } = this.#options;
     return new Promise<T>((resolve, reject) => {
       const begin = (): Group => {
@@ -98,12 +140,14 @@ export class Store {
         port: { begin, turn: () => port.turn(), capabilities },
         clock,
         firstVersion: this.#firstVersion,
-        committed: () => {},
+        committed: wrote,
         again: () => {},
       });
       const answer = (value: unknown): void => resolve(value as T);
       // The last try: what meets a conflict is not run again here.
-      void lane.runGroup([{ work, resolve: answer, reject, place: 0, conflicts: mostConflicts - 1, alone: true }]);
+      void lane.runGroup([
+        { work, resolve: answer, reject, place: 0, claims: false, conflicts: mostConflicts - 1, alone: true },
+      ]);
     });
   }
 

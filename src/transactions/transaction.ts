@@ -8,7 +8,7 @@ export interface ReadOptions {
   readonly hold?: boolean;
   /**
    * Takes the row, so that nobody else writes it until this command's commit. Not there at all when another process is taking or
-   * writing it at this moment, which is what a dispatcher wants: it takes another one.
+   * writing it at this moment, which is what a dispatcher wants: it takes another one. For work that is committed with `claims`.
    */
   readonly claim?: boolean;
 }

@@ -9,12 +9,12 @@ import { Table, type Undo } from "./table.ts";
  * holds on a database. Rows are handed out as copies. One object can serve several engines, one after the other or at
  * once: what one commits the others see, and `close` of one leaves it to them.
  */
-export function memory(): StoragePort {
+export function memory(): StoragePort<undefined> {
   return new MemoryStorage();
 }
 
-class MemoryStorage implements StoragePort {
-  readonly capabilities = { durable: false, shared: true, hostTransactions: false, synchronous: true } as const;
+class MemoryStorage implements StoragePort<undefined> {
+  readonly capabilities = { durable: false, shared: true, hostTransactions: false, transactions: 0, synchronous: true } as const;
   readonly lanes = 1;
   readonly #listeners = new Set<() => void>();
   #tables = new Map<string, Table>();

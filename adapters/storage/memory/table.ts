@@ -18,12 +18,15 @@ export class Table {
   readonly layout: Layout;
   readonly #primary: SortedIndex;
   readonly #indexes: ReadonlyMap<string, SortedIndex>;
+  /** The primary first. */
+  readonly #all: readonly SortedIndex[];
   readonly #keyPlaces: readonly number[];
 
   constructor(collection: Collection) {
     this.layout = layoutOf(collection);
     this.#primary = new SortedIndex(this.layout, collection.primary);
     this.#indexes = new Map(collection.indexes.map((index) => [index.name, new SortedIndex(this.layout, index)]));
+    this.#all = [this.#primary, ...this.#indexes.values()];
     this.#keyPlaces = collection.primary.columns.map((column) => this.layout.place(column));
   }
 
@@ -115,23 +118,23 @@ export class Table {
     if (this.#keyPlaces.some((place) => row[place] === null)) {
       throw new StorageRefusal(`the key of ${this.layout.collection.name} can't be null`);
     }
-    for (const index of this.#all()) if (index.refuses(row)) throw this.#conflict(`has this ${index.index.name} key`);
-    for (const index of this.#all()) index.add(row);
+    for (const index of this.#all) if (index.refuses(row)) throw this.#conflict(`has this ${index.index.name} key`);
+    for (const index of this.#all) index.add(row);
     return () => {
-      for (const index of this.#all()) index.remove(row);
+      for (const index of this.#all) index.remove(row);
     };
   }
 
   #remove(row: StoredRow): Undo {
-    for (const index of this.#all()) index.remove(row);
+    for (const index of this.#all) index.remove(row);
     return () => {
-      for (const index of this.#all()) index.add(row);
+      for (const index of this.#all) index.add(row);
     };
   }
 
   /** Only indexes in which the row moves are touched; in the others it is exchanged. */
   #replace(before: StoredRow, after: StoredRow): Undo {
-    for (const index of this.#all()) {
+    for (const index of this.#all) {
       if (!index.keeps(before, after) && index.refuses(after)) throw this.#conflict(`has this ${index.index.name} key`);
     }
     this.#exchange(before, after);
@@ -139,7 +142,7 @@ export class Table {
   }
 
   #exchange(before: StoredRow, after: StoredRow): void {
-    for (const index of this.#all()) {
+    for (const index of this.#all) {
       if (!index.keeps(before, after)) index.remove(before);
       index.add(after);
     }
@@ -152,11 +155,6 @@ export class Table {
       this.#keyPlaces.includes(place) ? value : Number(value) + Number(sums[place]),
     );
     return this.#replace(before, after);
-  }
-
-  *#all(): Generator<SortedIndex> {
-    yield this.#primary;
-    yield* this.#indexes.values();
   }
 
   #conflict(what: string): StorageConflict {

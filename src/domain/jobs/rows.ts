@@ -62,7 +62,7 @@ export async function lease(
   leaseMs: number,
   fence: number,
 ): Promise<Claim | undefined> {
-  const job = await tx.get(jobByName, [kind, key]);
+  const job = await tx.get(jobByName, [kind, key], { claim: true });
   if (job === undefined || job.due_at > tx.now) return undefined;
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at: tx.now + leaseMs }));
 }
