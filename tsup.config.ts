@@ -5,12 +5,14 @@ export const entries = {
   index: "src/index.ts",
   memory: "adapters/storage/memory/index.ts",
   sqlite: "adapters/storage/sqlite/index.ts",
+  postgres: "adapters/storage/postgres/index.ts",
   sandbox: "adapters/transport/sandbox/index.ts",
   system: "adapters/system/index.ts",
   express: "adapters/http/express.ts",
   koa: "adapters/http/koa.ts",
   node: "adapters/http/node.ts",
   fetch: "adapters/http/fetch.ts",
+  transactions: "adapters/transactions/index.ts",
   testing: "src/testing/index.ts",
 };
 

@@ -15,6 +15,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/openapi-client/**"],
     pool: "forks",
+    globalSetup: ["test/support/postgres-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: ["default", new SummaryReporter()],

@@ -136,9 +136,9 @@ export class Executor {
     sources: Pick<StreamSources, "news" | "goesOn">,
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>> {
-    const { store, services } = this.#options;
+    const { store, services, clock } = this.#options;
     return stream.open(
-      { ...sources, reads: store.reads, turn: () => store.turn() },
+      { ...sources, reads: store.reads, now: () => clock.now(), turn: () => store.turn() },
       input,
       { ...context, services },
       signal,

@@ -109,6 +109,7 @@ export interface EventStream<Input> {
 
 export interface StreamSources {
   readonly reads: Reads;
+  readonly now: () => number;
   /** Raised whenever something may have been committed. Of the stream alone, which lets go of it when it ends. */
   readonly news: () => News;
   /** Whether the stream may tell of more: not when the engine stops, or the caller's key has ended. */

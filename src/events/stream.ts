@@ -51,7 +51,7 @@ async function positionOf(reads: Reads, scope: Scope, last_event_id: string | un
 }
 
 async function* follow(
-  { reads, news, goesOn, turn }: StreamSources,
+  { reads, now, news, goesOn, turn }: StreamSources,
   { account_id, mode }: Scope,
   types: readonly EventType[] | undefined,
   from: number,
@@ -59,6 +59,7 @@ async function* follow(
 ): AsyncGenerator<StreamEvent> {
   const { signal: fresh, leave } = news();
   let after: readonly KeyValue[] = [from];
+  let quietSince = now();
   try {
     while (!signal.aborted) {
       // Lowered before the reads: what commits meanwhile raises it again and is not slept through.
@@ -75,6 +76,7 @@ async function* follow(
       for (const row of rows) {
         if (signal.aborted) return;
         yield { id: row.id, event: row.type, data: JSON.stringify(eventResource(row)) };
+        quietSince = now();
       }
       after = last ?? after;
       if (more) {
@@ -82,8 +84,12 @@ async function* follow(
         await turn();
         continue;
       }
-      const raised = await fresh.wait(quietMs);
-      if (!raised && !signal.aborted) yield { comment: "" };
+      // News that are none of this stream's don't make it any less quiet. A clock that is set back makes it so no longer.
+      const quiet = Math.max(0, now() - quietSince);
+      await fresh.wait(Math.max(0, quietMs - quiet));
+      if (signal.aborted || Math.abs(now() - quietSince) < quietMs) continue;
+      yield { comment: "" };
+      quietSince = now();
     }
   } catch (error) {
     // An engine that stops closes the storage under those that read.

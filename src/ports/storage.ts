@@ -78,6 +78,8 @@ export interface StorageCapabilities {
   readonly shared: boolean;
   /** `host(handle)` joins a transaction of the host. */
   readonly hostTransactions: boolean;
+  /** How many of `transaction` the engine may have open for itself, so that the rest of its work goes on beside them; 0: none at all. */
+  readonly transactions: number;
   /**
    * A group's reads answer at once, without a promise: its commands run one after the other. Else they run side by side, so that
    * their reads travel together, and those run again whose reads an earlier one has overwritten.
@@ -106,7 +108,8 @@ export interface Admission {
   readonly retry_after_ms: number;
 }
 
-export interface StoragePort {
+/** `Tx` is what `transaction` gives to its work; undefined where there is none. */
+export interface StoragePort<Tx extends object | undefined = object | undefined> {
   readonly capabilities: StorageCapabilities;
   /** How many groups can commit at the same time. */
   readonly lanes: number;
@@ -134,7 +137,7 @@ export interface StoragePort {
    * Runs `work` in a transaction of its own, on a handle that `host` takes and that the host's own statements run on. Commits when
    * `work` resolves, else rolls back and rejects with what it threw.
    */
-  transaction?<T>(work: (handle: unknown) => Promise<T>): Promise<T>;
+  transaction?<T>(work: (handle: NonNullable<Tx>) => Promise<T>): Promise<T>;
   /**
    * Admits requests by sliding logs that all processes share, judged by the storage's clock. One answer for each asked, in order.
    * Without it each process counts for itself.

@@ -10,7 +10,7 @@ import { defaultLimits } from "../../src/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import type { Scope } from "../../src/scope.ts";
-import { simulated } from "../../src/testing/index.ts";
+import { simulated, type VirtualClock } from "../../src/testing/index.ts";
 import { reads, type Reads } from "../../src/transactions/reads.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 
@@ -41,6 +41,7 @@ interface Followed {
   /** The rows that each read answered. */
   readonly read: EventRow[][];
   readonly turns: () => number;
+  readonly clock: VirtualClock;
 }
 
 async function follow(port: StoragePort, input: { types?: EventType[]; last_event_id?: string }): Promise<Followed> {
@@ -61,6 +62,7 @@ async function follow(port: StoragePort, input: { types?: EventType[]; last_even
   };
   const sources = {
     reads: watched,
+    now: () => clock.now(),
     news: () => desk.open(over.signal),
     goesOn: () => Promise.resolve(true),
     turn: () => (turns++, port.turn()),
@@ -72,7 +74,7 @@ async function follow(port: StoragePort, input: { types?: EventType[]; last_even
   async function* ids(): AsyncGenerator<string | undefined> {
     for await (const { id } of stream) yield id;
   }
-  return { told: ids(), desk, read, turns: () => turns };
+  return { told: ids(), desk, read, turns: () => turns, clock };
 }
 
 describe.each(storages)("a stream of events on $name", ({ open }) => {
@@ -110,11 +112,26 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
   test("without a place to go on from tells only of what comes, of its own account and mode", async () => {
     const port = await opened(open);
     await commit(port, [event(quiet, "message.sent"), event(busy, "message.sent")]);
-    const { told } = await follow(port, {});
+    const { told, desk } = await follow(port, {});
     const next = told.next();
     const fresh = event(quiet, "message.sent");
     await commit(port, [event(busy, "message.sent"), event({ ...quiet, mode: "sandbox" }, "message.sent"), fresh]);
+    desk.raise();
     expect((await next).value).toBe(fresh.id);
+  });
+
+  test("gives a sign of life also while there is nothing but what it doesn't tell of", async () => {
+    const port = await opened(open);
+    const { told, desk, clock } = await follow(port, { types: ["message.failed"] });
+    let signs = 0;
+    void told.next().then(() => signs++);
+    for (let seconds = 0; seconds < 14; seconds += 2) {
+      await commit(port, [event(quiet, "message.updated")]);
+      desk.raise();
+      await clock.advance(2_000);
+    }
+    expect(signs).toBe(0);
+    await clock.advanceUntil(() => signs === 1, 5_000);
   });
 
   test("can't be taken up at another account's event", async () => {

@@ -64,9 +64,9 @@ function passes(row: Item, where: Stretch["where"] = {}): boolean {
   );
 }
 
-describe.each(storages)("a walk of looks over $name", ({ open }) => {
+describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
   async function filled(list: readonly Item[]): Promise<StoragePort> {
-    const port = open().connect();
+    const port = open({ empty: true }).connect();
     await port.open(schema);
     await port.begin(0).commit(list.map((row) => ({ kind: "insert", collection: items, row: { ...row, version: 1 } })));
     return port;
@@ -101,7 +101,7 @@ describe.each(storages)("a walk of looks over $name", ({ open }) => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: { memory: 150, SQLite: 150, PostgreSQL: 10 }[name] },
     );
   });
 
@@ -137,7 +137,7 @@ describe.each(storages)("a walk of looks over $name", ({ open }) => {
           await port.close();
         }
       }),
-      { numRuns: 100 },
+      { numRuns: { memory: 100, SQLite: 100, PostgreSQL: 10 }[name] },
     );
   });
 

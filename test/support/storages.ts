@@ -4,8 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { type PostgresPool, postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { type Database, makeDatabase } from "./postgres-database.ts";
+import { migrated, serverUrl } from "./postgres.ts";
+import { unhurried } from "./unhurried.ts";
 
 /** One storage, to which several engines can connect as processes do. */
 export interface Ground {
@@ -13,9 +17,10 @@ export interface Ground {
 }
 
 export interface StorageCase {
-  readonly name: string;
-  /** To be called within a test: the storage is removed when that has finished. */
-  readonly open: () => Ground;
+  /** Properties have fewer runs where each takes longer. */
+  readonly name: "memory" | "SQLite" | "PostgreSQL";
+  /** To be called within a test: the storage is removed when that has finished. `empty`: has not even the engine's schema. */
+  readonly open: (options?: { readonly empty?: boolean }) => Ground;
 }
 
 export const storages: readonly StorageCase[] = [
@@ -34,4 +39,35 @@ export const storages: readonly StorageCase[] = [
       return { connect: () => sqlite({ file: join(folder, "test.db") }) };
     },
   },
+  {
+    name: "PostgreSQL",
+    open({ empty = false } = {}) {
+      let made: Promise<Database> | undefined;
+      // Registered before any engine's end is, so that it comes after that.
+      onTestFinished(async () => (await made)?.[Symbol.asyncDispose]());
+      const listeners = new Set<() => void>();
+      // Notifications take as long as they take: what has to do with them is tested in real time.
+      const tell = (): void => {
+        for (const listener of listeners) queueMicrotask(listener);
+      };
+      const watch = (listener: () => void): (() => void) => {
+        const own = (): void => listener();
+        listeners.add(own);
+        return () => listeners.delete(own);
+      };
+      return { connect: () => unhurried(postgres({ pool: lazy(() => (made ??= fresh(empty))) }), tell, watch) };
+    },
+  },
 ];
+
+async function fresh(empty: boolean): Promise<Database> {
+  return makeDatabase(await serverUrl(), empty ? undefined : await migrated());
+}
+
+/** A pool to a database that is made when the first connection is asked for. */
+function lazy(database: () => Promise<Database>): PostgresPool {
+  let pool: Promise<PostgresPool> | undefined;
+  return {
+    connect: async () => (await (pool ??= database().then((made) => made.pool()))).connect(),
+  };
+}

@@ -14,7 +14,13 @@ export function memory(): StoragePort<undefined> {
 }
 
 class MemoryStorage implements StoragePort<undefined> {
-  readonly capabilities = { durable: false, shared: true, hostTransactions: false, transactions: 0, synchronous: true } as const;
+  readonly capabilities = {
+    durable: false,
+    shared: true,
+    hostTransactions: false,
+    transactions: 0,
+    synchronous: true,
+  } as const;
   readonly lanes = 1;
   readonly #listeners = new Set<() => void>();
   #tables = new Map<string, Table>();

@@ -89,7 +89,7 @@ export function translated(error: unknown): unknown {
 /** How long to wait for another connection's transaction, each pause and in all. */
 const firstPauseMs = 1;
 const longestPauseMs = 25;
-const patienceMs = 5_000;
+export const patienceMs = 5_000;
 
 /**
  * Runs `attempt` in one turn of the event loop, and again while another connection holds the lock. SQLite's own waiting

@@ -24,6 +24,7 @@ export class HostTransactions {
     if (!isHandle(handle)) {
       throw invalidHandle(`expected a node:sqlite or better-sqlite3 database handle, got ${typeof handle}`);
     }
+    if (isClosed(handle)) throw invalidHandle("the handle is closed");
     if (openTransaction(handle) === false) throw invalidHandle("the handle has no transaction open: BEGIN first");
     let connection = this.#connections.get(handle);
     if (connection === undefined) {
@@ -79,6 +80,10 @@ function isHandle(handle: unknown): handle is SqliteHandle {
   if (typeof handle !== "object" || handle === null) return false;
   if (!("prepare" in handle && "exec" in handle)) return false;
   return typeof handle.prepare === "function" && typeof handle.exec === "function";
+}
+
+function isClosed(handle: SqliteHandle): boolean {
+  return ("isOpen" in handle && handle.isOpen === false) || ("open" in handle && handle.open === false);
 }
 
 /** Whether the handle has a transaction open; `undefined` where it can't tell. */

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from "node:sqlite";
 import { TidingsError } from "../../../src/errors.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
@@ -17,7 +18,7 @@ export interface SqliteOptions {
  * better-sqlite3 handle.
  * @throws TidingsError `invalid_option`
  */
-export function sqlite(options: SqliteOptions): StoragePort {
+export function sqlite(options: SqliteOptions): StoragePort<DatabaseSync> {
   const { file, migrate = true } = options;
   if (typeof file !== "string" || file === "") {
     throw new TidingsError("invalid_option", `sqlite: file: expected the path of a database file, got ${typeof file}`);

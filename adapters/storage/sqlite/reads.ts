@@ -1,6 +1,7 @@
 import type { Index, KeyValue } from "../../../src/ports/collection.ts";
 import type { Lookup, Range, Row } from "../../../src/ports/storage.ts";
 import { orderOf, storedKey, storedValue, type Stored } from "../layout.ts";
+import { type Stretch, stretches } from "../stretches.ts";
 import type { Connection } from "./handle.ts";
 import { conditionSql, indexedBy, isNullable, quoted, sortColumns, type Table } from "./tables.ts";
 
@@ -36,7 +37,6 @@ export class Reads {
 
   range(connection: Connection, range: Range): Row[] {
     const rows: Row[] = [];
-    if (range.after?.length === 0 || range.until?.length === 0) return rows;
     const ways = [...stretches(range)];
     let skip = range.skip ?? 0;
     for (const stretch of ways) {
@@ -71,52 +71,6 @@ function planOf(table: Table, index: Index, length: number): LookupPlan {
   return { sql: point ? from : `${from}${orderBy(index, length, "ASC")}${limited}`, point };
 }
 
-/** A stretch whose bounds don't fall among nulls: `present` says that its first open column is not null. */
-interface Stretch extends Range {
-  readonly present?: boolean;
-}
-
-/**
- * Nulls come first in an ascending order, and `<` never holds for them. So a bounded stretch of a column that can be
- * null is read as two, its nulls and its values, each of which an index can seek into.
- */
-function* stretches(range: Range): Generator<Stretch> {
-  const { index, prefix, order, after, until } = range;
-  const column = orderOf(index)[prefix.length];
-  if ((after === undefined && until === undefined) || column === undefined || !isNullable(index.collection, column)) {
-    yield range;
-    return;
-  }
-  if (order === "ascending") {
-    yield* nullStretches(range);
-    if (until?.[0] !== null) yield valueStretch(range, after?.[0] === null ? undefined : after, until);
-  } else {
-    if (after?.[0] !== null) yield valueStretch(range, after, until?.[0] === null ? undefined : until);
-    yield* nullStretches(range);
-  }
-}
-
-function valueStretch(range: Range, after: Range["after"], until: Range["until"]): Stretch {
-  return { ...withoutBounds(range), ...(after && { after }), ...(until && { until }), present: true };
-}
-
-function* nullStretches(range: Range): Generator<Stretch> {
-  const { prefix, order, after, until } = range;
-  // A value at this end of the order lies between the stretch and the nulls; at the other end it lets all of them in.
-  const near = order === "ascending" ? after : until;
-  if (near !== undefined && near[0] !== null) return;
-  if ([after, until].some((bound) => bound?.length === 1 && bound[0] === null)) return;
-  yield* stretches({
-    ...withoutBounds(range),
-    prefix: [...prefix, null],
-    ...(after?.[0] === null && { after: after.slice(1) }),
-    ...(until?.[0] === null && { until: until.slice(1) }),
-  });
-}
-
-function withoutBounds({ index, prefix, order, where, limit }: Range): Range {
-  return { index, prefix, order, limit, ...(where && { where }) };
-}
 
 function rangeSql(table: Table, stretch: Stretch): { sql: string; values: Stored[] } {
   const { index, prefix, order, after, until, present, skip = 0, limit } = stretch;

@@ -11,6 +11,7 @@ import { ensureSchema, migrationSql } from "./migrations.ts";
 import { connect } from "./open.ts";
 import { Reads } from "./reads.ts";
 import { Table } from "./tables.ts";
+import { Transactions } from "./transactions.ts";
 import { Writer } from "./writer.ts";
 
 /** How often the file is asked whether another connection committed. */
@@ -22,6 +23,7 @@ interface Open {
   readonly reads: Reads;
   readonly table: (name: string) => Table;
   readonly path: string;
+  readonly transactions: Transactions;
   close(): void;
 }
 
@@ -33,8 +35,14 @@ export interface SqliteStorageOptions {
 }
 
 /** The storage behind `sqlite()`, where it can be told more than a host needs to. */
-export class SqliteStorage implements StoragePort {
-  readonly capabilities = { durable: true, shared: true, hostTransactions: true, synchronous: true } as const;
+export class SqliteStorage implements StoragePort<DatabaseSync> {
+  readonly capabilities = {
+    durable: true,
+    shared: true,
+    hostTransactions: true,
+    transactions: 1,
+    synchronous: true,
+  } as const;
   readonly lanes = 1;
   readonly #file: string;
   readonly #migrate: boolean;
@@ -90,12 +98,17 @@ export class SqliteStorage implements StoragePort {
   }
 
   begin(_lane: number, how: Access = "shared"): Group {
-    return this.#opened().writer.begin(how);
+    const { writer, transactions } = this.#opened();
+    return transactions.between(writer.begin(how));
   }
 
   host(handle: unknown): Group {
     const { path, reads, table } = this.#opened();
     return this.#hosts.group(handle, path, reads, table);
+  }
+
+  transaction<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
+    return this.#opened().transactions.run(work);
   }
 
   /** Tells of every commit that isn't the writer's, those of the host's transactions included. */
@@ -125,6 +138,7 @@ export class SqliteStorage implements StoragePort {
     if (this.#openers > 0) return;
     const closing = this.#open;
     this.#open = undefined;
+    closing?.transactions.close();
     await closing?.writer.close();
     closing?.close();
     this.#opening = undefined;
@@ -152,7 +166,9 @@ export class SqliteStorage implements StoragePort {
       const background = new BackgroundWriter(this.#file, this.#sending);
       if (this.#sending.after === 0) await background.start();
       const writer = new Writer(new Connection(writing), reads, table, background);
-      this.#open = { writer, reading: new Connection(reading), reads, table, path: fileOf(writing), close };
+      const transactions = new Transactions(() => connect(this.#file));
+      const path = fileOf(writing);
+      this.#open = { writer, reading: new Connection(reading), reads, table, path, transactions, close };
     } catch (error) {
       close();
       throw error;

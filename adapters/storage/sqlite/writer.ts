@@ -42,7 +42,7 @@ export class Writer {
       commit: (writes) => {
         let waits: Promise<void> | undefined;
         try {
-          const committed = this.#commit(writes);
+          const committed = this.#commit(writes, how);
           waits = committed instanceof Promise ? committed.finally(end) : undefined;
           return waits;
         } finally {
@@ -82,9 +82,11 @@ export class Writer {
     }
   }
 
-  #commit(writes: readonly Write[]): void | Promise<void> {
+  #commit(writes: readonly Write[], how: Access): void | Promise<void> {
     const steps = stepsOf(writes, this.#table);
-    if (!this.#background.takes(writes.length)) return whenUnlocked(() => this.#commitHere(steps));
+    // An exclusive group's lock is this connection's.
+    const stays = how === "exclusive" || !this.#background.takes(writes.length);
+    if (stays) return whenUnlocked(() => this.#commitHere(steps));
     this.#endReading();
     return this.#background.commit(steps);
   }

@@ -3,6 +3,7 @@ import { transactionCases } from "./transactions.ts";
 import { raceCases } from "./races.ts";
 import { rangeCases } from "./ranges.ts";
 import { rowCases } from "./rows.ts";
+import { sharingCases } from "./sharing.ts";
 import { type Cases, OpenPorts } from "./ports.ts";
 
 /** The test runner's own functions: vitest's, Jest's and node:test's fit. */
@@ -37,6 +38,7 @@ export function storageConformance(
     ["ranges", rangeCases],
     ["transactions", transactionCases],
     ["races", raceCases],
+    ["sharing", sharingCases],
   ];
   describe(`${name} as a storage`, () => {
     for (const [group, cases] of groups) {

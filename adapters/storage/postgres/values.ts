@@ -1,0 +1,73 @@
+/**
+ * Values as PostgreSQL takes and gives them, in its text format. Its text has no NUL, which ours may: U+0000 is stored as U+0001
+ * U+0001, and U+0001 as U+0001 U+0002. That keeps the order of texts, and leaves all that people write as it is.
+ */
+import type { ColumnType, KeyValue } from "../../../src/ports/collection.ts";
+import type { Stored } from "../layout.ts";
+
+export type Text = string | null;
+
+export const sqlTypes: Readonly<Record<ColumnType, string>> = {
+  text: "text",
+  integer: "bigint",
+  time: "bigint",
+  position: "bigint",
+  real: "double precision",
+  boolean: "boolean",
+  // Not `jsonb`, which sorts the keys of objects and knows no NUL.
+  json: "json",
+};
+
+/** A value of a column, from the form that all storages share. */
+export function toText(type: ColumnType, value: Stored): Text {
+  if (value === null) return null;
+  return type === "text" ? escaped(String(value)) : String(value);
+}
+
+export function keyText(value: KeyValue): Text {
+  return typeof value === "string" ? escaped(value) : value === null ? null : String(value);
+}
+
+/** What came from the server, in the form that all storages share. Drivers differ in how much of the text they make of. */
+export function fromServer(type: ColumnType, value: unknown): Stored {
+  if (value === null || value === undefined) return null;
+  switch (type) {
+    case "text":
+      return unescaped(textOf(value));
+    case "json":
+      return textOf(value);
+    case "boolean":
+      return value === true || value === "t" ? 1 : 0;
+    case "position":
+      // Below zero: it waits for its position.
+      return Math.max(0, Number(value));
+    case "integer":
+    case "time":
+    case "real":
+      return Number(value);
+  }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new TypeError(`the driver made a value of type ${typeof value} of a text`);
+}
+
+/** An array's text (manual, "Array Input and Output Syntax"). */
+export function arrayText(type: ColumnType, values: readonly Text[]): string {
+  const quotes = type === "text" || type === "json";
+  let array = "{";
+  for (const [i, value] of values.entries()) {
+    if (i > 0) array += ",";
+    array += value === null ? "NULL" : quotes ? `"${value.replaceAll(/["\\]/g, "\\$&")}"` : value;
+  }
+  return `${array}}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("\u0001", "\u0001\u0002").replaceAll("\0", "\u0001\u0001");
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("\u0001\u0001", "\0").replaceAll("\u0001\u0002", "\u0001");
+}

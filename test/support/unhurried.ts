@@ -1,0 +1,91 @@
+/**
+ * A storage whose calls take real time, for engines on virtual time: that stands still while a call is under way, for it waits for whoever
+ * waits for a turn of the event loop.
+ */
+import { setImmediate } from "node:timers/promises";
+import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";
+
+/**
+ * `committed` is called after each commit; `watch` is called with what another process would be told by. Requests are counted by each
+ * engine for itself: the storage's own clock is not the engines'.
+ */
+export function unhurried(
+  port: StoragePort,
+  committed: () => void,
+  watch: (listener: () => void) => () => void,
+): StoragePort {
+  const group = (inner: Group): Group => ({
+    read: (lookups) => held(inner.read(lookups)),
+    abort: () => held(inner.abort()),
+    async commit(writes: readonly Write[]) {
+      await held(inner.commit(writes));
+      committed();
+    },
+  });
+  return {
+    capabilities: port.capabilities,
+    lanes: port.lanes,
+    open: (schema) => held(port.open(schema)),
+    migrate: (schema) => held(port.migrate(schema)),
+    migrationSql: (schema, from) => port.migrationSql(schema, from),
+    begin: (lane, how) => group(port.begin(lane, how)),
+    host: (handle) => {
+      if (port.host === undefined) throw new TypeError("the storage can't join a transaction");
+      return group(port.host(handle));
+    },
+    async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+      if (port.transaction === undefined) throw new TypeError("the storage has no transactions");
+      // Its beginning and its end take real time; what is done in it may wait for virtual time.
+      let release = hold();
+      try {
+        return await port.transaction(async (handle) => {
+          release();
+          try {
+            return await work(handle);
+          } finally {
+            release = hold();
+          }
+        });
+      } finally {
+        release();
+        committed();
+      }
+    },
+    reader: {
+      get: (lookups) => held(port.reader.get(lookups)),
+      range: (range) => held(port.reader.range(range)),
+    },
+    watch,
+    turn: () => port.turn(),
+    close: () => held(port.close()),
+  };
+}
+
+let underWay = 0;
+
+export function held<T>(call: T): T {
+  if (!(call instanceof Promise)) return call;
+  const release = hold();
+  call.then(release, release);
+  return call;
+}
+
+/** Answers how to let time go on again. */
+function hold(): () => void {
+  let isHeld = true;
+  if (underWay++ === 0) void turns();
+  return () => {
+    if (isHeld) underWay--;
+    isHeld = false;
+  };
+}
+
+/** Takes turns, with a rest before each: the server needs the processor more. */
+async function turns(): Promise<void> {
+  while (underWay > 0) {
+    Atomics.wait(bed, 0, 0, restMs);
+    await setImmediate();
+  }
+}
+const restMs = 0.1;
+const bed = new Int32Array(new SharedArrayBuffer(4));

@@ -1,0 +1,166 @@
+/**
+ * Commands share commits, run ahead of each other and meet those of other processes: whatever they are answered and leave behind must be
+ * what some order of them, one at a time, would have answered and left.
+ */
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { silent } from "../../src/ports/logger.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { seededRandom, virtualClock } from "../../src/testing/index.ts";
+import { Store } from "../../src/transactions/store.ts";
+import { LateStorage } from "../support/late-storage.ts";
+import { storages } from "../support/storages.ts";
+import {
+  type Command,
+  entriesByTopic,
+  Failure,
+  type Item,
+  itemsByOwner,
+  run,
+  schema,
+  type Step,
+  sumByName,
+  writerOf,
+} from "./commands.ts";
+import { type Answered, serialOrder } from "./serial-order.ts";
+
+const ids = ["a", "b"];
+const labels = ["k", "l"];
+const owners = ["nobody", "anna", "claims"];
+const oneOf = (values: readonly string[]) => fc.constantFrom(...values);
+
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ does: fc.constantFrom("put", "remove", "hold"), id: oneOf(ids) }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constantFrom("claim", "free"), label: oneOf(labels) }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant("label"), id: oneOf(ids), label: oneOf(labels) }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant("move"), id: oneOf(ids), owner: oneOf(owners) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      does: fc.constantFrom("list", "stamp"),
+      owner: oneOf(owners),
+      limit: fc.constantFrom(1, 2, 9),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("add") }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("waver"), id: oneOf(ids) }) },
+) as fc.Arbitrary<Step>;
+
+const command = fc.record({
+  steps: fc.array(step, { minLength: 1, maxLength: 4 }),
+  fails: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  logs: fc.boolean(),
+});
+/** Clients that each give one command after the other; each to one of the processes. */
+const clients = fc.array(
+  fc.record({ process: fc.nat(2), commands: fc.array(command, { minLength: 1, maxLength: 4 }) }),
+  { minLength: 2, maxLength: 8 },
+);
+/** What there is before they begin. */
+const first: Pick<Command, "steps" | "fails" | "logs"> = {
+  steps: [
+    { does: "put", id: "a" },
+    { does: "put", id: "b" },
+    { does: "claim", label: "k" },
+  ],
+  fails: false,
+  logs: true,
+};
+
+type Clients = typeof clients extends fc.Arbitrary<infer T> ? T : never;
+
+/** Processes on one storage. */
+async function opened(ports: readonly StoragePort[]): Promise<readonly [Store, ...Store[]]> {
+  // Their clocks differ: versions of rows that come anew rest on it that no two processes give the same.
+  const stores = ports.map((port, n) => new Store({ port, schema, clock: virtualClock(n * 3_600_000), logger: silent }));
+  for (const store of stores) await store.open();
+  onTestFinished(async () => {
+    for (const store of stores) await store.close();
+  });
+  return stores as [Store, ...Store[]];
+}
+
+let worlds = 0;
+
+async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients): Promise<void> {
+  const world = `world${++worlds}`;
+  const done: Omit<Answered, "position">[] = [];
+  const failed: Pick<Answered, "command" | "facts">[] = [];
+  let count = 0;
+  const give = async (store: Store, name: string, what: typeof first): Promise<void> => {
+    const knows = new Set(done.map(({ command }) => command.name));
+    const command: Command = { world, name: `${world}/${name}`, knows, ...what };
+    const given = ++count;
+    try {
+      const facts = await store.commit((tx) => run(tx, command));
+      done.push({ command, facts, given, answered: ++count });
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      failed.push({ command, facts: error.facts });
+    }
+  };
+  await give(stores[0], "first", first);
+  await Promise.all(
+    given.map(async ({ process, commands }, client) => {
+      const store = stores[process % stores.length] ?? stores[0];
+      for (const [i, each] of commands.entries()) await give(store, `${client}-${i}`, each);
+    }),
+  );
+
+  const { left, log, sum } = await found(stores[0], world);
+  const logged = done.filter(({ command }) => command.logs).map(({ command }) => command.name);
+  expect(log.toSorted()).toEqual(logged.toSorted());
+  expect(sum).toBe(done.flatMap(({ command }) => command.steps).filter(({ does }) => does === "add").length);
+
+  const answered = done.map((each) => {
+    const position = log.indexOf(each.command.name);
+    return { ...each, position: position < 0 ? undefined : position };
+  });
+  const order = await serialOrder(answered, left);
+  expect(order, `no order of ${JSON.stringify(answered)} leaves ${JSON.stringify([...left])}`).toBeDefined();
+
+  // Who failed may tell of what was committed and of what it did itself, and of nothing else.
+  const committed = new Set(done.map(({ command }) => command.name));
+  for (const { command, facts } of failed) {
+    const writers = facts.flatMap((fact) => Object.values(fact ?? {}).map(writerOf));
+    expect(writers.filter((writer) => writer !== command.name && !committed.has(writer))).toEqual([]);
+  }
+}
+
+/** What a world has come to. */
+async function found({ reads }: Store, world: string) {
+  const whole = { order: "ascending", limit: 1_000 } as const;
+  const left = new Map<string, Item>();
+  for (const owner of owners) {
+    for (const row of await reads.range({ index: itemsByOwner, prefix: [`${world}/${owner}`], ...whole })) {
+      const { id, label, token } = row;
+      left.set(id, { id, owner: row.owner, label, token });
+    }
+  }
+  const entries = await reads.range({ index: entriesByTopic, prefix: [world], ...whole });
+  const sum = await reads.get(sumByName, [`${world}/sum`]);
+  return { left, log: entries.map(({ id }) => id), sum: sum?.count ?? 0 };
+}
+
+test.each(storages)("any mix of commands of several processes on $name is as if in some order", async ({ open }) => {
+  const ground = open({ empty: true });
+  const stores = await opened([ground.connect(), ground.connect(), ground.connect()]);
+  await fc.assert(
+    fc.asyncProperty(clients, (given) => expectSerial(stores, given)),
+    { numRuns: 150 },
+  );
+});
+
+test("the same holds where reads and commits take their time", async () => {
+  const timed = fc.asyncProperty(clients, fc.integer(), fc.integer({ min: 1, max: 3 }), async (given, seed, lanes) => {
+    const random = seededRandom(seed);
+    const ground = memory();
+    const storage = new LateStorage(ground);
+    const onTheWay = async (): Promise<void> => {
+      for (let turns = (random.bytes(1)[0] ?? 0) % 6; turns > 0; turns--) await ground.turn();
+    };
+    await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ lanes, onTheWay }))), given);
+  });
+  await fc.assert(timed, { numRuns: 1500 });
+});
