@@ -53,10 +53,11 @@ export interface CommandOptions {
   /** 1 to 255 visible ASCII characters. The same call under the same key is done once and answered the same. */
   readonly idempotencyKey?: string;
   /**
-   * Your own database handle, with a transaction open on it: the change commits or vanishes with yours. On SQLite a `node:sqlite` or
-   * better-sqlite3 handle of the same file. Handlers of `engine.on` don't hear of it.
+   * What `engine.transaction` gave you, or your own database handle with a transaction open on it: the change commits or vanishes with
+   * yours. On SQLite a `node:sqlite` or better-sqlite3 handle of the same file. Handlers of `engine.on` don't hear of what you commit
+   * yourself.
    */
-  readonly tx?: object;
+  readonly tx?: object | undefined;
 }
 
 type Changes<Input> = Omit<Input, "id">;

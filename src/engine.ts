@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { z } from "zod";
 import { type AccountHandle, accountHandle, type CommandOptions, type Run } from "./account-handle.ts";
 import { apiBackend } from "./api-backend.ts";
+import { type Consumer, Consumers } from "./consumers.ts";
 import { apiHandler } from "./api/handler.ts";
 import type { ApiHandler } from "./api/http.ts";
 import { apiRoutes } from "./api/routes/index.ts";
@@ -12,6 +13,7 @@ import { carriersOf } from "./commands/steps/carriers.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { accountById } from "./domain/accounts/rows.ts";
 import type { CreateAccount, CreatedAccount } from "./domain/accounts/types.ts";
+import type { ConsumeOptions, ConsumerHandler } from "./domain/consumers/types.ts";
 import type { EventType } from "./domain/events/types.ts";
 import { arm } from "./domain/jobs/rows.ts";
 import { invalid, notFound, TidingsError } from "./errors.ts";
@@ -20,6 +22,7 @@ import { NewsDesk } from "./events/news.ts";
 import { type Context, Executor } from "./execute.ts";
 import { isIdempotencyKey } from "./idempotency/key.ts";
 import { type AccountId, type DrawId, idSource, isId } from "./ids.ts";
+import { consumeHandler } from "./jobs/consume.ts";
 import { followUpHandler } from "./jobs/follow-up.ts";
 import { reapHandler, reapJob } from "./jobs/reap.ts";
 import { releaseHandler } from "./jobs/release.ts";
@@ -51,7 +54,7 @@ const standardDeadlineMs = 10_000;
  * Messaging inside your process. Nothing happens in the constructor; the first call opens the storage. Commands are accepted without
  * `start()`; what they queue is handed over by an engine that is started, here or in another process on the same storage.
  */
-export class MessagingEngine implements AsyncDisposable {
+export class MessagingEngine<Tx extends object | undefined = object | undefined> implements AsyncDisposable {
   /** The `/v1` surface: mount it with `tidings/express`, `/koa`, `/node` or `/fetch`. */
   readonly api: ApiHandler;
   readonly accounts: Accounts;
@@ -61,6 +64,7 @@ export class MessagingEngine implements AsyncDisposable {
   readonly #bus: EventBus;
   readonly #news: NewsDesk;
   readonly #keyRing: KeyRing;
+  readonly #consumers: Consumers;
   readonly #own: AccountHandle;
   readonly #schemas = new Map<unknown, z.ZodType>();
   /** Accounts that were seen; none is ever removed. */
@@ -73,7 +77,7 @@ export class MessagingEngine implements AsyncDisposable {
   #unwatch: (() => void) | undefined;
 
   /** @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and what came */
-  constructor(options: EngineOptions) {
+  constructor(options: EngineOptions<Tx>) {
     const settings = settingsOf(options);
     const { storage, clock, random, logger, limits, mode } = settings;
     this.#settings = settings;
@@ -86,11 +90,13 @@ export class MessagingEngine implements AsyncDisposable {
     this.#store.onCommit((writes) => {
       keyRing.heed(writes);
       this.#news.heed(writes);
+      this.#consumers.heed(writes);
       this.#bus.tell(writes);
     });
 
     const { transports } = settings;
     const prepared = (): Promise<Executor> => this.#prepared();
+    this.#consumers = new Consumers({ store: this.#store, clock, logger, prepared });
     const sinks = { store: this.#store, drawId: this.#drawId, logger };
     const backend = apiBackend({ ...sinks, storage, clock, limits, transports, keyRing, news: this.#news, prepared });
     this.api = apiHandler(backend, apiRoutes(limits));
@@ -144,6 +150,45 @@ export class MessagingEngine implements AsyncDisposable {
     return this;
   }
 
+  /**
+   * Calls `handler` at least once for each event of these types, in the order of their conversation, else of their contact, over
+   * restarts and crashes; by a started engine. A handler that fails is called again, 8 times within two hours; then the event is
+   * parked, and holds up its conversation alone until it is resumed or skipped. What the handler writes through the `tx` that it gets
+   * commits with its progress: exactly once. `name` is what the progress is stored under; engines that have a consumer of the same name
+   * share its work, and should agree on its types.
+   * @throws TidingsError `invalid_option`: a name of other than 1 to 100 letters, digits, dots, dashes and underscores, or taken here; no
+   * types
+   */
+  consume<T extends EventType>(
+    name: string,
+    types: readonly T[],
+    handler: ConsumerHandler<T, Tx>,
+    options: ConsumeOptions = {},
+  ): Consumer {
+    // It is called with events of these types, and with what the engine's own storage gives.
+    return this.#consumers.add({ ...options, name, types, handler: handler as ConsumerHandler<EventType, unknown> });
+  }
+
+  /**
+   * Forgets a consumer that no engine runs any more: until then the log of events is kept for it, however old it gets.
+   * @throws TidingsError `not_found`, and `invalid_option` while this engine runs it
+   */
+  async removeConsumer(name: string): Promise<void> {
+    await this.#consumers.remove(name);
+  }
+
+  /**
+   * Opens a transaction of the storage and runs `work` with its handle, on which your own statements run and which every change takes
+   * as `{ tx }`. Commits when `work` resolves, and then hands over what was queued and calls the handlers of `on`; rolls back when it
+   * rejects, and leaves no trace. On SQLite the handle is a `DatabaseSync`, and nobody else writes to the file until `work` is done.
+   * @throws TidingsError `invalid_option` where the storage has none, `storage_unavailable`, `overloaded`; and what `work` throws
+   */
+  async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
+    await this.#prepared();
+    // The storage that gives the handle says what it is.
+    return this.#store.transaction((handle) => work(handle as NonNullable<Tx>));
+  }
+
   /** Brings the storage up to date, where it was told to leave that to you (`migrate: false`). Safe when several do it at once. */
   async migrate(): Promise<void> {
     await this.#settings.storage.migrate(schema);
@@ -195,6 +240,7 @@ export class MessagingEngine implements AsyncDisposable {
     this.#unwatch = storage.watch?.(() => {
       this.#keyRing.forget();
       this.#news.raise();
+      this.#consumers.wake();
       this.#dispatcher?.wake();
     });
     const services = { drawId: this.#drawId, random, limits, transports, secret: createSecretKey(secret) };
@@ -202,11 +248,12 @@ export class MessagingEngine implements AsyncDisposable {
   }
 
   async #start(): Promise<Dispatcher> {
-    const { clock, random, logger, transports, concurrency, laneConcurrency, eventRetentionDays } = this.#settings;
+    const { storage, clock, random, logger, transports, concurrency, laneConcurrency, eventRetentionDays } = this.#settings;
     const store = this.#store;
     const drawId = this.#drawId;
     await this.#prepared();
     await store.commit((tx) => arm(tx, reapJob(tx.now)));
+    await this.#consumers.open();
     const started: Transport[] = [];
     try {
       for (const transport of transports) {
@@ -223,7 +270,8 @@ export class MessagingEngine implements AsyncDisposable {
       followUpHandler(carrierWork),
       releaseHandler(carrierWork),
       unparkHandler(carrierWork),
-      reapHandler({ store, clock, eventMs: eventRetentionDays * 24 * hourMs }),
+      consumeHandler({ store, clock, logger, consumers: this.#consumers }),
+      reapHandler({ store, clock, logger, eventMs: eventRetentionDays * 24 * hourMs }),
     ];
     this.#dispatcher = new Dispatcher({
       store,
@@ -232,10 +280,14 @@ export class MessagingEngine implements AsyncDisposable {
       logger,
       handlers,
       transports: new Set(transports.map(({ name }) => name)),
+      servesConsumer: (lane) => this.#consumers.serves(lane),
       concurrency,
       laneConcurrency,
+      consumerConcurrency: store.hasTransactions ? storage.capabilities.transactions : concurrency,
     });
-    return this.#dispatcher;
+    const dispatcher = this.#dispatcher;
+    this.#consumers.start(() => dispatcher.wake());
+    return dispatcher;
   }
 
   async #stop(deadlineMs: number): Promise<void> {
@@ -246,10 +298,12 @@ export class MessagingEngine implements AsyncDisposable {
     const dispatcher = await this.#starting?.catch(() => undefined);
     await this.#preparing?.catch(() => {});
     this.#unwatch?.();
+    await this.#consumers.stop();
     await dispatcher?.stop(deadlineMs);
     // A clock that was set meanwhile makes it no longer than it was to be.
-    const left = Math.min(Math.max(deadlineMs - (clock.now() - begun), 0), deadlineMs);
-    if (dispatcher !== undefined) await this.#stopTransports(transports, left);
+    const left = (): number => Math.min(Math.max(deadlineMs - (clock.now() - begun), 0), deadlineMs);
+    if (dispatcher !== undefined) await this.#stopTransports(transports, left());
+    await this.#store.transactionsEnd(left());
     // Another engine may have the storage open: one that never had leaves it alone.
     if (this.#isOpen) await this.#store.close();
   }
@@ -279,12 +333,16 @@ export class MessagingEngine implements AsyncDisposable {
   }
 
   /** @throws TidingsError `not_found` when there is no such account */
-  async #serving({ account_id }: Scope): Promise<Executor> {
+  async #serving({ account_id }: Scope, tx?: object): Promise<Executor> {
     const executor = await this.#prepared();
-    if (!this.#accounts.has(account_id)) {
-      if ((await this.#store.reads.get(accountById, [account_id])) === undefined) throw notFound("account");
+    if (this.#accounts.has(account_id)) return executor;
+    if ((await this.#store.reads.get(accountById, [account_id])) !== undefined) {
       this.#accounts.set(account_id, true);
+      return executor;
     }
+    // The host's transaction may have made it, and may yet be rolled back.
+    const made = tx && (await this.#store.within(tx, (within) => within.get(accountById, [account_id])));
+    if (made === undefined) throw notFound("account");
     return executor;
   }
 
@@ -310,7 +368,7 @@ export class MessagingEngine implements AsyncDisposable {
       change: async (operation, input, options) => {
         const parsed = parse(this.#schemaOf(operation), input);
         const asked = context(options);
-        const executor = await this.#serving(scope);
+        const executor = await this.#serving(scope, options?.tx);
         const outcome =
           operation.kind === "command"
             ? await executor.execute(operation, parsed, asked)

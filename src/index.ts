@@ -1,5 +1,6 @@
 export { MessagingEngine } from "./engine.ts";
 export type { Accounts, StopOptions } from "./engine.ts";
+export type { Consumer } from "./consumers.ts";
 export type { AccountHandle, ApiKeys, CommandOptions, Events, Messages, Sandbox, Senders } from "./account-handle.ts";
 export { defaultLimits } from "./options.ts";
 export type { EngineOptions, Limits } from "./options.ts";
@@ -11,6 +12,7 @@ export type { ApiHandler, ApiRequest, ApiResponse } from "./api/http.ts";
 export type { Problem } from "./problem.ts";
 
 export type { Account, CreateAccount, CreatedAccount, Plan } from "./domain/accounts/types.ts";
+export type { ConsumeOptions, ConsumerContext, ConsumerHandler, ParkedEvent } from "./domain/consumers/types.ts";
 export type { Contact, ContactReference, Identity } from "./domain/contacts/types.ts";
 export type { Conversation, Note } from "./domain/conversations/types.ts";
 export type { Event, EventMap, EventType, ListEvents } from "./domain/events/types.ts";

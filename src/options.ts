@@ -34,8 +34,9 @@ export const defaultLimits: Limits = {
   json_depth: 32,
 };
 
-export interface EngineOptions {
-  readonly storage: StoragePort;
+/** `Tx` is the storage's kind of handle; undefined where it has no transactions for your own statements. */
+export interface EngineOptions<Tx extends object | undefined = object | undefined> {
+  readonly storage: StoragePort<Tx>;
   readonly transports: readonly Transport[];
   readonly clock: Clock;
   readonly random: Random;

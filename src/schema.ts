@@ -1,4 +1,5 @@
 import { accounts } from "./domain/accounts/rows.ts";
+import { consumerEvents, consumers } from "./domain/consumers/rows.ts";
 import { contacts, identities } from "./domain/contacts/rows.ts";
 import { conversations } from "./domain/conversations/rows.ts";
 import { events } from "./domain/events/rows.ts";
@@ -27,6 +28,8 @@ export const schema: Schema = schemaOf([
   parkedReceipts,
   inboundIds,
   events,
+  consumers,
+  consumerEvents,
   usage,
   idempotency,
   jobs,

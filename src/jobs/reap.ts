@@ -1,19 +1,10 @@
 import type { JobHandler } from "../dispatch/dispatcher.ts";
-import { eventsByPosition, events } from "../domain/events/rows.ts";
 import { finish } from "../domain/jobs/rows.ts";
 import type { JobOrder } from "../domain/jobs/types.ts";
 import { parkedReceipts, parkedReceiptsByExpiry, parkedReceiptsOf } from "../domain/messages/rows.ts";
 import { isRemembered } from "../idempotency/lifetime.ts";
 import { idempotency, idempotencyByExpiry, idempotencyByKey } from "../idempotency/rows.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Store } from "../transactions/store.ts";
-
-export interface ReapWork {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** How long events are kept, in milliseconds. */
-  readonly eventMs: number;
-}
+import { eventReaper, type ReapEvents } from "./reap-events.ts";
 
 const own = { own: true } as const;
 const everyMs = 600_000;
@@ -32,12 +23,12 @@ export const reapJob = (due_at: number): JobOrder => ({
   due_at,
 });
 
-export function reapHandler(work: ReapWork): JobHandler {
+export function reapHandler(work: ReapEvents): JobHandler {
   const { store, clock } = work;
   return {
     kind: "reap",
     async run(claim, { isStopping }) {
-      for (const reap of [reapIdempotency, reapParked, reapEvents]) {
+      for (const reap of [reapIdempotency, reapParked, eventReaper(work, chunk)]) {
         for (let i = 0; i < mostChunks && !isStopping(); i++) {
           if ((await reap(work)) < chunk) break;
         }
@@ -48,7 +39,7 @@ export function reapHandler(work: ReapWork): JobHandler {
 }
 
 /** Keys whose time is over, but for those whose message is still on its way: a retry must find it. */
-async function reapIdempotency({ store, clock }: ReapWork): Promise<number> {
+async function reapIdempotency({ store, clock }: ReapEvents): Promise<number> {
   const expired = await store.reads.range({
     index: idempotencyByExpiry,
     prefix: [],
@@ -68,7 +59,7 @@ async function reapIdempotency({ store, clock }: ReapWork): Promise<number> {
   return expired.length;
 }
 
-async function reapParked({ store, clock }: ReapWork): Promise<number> {
+async function reapParked({ store, clock }: ReapEvents): Promise<number> {
   const expired = await store.reads.range({
     index: parkedReceiptsByExpiry,
     prefix: [],
@@ -80,19 +71,6 @@ async function reapParked({ store, clock }: ReapWork): Promise<number> {
     for (const { transport, provider_message_id } of expired) {
       const row = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
       if (row !== undefined) tx.remove(parkedReceipts, row);
-    }
-  }, own);
-  return expired.length;
-}
-
-/** Events in the order of their positions, up to the first that is to be kept. */
-async function reapEvents({ store, clock, eventMs }: ReapWork): Promise<number> {
-  const oldest = await store.reads.range({ index: eventsByPosition, prefix: [], order: "ascending", limit: chunk });
-  const expired = oldest.filter(({ created_at }) => created_at < clock.now() - eventMs);
-  await store.commit(async (tx) => {
-    for (const { position } of expired) {
-      const row = await tx.get(eventsByPosition, [position]);
-      if (row !== undefined) tx.remove(events, row);
     }
   }, own);
   return expired.length;
