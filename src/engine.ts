@@ -82,7 +82,7 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     const { storage, clock, random, logger, limits, mode } = settings;
     this.#settings = settings;
     this.#drawId = idSource(clock, random);
-    this.#store = new Store({ port: storage, schema, clock, logger });
+    this.#store = new Store({ port: storage, schema, clock, random, logger });
     this.#bus = new EventBus(logger);
     this.#news = new NewsDesk(clock);
     const keyRing = new KeyRing({ store: this.#store, clock, logger });
@@ -248,7 +248,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
   }
 
   async #start(): Promise<Dispatcher> {
-    const { storage, clock, random, logger, transports, concurrency, laneConcurrency, eventRetentionDays } = this.#settings;
+    const { storage, clock, random, logger, transports, concurrency, laneConcurrency, eventRetentionDays } =
+      this.#settings;
     const store = this.#store;
     const drawId = this.#drawId;
     await this.#prepared();

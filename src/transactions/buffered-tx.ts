@@ -66,7 +66,7 @@ export class BufferedTx implements Tx {
     const touched = this.#overlay.find(collection, id);
     if (touched?.row !== undefined) throw new StorageConflict(`a row of ${collection.name} has this key`);
     const base = touched?.base;
-    const next = base === undefined ? seen : patched(base, row, {});
+    const next = base === undefined ? seen : patched(base, seen, {});
     this.#overlay.put(collection, id, {
       key,
       base,
@@ -82,7 +82,7 @@ export class BufferedTx implements Tx {
     const id = encodeKey(key);
     const touched = this.#latest(collection, id, seen);
     const base = touched === undefined ? seen : touched.base;
-    const row = patched<Seen<R>>(base, seen, patch as Partial<Seen<R>>);
+    const row = patched<R>(base, seen, patch);
     const changed = new Set([...(touched?.changed ?? unchanged), ...Object.keys(patch)]);
     this.#overlay.put(collection, id, { key, base, row, changed });
     return row;
@@ -145,7 +145,7 @@ export class BufferedTx implements Tx {
   }
 }
 
-/** A row with a patch. Its version is that of the next write, however many patches there are. */
-function patched<R extends object>(base: AnySeen | undefined, seen: R, patch: Partial<R>): Seen<R> {
-  return { ...seen, ...patch, version: (base?.version ?? 0) + 1 };
+/** A row with a patch. Its version is that of the next write, however many patches there are; a new row's is the one that it began with. */
+function patched<R extends object>(base: AnySeen | undefined, seen: Seen<R>, patch: Partial<R>): Seen<R> {
+  return { ...seen, ...patch, version: base === undefined ? seen.version : base.version + 1 };
 }

@@ -2,6 +2,7 @@ import { TidingsError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Schema } from "../ports/collection.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { Random } from "../ports/random.ts";
 import type { Group, StoragePort, Write } from "../ports/storage.ts";
 import { HostTransactions } from "./host.ts";
 import { Lane, type Member, mostConflicts } from "./lane.ts";
@@ -12,6 +13,7 @@ export interface StoreOptions {
   readonly port: StoragePort;
   readonly schema: Schema;
   readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
 }
 
@@ -44,7 +46,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#options = options;
-    const { port, clock, logger } = options;
+    const { port, clock, random, logger } = options;
     this.#reads = reads(port.reader);
     this.#hosts = new HostTransactions({
       port,
@@ -52,7 +54,7 @@ export class Store {
       logger,
       committed: (writes) => this.#tell(writes),
     });
-    this.#firstVersion = firstVersions(clock);
+    this.#firstVersion = firstVersions(clock, random);
     this.#lane = new Lane({
       port,
       clock,
@@ -219,9 +221,10 @@ export class Store {
 
 /**
  * No row begins with a version that an earlier row of its key had: whoever read that one must not write this one. Milliseconds
- * tell rows of one key apart, and a count those of one millisecond.
+ * tell rows of one key apart, and a count those of one millisecond, which each process begins somewhere else.
  */
-function firstVersions(clock: Clock): () => number {
-  let count = 0;
+function firstVersions(clock: Clock, random: Random): () => number {
+  const [high = 0, low = 0] = random.bytes(2);
+  let count = high * 256 + low;
   return () => clock.now() * 1_000 + (count++ % 1_000);
 }

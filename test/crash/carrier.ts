@@ -49,7 +49,7 @@ type FinalStatus = "delivered" | "undelivered" | "read" | "failed";
 export interface CarrierOptions {
   readonly dice: Dice;
   readonly clock: Clock;
-  readonly hasAttempt: (id: string) => boolean;
+  readonly hasAttempt: (id: string) => Promise<boolean>;
   /** An engine to bring a receipt to; the next time it may be another. */
   readonly engine: () => string;
 }
@@ -101,7 +101,7 @@ export class Carrier {
 
   async #send({ attempt_id, message_id, number }: SendCall): Promise<SendAnswer | "no answer"> {
     const { dice, clock, hasAttempt } = this.#options;
-    const committed = hasAttempt(attempt_id);
+    const committed = await hasAttempt(attempt_id);
     const call: LedgerCall = { attempt_id, message_id, at: clock.now(), committed, end: "under way" };
     this.ledger.calls.push(call);
     this.#underWay.add(attempt_id);

@@ -13,8 +13,9 @@ export class Acknowledgements {
 
   take(key: string, { status, body }: Reply): boolean {
     if (status !== 201) {
-      if (status !== 429 && status !== 409 && status !== 503)
-        {this.oddities.push(`${key} was answered ${status}: ${body}`);}
+      if (status !== 429 && status !== 409 && status !== 503) {
+        this.oddities.push(`${key} was answered ${status}: ${body}`);
+      }
       return false;
     }
     const { id } = JSON.parse(body) as { id: string };

@@ -2,9 +2,11 @@
  * The process that is killed: an engine on the storage, served over HTTP. Told by its one argument, in JSON, where everything is; says
  * `ready` with its port when it serves. With `setup` it makes the account instead, says its API key, and ends.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
 import { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/errors.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import { type Epoch, fastClock } from "./clock.ts";
 import { listen } from "./http.ts";
@@ -23,10 +25,13 @@ export interface ProcessSettings {
 const { storage, carrier, epoch, port, setup } = JSON.parse(process.argv[2] ?? "") as ProcessSettings;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const complain = (facts: object, message: string): void =>
-  void process.stderr.write(
+/** What goes away by itself is meant to happen here. */
+const complain = (facts: object, message: string): void => {
+  if (Object.values(facts).some((each) => each instanceof TidingsError && each.retryable)) return;
+  process.stderr.write(
     `${message}: ${JSON.stringify(facts, (_, value: unknown) => (value instanceof Error ? String(value.stack) : value))}\n`,
   );
+};
 const logger: Logger = { debug() {}, info() {}, warn() {}, error: complain };
 
 const engine = new MessagingEngine({
@@ -47,7 +52,7 @@ if (setup) {
   await engine.stop();
   say(secret ?? "");
 } else {
-  await engine.start();
+  await started();
   const { server, port: taken } = await listen(nodeHandler(engine), port);
   process.once("SIGTERM", () => {
     server.close();
@@ -55,4 +60,16 @@ if (setup) {
     void engine.stop().then(() => process.exit(0));
   });
   say(`ready ${taken}`);
+}
+
+/** A storage that can't be reached just now is tried again, as whoever runs such a process does. */
+async function started(): Promise<void> {
+  for (;;) {
+    try {
+      return await engine.start();
+    } catch (error) {
+      if (!(error instanceof TidingsError) || !error.retryable) throw error;
+      await sleep(100);
+    }
+  }
 }

@@ -14,12 +14,15 @@ import { Acknowledgements, runClient } from "./client.ts";
 import { epoch, fastClock } from "./clock.ts";
 import { Dice } from "./dice.ts";
 import type { ProcessSettings } from "./engine-process.ts";
-import type { CrashedStorage, View } from "./storages.ts";
+import type { CrashedStorage } from "./storages.ts";
 import { judge, type Verdict } from "./verdict.ts";
+import type { View } from "./view.ts";
 
 export interface CrashOptions {
   readonly storage: CrashedStorage;
   readonly kills: number;
+  /** Whether the storage's connections are cut meanwhile. */
+  readonly cut?: boolean;
   readonly seed: number;
   /** Told of each kill. */
   readonly log?: (line: string) => void;
@@ -39,7 +42,7 @@ const longestLifeMs = 1_400;
 const longestStartMs = 400;
 const convergesWithinMs = 90_000;
 
-export async function crash({ storage, kills, seed, log = () => {} }: CrashOptions): Promise<Report> {
+export async function crash({ storage, kills, cut = false, seed, log = () => {} }: CrashOptions): Promise<Report> {
   const time = epoch(rate);
   const dice = new Dice(seed);
   const engines: EngineProcess[] = [];
@@ -48,7 +51,7 @@ export async function crash({ storage, kills, seed, log = () => {} }: CrashOptio
   const carrier = new Carrier({
     dice: new Dice(seed + 1),
     clock: fastClock(time),
-    hasAttempt: (id) => view?.hasAttempt(id) ?? true,
+    hasAttempt: async (id) => view?.hasAttempt(id) ?? true,
     engine: anyEngine,
   });
   const { server, url } = await carrier.listen();
@@ -73,6 +76,7 @@ export async function crash({ storage, kills, seed, log = () => {} }: CrashOptio
       }),
     );
 
+    const cutting = cut ? disturb(storage, new Dice(seed + 1_000), () => stopped) : undefined;
     for (let kill = 1; kill <= kills; kill++) {
       const engine = engines[dice.whole(0, engines.length)];
       if (engine === undefined) throw new Error("no engine runs");
@@ -80,7 +84,7 @@ export async function crash({ storage, kills, seed, log = () => {} }: CrashOptio
       await engine.kill();
       if (engines.length === 1) {
         // Nobody has the storage open when the next process starts, so that it recovers what it finds.
-        view[Symbol.dispose]();
+        await view[Symbol.asyncDispose]();
         view = undefined;
       }
       const found = await inspect(storage, acknowledgements);
@@ -93,15 +97,15 @@ export async function crash({ storage, kills, seed, log = () => {} }: CrashOptio
     }
 
     stopped = true;
-    await Promise.all(sending);
+    await Promise.all([...sending, cutting]);
     await converged(view, carrier);
     await Promise.all(engines.map((each) => each.stop()));
     const verdict = judge({
       acknowledged: acknowledgements.messages,
       keys: acknowledgements.keys,
       ledger: carrier.ledger,
-      messages: view.messages(),
-      attempts: view.attempts(),
+      messages: await view.messages(),
+      attempts: await view.attempts(),
     });
     const broken = [...damage, ...acknowledgements.oddities, ...verdict.broken];
     return { ...verdict, broken, kills, acknowledged: acknowledgements.messages.size, ledger: carrier.ledger };
@@ -111,7 +115,7 @@ export async function crash({ storage, kills, seed, log = () => {} }: CrashOptio
     await Promise.all(engines.map((each) => each.kill()));
     server.close();
     server.closeAllConnections();
-    view?.[Symbol.dispose]();
+    await view?.[Symbol.asyncDispose]();
     await rm(cache, { recursive: true, force: true });
   }
 }
@@ -120,14 +124,22 @@ export async function crash({ storage, kills, seed, log = () => {} }: CrashOptio
 async function inspect(storage: CrashedStorage, { messages }: Acknowledgements): Promise<string[]> {
   const known = [...messages.values()];
   const { view, damage } = await storage.wreck();
-  using _ = view;
-  return [...damage, ...known.filter((id) => !view.hasMessage(id)).map((id) => `${id} was acknowledged and is gone`)];
+  await using _ = view;
+  const there = new Set((await view.messages()).map(({ id }) => id));
+  return [...damage, ...known.filter((id) => !there.has(id)).map((id) => `${id} was acknowledged and is gone`)];
+}
+
+async function disturb({ disturb }: CrashedStorage, dice: Dice, stopped: () => boolean): Promise<void> {
+  while (!stopped()) {
+    await sleep(dice.between(0, 500));
+    await disturb?.(dice);
+  }
 }
 
 /** Waits until every message has come to its end and every receipt is taken; what has not by then is found by the judge. */
 async function converged(view: View, carrier: Carrier): Promise<void> {
   const deadline = Date.now() + convergesWithinMs;
-  while (Date.now() < deadline && (view.unsettled() > 0 || carrier.untaken > 0)) await sleep(100);
+  while (Date.now() < deadline && ((await view.unsettled()) > 0 || carrier.untaken > 0)) await sleep(100);
 }
 
 class EngineProcess {

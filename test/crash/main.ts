@@ -1,27 +1,40 @@
-/** `npm run crash -- --storage sqlite --kills 50 [--seed 1]` */
+/** `npm run crash -- --storage sqlite|postgres --kills 50 [--cut] [--seed 1]`; `--cut` cuts connections too. */
 import { parseArgs } from "node:util";
 import { groups } from "./groups.ts";
 import { crash } from "./judge.ts";
-import { crashedStorage, storageNames } from "./storages.ts";
+import { crashedStorage, storageNames } from "./crashed-storage.ts";
 
 const { values } = parseArgs({
   options: {
     storage: { type: "string", default: "sqlite" },
     kills: { type: "string", default: "50" },
+    cut: { type: "boolean", default: false },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
-const known: readonly string[] = storageNames;
-if (!known.includes(values.storage) || !(kills >= 1) || !Number.isInteger(kills) || !Number.isFinite(seed)) {
-  console.error(`usage: npm run crash -- [--storage ${storageNames.join("|")}] [--kills N] [--seed N]`);
+const name = storageNames.find((each) => each === values.storage);
+if (
+  name === undefined ||
+  (values.cut && name === "sqlite") ||
+  !(kills >= 1) ||
+  !Number.isInteger(kills) ||
+  !Number.isFinite(seed)
+) {
+  console.error(`usage: npm run crash -- [--storage ${storageNames.join("|")}] [--kills N] [--cut] [--seed N]`);
   process.exit(2);
 }
 
-await using storage = await crashedStorage();
+await using storage = await crashedStorage(name);
 console.log(`seed ${seed}`);
-const { lost, doubled, broken, acknowledged, ledger } = await crash({ storage, kills, seed, log: console.log });
+const { lost, doubled, broken, acknowledged, ledger } = await crash({
+  storage,
+  kills,
+  cut: values.cut,
+  seed,
+  log: console.log,
+});
 const wrong = [...lost, ...doubled, ...broken];
 for (const line of wrong.slice(0, 50)) console.error(line);
 if (wrong.length > 50) console.error(`… and ${wrong.length - 50} more`);
@@ -34,7 +47,7 @@ const lookups = [...answers].map(([answer, each]) => `${count(each.length)} ${an
 console.log(`carrier calls: ${calls}; look-ups: ${lookups}`);
 const rest = broken.length === 0 ? "" : `, ${count(broken.length)} otherwise broken`;
 console.log(
-  `crash: ${storage.name}, ${kills} kills, ${count(acknowledged)} acknowledged, ` +
+  `crash: ${storage.name}, ${kills} kills${values.cut ? ", connections cut" : ""}, ${count(acknowledged)} acknowledged, ` +
     `${count(lost.length)} lost, ${count(doubled.length)} doubled${rest}`,
 );
 if (wrong.length > 0) process.exitCode = 1;

@@ -1,6 +1,6 @@
 import type { Ledger, LedgerCall } from "./carrier.ts";
 import { groups } from "./groups.ts";
-import type { AttemptFacts, MessageFacts } from "./storages.ts";
+import type { AttemptFacts, MessageFacts } from "./view.ts";
 
 export interface Evidence {
   /** Of each idempotency key, the message that was acknowledged. */

@@ -4,7 +4,7 @@ import { arm, disarm, finish, jobByName, lease, renew, slow } from "../../src/do
 import type { Claim, JobOrder } from "../../src/domain/jobs/types.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { schema } from "../../src/schema.ts";
-import { virtualClock } from "../../src/testing/index.ts";
+import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/transactions/store.ts";
 import { storages } from "../support/storages.ts";
 
@@ -37,7 +37,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
   async function stored() {
     const clock = virtualClock();
     const port = open().connect();
-    const store = new Store({ port, schema, clock, logger: silent });
+    const store = new Store({ port, schema, clock, random: seededRandom(1), logger: silent });
     await store.open();
     return { clock, store, port };
   }
@@ -102,7 +102,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
           expect(row?.leased ?? false).toBe(holder !== undefined);
         }
       }),
-      { numRuns: name === "memory" ? 300 : 60 },
+      { numRuns: { memory: 300, SQLite: 60, PostgreSQL: 20 }[name] },
     );
   });
 
@@ -110,7 +110,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const { clock, store, port } = await stored();
     const order: JobOrder = { kind: "send", key: "k", account_id: null, mode: null, lane: "lane", due_at: clock.now() };
     await store.commit((tx) => arm(tx, order));
-    const other = new Store({ port, schema, clock, logger: silent });
+    const other = new Store({ port, schema, clock, random: seededRandom(2), logger: silent });
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? store : other).commit((tx) => lease(tx, order, leaseMs, n))),
     );

@@ -164,7 +164,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
         const still = await call(one.api, { path: "/v1/account", key: target.secret ?? "" });
         expect(still.status).toBe(200);
       }),
-      { numRuns: name === "memory" ? 40 : 15 },
+      { numRuns: { memory: 40, SQLite: 15, PostgreSQL: 6 }[name] },
     );
   });
 
@@ -306,7 +306,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
           if (sole.length === 0) expect(from).toBeNull();
         }
       }),
-      { numRuns: name === "memory" ? 60 : 20 },
+      { numRuns: { memory: 60, SQLite: 20, PostgreSQL: 8 }[name] },
     );
   });
 });

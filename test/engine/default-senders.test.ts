@@ -43,7 +43,7 @@ it.each(storages)(
           }
         }
       }),
-      { numRuns: name === "memory" ? 60 : 20 },
+      { numRuns: { memory: 60, SQLite: 20, PostgreSQL: 8 }[name] },
     );
   },
 );

@@ -60,7 +60,7 @@ function passes(message: Message, { created_after, created_before, ...columns }:
 }
 
 describe.each(storages)("lists on $name", ({ name, open }) => {
-  const numRuns = name === "memory" ? 150 : 60;
+  const numRuns = { memory: 150, SQLite: 60, PostgreSQL: 15 }[name];
 
   async function filled() {
     const { clock, engine } = world();

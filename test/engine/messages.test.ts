@@ -30,7 +30,7 @@ async function told({ messages }: Pick<AccountHandle, "messages">, id: string): 
 }
 
 describe.each(storages)("messages on $name", ({ name, open }) => {
-  const numRuns = name === "memory" ? 80 : 25;
+  const numRuns = { memory: 80, SQLite: 25, PostgreSQL: 8 }[name];
 
   it("do what a small model of them does, and timeline, events and usage tell the same story", async () => {
     const { clock, engine } = world();

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { encodeEvent } from "../../src/api/event-stream.ts";
 import { call, jsonOf } from "./call.ts";
 import { serve } from "./servers.ts";
-import { world } from "./world.ts";
+import { storages, world } from "./world.ts";
 
 interface Dispatched {
   readonly id: string;
@@ -64,70 +64,77 @@ test("a sign of life is seen by no client", () => {
   expect(dispatchedBy(encodeEvent({ comment: "alive\nid: 7" }) + encodeEvent({ retry: 1000 }))).toEqual([]);
 });
 
-test("a stream taken up with Last-Event-ID has each later event once, in commit order", async () => {
-  const there = world();
-  await using running = await serve({ prefix: "", listener: nodeHandler }, there.engine);
-  const { secret: key } = await there.tenant("sandbox");
-  const stranger = await there.tenant("sandbox");
-  const send = async (body: string, by = key): Promise<void> => {
-    const answer = await call(there.engine.api, {
-      method: "POST",
-      path: "/v1/sandbox/inbound",
-      key: by,
-      body: { from: "+15005550001", body },
-    });
-    expect(answer.status).toBe(201);
-  };
+test.each(storages)(
+  "a stream on $name taken up with Last-Event-ID has each later event once, in order",
+  async ({ make }) => {
+    const { storage, remove } = await make();
+    onTestFinished(remove);
+    const there = world({}, storage);
+    await using running = await serve({ prefix: "", listener: nodeHandler }, there.engine);
+    const { secret: key } = await there.tenant("sandbox");
+    const stranger = await there.tenant("sandbox");
+    const send = async (body: string, by = key): Promise<void> => {
+      const answer = await call(there.engine.api, {
+        method: "POST",
+        path: "/v1/sandbox/inbound",
+        key: by,
+        body: { from: "+15005550001", body },
+      });
+      expect(answer.status).toBe(201);
+    };
 
-  /** Reads events until `count` of them have come, and leaves. */
-  const read = async (count: number, from: string | undefined): Promise<Dispatched[]> => {
-    const left = new AbortController();
-    const headers = { authorization: `Bearer ${key}`, ...(from === undefined ? {} : { "last-event-id": from }) };
-    const response = await fetch(`${running.base}/v1/events/stream?types=message.received`, {
-      headers,
-      signal: left.signal,
-    });
-    expect(response.headers.get("content-type")).toBe("text/event-stream");
-    let got = "";
-    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? expect.fail()) {
-      got += chunk;
-      if (dispatchedBy(got).length >= count) break;
+    /** Reads events until `count` of them have come, and leaves. */
+    const read = async (count: number, from: string | undefined): Promise<Dispatched[]> => {
+      const left = new AbortController();
+      const headers = { authorization: `Bearer ${key}`, ...(from === undefined ? {} : { "last-event-id": from }) };
+      const response = await fetch(`${running.base}/v1/events/stream?types=message.received`, {
+        headers,
+        signal: left.signal,
+      });
+      expect(response.headers.get("content-type")).toBe("text/event-stream");
+      let got = "";
+      for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? expect.fail()) {
+        got += chunk;
+        if (dispatchedBy(got).length >= count) break;
+      }
+      left.abort();
+      return dispatchedBy(got);
+    };
+
+    const first = read(2, undefined);
+    // The stream begins with what is new once it is open.
+    const opened = Promise.race([first, new Promise((resolve) => setImmediate(resolve))]);
+    await opened;
+    for (let sent = 0, over = false; !over; sent++) {
+      await send(`early ${sent}`);
+      await send("not yours", stranger.secret);
+      over = await Promise.race([
+        first.then(() => true),
+        new Promise<boolean>((resolve) => setImmediate(() => resolve(false))),
+      ]);
     }
-    left.abort();
-    return dispatchedBy(got);
-  };
+    const early = await first;
+    await send("while away 1");
+    await send("while away 2");
+    const listed = jsonOf(
+      await call(there.engine.api, { path: "/v1/events?type=message.received&limit=100", key }),
+    ) as {
+      data: { id: string; data: { body: string } }[];
+    };
+    const all = listed.data.toReversed().map(({ id }) => id);
+    const last = early[0]?.id ?? expect.fail("no event");
+    const missed = all.slice(all.indexOf(last) + 1);
+    const later = await read(missed.length, last);
+    expect(later.map(({ id }) => id)).toEqual(missed);
+    expect(later.map(({ event }) => event)).not.toContain("message.sent");
+    expect(later.every(({ data }) => !data.includes("not yours"))).toBe(true);
 
-  const first = read(2, undefined);
-  // The stream begins with what is new once it is open.
-  const opened = Promise.race([first, new Promise((resolve) => setImmediate(resolve))]);
-  await opened;
-  for (let sent = 0, over = false; !over; sent++) {
-    await send(`early ${sent}`);
-    await send("not yours", stranger.secret);
-    over = await Promise.race([
-      first.then(() => true),
-      new Promise<boolean>((resolve) => setImmediate(() => resolve(false))),
-    ]);
-  }
-  const early = await first;
-  await send("while away 1");
-  await send("while away 2");
-  const listed = jsonOf(await call(there.engine.api, { path: "/v1/events?type=message.received&limit=100", key })) as {
-    data: { id: string; data: { body: string } }[];
-  };
-  const all = listed.data.toReversed().map(({ id }) => id);
-  const last = early[0]?.id ?? expect.fail("no event");
-  const missed = all.slice(all.indexOf(last) + 1);
-  const later = await read(missed.length, last);
-  expect(later.map(({ id }) => id)).toEqual(missed);
-  expect(later.map(({ event }) => event)).not.toContain("message.sent");
-  expect(later.every(({ data }) => !data.includes("not yours"))).toBe(true);
-
-  const unknown = await call(there.engine.api, {
-    path: "/v1/events/stream",
-    key,
-    headers: ["Last-Event-ID", "evt_01JZZZZZZZZZZZZZZZZZZZZZZZ"],
-  });
-  expect(jsonOf(unknown)).toMatchObject({ status: 422, errors: [{ header: "Last-Event-ID" }] });
-  await there.engine.stop();
-});
+    const unknown = await call(there.engine.api, {
+      path: "/v1/events/stream",
+      key,
+      headers: ["Last-Event-ID", "evt_01JZZZZZZZZZZZZZZZZZZZZZZZ"],
+    });
+    expect(jsonOf(unknown)).toMatchObject({ status: 422, errors: [{ header: "Last-Event-ID" }] });
+    await there.engine.stop();
+  },
+);

@@ -1,12 +1,12 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Route } from "../../src/api/route.ts";
 import { apiRoutes } from "../../src/api/routes/index.ts";
 import { scopes } from "../../src/domain/keys/types.ts";
 import type { KeyScope } from "../../src/domain/keys/types.ts";
 import { defaultLimits } from "../../src/options.ts";
 import { call, jsonOf } from "./call.ts";
-import { world } from "./world.ts";
-import type { Tenant, World } from "./world.ts";
+import { storages, world } from "./world.ts";
+import type { Kept, Tenant, World } from "./world.ts";
 
 type Authorized = Extract<Route, { scopes: readonly string[] }>;
 
@@ -17,13 +17,6 @@ const titled = (route: Authorized): { name: string; route: Authorized } => ({
 });
 const scoped = routes.filter((route) => route.scopes.length > 0);
 const withId = routes.filter(({ path }) => path.includes(":"));
-
-let there: World;
-let own: Tenant;
-beforeAll(async () => {
-  there = world();
-  own = await there.tenant("sandbox");
-});
 
 const pathOf = ({ path }: Route, id: string): string => path.replaceAll(/:\w+/g, id);
 
@@ -37,152 +30,167 @@ const bodies: Readonly<Record<string, object>> = {
 const bodyOf = ({ method, path }: Route): { body?: object } =>
   method === "GET" ? {} : { body: bodies[`${method} ${path}`] ?? {} };
 
-describe.each(routes.map(titled))("$name", ({ route }) => {
-  test("answers 401 without a key and with one that never was", async () => {
-    for (const key of [undefined, "tdg_test_00000000000000000000000000000000000000"]) {
-      const asked = { method: route.method, path: pathOf(route, "msg_x"), ...bodyOf(route) };
-      const answer = await call(there.engine.api, key === undefined ? asked : { ...asked, key });
-      expect(answer.status).toBe(401);
-      expect(answer.headers["WWW-Authenticate"]).toMatch(/^Bearer/);
-    }
+describe.each(storages)("over $name", ({ make }) => {
+  let there: World;
+  let own: Tenant;
+  let kept: Kept;
+  beforeAll(async () => {
+    kept = await make();
+    there = world({}, kept.storage);
+    own = await there.tenant("sandbox");
   });
-});
+  afterAll(async () => {
+    await there.engine.stop();
+    await kept.remove();
+  });
 
-describe.each(scoped.map(titled))("$name", ({ route }) => {
-  test("answers 403, naming the scope, to a key that has every scope but one of its own", async () => {
-    for (const scope of route.scopes) {
-      const key = await there.keyWith(
-        own,
-        scopes.filter((each) => each !== scope),
-      );
-      const before = await there.dump();
+  describe.each(routes.map(titled))("$name", ({ route }) => {
+    test("answers 401 without a key and with one that never was", async () => {
+      for (const key of [undefined, "tdg_test_00000000000000000000000000000000000000"]) {
+        const asked = { method: route.method, path: pathOf(route, "msg_x"), ...bodyOf(route) };
+        const answer = await call(there.engine.api, key === undefined ? asked : { ...asked, key });
+        expect(answer.status).toBe(401);
+        expect(answer.headers["WWW-Authenticate"]).toMatch(/^Bearer/);
+      }
+    });
+  });
+
+  describe.each(scoped.map(titled))("$name", ({ route }) => {
+    test("answers 403, naming the scope, to a key that has every scope but one of its own", async () => {
+      for (const scope of route.scopes) {
+        const key = await there.keyWith(
+          own,
+          scopes.filter((each) => each !== scope),
+        );
+        const before = await there.dump();
+        const answer = await call(there.engine.api, {
+          method: route.method,
+          path: pathOf(route, "msg_x"),
+          key,
+          ...bodyOf(route),
+        });
+        expect(jsonOf(answer)).toMatchObject({
+          status: 403,
+          code: "insufficient_scope",
+          detail: expect.stringContaining(scope) as unknown,
+        });
+        expect(await there.dump()).toBe(before);
+      }
+    });
+
+    test("asks for no other scope than its own", async () => {
+      const key = await there.keyWith(own, route.scopes as KeyScope[]);
+      const left = AbortSignal.abort();
       const answer = await call(there.engine.api, {
         method: route.method,
         path: pathOf(route, "msg_x"),
         key,
-        ...bodyOf(route),
+        signal: left,
       });
-      expect(jsonOf(answer)).toMatchObject({
-        status: 403,
-        code: "insufficient_scope",
-        detail: expect.stringContaining(scope) as unknown,
-      });
-      expect(await there.dump()).toBe(before);
-    }
-  });
-
-  test("asks for no other scope than its own", async () => {
-    const key = await there.keyWith(own, route.scopes as KeyScope[]);
-    const left = AbortSignal.abort();
-    const answer = await call(there.engine.api, {
-      method: route.method,
-      path: pathOf(route, "msg_x"),
-      key,
-      signal: left,
+      expect(answer.status).not.toBe(401);
+      expect(answer.status).not.toBe(403);
+      expect(answer.status).toBeLessThan(500);
     });
-    expect(answer.status).not.toBe(401);
-    expect(answer.status).not.toBe(403);
-    expect(answer.status).toBeLessThan(500);
   });
-});
 
-describe("another account's ids, the other mode's and ones that never were", () => {
-  const masked = (text: unknown): unknown =>
-    typeof text === "string" ? text.replace(/"request_id":"[^"]*"/, "") : text;
+  describe("another account's ids, the other mode's and ones that never were", () => {
+    const masked = (text: unknown): unknown =>
+      typeof text === "string" ? text.replace(/"request_id":"[^"]*"/, "") : text;
 
-  /** An id of each noun that a sandbox tenant has, by the first noun of the path. */
-  async function idsOf({ secret: key }: Tenant): Promise<Record<string, string>> {
-    const sent = await call(there.engine.api, {
+    /** An id of each noun that a sandbox tenant has, by the first noun of the path. */
+    async function idsOf({ secret: key }: Tenant): Promise<Record<string, string>> {
+      const sent = await call(there.engine.api, {
+        method: "POST",
+        path: "/v1/messages",
+        key,
+        body: { to: "+15005550001", body: "hello" },
+      });
+      const message = String(jsonOf(sent)["id"]);
+      const first = async (path: string): Promise<string> => {
+        const { data } = jsonOf(await call(there.engine.api, { path, key })) as { data: { id: string }[] };
+        return data[0]?.id ?? expect.fail(`nothing at ${path}`);
+      };
+      return {
+        messages: message,
+        sandbox: message,
+        senders: await first("/v1/senders"),
+        "api-keys": await first("/v1/api-keys"),
+        events: await first("/v1/events"),
+      };
+    }
+
+    test.each(withId.map(titled))("are one and the same 404 at $name, and nothing is changed", async ({ route }) => {
+      const noun = route.path.split("/")[2] ?? "";
+      const owner = await there.tenant("sandbox");
+      const id = (await idsOf(owner))[noun] ?? expect.fail(`no id of ${noun}`);
+      const prefix = id.split("_")[0] ?? "";
+      const ask = (key: string, foreign: string) =>
+        call(there.engine.api, { method: route.method, path: pathOf(route, foreign), key, ...bodyOf(route) });
+
+      for (const { secret, scope } of [own, await there.other(owner), await there.other(own)]) {
+        const never = await ask(secret, `${prefix}_01JZZZZZZZZZZZZZZZZZZZZZZZ`);
+        // The sandbox's routes refuse live keys whatever they ask for.
+        const refusal = noun === "sandbox" && scope.mode === "live" ? "conflict" : "not_found";
+        expect(jsonOf(never)).toMatchObject({ code: refusal });
+        const before = await there.dump();
+        for (const foreign of [id, "x", "__proto__", "a%20b"]) {
+          const answer = await ask(secret, foreign);
+          expect([foreign, answer.status, masked(answer.body)]).toEqual([foreign, never.status, masked(never.body)]);
+        }
+        expect(await there.dump()).toBe(before);
+      }
+      // Its owner does not get that 404: it is not for want of a row.
+      expect((await ask(owner.secret, id)).status).not.toBe(404);
+    });
+  });
+
+  test("an answer fits the schema that the document gives", async () => {
+    const { secret: key } = await there.tenant("sandbox");
+    await call(there.engine.api, {
       method: "POST",
       path: "/v1/messages",
       key,
       body: { to: "+15005550001", body: "hello" },
     });
-    const message = String(jsonOf(sent)["id"]);
-    const first = async (path: string): Promise<string> => {
-      const { data } = jsonOf(await call(there.engine.api, { path, key })) as { data: { id: string }[] };
-      return data[0]?.id ?? expect.fail(`nothing at ${path}`);
-    };
-    return {
-      messages: message,
-      sandbox: message,
-      senders: await first("/v1/senders"),
-      "api-keys": await first("/v1/api-keys"),
-      events: await first("/v1/events"),
-    };
-  }
-
-  test.each(withId.map(titled))("are one and the same 404 at $name, and nothing is changed", async ({ route }) => {
-    const noun = route.path.split("/")[2] ?? "";
-    const owner = await there.tenant("sandbox");
-    const id = (await idsOf(owner))[noun] ?? expect.fail(`no id of ${noun}`);
-    const prefix = id.split("_")[0] ?? "";
-    const ask = (key: string, foreign: string) =>
-      call(there.engine.api, { method: route.method, path: pathOf(route, foreign), key, ...bodyOf(route) });
-
-    for (const { secret, scope } of [own, await there.other(owner), await there.other(own)]) {
-      const never = await ask(secret, `${prefix}_01JZZZZZZZZZZZZZZZZZZZZZZZ`);
-      // The sandbox's routes refuse live keys whatever they ask for.
-      const refusal = noun === "sandbox" && scope.mode === "live" ? "conflict" : "not_found";
-      expect(jsonOf(never)).toMatchObject({ code: refusal });
-      const before = await there.dump();
-      for (const foreign of [id, "x", "__proto__", "a%20b"]) {
-        const answer = await ask(secret, foreign);
-        expect([foreign, answer.status, masked(answer.body)]).toEqual([foreign, never.status, masked(never.body)]);
-      }
-      expect(await there.dump()).toBe(before);
+    for (const route of routes) {
+      if (route.method !== "GET" || route.path.includes(":") || !("response" in route)) continue;
+      const answer = await call(there.engine.api, { path: route.path, key });
+      expect(answer.status).toBe(200);
+      expect(route.response?.safeParse(jsonOf(answer)).error).toBeUndefined();
     }
-    // Its owner does not get that 404: it is not for want of a row.
-    expect((await ask(owner.secret, id)).status).not.toBe(404);
   });
-});
 
-test("an answer fits the schema that the document gives", async () => {
-  const { secret: key } = await there.tenant("sandbox");
-  await call(there.engine.api, {
-    method: "POST",
-    path: "/v1/messages",
-    key,
-    body: { to: "+15005550001", body: "hello" },
-  });
-  for (const route of routes) {
-    if (route.method !== "GET" || route.path.includes(":") || !("response" in route)) continue;
-    const answer = await call(there.engine.api, { path: route.path, key });
-    expect(answer.status).toBe(200);
-    expect(route.response?.safeParse(jsonOf(answer)).error).toBeUndefined();
-  }
-});
+  test("an Idempotency-Key repeats the very bytes, and other input under it is refused", async () => {
+    const send = (body: string, key: string) =>
+      call(there.engine.api, {
+        method: "POST",
+        path: "/v1/messages",
+        key: own.secret,
+        headers: ["Idempotency-Key", key],
+        body: { to: "+15005550001", body },
+      });
+    const first = await send("once", "k1");
+    const again = await send("once", '"k1"');
+    expect(first.status).toBe(201);
+    expect([again.status, again.body]).toEqual([first.status, first.body]);
+    expect([first.headers["Idempotent-Replayed"], again.headers["Idempotent-Replayed"]]).toEqual([undefined, "true"]);
+    expect(jsonOf(await send("other", "k1"))).toMatchObject({ status: 422, code: "idempotency_key_reused" });
 
-test("an Idempotency-Key repeats the very bytes, and other input under it is refused", async () => {
-  const send = (body: string, key: string) =>
-    call(there.engine.api, {
-      method: "POST",
-      path: "/v1/messages",
-      key: own.secret,
-      headers: ["Idempotency-Key", key],
-      body: { to: "+15005550001", body },
+    const cancel = () =>
+      call(there.engine.api, {
+        method: "POST",
+        path: "/v1/messages/msg_01JZZZZZZZZZZZZZZZZZZZZZZZ/cancel",
+        key: own.secret,
+        headers: ["Idempotency-Key", "k2"],
+      });
+    const missed = await cancel();
+    const missedAgain = await cancel();
+    expect(missed.status).toBe(404);
+    expect([missedAgain.status, missedAgain.body]).toEqual([missed.status, missed.body]);
+    expect(missedAgain.headers).toMatchObject({
+      "Idempotent-Replayed": "true",
+      "Content-Type": "application/problem+json",
     });
-  const first = await send("once", "k1");
-  const again = await send("once", '"k1"');
-  expect(first.status).toBe(201);
-  expect([again.status, again.body]).toEqual([first.status, first.body]);
-  expect([first.headers["Idempotent-Replayed"], again.headers["Idempotent-Replayed"]]).toEqual([undefined, "true"]);
-  expect(jsonOf(await send("other", "k1"))).toMatchObject({ status: 422, code: "idempotency_key_reused" });
-
-  const cancel = () =>
-    call(there.engine.api, {
-      method: "POST",
-      path: "/v1/messages/msg_01JZZZZZZZZZZZZZZZZZZZZZZZ/cancel",
-      key: own.secret,
-      headers: ["Idempotency-Key", "k2"],
-    });
-  const missed = await cancel();
-  const missedAgain = await cancel();
-  expect(missed.status).toBe(404);
-  expect([missedAgain.status, missedAgain.body]).toEqual([missed.status, missed.body]);
-  expect(missedAgain.headers).toMatchObject({
-    "Idempotent-Replayed": "true",
-    "Content-Type": "application/problem+json",
+    expect(there.errors).toEqual([]);
   });
-  expect(there.errors).toEqual([]);
 });

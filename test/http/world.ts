@@ -1,5 +1,10 @@
-/** An engine on the memory storage, and what tests ask of it. */
+/** An engine, and what tests ask of it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { postgres } from "../../adapters/storage/postgres/index.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../src/engine.ts";
@@ -7,8 +12,11 @@ import type { KeyScope } from "../../src/domain/keys/types.ts";
 import { idempotency } from "../../src/idempotency/rows.ts";
 import type { Limits } from "../../src/options.ts";
 import { silent } from "../../src/ports/logger.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import type { Mode, Scope } from "../../src/scope.ts";
+import { makeDatabase } from "../support/postgres-database.ts";
+import { migrated, serverUrl } from "../support/postgres.ts";
 
 export interface Tenant {
   readonly scope: Scope;
@@ -29,9 +37,33 @@ export interface World {
   dump(): Promise<string>;
 }
 
-export function world(limits: Partial<Limits> = {}): World {
+export interface Kept {
+  readonly storage: StoragePort;
+  readonly remove: () => Promise<void>;
+}
+
+/** Storages for tests that share one. */
+export const storages: readonly { readonly name: string; readonly make: () => Promise<Kept> }[] = [
+  { name: "memory", make: async () => ({ storage: memory(), remove: async () => {} }) },
+  {
+    name: "SQLite",
+    async make() {
+      const folder = mkdtempSync(join(tmpdir(), "tidings-"));
+      const remove = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
+      return { storage: sqlite({ file: join(folder, "test.db") }), remove };
+    },
+  },
+  {
+    name: "PostgreSQL",
+    async make() {
+      const database = await makeDatabase(await serverUrl(), await migrated());
+      return { storage: postgres({ pool: database.pool() }), remove: async () => database[Symbol.asyncDispose]() };
+    },
+  },
+];
+
+export function world(limits: Partial<Limits> = {}, storage: StoragePort = memory()): World {
   const errors: unknown[] = [];
-  const storage = memory();
   const logger = { ...silent, error: (facts: object): void => void errors.push(facts) };
   const engine = new MessagingEngine({ storage, transports: [sandbox()], ...system(), logger, limits });
   const keyWith: World["keyWith"] = async ({ scope: { account_id, mode } }, scopes) => {

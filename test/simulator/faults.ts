@@ -8,6 +8,8 @@ export interface Faults {
   readonly commitDelayed: number;
   readonly commitStalled: number;
   readonly crashAtCommit: number;
+  readonly connectionLost: number;
+  readonly noticeLost: number;
   readonly readFails: number;
   readonly readDelayed: number;
   readonly crashAtCall: number;
@@ -34,6 +36,8 @@ const most: Faults = {
   commitDelayed: 0.4,
   commitStalled: 0.04,
   crashAtCommit: 0.005,
+  connectionLost: 0.004,
+  noticeLost: 0.5,
   readFails: 0.03,
   readDelayed: 0.06,
   crashAtCall: 0.05,
@@ -75,6 +79,7 @@ export const noFaults: Faults = faults(() => 0);
  */
 export const longest = {
   stall: 60_000,
+  outage: 20_000,
   commit: 3_000,
   read: 300,
   transit: 15_000,

@@ -5,65 +5,100 @@ import { type Life, never } from "./life.ts";
 import { summary } from "./writes.ts";
 import type { World } from "./world.ts";
 
-/** One engine's connection to the storage that all share. */
+/** One engine's connection to the storage that all share: as to a database over a network, that others use too. */
 export function faultyStorage(world: World, life: Life, crash: (why: string) => void): StoragePort {
-  const { ground, dice, clock } = world;
+  const { ground, storage, lanes, latestTurn, dice, clock } = world;
+  let cuts = 0;
+  let cutUntil = -Infinity;
 
-  const read = async <T>(work: () => T | Promise<T>): Promise<T> => {
-    const { readFails, readDelayed } = world.faults;
-    if (dice.chance(readDelayed)) await clock.sleep(dice.between(1, longest.read));
-    if (dice.chance(readFails)) throw unavailable("The storage could not be read.");
-    return work();
+  const connection = storage.connect({
+    lanes,
+    async onTheWay(what) {
+      for (let turns = dice.between(0, latestTurn); turns > 0; turns--) await ground.turn();
+      const { readDelayed, commitDelayed } = world.faults;
+      if (what === "read" && dice.chance(readDelayed)) await clock.sleep(dice.between(1, longest.read));
+      if (what === "commit" && dice.chance(commitDelayed)) await clock.sleep(dice.between(1, longest.commit));
+    },
+    landed(writes) {
+      note(writes, "committed");
+      world.committed(life, writes);
+    },
+  });
+  void life.died.then(() => connection.disconnect());
+
+  const note = (writes: readonly Write[], says: string): void =>
+    world.trace.note([life.name, ...about(writes)], `${life.name} ${says}: ${summary(writes)}`);
+
+  /** Asks over the connection; what was asked when that is lost is not answered, whatever became of it. */
+  const ask = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    if (clock.now() < cutUntil) throw unavailable("The storage can't be reached.");
+    if (dice.chance(world.faults.connectionLost)) {
+      cuts++;
+      cutUntil = clock.now() + dice.between(1, longest.outage);
+      connection.disconnect();
+      world.trace.note([life.name], `${life.name} loses its connection`);
+      throw unavailable("The connection was lost.");
+    }
+    const before = cuts;
+    const lost = (): TidingsError => unavailable("The connection was lost before the answer came.");
+    try {
+      const answer = await work();
+      if (cuts !== before) throw lost();
+      return answer;
+    } catch (error) {
+      throw cuts === before ? error : lost();
+    }
   };
 
+  const read = <T>(work: () => T | Promise<T>): Promise<T> =>
+    ask(() => {
+      if (dice.chance(world.faults.readFails)) throw unavailable("The storage could not be read.");
+      return work();
+    });
+
   const commit = async (group: Group, writes: readonly Write[]): Promise<void> => {
-    const note = (says: string): void =>
-      world.trace.note([life.name, ...about(writes)], `${life.name} ${says}: ${summary(writes)}`);
     const { faults } = world;
-    if (dice.chance(faults.commitDelayed)) await clock.sleep(dice.between(1, longest.commit));
-    if (!life.alive) return;
     if (dice.chance(faults.crashAtCommit)) return crash("before a commit");
     if (dice.chance(faults.commitConflicts)) throw new StorageConflict("simulated");
     if (dice.chance(faults.commitFailsBefore)) {
-      note("could not commit");
+      note(writes, "could not commit");
       throw unavailable("Nothing was written.");
     }
     await group.commit(writes);
-    note("committed");
-    world.committed(life, writes);
     if (dice.chance(faults.crashAtCommit)) return crash("after a commit, before its answer");
     if (dice.chance(faults.commitFailsAfter)) {
-      note("was told nothing of its commit");
+      note(writes, "was told nothing of its commit");
       throw unavailable("It can't be known what was written.");
     }
     if (dice.chance(faults.commitStalled)) {
-      note("stalls after its commit");
+      note(writes, "stalls after its commit");
       await clock.sleep(dice.between(longest.commit, longest.stall));
     }
   };
 
   return {
-    capabilities: { ...ground.capabilities, synchronous: false },
-    lanes: ground.lanes,
+    capabilities: connection.capabilities,
+    lanes,
     open: (schema) => life.guard(read(() => ground.open(schema))),
     migrate: (schema) => life.guard(ground.migrate(schema)),
     migrationSql: (schema, from) => ground.migrationSql(schema, from),
     begin(lane, how): Group {
-      const group = ground.begin(lane, how);
+      const group = connection.begin(lane, how);
       return {
         read: (lookups) => (life.alive ? life.guard(read(() => group.read(lookups))) : never()),
-        commit: (writes) => (life.alive ? life.guard(commit(group, writes)) : never()),
+        commit: (writes) => (life.alive ? life.guard(ask(() => commit(group, writes)).catch(over(group))) : never()),
         abort: () => group.abort(),
       };
     },
     reader: {
-      get: (lookups) => life.guard(read(() => ground.reader.get(lookups))),
-      range: (range) => life.guard(read(() => ground.reader.range(range))),
+      get: (lookups) => life.guard(read(() => connection.reader.get(lookups))),
+      range: (range) => life.guard(read(() => connection.reader.range(range))),
     },
     watch(listener) {
       world.watchers.add(life);
       const stop = ground.watch?.(() => {
-        if (life.alive) listener();
+        if (!life.alive || clock.now() < cutUntil || dice.chance(world.faults.noticeLost)) return;
+        listener();
       });
       return () => {
         world.watchers.delete(life);
@@ -72,6 +107,14 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
     },
     turn: () => (life.alive ? life.guard(ground.turn()) : never()),
     close: () => Promise.resolve(),
+  };
+}
+
+/** A group whose commit failed is over. */
+function over(group: Group): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await group.abort();
+    throw error;
   };
 }
 

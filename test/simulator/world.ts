@@ -3,6 +3,7 @@ import type { MessagingEngine } from "../../src/index.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";
 import { type VirtualClock, virtualClock } from "../../src/testing/index.ts";
+import { LateStorage } from "../support/late-storage.ts";
 import { Carrier, type CarrierCall } from "./carrier.ts";
 import { Clients } from "./clients.ts";
 import { Dice } from "./dice.ts";
@@ -20,6 +21,11 @@ export class World {
   readonly trace: Trace;
   /** What is committed, whatever the engines were told of it. */
   readonly ground: StoragePort = memory();
+  /** The same, as engines reach it. */
+  readonly storage: LateStorage;
+  readonly lanes: number;
+  /** How many turns of the event loop anything takes on its way, at most. */
+  readonly latestTurn: number;
   readonly hosts: readonly Host[];
   readonly carrier: Carrier;
   readonly clients: Clients;
@@ -44,6 +50,9 @@ export class World {
     this.trace = new Trace(() => this.clock.now() - start);
     this.faults = drawFaults(this.dice);
     this.isSkewed = this.faults.skewMs > 0;
+    this.storage = new LateStorage(this.ground);
+    this.lanes = this.dice.between(1, 2);
+    this.latestTurn = this.dice.between(0, 3);
     this.canLookUp = this.dice.chance(0.85);
     this.hasReceipts = this.dice.chance(0.9);
     this.echoes = this.dice.chance(0.5) ? this.dice.number() : 0;

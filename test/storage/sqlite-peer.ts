@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { virtualClock } from "../../src/testing/virtual-clock.ts";
+import { seededRandom } from "../../src/testing/seeded-random.ts";
 import { Store } from "../../src/transactions/store.ts";
 import { firstNotes, firstSchema, noteById, secondSchema } from "./sqlite-schemas.ts";
 
@@ -26,7 +27,13 @@ async function open(): Promise<void> {
 
 /** Adds one to a shared row, so many times, alongside inserting a row each time. */
 async function count(): Promise<void> {
-  const store = new Store({ port: sqlite({ file }), schema: firstSchema, clock: virtualClock(), logger: silent });
+  const store = new Store({
+    port: sqlite({ file }),
+    schema: firstSchema,
+    clock: virtualClock(),
+    random: seededRandom(1),
+    logger: silent,
+  });
   await store.open();
   for (let i = 0; i < Number(number);) {
     const added = await store

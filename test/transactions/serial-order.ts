@@ -26,7 +26,10 @@ export async function serialOrder(commands: readonly Answered[], left: State): P
 
   const search = async (state: State, todo: readonly Answered[]): Promise<readonly string[] | undefined> => {
     if (todo.length === 0) return isDeepStrictEqual(state, left) ? [] : undefined;
-    const seen = JSON.stringify([todo.map(({ command }) => command.name), [...state.values()].map(({ id, token }) => `${id} ${token}`).toSorted()]);
+    const seen = JSON.stringify([
+      todo.map(({ command }) => command.name),
+      [...state.values()].map(({ id, token }) => `${id} ${token}`).toSorted(),
+    ]);
     if (tried.has(seen)) return undefined;
     tried.add(seen);
     for (const next of todo) {

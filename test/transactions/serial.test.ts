@@ -73,7 +73,10 @@ type Clients = typeof clients extends fc.Arbitrary<infer T> ? T : never;
 /** Processes on one storage. */
 async function opened(ports: readonly StoragePort[]): Promise<readonly [Store, ...Store[]]> {
   // Their clocks differ: versions of rows that come anew rest on it that no two processes give the same.
-  const stores = ports.map((port, n) => new Store({ port, schema, clock: virtualClock(n * 3_600_000), logger: silent }));
+  const stores = ports.map(
+    (port, n) =>
+      new Store({ port, schema, clock: virtualClock(n * 3_600_000), random: seededRandom(n), logger: silent }),
+  );
   for (const store of stores) await store.open();
   onTestFinished(async () => {
     for (const store of stores) await store.close();

@@ -1,6 +1,7 @@
 import { silent } from "../../ports/logger.ts";
 import type { Group, StoragePort, Write } from "../../ports/storage.ts";
 import { Store } from "../../transactions/store.ts";
+import { seededRandom } from "../seeded-random.ts";
 import { virtualClock } from "../virtual-clock.ts";
 import { schema } from "./collections.ts";
 
@@ -29,6 +30,7 @@ export class OpenPorts {
       port: beforeCommit === undefined ? port : intercepted(port, beforeCommit),
       schema,
       clock: virtualClock(),
+      random: seededRandom(this.#opened.length),
       logger: silent,
     });
     this.#opened.push(store);

@@ -1,0 +1,297 @@
+/** What goes wrong between an engine and its PostgreSQL, in real time. */
+import type pg from "pg";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { fetchHandler } from "../../adapters/http/fetch.ts";
+import { postgres } from "../../adapters/storage/postgres/index.ts";
+import { systemClock } from "../../adapters/system/system-clock.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/errors.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import { epoch, fastClock } from "../crash/clock.ts";
+import { type Carrier, carrier, providerId } from "../support/carrier.ts";
+import { type Database, makeDatabase } from "../support/postgres-database.ts";
+import { startPostgres } from "../support/postgres-server.ts";
+import { database, migrated } from "../support/postgres.ts";
+
+/** Each to a number of its own: a conversation goes out one message after the other. */
+function hello(key: string): { readonly to: string; readonly body: string } {
+  if (!numbers.has(key)) numbers.set(key, `+1212${String(numbers.size).padStart(7, "0")}`);
+  return { to: numbers.get(key) ?? "", body: `Hello ${key}` };
+}
+const numbers = new Map<string, string>();
+
+function engineOn(pool: pg.Pool, line: Carrier = carrier(), clock: Clock = systemClock()): MessagingEngine {
+  const engine = new MessagingEngine({
+    storage: postgres({ pool }),
+    transports: [line],
+    clock,
+    random: systemRandom(),
+  });
+  onTestFinished(() => engine.stop({ deadlineMs: 0 }));
+  return engine;
+}
+
+/** Whoever loses an answer can ask it what became of the call. */
+function knowing(): Carrier {
+  const line: Carrier = carrier({
+    lookup: (_, { attempt_id }) =>
+      line.calls.some(({ attempt }) => attempt.attempt_id === attempt_id)
+        ? { outcome: "sent", provider_message_id: providerId({ attempt_id }), receipts: [] }
+        : { outcome: "not_sent" },
+  });
+  return line;
+}
+
+/** Who claimed a job and never heard of it waits for its lease to lapse: three seconds by this clock. */
+const hasty = (): Clock => fastClock(epoch(20));
+
+/** The ids of the messages under a key. */
+async function made(db: Database, key: string): Promise<string[]> {
+  const pool = db.pool({ max: 1 });
+  const { rows } = await pool.query<{ id: string }>("SELECT id FROM tidings_messages WHERE idempotency_key = $1", [
+    key,
+  ]);
+  await pool.end();
+  return rows.map(({ id }) => id);
+}
+
+/** Sends under a key: the message's id, or the error, which the caller can try again after. */
+async function send({ messages }: MessagingEngine, key: string): Promise<string | TidingsError> {
+  try {
+    return (await messages.send(hello(key), { idempotencyKey: key })).id;
+  } catch (error) {
+    if (!(error instanceof TidingsError)) throw error;
+    expect([error.status, error.retryable]).toEqual([503, true]);
+    return error;
+  }
+}
+
+async function sendUntilTaken(engine: MessagingEngine, key: string): Promise<string> {
+  for (;;) {
+    const answer = await send(engine, key);
+    if (typeof answer === "string") return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe("a connection that is cut", () => {
+  it.each(["before", "after"] as const)("%s any statement of a send has an answer, and one message", async (when) => {
+    const db = await database(await migrated());
+    const proxy = await db.proxy();
+    const engine = engineOn(db.pool({ connectionString: proxy.url }));
+    await engine.messages.send(hello("the first"));
+    let failed = 0;
+    let cut = true;
+    // Until one goes by uncut, several times: what is cut may be a notification, that no send waits for.
+    for (let number = 1, whole = 0; whole < 3; number++) {
+      const from = proxy.statements;
+      cut = false;
+      void proxy.cutAt((statement) => statement.number === from + number, when).then(() => (cut = true));
+      const key = `${when}-${number}`;
+      const answer = await send(engine, key);
+      if (typeof answer !== "string") failed++;
+      const id = await sendUntilTaken(engine, key);
+      expect(await made(db, key)).toEqual([id]);
+      if (typeof answer === "string") expect(id).toBe(answer);
+      if (!cut) whole++;
+    }
+    expect(failed).toBeGreaterThan(1);
+  });
+
+  it("is answered over HTTP with a 503 that says so and can be tried again", async () => {
+    const db = await database(await migrated());
+    const proxy = await db.proxy();
+    const engine = engineOn(db.pool({ connectionString: proxy.url }));
+    const { apiKeys } = engine.account();
+    const { secret } = await apiKeys.create({ name: "a client" });
+    const post = (key: string): Promise<Response> =>
+      fetchHandler(engine)(
+        new Request("http://localhost/v1/messages", {
+          method: "POST",
+          headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", "idempotency-key": key },
+          body: JSON.stringify(hello(key)),
+        }),
+      );
+    expect((await post("first")).status).toBe(201);
+    void proxy.cutAt(({ sql }) => /INSERT INTO .*tidings_messages"/.test(sql), "after");
+    const broken = await post("second");
+    expect(broken.status).toBe(503);
+    expect(await broken.json()).toMatchObject({ code: "storage_unavailable", retryable: true });
+    const again = await post("second");
+    expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([201, "true"]);
+    expect(await made(db, "second")).toHaveLength(1);
+  });
+
+  it("while jobs run loses none and repeats none", { timeout: 90_000 }, async () => {
+    const db = await database(await migrated());
+    const proxy = await db.proxy();
+    const line = knowing();
+    const engine = engineOn(db.pool({ connectionString: proxy.url }), line, hasty());
+    await engine.start();
+    const sending = Array.from({ length: 60 }, (_, n) => sendUntilTaken(engine, `m${n}`));
+    for (let n = 0; n < 8; n++) {
+      await vi.waitFor(() => expect(line.calls.length).toBeGreaterThanOrEqual(5 * n), 40_000);
+      // Also in the midst of writes, before and after they are done.
+      if (n % 2 === 0) proxy.cut();
+      else void proxy.cutAt(({ sql }) => /^(INSERT|UPDATE)/.test(sql), n % 4 === 1 ? "before" : "after");
+    }
+    const ids = await Promise.all(sending);
+    await vi.waitFor(() => expect(line.calls).toHaveLength(60), 40_000);
+    expect(line.calls.map(({ message }) => message.message_id).toSorted()).toEqual(ids.toSorted());
+  });
+});
+
+describe("a server", () => {
+  it(
+    "that is restarted and that crashes under load loses nothing and doubles nothing",
+    { timeout: 90_000 },
+    async () => {
+      const server = await startPostgres();
+      onTestFinished(() => server[Symbol.asyncDispose]());
+      const db = await makeDatabase(server.url);
+      const pool = db.pool();
+      const line = knowing();
+      const engine = engineOn(pool, line, hasty());
+      await engine.start();
+      const taken = new Map<string, string>();
+      let over = false;
+      const load = Array.from({ length: 6 }, async (_, client) => {
+        for (let n = 0; !over; n++) taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
+      });
+      const more = async (): Promise<void> => {
+        const before = taken.size;
+        await vi.waitFor(() => expect(taken.size).toBeGreaterThan(before + 20), 20_000);
+      };
+      for (const how of ["fast", "immediate", "fast"] as const) {
+        await more();
+        await server.stop(how);
+        await server.start();
+      }
+      await more();
+      over = true;
+      await Promise.all(load);
+
+      await vi.waitFor(async () => {
+        const { rows } = await pool.query("SELECT status, count(*)::int FROM tidings_messages GROUP BY status");
+        expect(rows).toEqual([{ status: "sent", count: taken.size }]);
+      }, 45_000);
+      const called = line.calls.map(({ message }) => message.message_id);
+      expect(called.toSorted()).toEqual([...taken.values()].toSorted());
+    },
+  );
+
+  it("that takes no writes answers so, goes on reading, and all works when it takes them again", async () => {
+    const db = await database(await migrated());
+    const engine = engineOn(db.pool());
+    const id = await sendUntilTaken(engine, "before");
+    const admin = db.pool({ max: 1 });
+    await admin.query("SET default_transaction_read_only = off");
+    await admin.query(`ALTER DATABASE ${db.name} SET default_transaction_read_only = on`);
+    const standby = engineOn(db.pool());
+    expect(await send(standby, "meanwhile")).toMatchObject({ message: expect.stringContaining("read-only") });
+    expect((await standby.messages.get(id)).id).toBe(id);
+    await admin.query(`ALTER DATABASE ${db.name} RESET default_transaction_read_only`);
+    expect(await made(db, "meanwhile")).toEqual([]);
+    await vi.waitFor(async () => expect(typeof (await send(standby, "meanwhile"))).toBe("string"), 15_000);
+  });
+
+  it("whose default is another isolation gets commands through all the same", async () => {
+    const db = await database(await migrated());
+    await db.pool({ max: 1 }).query(`ALTER DATABASE ${db.name} SET default_transaction_isolation = 'serializable'`);
+    const engines = [engineOn(db.pool()), engineOn(db.pool())] as const;
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => send(engines[n % 2 === 0 ? 0 : 1], `k${n}`)),
+    );
+    expect(answers.filter((each) => typeof each !== "string")).toEqual([]);
+  });
+});
+
+/** Makes the first so many insertions of messages fail with an error that the server has for that. */
+async function failing(db: Database, state: string, times: number): Promise<{ readonly heal: () => Promise<void> }> {
+  const pool = db.pool({ max: 1 });
+  // A sequence counts on though the transaction is rolled back.
+  await pool.query(`
+    CREATE SEQUENCE failures;
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('failures') <= ${times} THEN RAISE EXCEPTION 'made to fail' USING ERRCODE = '${state}'; END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER fail BEFORE INSERT ON tidings_messages FOR EACH ROW EXECUTE FUNCTION fail()`);
+  return { heal: async () => void (await pool.query("DROP TRIGGER fail ON tidings_messages")) };
+}
+
+describe("an error of the database", () => {
+  it.each([
+    { what: "a serialization failure", state: "40001" },
+    { what: "a deadlock", state: "40P01" },
+    { what: "a lock that is not to be had", state: "55P03" },
+  ])("of passing nature, $what, is tried again and not seen", async ({ state }) => {
+    const db = await database(await migrated());
+    const engine = engineOn(db.pool());
+    await failing(db, state, 2);
+    const id = await send(engine, "once");
+    expect(await made(db, "once")).toEqual([id]);
+  });
+
+  it.each([
+    { what: "a full disk", state: "53100", says: "disk" },
+    { what: "memory that is used up", state: "53200", says: "memory" },
+    { what: "a canceled statement", state: "57014", says: "time-out" },
+    { what: "something that nobody foresaw", state: "XX000", says: "failed" },
+  ])("that lasts, $what, is a 503 until it is over, and leaves no trace", async ({ state, says }) => {
+    const db = await database(await migrated());
+    const engine = engineOn(db.pool());
+    const { heal } = await failing(db, state, 1_000_000);
+    const others = ["a", "b", "c"].map((key) => send(engine, key));
+    for (const answer of await Promise.all(others)) {
+      expect(answer).toMatchObject({ code: "storage_unavailable", message: expect.stringContaining(says) });
+    }
+    expect(await made(db, "a")).toEqual([]);
+    await heal();
+    expect(typeof (await send(engine, "a"))).toBe("string");
+  });
+
+  it("that comes of a lock held for longer than a statement may take is a 503 until the lock is gone", async () => {
+    const db = await database(await migrated());
+    const engine = engineOn(db.pool({ statement_timeout: 150 }));
+    await sendUntilTaken(engine, "before");
+    const host = await db.pool({ max: 1 }).connect();
+    await host.query("BEGIN; LOCK TABLE tidings_messages IN ACCESS EXCLUSIVE MODE");
+    expect(await send(engine, "meanwhile")).toMatchObject({ status: 503 });
+    await host.query("ROLLBACK");
+    host.release();
+    const id = await sendUntilTaken(engine, "meanwhile");
+    expect(await made(db, "meanwhile")).toEqual([id]);
+  });
+});
+
+describe("a pool", () => {
+  it("that the host uses up makes commands fail in time, and serves them when it has a connection again", async () => {
+    const db = await database(await migrated());
+    const pool = db.pool({ max: 3, connectionTimeoutMillis: 200 });
+    const engine = engineOn(pool);
+    await sendUntilTaken(engine, "before");
+    const taken: pg.PoolClient[] = [];
+    for (let full = false; !full;) {
+      await pool.connect().then(
+        (client) => taken.push(client),
+        () => (full = true),
+      );
+    }
+    expect(await send(engine, "meanwhile")).toMatchObject({ code: "storage_unavailable" });
+    for (const client of taken) client.release();
+    const id = await sendUntilTaken(engine, "meanwhile");
+    expect(await made(db, "meanwhile")).toEqual([id]);
+  });
+
+  it("of five serves a started engine and a hundred commands at once", async () => {
+    const db = await database(await migrated());
+    const line = carrier();
+    const engine = engineOn(db.pool({ max: 5 }), line);
+    await engine.start();
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => send(engine, `k${n}`)));
+    expect(answers.filter((each) => typeof each !== "string")).toEqual([]);
+    await vi.waitFor(() => expect(line.calls).toHaveLength(100), 20_000);
+  });
+});
