@@ -5,6 +5,7 @@ import { memory } from "../adapters/storage/memory/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { system } from "../adapters/system/index.ts";
 import { MessagingEngine } from "../src/engine.ts";
+import type { EngineOptions } from "../src/options.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { Transport } from "../src/ports/transport.ts";
 
@@ -24,8 +25,12 @@ export function withEngine<T>(storage: StorageName, use: (engine: MessagingEngin
   return scratch((file) => withEngineOn(storage === "memory" ? memory() : sqlite({ file }), use));
 }
 
-export async function withEngineOn<T>(storage: StoragePort, use: (engine: MessagingEngine) => Promise<T>): Promise<T> {
-  await using engine = new MessagingEngine({ storage, transports: [instant()], ...system() });
+export async function withEngineOn<T>(
+  storage: StoragePort,
+  use: (engine: MessagingEngine) => Promise<T>,
+  jobs: Pick<EngineOptions, "concurrency" | "laneConcurrency"> = {},
+): Promise<T> {
+  await using engine = new MessagingEngine({ storage, transports: [instant()], ...system(), ...jobs });
   return await use(engine);
 }
 

@@ -1,9 +1,10 @@
-/** `npm run bench [-- sends express delivery]`: figures side by side. They are told, never asserted. */
+/** `npm run bench [-- sends express delivery postgres]`: figures side by side. They are told, never asserted. */
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
+import { postgres } from "./postgres.ts";
 import { sends } from "./sends.ts";
 
-const benches: Readonly<Record<string, () => Promise<string>>> = { sends, express, delivery };
+const benches: Readonly<Record<string, () => Promise<string>>> = { sends, express, delivery, postgres };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

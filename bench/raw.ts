@@ -6,10 +6,11 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { layoutOf } from "../adapters/storage/layout.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { columnsOf, type Index } from "../src/ports/collection.ts";
-import type { Access, Group, Lookup, StoragePort, Write } from "../src/ports/storage.ts";
+import type { Lookup, Write } from "../src/ports/storage.ts";
 import { schema } from "../src/schema.ts";
-import { concurrently, type Work } from "./measure.ts";
-import { meet, type Recipients, scratch, send, withEngineOn } from "./engines.ts";
+import { type Recipients, scratch } from "./engines.ts";
+import type { Work } from "./measure.ts";
+import { record, type Recorded } from "./recording.ts";
 
 type Value = string | number | null;
 
@@ -19,32 +20,33 @@ interface Statement {
 }
 
 /** What one commit of the engine's read and wrote. */
-interface Recorded {
+interface Commit {
   readonly reads: readonly Statement[];
   readonly writes: readonly Statement[];
 }
 
-export interface Recording {
-  readonly before: readonly Recorded[];
-  readonly sends: readonly Recorded[];
+/** What is to be done, and all that comes before it. */
+export interface Prepared {
+  readonly before: readonly Commit[];
+  readonly sends: readonly Commit[];
   readonly items: number;
 }
 
 /** Records `items` sends, `atOnce` at a time, and all that came before them. */
-export function record(recipients: Recipients, items: number, atOnce: number): Promise<Recording> {
-  return scratch((file) => {
-    const recorded: Recorded[] = [];
-    return withEngineOn(recording(sqlite({ file }), recorded), async (engine) => {
-      await meet(engine);
-      const before = recorded.splice(0);
-      await concurrently(items, atOnce, (i) => send(engine, recipients, i));
-      return { before, sends: recorded.splice(0), items };
+export function prepare(recipients: Recipients, items: number, atOnce: number): Promise<Prepared> {
+  return scratch(async (file) => {
+    const { before, sends } = await record(sqlite({ file }), recipients, items, atOnce);
+    let position = 0;
+    const commit = ({ reads, writes }: Recorded): Commit => ({
+      reads: reads.map(readStatement),
+      writes: writes.map((write) => writeStatement(write, () => ++position)),
     });
+    return { before: before.map(commit), sends: sends.map(commit), items };
   });
 }
 
 /** Does what was recorded, with or without its reads, and measures the sends. */
-export function replay({ before, sends, items }: Recording, reads: "with reads" | "rows alone"): Promise<Work> {
+export function replay({ before, sends, items }: Prepared, reads: "with reads" | "rows alone"): Promise<Work> {
   return scratch((file) => {
     const db = open(file);
     const statements = new Map<string, StatementSync>();
@@ -53,10 +55,10 @@ export function replay({ before, sends, items }: Recording, reads: "with reads" 
       if (statement === undefined) statements.set(sql, (statement = db.prepare(sql)));
       return statement;
     };
-    const run = (recorded: Recorded): void => {
+    const run = ({ reads: read, writes }: Commit): void => {
       db.exec("BEGIN IMMEDIATE");
-      if (reads === "with reads") for (const { sql, values } of recorded.reads) prepared(sql).get(...values);
-      for (const { sql, values } of recorded.writes) prepared(sql).run(...values);
+      if (reads === "with reads") for (const { sql, values } of read) prepared(sql).get(...values);
+      for (const { sql, values } of writes) prepared(sql).run(...values);
       db.exec("COMMIT");
     };
     for (const each of before) run(each);
@@ -80,36 +82,6 @@ function open(file: string): DatabaseSync {
   `);
   db.exec(sqlite({ file }).migrationSql(schema));
   return db;
-}
-
-function recording(port: StoragePort, recorded: Recorded[]): StoragePort {
-  let position = 0;
-  const begin = (lane: number, how?: Access): Group => {
-    const group = port.begin(lane, how);
-    const reads: Statement[] = [];
-    return {
-      read(lookups) {
-        reads.push(...lookups.map(readStatement));
-        return group.read(lookups);
-      },
-      commit(writes) {
-        recorded.push({ reads, writes: writes.map((write) => writeStatement(write, () => ++position)) });
-        return group.commit(writes);
-      },
-      abort: () => group.abort(),
-    };
-  };
-  return {
-    capabilities: port.capabilities,
-    lanes: port.lanes,
-    reader: port.reader,
-    open: (to) => port.open(to),
-    migrate: (to) => port.migrate(to),
-    migrationSql: (to, from) => port.migrationSql(to, from),
-    begin,
-    turn: () => port.turn(),
-    close: () => port.close(),
-  };
 }
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");

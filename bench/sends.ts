@@ -1,6 +1,6 @@
 import { type Recipients, meet, send, type StorageName, withEngine } from "./engines.ts";
 import { concurrently, type Contender, medians } from "./measure.ts";
-import { record, type Recording, replay } from "./raw.ts";
+import { prepare, type Prepared, replay } from "./raw.ts";
 import { count, ratio, table } from "./table.ts";
 
 const rounds = 5;
@@ -37,7 +37,7 @@ export async function sends(): Promise<string> {
 
 async function contendersOf(recipients: Recipients, load: Load): Promise<Contender[]> {
   const { items, atOnce } = load;
-  const recording: Recording = await record(recipients, items, atOnce);
+  const prepared: Prepared = await prepare(recipients, items, atOnce);
   const engine = (name: string, storage: StorageName): Contender => ({
     name,
     run: () =>
@@ -47,8 +47,8 @@ async function contendersOf(recipients: Recipients, load: Load): Promise<Contend
       }),
   });
   return [
-    { name: raw(load), run: () => replay(recording, "with reads") },
-    { name: rowsAlone(load), run: () => replay(recording, "rows alone") },
+    { name: raw(load), run: () => replay(prepared, "with reads") },
+    { name: rowsAlone(load), run: () => replay(prepared, "rows alone") },
     engine(onDisk(load), "SQLite"),
     engine(inMemory(load), "memory"),
   ];

@@ -3,7 +3,6 @@
  * merging and running again. An adapter reads keys and ranges, and commits merged writes.
  *
  * Glossary
- * - *lane*: commits groups, one after the other; while one commits, the bodies of the next may already read.
  * - *group*: what one commit writes for up to 64 concurrent commands.
  * - *version*: each write of a row adds one to it, and names the one that it saw: a group whose guard fails leaves nothing
  *   and is run again. A row that comes anew under the key of one that is gone begins with a version that that one never had.
@@ -111,8 +110,6 @@ export interface Admission {
 /** `Tx` is what `transaction` gives to its work; undefined where there is none. */
 export interface StoragePort<Tx extends object | undefined = object | undefined> {
   readonly capabilities: StorageCapabilities;
-  /** How many groups can commit at the same time. */
-  readonly lanes: number;
 
   /**
    * Connects. Brings the schema up to date when the storage is empty or older (unless the adapter was told to leave that to
@@ -126,11 +123,12 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
   migrationSql(schema: Schema, from?: number): string;
 
   /**
-   * Begins a group on lane `n`. Of one lane's groups one commits at a time, in the order in which they were begun.
+   * Begins a group. One commits at a time, in the order in which they were begun; while it does, the bodies of the next may already
+   * read.
    * By default a `shared` one, which may meet a conflict. An `exclusive` one is asked for when it did: where groups of several
    * processes meet, the others' commits wait from its first read to its end, so that it gets through.
    */
-  begin(lane: number, how?: Access): Group;
+  begin(how?: Access): Group;
   /** Joins the host's open transaction: reads see it, `commit` writes into it, the host commits. */
   host?(handle: unknown): Group;
   /**

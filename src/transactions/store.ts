@@ -5,7 +5,7 @@ import type { Logger } from "../ports/logger.ts";
 import type { Random } from "../ports/random.ts";
 import type { Group, StoragePort, Write } from "../ports/storage.ts";
 import { HostTransactions } from "./host.ts";
-import { Lane, type Member, mostConflicts } from "./lane.ts";
+import { Committer, type Member, mostConflicts } from "./committer.ts";
 import { type Reads, reads } from "./reads.ts";
 import type { Tx } from "./transaction.ts";
 
@@ -33,7 +33,7 @@ export interface CommitOptions {
 export class Store {
   readonly #options: StoreOptions;
   readonly #queue: Member[] = [];
-  readonly #lane: Lane;
+  readonly #committer: Committer;
   readonly #firstVersion: () => number;
   readonly #reads: Reads;
   readonly #hosts: HostTransactions;
@@ -55,7 +55,7 @@ export class Store {
       committed: (writes) => this.#tell(writes),
     });
     this.#firstVersion = firstVersions(clock, random);
-    this.#lane = new Lane({
+    this.#committer = new Committer({
       port,
       clock,
       firstVersion: this.#firstVersion,
@@ -138,7 +138,7 @@ export class Store {
         throw new TidingsError("invalid_option", "tx: this storage can't join a transaction of yours.");
       };
       const { capabilities } = port;
-      const lane = new Lane({
+      const committer = new Committer({
         port: { begin, turn: () => port.turn(), capabilities },
         clock,
         firstVersion: this.#firstVersion,
@@ -147,7 +147,7 @@ export class Store {
       });
       const answer = (value: unknown): void => resolve(value as T);
       // The last try: what meets a conflict is not run again here.
-      void lane.runGroup([
+      void committer.runGroup([
         { work, resolve: answer, reject, place: 0, claims: false, conflicts: mostConflicts - 1, alone: true },
       ]);
     });
@@ -182,7 +182,7 @@ export class Store {
     // A commit that fails gives its commands back: they are run again before the storage closes.
     do {
       await this.#draining;
-      await this.#lane.idle();
+      await this.#committer.idle();
     } while (this.#draining !== undefined);
     await this.#options.port.close();
   }
@@ -195,7 +195,7 @@ export class Store {
     // Commands that are sent in the same breath share the first commit.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      await this.#lane.runGroup(this.#queue);
+      await this.#committer.runGroup(this.#queue);
       await this.#options.port.turn();
     }
     this.#draining = undefined;

@@ -78,7 +78,7 @@ function line(storage: StoragePort) {
   });
   const port = over(storage, {
     reader,
-    begin: (lane, how) => watched(storage.begin(lane, how)),
+    begin: (how) => watched(storage.begin(how)),
     ...(host === undefined ? {} : { host: (handle: unknown) => watched(host.call(storage, handle)) }),
     ...(transaction === undefined
       ? {}

@@ -75,8 +75,8 @@ describe("a carrier's words", () => {
     const storage = memory.open().connect();
     let gate: Promise<void> | undefined;
     const slow = over(storage, {
-      begin(lane, how) {
-        const group = storage.begin(lane, how);
+      begin(how) {
+        const group = storage.begin(how);
         return over(group, {
           async commit(writes) {
             await gate;
@@ -136,8 +136,8 @@ describe("a carrier's words", () => {
     const storage = memory.open().connect();
     let isDown = false;
     const failing = over(storage, {
-      begin(lane, how) {
-        const group = storage.begin(lane, how);
+      begin(how) {
+        const group = storage.begin(how);
         return over(group, {
           commit(writes) {
             if (isDown) throw new TidingsError("storage_unavailable", "The storage is away.");
@@ -190,8 +190,8 @@ it("that no job can be leased is logged, once a round", async () => {
   const { clock, engine, log } = world();
   let isDown = false;
   const failing = over(storage, {
-    begin(lane, how) {
-      const group = storage.begin(lane, how);
+    begin(how) {
+      const group = storage.begin(how);
       return over(group, {
         commit(writes) {
           if (isDown) throw new TidingsError("storage_unavailable", "The storage is away.");

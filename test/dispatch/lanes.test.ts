@@ -35,7 +35,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     const storage = open().connect();
     await storage.open(schema);
     await storage
-      .begin(0)
+      .begin()
       .commit(rows.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })));
     const read = { ranges: 0, rows: 0 };
     const reader: typeof storage.reader = over(storage.reader, {
@@ -190,7 +190,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await storage.open(schema);
     const later = Array.from({ length: 2_000 }, (_, n) => job(`later ${n}`, `a lane ${n}`, clock.now() + 3_600_000));
     await storage
-      .begin(0)
+      .begin()
       .commit(later.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })));
     await one.messages.send({ to: "+15005550001", body: "mine" });
     await clock.advance(1_000);

@@ -17,8 +17,8 @@ function severed(storage: StoragePort): { readonly storage: StoragePort; cut(): 
   };
   return {
     storage: over(storage, {
-      begin(lane, how) {
-        const group = storage.begin(lane, how);
+      begin(how) {
+        const group = storage.begin(how);
         return {
           read: (lookups) => (isCut ? away() : group.read(lookups)),
           commit: (writes) => (isCut ? away() : group.commit(writes)),

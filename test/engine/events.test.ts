@@ -117,8 +117,8 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     let full = false;
     const one = engine(
       over(storage, {
-        begin(lane, how) {
-          const group = storage.begin(lane, how);
+        begin(how) {
+          const group = storage.begin(how);
           return {
             read: (lookups) => group.read(lookups),
             abort: () => group.abort(),

@@ -49,8 +49,8 @@ function failing(storage: StoragePort): Failing {
   const away = (): TidingsError => new TidingsError("storage_unavailable", "The disk is away.");
   return {
     storage: over(storage, {
-      begin(lane, how) {
-        const group = storage.begin(lane, how);
+      begin(how) {
+        const group = storage.begin(how);
         return {
           read(lookups) {
             if (reads-- > 0) return group.read(lookups);

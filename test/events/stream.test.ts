@@ -31,7 +31,7 @@ async function opened(open: StorageCase["open"]): Promise<StoragePort> {
 }
 
 async function commit(port: StoragePort, rows: readonly EventRow[]): Promise<void> {
-  await port.begin(0).commit(rows.map((row) => ({ kind: "insert", collection: events, row: { ...row, version: 1 } })));
+  await port.begin().commit(rows.map((row) => ({ kind: "insert", collection: events, row: { ...row, version: 1 } })));
 }
 
 interface Followed {

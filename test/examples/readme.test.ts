@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sandbox } from "tidings/sandbox";
 import { errorCodes, TidingsError } from "../../src/errors.ts";
+import { database } from "../support/postgres.ts";
 import { type Sample, samplesOf } from "./samples.ts";
 
 const documents = ["README.md", ...globSync("docs/*.md").toSorted()];
@@ -19,7 +20,7 @@ const fileOf = ({ name }: Sample): string => join(folder, `${name.replaceAll(/\W
 
 /** Ports are whichever are free, and what runs on is handed out to be stopped. */
 function programOf({ code }: Sample): string {
-  const names = ["engine", "server"].filter((name) => new RegExp(`^const ${name} =`, "m").test(code));
+  const names = ["engine", "server", "pool"].filter((name) => new RegExp(`^const ${name} =`, "m").test(code));
   return `${code.replaceAll("listen(3000", "listen(0")}\nexport { ${names.join(", ")} };\n`;
 }
 
@@ -29,6 +30,7 @@ const patienceMs = 5_000;
 interface Running {
   readonly engine?: { stop(): Promise<void> };
   readonly server?: Server;
+  readonly pool?: { end(): Promise<void> };
 }
 
 describe("the code in the README and the docs", () => {
@@ -63,13 +65,14 @@ describe("the code in the README and the docs", () => {
 
   test.each(samples)("$name prints what the document says, and serves where it does", async (sample) => {
     process.chdir(await mkdtemp(join(elsewhere, "run-")));
+    if (sample.code.includes("DATABASE_URL")) vi.stubEnv("DATABASE_URL", (await database()).url);
     const lines = new EventEmitter();
     let output = "";
     vi.spyOn(console, "log").mockImplementation((...line: unknown[]) => {
       output += `${line.join(" ")}\n`;
       lines.emit("line");
     });
-    const { engine, server } = (await import(fileOf(sample))) as Running;
+    const { engine, server, pool } = (await import(fileOf(sample))) as Running;
     try {
       while (output.length < sample.output.length)
         {await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });}
@@ -77,9 +80,11 @@ describe("the code in the README and the docs", () => {
       if (server !== undefined) await expectToServe(server, sample.code);
     } finally {
       vi.restoreAllMocks();
+      vi.unstubAllEnvs();
       server?.close();
       server?.closeAllConnections();
       await engine?.stop();
+      await pool?.end();
     }
   });
 });

@@ -72,7 +72,7 @@ async function filled(port: StoragePort, writer: StoragePort): Promise<Filled> {
     collection: messages,
     row: { ...row(own, n), version: 1 },
   }));
-  await writer.begin(0).commit(inserts);
+  await writer.begin().commit(inserts);
   return { engine, own };
 }
 

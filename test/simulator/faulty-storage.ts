@@ -7,12 +7,11 @@ import type { World } from "./world.ts";
 
 /** One engine's connection to the storage that all share: as to a database over a network, that others use too. */
 export function faultyStorage(world: World, life: Life, crash: (why: string) => void): StoragePort {
-  const { ground, storage, lanes, latestTurn, dice, clock } = world;
+  const { ground, storage, latestTurn, dice, clock } = world;
   let cuts = 0;
   let cutUntil = -Infinity;
 
   const connection = storage.connect({
-    lanes,
     async onTheWay(what) {
       for (let turns = dice.between(0, latestTurn); turns > 0; turns--) await ground.turn();
       const { readDelayed, commitDelayed } = world.faults;
@@ -78,12 +77,11 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
 
   return {
     capabilities: connection.capabilities,
-    lanes,
     open: (schema) => life.guard(read(() => ground.open(schema))),
     migrate: (schema) => life.guard(ground.migrate(schema)),
     migrationSql: (schema, from) => ground.migrationSql(schema, from),
-    begin(lane, how): Group {
-      const group = connection.begin(lane, how);
+    begin(how): Group {
+      const group = connection.begin(how);
       return {
         read: (lookups) => (life.alive ? life.guard(read(() => group.read(lookups))) : never()),
         commit: (writes) => (life.alive ? life.guard(ask(() => commit(group, writes)).catch(over(group))) : never()),

@@ -7,7 +7,7 @@ export function peek<R extends object>(
   index: Index<R>,
   key: readonly KeyValue[],
 ): readonly Seen<R>[] {
-  const found = ground.begin(0).read([{ index, key, limit: 10_000 }]);
+  const found = ground.begin().read([{ index, key, limit: 10_000 }]);
   if (found instanceof Promise) throw new TypeError("the ground of a simulation answers at once");
   return (found[0] ?? []) as readonly Seen<object>[] as readonly Seen<R>[];
 }

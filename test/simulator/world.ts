@@ -23,7 +23,6 @@ export class World {
   readonly ground: StoragePort = memory();
   /** The same, as engines reach it. */
   readonly storage: LateStorage;
-  readonly lanes: number;
   /** How many turns of the event loop anything takes on its way, at most. */
   readonly latestTurn: number;
   readonly hosts: readonly Host[];
@@ -51,7 +50,6 @@ export class World {
     this.faults = drawFaults(this.dice);
     this.isSkewed = this.faults.skewMs > 0;
     this.storage = new LateStorage(this.ground);
-    this.lanes = this.dice.between(1, 2);
     this.latestTurn = this.dice.between(0, 3);
     this.canLookUp = this.dice.chance(0.85);
     this.hasReceipts = this.dice.chance(0.9);

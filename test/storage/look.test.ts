@@ -68,7 +68,7 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
   async function filled(list: readonly Item[]): Promise<StoragePort> {
     const port = open({ empty: true }).connect();
     await port.open(schema);
-    await port.begin(0).commit(list.map((row) => ({ kind: "insert", collection: items, row: { ...row, version: 1 } })));
+    await port.begin().commit(list.map((row) => ({ kind: "insert", collection: items, row: { ...row, version: 1 } })));
     return port;
   }
 
@@ -121,10 +121,10 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
               const row = change && list[change.gone];
               if (change?.comes === true) {
                 const fresh = { ...item(`n${made}`, { at: change.at, flag: true, rank: 2 }), version: 1 };
-                await port.begin(0).commit([{ kind: "insert", collection: items, row: fresh }]);
+                await port.begin().commit([{ kind: "insert", collection: items, row: fresh }]);
               } else if (row !== undefined && !gone.has(row.id)) {
                 gone.add(row.id);
-                await port.begin(0).commit([{ kind: "remove", collection: items, key: [row.id], version: 1 }]);
+                await port.begin().commit([{ kind: "remove", collection: items, key: [row.id], version: 1 }]);
               }
               return reads.range(asked);
             },

@@ -7,7 +7,7 @@ import { database } from "../support/postgres.ts";
 import type { Database } from "../support/postgres-database.ts";
 import { firstSchema, insertNote, noteById } from "./sqlite-schemas.ts";
 
-const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> => port.begin(0).commit(writes);
+const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> => port.begin().commit(writes);
 const says = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 const unavailable = (message: RegExp): object => ({
   code: "storage_unavailable",
@@ -56,7 +56,7 @@ describe("when the connection to PostgreSQL is cut", () => {
     [
       "an exclusive group",
       async (port) => {
-        const group = port.begin(0, "exclusive");
+        const group = port.begin("exclusive");
         try {
           await group.read([{ index: noteById, key: ["old"], limit: 1 }]);
           await group.read([{ index: noteById, key: ["b"], limit: 1, claim: true }]);
@@ -129,7 +129,7 @@ describe("when the connection to PostgreSQL is cut", () => {
     const where = await database();
     const port = await opened(where.pool());
     const admin = where.pool();
-    const group = port.begin(0, "exclusive");
+    const group = port.begin("exclusive");
     await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
     await admin.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
@@ -210,7 +210,7 @@ describe("when the PostgreSQL server refuses", () => {
     for (const level of ["serializable", "repeatable read"]) {
       const pool = where.pool({ options: `-c default_transaction_isolation=${level.replace(" ", "\\ ")}` });
       const [one, two] = [await opened(pool), await opened(pool)];
-      const group = one.begin(0);
+      const group = one.begin();
       await group.read([{ index: noteById, key: [level], limit: 1 }]);
       await write(two, insertNote(`${level} two`));
       await group.commit([insertNote(`${level} one`)]);
@@ -287,7 +287,7 @@ describe("what could wait for ever ends", () => {
     const pool = where.pool({ max: 1 });
     const port = await opened(pool);
     await port.transaction(async () => {});
-    const group = port.begin(0, "exclusive");
+    const group = port.begin("exclusive");
     await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
     const { rows } = await where
       .pool()
@@ -312,6 +312,6 @@ describe("a PostgreSQL storage's options", () => {
     expect(() => postgres({ ...wrong('{"migrate": "yes"}'), pool })).toThrow(
       /migrate: expected true or false, got string/,
     );
-    expect(() => postgres({ pool }).begin(0)).toThrow(/not open/);
+    expect(() => postgres({ pool }).begin()).toThrow(/not open/);
   });
 });

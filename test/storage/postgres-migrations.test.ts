@@ -7,7 +7,7 @@ import type { Database } from "../support/postgres-database.ts";
 import { firstSchema, insertNote, laterNoteById, laterNotes, noteById, secondSchema } from "./sqlite-schemas.ts";
 
 const says = (pattern: RegExp): unknown => expect.stringMatching(pattern);
-const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> => port.begin(0).commit(writes);
+const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> => port.begin().commit(writes);
 
 function on(where: Database, options: Omit<PostgresOptions, "pool"> = {}): StoragePort {
   const port = postgres({ pool: where.pool(), ...options });

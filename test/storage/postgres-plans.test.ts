@@ -156,7 +156,7 @@ async function filled(rows: number): Promise<pg.Pool> {
   for (const collection of all.collections) {
     const kind = collection.kind === "counter" ? "add" : "insert";
     const made = Array.from({ length: rows }, (_, n): Write => ({ kind, collection, row: row(collection, n) }));
-    for (let from = 0; from < rows; from += 500) await port.begin(0).commit(made.slice(from, from + 500));
+    for (let from = 0; from < rows; from += 500) await port.begin().commit(made.slice(from, from + 500));
   }
   await port.close();
   await pool.query("ANALYZE");

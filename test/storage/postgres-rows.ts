@@ -30,7 +30,7 @@ export const close = (id: string): Write => ({
   changed: ["state"],
 });
 export const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> =>
-  port.begin(0).commit(writes);
+  port.begin().commit(writes);
 export const ids = (rows: readonly object[] | undefined): unknown[] =>
   (rows ?? []).map((row): unknown => Reflect.get(row, "id"));
 

@@ -18,13 +18,13 @@ describe("several on one PostgreSQL database", () => {
     const host = await client(where);
     await host.query("BEGIN");
     await two.host(host).commit([close("c")]);
-    const [first, second] = [one.begin(0), two.begin(0)];
+    const [first, second] = [one.begin(), two.begin()];
     expect(ids((await first.read(claim(2)))[0])).toEqual(["a", "b"]);
     expect(ids((await second.read(claim(9)))[0])).toEqual(["d", "e"]);
     await first.commit([close("a")]);
     await second.abort();
     await host.query("ROLLBACK");
-    const third = two.begin(0);
+    const third = two.begin();
     expect(ids((await third.read(claim(9)))[0])).toEqual(["a", "b", "c", "d", "e"]);
     await third.commit([close("e")]);
   });
@@ -33,7 +33,7 @@ describe("several on one PostgreSQL database", () => {
     const where = await database();
     const [one, two] = [await opened(where), await opened(where)];
     await write(one, insert("a"), insert("b"));
-    const group = one.begin(0, "exclusive");
+    const group = one.begin("exclusive");
     await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
     let through = false;
     const other = write(two, close("b")).then(() => (through = true));

@@ -108,7 +108,7 @@ describe("when the SQLite file can't be used", () => {
       code: "storage_unavailable",
       message: says(/directory/),
     });
-    expect(() => nowhere.begin(0)).toThrow(/not open/);
+    expect(() => nowhere.begin()).toThrow(/not open/);
     await expect(nowhere.reader.get([])).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 
@@ -120,7 +120,7 @@ describe("when the SQLite file can't be used", () => {
     const other = new DatabaseSync(file);
     onTestFinished(() => other.close());
 
-    const group = port.begin(0);
+    const group = port.begin();
     const [[row = {}] = []] = await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
     other.exec("BEGIN IMMEDIATE; INSERT INTO tidings_notes VALUES ('theirs', '', 0, 1)");
     let committed = false;

@@ -27,7 +27,7 @@ export function closing<P extends StoragePort>(port: P): P {
 export const says = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
 export async function write(port: StoragePort, ...writes: readonly Write[]): Promise<void> {
-  await port.begin(0).commit(writes);
+  await port.begin().commit(writes);
 }
 
 export async function notes(port: StoragePort): Promise<unknown[]> {

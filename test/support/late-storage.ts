@@ -15,7 +15,6 @@ import {
 } from "../../src/ports/storage.ts";
 
 export interface ConnectionOptions {
-  readonly lanes: number;
   /** Each ends when the other side gets to it; by default at once, though in a later microtask. */
   readonly onTheWay: (what: "read" | "rows" | "commit" | "outcome") => Promise<void>;
   /** Told in the moment in which something is committed. */
@@ -37,9 +36,9 @@ export class LateStorage {
     this.#ground = ground;
   }
 
-  connect({ lanes, onTheWay, landed }: ConnectionOptions): Connection {
+  connect({ onTheWay, landed }: ConnectionOptions): Connection {
     const ground = this.#ground;
-    const last = new Map<number, Session>();
+    let last: Session | undefined;
     const open = new Set<Session>();
     const late = async <T>(work: () => T | Promise<T>): Promise<T> => {
       await onTheWay("read");
@@ -49,13 +48,12 @@ export class LateStorage {
     };
     return {
       capabilities: { ...ground.capabilities, synchronous: false },
-      lanes,
       open: (schema) => ground.open(schema),
       migrate: (schema) => ground.migrate(schema),
       migrationSql: (schema, from) => ground.migrationSql(schema, from),
-      begin: (lane, how = "shared"): Group => {
-        const session = new Session(last.get(lane));
-        last.set(lane, session);
+      begin: (how = "shared"): Group => {
+        const session = new Session(last);
+        last = session;
         open.add(session);
         const end = (): void => {
           open.delete(session);
@@ -107,7 +105,7 @@ export class LateStorage {
 
   /** What is committed at this moment. */
   #stored(lookup: Lookup): readonly Row[] {
-    const [rows = []] = this.#ground.begin(0).read([lookup]) as readonly (readonly Row[])[];
+    const [rows = []] = this.#ground.begin().read([lookup]) as readonly (readonly Row[])[];
     return rows;
   }
 
@@ -129,7 +127,7 @@ export class LateStorage {
       session.before ?? this.#others(session) ?? this.#holderOf(session, writes);
     while (!session.isOver && inTheWay() !== undefined) await session.waitFor(inTheWay);
     if (session.isOver) throw new Error("the connection is gone");
-    const committing = this.#ground.begin(0).commit(writes);
+    const committing = this.#ground.begin().commit(writes);
     if (committing instanceof Promise) await committing;
     landed?.(writes);
   }

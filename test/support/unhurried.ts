@@ -24,11 +24,10 @@ export function unhurried(
   });
   return {
     capabilities: port.capabilities,
-    lanes: port.lanes,
     open: (schema) => held(port.open(schema)),
     migrate: (schema) => held(port.migrate(schema)),
     migrationSql: (schema, from) => port.migrationSql(schema, from),
-    begin: (lane, how) => group(port.begin(lane, how)),
+    begin: (how) => group(port.begin(how)),
     host: (handle) => {
       if (port.host === undefined) throw new TypeError("the storage can't join a transaction");
       return group(port.host(handle));

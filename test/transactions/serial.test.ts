@@ -156,14 +156,14 @@ test.each(storages)("any mix of commands of several processes on $name is as if 
 });
 
 test("the same holds where reads and commits take their time", async () => {
-  const timed = fc.asyncProperty(clients, fc.integer(), fc.integer({ min: 1, max: 3 }), async (given, seed, lanes) => {
+  const timed = fc.asyncProperty(clients, fc.integer(), async (given, seed) => {
     const random = seededRandom(seed);
     const ground = memory();
     const storage = new LateStorage(ground);
     const onTheWay = async (): Promise<void> => {
       for (let turns = (random.bytes(1)[0] ?? 0) % 6; turns > 0; turns--) await ground.turn();
     };
-    await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ lanes, onTheWay }))), given);
+    await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ onTheWay }))), given);
   });
   await fc.assert(timed, { numRuns: 1500 });
 });

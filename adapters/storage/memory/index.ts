@@ -21,7 +21,6 @@ class MemoryStorage implements StoragePort<undefined> {
     transactions: 0,
     synchronous: true,
   } as const;
-  readonly lanes = 1;
   readonly #listeners = new Set<() => void>();
   #tables = new Map<string, Table>();
   #version = 0;

@@ -78,7 +78,6 @@ const keptBack = 4;
 
 class PostgresStorage<Client extends PostgresClient> implements StoragePort<Client> {
   readonly capabilities: StorageCapabilities;
-  readonly lanes = 1;
   readonly reader: PostgresReader = new PostgresReader(() => this.#opened());
   readonly #connections: Connections;
   readonly #names: Names;
@@ -119,7 +118,7 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
     return migrationSql(schema, this.#names, from);
   }
 
-  begin(_lane: number, how: Access = "shared"): Group {
+  begin(how: Access = "shared"): Group {
     return this.#opened().groups.begin(how);
   }
 

@@ -43,7 +43,6 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     transactions: 1,
     synchronous: true,
   } as const;
-  readonly lanes = 1;
   readonly #file: string;
   readonly #migrate: boolean;
   readonly #sending: Sending;
@@ -97,7 +96,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     return migrationSql(schema, from);
   }
 
-  begin(_lane: number, how: Access = "shared"): Group {
+  begin(how: Access = "shared"): Group {
     const { writer, transactions } = this.#opened();
     return transactions.between(writer.begin(how));
   }

@@ -43,21 +43,20 @@ export class OpenPorts {
   }
 }
 
-/** Commits as one group on lane 0. */
+/** Commits as one group. */
 export async function write(port: StoragePort, ...writes: readonly Write[]): Promise<void> {
-  await port.begin(0).commit(writes);
+  await port.begin().commit(writes);
 }
 
 function intercepted(port: StoragePort, beforeCommit: (writes: readonly Write[]) => void | Promise<void>): StoragePort {
   return {
     capabilities: port.capabilities,
-    lanes: port.lanes,
     reader: port.reader,
     open: (described) => port.open(described),
     migrate: (described) => port.migrate(described),
     migrationSql: (described, from) => port.migrationSql(described, from),
-    begin(lane, how): Group {
-      const group = port.begin(lane, how);
+    begin(how): Group {
+      const group = port.begin(how);
       return {
         read: (lookups) => group.read(lookups),
         abort: () => group.abort(),

@@ -79,7 +79,7 @@ export const rowCases: Cases = {
       rows.map((row) => [{ ...row, version: 1 }]),
       "rows read",
     );
-    const group = port.begin(0);
+    const group = port.begin();
     same(await group.read([byId("json")]), [[{ ...rows[7], version: 1 }]], "read in a group");
     await group.abort();
   },
@@ -258,7 +258,7 @@ export const rowCases: Cases = {
   "a group under way keeps no one from reading or committing": async (ports) => {
     const port = await ports.port();
     const other = await ports.port();
-    const group = port.begin(0);
+    const group = port.begin();
     await group.read([byId("a")]);
     await write(other, insert(item("a")));
     same(ids(await first(port, byId("a"))), ["a"], "what another committed meanwhile");
@@ -268,10 +268,10 @@ export const rowCases: Cases = {
 
   "a group that is aborted leaves nothing, and one can be aborted after its commit failed": async (ports) => {
     const port = await ports.port();
-    const group = port.begin(0);
+    const group = port.begin();
     await group.read([byId("a")]);
     await group.abort();
-    const refused = port.begin(0);
+    const refused = port.begin();
     await refused.read([byId("a")]);
     await failsAs(StorageConflict, () => refused.commit([update("a", 1, item("a"), "state")]), "a commit");
     await refused.abort();

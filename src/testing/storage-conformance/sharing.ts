@@ -34,7 +34,7 @@ export const sharingCases: Cases = {
     const other = await ports.port();
     await write(port, insert("a"), insert("b"), insert("c"));
     const claim = { index: itemsByTime, key: ["anna"], limit: 2, claim: true };
-    const group = port.begin(0);
+    const group = port.begin();
     const [claimed = []] = await group.read([claim]);
     same(
       claimed.map(({ id }) => id),
@@ -42,11 +42,11 @@ export const sharingCases: Cases = {
       "rows claimed",
     );
     await group.commit([close("a"), close("b")]);
-    const next = other.begin(0);
+    const next = other.begin();
     const [[again] = []] = await next.read([{ index: itemById, key: ["a"], limit: 1, claim: true }]);
     same(again?.["state"], "closed", "the row as its claimer left it");
     await next.abort();
-    const last = port.begin(0);
+    const last = port.begin();
     same((await last.read([claim]))[0]?.length, 2, "rows claimed after an abort");
     await last.abort();
   },
@@ -58,7 +58,7 @@ export const sharingCases: Cases = {
     if (!shared || !durable) return;
     const other = await ports.port();
     await write(port, insert("a"));
-    const group = port.begin(0, "exclusive");
+    const group = port.begin("exclusive");
     await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
     const rival = failsAs(StorageConflict, () => write(other, close("a")), "the other's commit");
     for (let i = 0; i < 20; i++) await port.turn();
@@ -66,7 +66,7 @@ export const sharingCases: Cases = {
     await rival;
     // What it kept out, it lets in again.
     await write(other, insert("b"));
-    const aborted = port.begin(0, "exclusive");
+    const aborted = port.begin("exclusive");
     await aborted.read([{ index: itemById, key: ["a"], limit: 1 }]);
     await aborted.abort();
     await write(other, insert("c"));

@@ -32,7 +32,7 @@ export interface Member {
   alone: boolean;
 }
 
-export interface LaneOptions {
+export interface CommitterOptions {
   readonly port: Pick<StoragePort, "begin" | "turn" | "capabilities">;
   readonly clock: Clock;
   /** What a new row's version begins with. */
@@ -72,15 +72,15 @@ interface Guess {
  * must not be undone behind its back. When the commit meets a conflict, every member runs again, and now keeps others out; when it does so
  * twice, or the storage refuses a write for good, the members run singly, so that one can't keep failing the rest.
  */
-export class Lane {
-  readonly #options: LaneOptions;
+export class Committer {
+  readonly #options: CommitterOptions;
   readonly #bodies: Bodies;
   /** The writes of the group whose commit is under way, and whether it succeeded. */
   #ahead: { readonly overlay: Overlay; readonly landed: Promise<boolean> } | undefined;
   /** What was read by those that are to run again: asked for at once next time. */
   #warm: readonly Lookup[] = [];
 
-  constructor(options: LaneOptions) {
+  constructor(options: CommitterOptions) {
     this.#options = options;
     this.#bodies = new Bodies(() => options.port.turn());
   }
@@ -99,7 +99,7 @@ export class Lane {
     const lookups: Lookup[] = [];
     let group: Group | undefined;
     try {
-      group = port.begin(0, exclusive ? "exclusive" : "shared");
+      group = port.begin(exclusive ? "exclusive" : "shared");
       const snapshot = new GroupSnapshot({ group, ahead: ahead?.overlay, port });
       if (exclusive && this.#warm.length > 0) await snapshot.warm(this.#warm);
       const flight = await this.#runBodies(queue, members, snapshot, lookups);

@@ -1,0 +1,95 @@
+/** Job queues on PostgreSQL, set as their documentation advises for many jobs; each with a pool of the same size. */
+import { Logger, makeWorkerUtils, run, type Runner } from "graphile-worker";
+import { PgBoss } from "pg-boss";
+import type { Database } from "../test/support/postgres-database.ts";
+import { recipient, text } from "./engines.ts";
+import { poolSize } from "./postgres-databases.ts";
+
+export interface Queue extends AsyncDisposable {
+  /** Resolves when the `i`th job is committed. */
+  enqueue(i: number): Promise<unknown>;
+  /** Runs what is in the queue and what comes into it, by a task that does nothing but call `processed`. */
+  work(processed: () => void): Promise<void>;
+}
+
+export interface QueueKind {
+  readonly name: string;
+  /** What its name for adding one job is. */
+  readonly verb: string;
+  /** How it is set to work. */
+  readonly settings: string;
+  open(database: Database): Promise<Queue>;
+}
+
+const payload = (i: number): object => ({ to: recipient("new", i), body: text });
+const task = "send";
+
+/** https://worker.graphile.org/docs/performance: 24 jobs at once, 500 fetched at a time, completions in batches. */
+const graphileWorker: QueueKind = {
+  name: "graphile-worker",
+  verb: "addJob",
+  settings: "concurrentJobs 24, localQueue.size 500, completeJobBatchDelay 0",
+  async open(database) {
+    const pgPool = database.pool({ max: poolSize });
+    // It warns of pools whose clients nobody listens to.
+    pgPool.on("connect", (client) => client.on("error", () => {}));
+    const logger = new Logger(() => () => {});
+    const utils = await makeWorkerUtils({ pgPool, logger });
+    await utils.migrate();
+    let runner: Runner | undefined;
+    return {
+      enqueue: (i) => utils.addJob(task, payload(i)),
+      async work(processed) {
+        runner = await run({
+          pgPool,
+          logger,
+          noHandleSignals: true,
+          taskList: { [task]: processed },
+          preset: {
+            worker: { concurrentJobs: 24, localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+          },
+        });
+      },
+      async [Symbol.asyncDispose]() {
+        await runner?.stop();
+        await utils.release();
+      },
+    };
+  },
+};
+
+/**
+ * https://pgboss.io: batches, fetched one after the other while they come back full. To be woken by NOTIFY would be quicker at rest, and
+ * takes 40 % of the throughput here: each job's commit would carry one.
+ */
+const pgBoss: QueueKind = {
+  name: "pg-boss",
+  verb: "send",
+  settings: "batchSize 500, burstWhenBatchFull, pollingIntervalSeconds 0.5",
+  async open(database) {
+    const boss = new PgBoss({
+      connectionString: database.url,
+      max: poolSize,
+      supervise: false,
+      schedule: false,
+    });
+    boss.on("error", () => {});
+    await boss.start();
+    await boss.createQueue(task);
+    return {
+      enqueue: (i) => boss.send(task, payload(i)),
+      async work(processed) {
+        const options = { batchSize: 500, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 };
+        await boss.work(task, options, (jobs) => {
+          for (const _ of jobs) processed();
+          return Promise.resolve();
+        });
+      },
+      async [Symbol.asyncDispose]() {
+        await boss.stop({ graceful: false });
+      },
+    };
+  },
+};
+
+export const queues: readonly QueueKind[] = [graphileWorker, pgBoss];

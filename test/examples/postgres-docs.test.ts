@@ -1,0 +1,117 @@
+/** What docs/postgres.md says to do and to count on, done and counted. */
+import { readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { MessagingEngine } from "tidings";
+import { fetchHandler } from "tidings/fetch";
+import { postgres } from "tidings/postgres";
+import { sandbox } from "tidings/sandbox";
+import { system } from "tidings/system";
+import { schema } from "../../src/schema.ts";
+import { database, serverUrl } from "../support/postgres.ts";
+import { onServer } from "../support/postgres-database.ts";
+
+const document = readFileSync("docs/postgres.md", "utf8");
+
+/** The SQL under a heading; roles are the whole server's, so they are called something else in each test. */
+function sqlUnder(heading: string, roles: string): string {
+  const section = document.split(/^## /m).find((each) => each.startsWith(heading)) ?? "";
+  const [, sql] = /```sql\n([^]*?)```/.exec(section) ?? [];
+  if (sql === undefined) throw new Error(`docs/postgres.md has no SQL under ${heading}`);
+  return sql.replaceAll(/tidings_(owner|app)\b/g, `${roles}_$1`);
+}
+
+/** Where the schema is there, as the document says. */
+const withoutSchema = (sql: string): string => sql.replace(/^CREATE SCHEMA .*\n/m, "");
+
+/** A database with the document's roles, and pools of theirs. */
+async function withRoles() {
+  const roles = `tidings_${randomUUID().slice(0, 8)}`;
+  const server = await serverUrl();
+  // After the database is gone, and with it all that the roles own.
+  onTestFinished(() => onServer(server, (client) => client.query(`DROP ROLE IF EXISTS ${roles}_owner, ${roles}_app`)));
+  const db = await database();
+  const superuser = db.pool({ max: 1 });
+  await superuser.query(sqlUnder("Roles and rights", roles));
+  const as = (role: "owner" | "app") => db.pool({ options: `-c role=${roles}_${role}` });
+  return { roles, superuser, owner: as("owner"), app: as("app") };
+}
+
+function engineOn(pool: ReturnType<Awaited<ReturnType<typeof database>>["pool"]>): MessagingEngine {
+  const storage = postgres({ pool, schema: "tidings", migrate: false });
+  const engine = new MessagingEngine({ storage, transports: [sandbox()], ...system() });
+  onTestFinished(() => engine.stop());
+  return engine;
+}
+
+async function delivered(engine: MessagingEngine, body: string): Promise<string> {
+  const told = new Promise<string>((resolve) => {
+    engine.on("message.sent", ({ data }) => resolve(data.message_id));
+  });
+  const { secret } = await engine.apiKeys.create({ name: "test" });
+  // Over HTTP, where requests are counted as well.
+  const response = await fetchHandler(engine)(
+    new Request("http://localhost/v1/messages", {
+      method: "POST",
+      headers: { Authorization: `Bearer ${secret}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ to: "+15005550001", body }),
+    }),
+  );
+  expect(response.status).toBe(201);
+  expect(await told).toBe(((await response.json()) as { id: string }).id);
+  return told;
+}
+
+test.each([
+  ["by the owner's engine", (engine: MessagingEngine) => engine.migrate()],
+  ["by the printed SQL", undefined],
+] as const)("the serving role serves what was migrated %s, and can change no table", async (_, migrate) => {
+  const { owner, app } = await withRoles();
+  const migrating = engineOn(owner);
+  await expect(engineOn(app).start()).rejects.toMatchObject({ code: "storage_outdated" });
+  await (migrate === undefined ? owner.query(withoutSchema(migrating.migrationSql())) : migrate(migrating));
+
+  const engine = engineOn(app);
+  await engine.start();
+  await delivered(engine, "Hello");
+  for (const sql of [
+    "ALTER TABLE tidings.tidings_messages ADD COLUMN more text",
+    "TRUNCATE tidings.tidings_messages",
+    "CREATE TABLE tidings.more ()",
+  ]) {
+    await expect(app.query(sql), sql).rejects.toMatchObject({ code: "42501" });
+  }
+});
+
+test("the settings for vacuum are taken, reports are answered, and what the owner removes is gone without harm", async () => {
+  const { roles, owner, app } = await withRoles();
+  const engine = engineOn(app);
+  await engineOn(owner).migrate();
+  await owner.query(sqlUnder("Vacuum", roles));
+  await engine.start();
+  const id = await delivered(engine, "Old");
+  await app.query(sqlUnder("Your own queries", roles));
+
+  const removal = sqlUnder("Big tables", roles);
+  await owner.query(removal);
+  expect(await engine.messages.get(id)).toMatchObject({ status: "delivered" });
+  await owner.query(removal.replace("interval '1 year'", "interval '-1 day'"));
+  await expect(engine.messages.get(id)).rejects.toMatchObject({ code: "not_found" });
+  for (const table of ["messages", "message_attempts", "message_timeline"]) {
+    const { rows } = await owner.query(`SELECT FROM tidings.tidings_${table}`);
+    expect(rows, table).toHaveLength(0);
+  }
+  expect(await engine.messages.get(await delivered(engine, "New"))).toMatchObject({ status: "delivered" });
+});
+
+test("the unique keys without an account are those of the document", () => {
+  const listed = [...document.matchAll(/^ {2}\| `(\w+)` \| `([\w, ]+)` \|/gm)].map(
+    ([, table, key]) => `${table}: ${key}`,
+  );
+  const keys = schema.collections.flatMap((collection) =>
+    [collection.primary, ...collection.indexes]
+      .filter(({ unique, columns }) => unique && !columns.includes("account_id"))
+      .map(({ columns }) => `${collection.name}: ${columns.join(", ")}`),
+  );
+  expect(listed).toEqual(keys);
+});
