@@ -1,6 +1,7 @@
 import { type Collection, type Index, keyOf, type KeyValue } from "../ports/collection.ts";
 import type { Lookup, Row, Write } from "../ports/storage.ts";
 import { byIndex, encodeKey, matches, placeIn } from "./keys.ts";
+import { freeingFirst, type PlannedUpdate } from "./write-order.ts";
 
 /** A row of the engine's, of whatever collection. */
 export type AnySeen = Row & { readonly version: number };
@@ -96,7 +97,8 @@ export class Overlay {
   /** One write for each row. What frees a unique key comes before what takes it: removals, updates, insertions. */
   writes(): Write[] {
     const removals: Write[] = [];
-    const updates: Write[] = [];
+    const holds: Write[] = [];
+    const updates: PlannedUpdate[] = [];
     const insertions: Write[] = [];
     for (const [collection, { entries }] of this.#touched) {
       for (const { key, base, row, changed } of entries.values()) {
@@ -105,16 +107,17 @@ export class Overlay {
         } else if (row === undefined) {
           removals.push({ kind: "remove", collection, key, version: base.version });
         } else if (row === base) {
-          updates.push({ kind: "hold", collection, key, version: base.version });
+          holds.push({ kind: "hold", collection, key, version: base.version });
         } else {
-          updates.push({ kind: "update", collection, key, version: base.version, row, changed: [...changed] });
+          const write = { kind: "update", collection, key, version: base.version, row, changed: [...changed] } as const;
+          updates.push({ write, base });
         }
       }
     }
     for (const [collection, sums] of this.#sums) {
       for (const row of sums.values()) insertions.push({ kind: "add", collection, row });
     }
-    return [...removals, ...updates, ...insertions];
+    return [...removals, ...holds, ...freeingFirst(updates).map(({ write }) => write), ...insertions];
   }
 }
 

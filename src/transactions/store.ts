@@ -224,7 +224,12 @@ export class Store {
  * tell rows of one key apart, and a count those of one millisecond, which each process begins somewhere else.
  */
 function firstVersions(clock: Clock, random: Random): () => number {
-  const [high = 0, low = 0] = random.bytes(2);
-  let count = high * 256 + low;
-  return () => clock.now() * 1_000 + (count++ % 1_000);
+  let count: number | undefined;
+  return () => {
+    if (count === undefined) {
+      const [high = 0, low = 0] = random.bytes(2);
+      count = high * 256 + low;
+    }
+    return clock.now() * 1_000 + (count++ % 1_000);
+  };
 }

@@ -52,8 +52,9 @@ async function follow(
 ): Promise<Following> {
   const headers = last === undefined ? [] : ["Last-Event-ID", last];
   const { status, body } = await call(engine.api, { path: `/v1/events/stream${query}`, key, headers, signal });
-  if (body === null || typeof body === "string" || body instanceof Uint8Array)
-    {throw new Error(`no stream: ${String(body)}`);}
+  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+    throw new Error(`no stream: ${String(body)}`);
+  }
   return { status, chunks: body[Symbol.asyncIterator]() };
 }
 
@@ -98,13 +99,17 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     const { clock, engine } = world();
     const ground = open();
     const [one, other] = [engine(ground.connect()), engine(ground.connect())];
-    const found: unknown[] = [];
-    one.on("message.received", async ({ id, data }) => {
-      found.push([(await other.events.get(id)).id === id, (await other.messages.get(data.message_id)).body]);
+    const finding: Promise<unknown>[] = [];
+    one.on("message.received", ({ id, data }) => {
+      const find = async (): Promise<unknown> => [
+        (await other.events.get(id)).id === id,
+        (await other.messages.get(data.message_id)).body,
+      ];
+      finding.push(find());
     });
     await Promise.all(["a", "b", "c"].map((body) => one.sandbox.inbound({ from: hello.to, body })));
     await clock.settle();
-    expect(found).toEqual([
+    expect(await Promise.all(finding)).toEqual([
       [true, "a"],
       [true, "b"],
       [true, "c"],

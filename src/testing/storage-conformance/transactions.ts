@@ -39,6 +39,32 @@ function gate(): { readonly passed: Promise<void>; open(): void } {
 
 /** Commands through the engine's transactions: what each sees, and what stays of it. */
 export const transactionCases: Cases = {
+  "a unique key that one row frees another can take in the same command, whichever was written first": async (
+    ports,
+  ) => {
+    const store = await ports.store();
+    await store.commit(async (tx) => {
+      tx.insert(items, item("a", { label: "one" }));
+      tx.insert(items, item("b"));
+      tx.insert(items, item("c", { label: "two" }));
+    });
+    await store.commit(async (tx) => {
+      const [a, b, c] = [await tx.get(itemById, ["a"]), await tx.get(itemById, ["b"]), await tx.get(itemById, ["c"])];
+      if (a === undefined || b === undefined || c === undefined) throw new Error("the rows are gone");
+      const touched = tx.update(items, b, { rank: 1 });
+      const moved = tx.update(items, a, { label: "three" });
+      tx.update(items, c, { label: "one" });
+      tx.update(items, touched, { label: "two" });
+      tx.update(items, moved, { rank: 2 });
+    });
+    const rows = await store.reads.getAll(itemById, [["a"], ["b"], ["c"]]);
+    same(
+      rows.map(({ label }) => label),
+      ["three", "two", "one"],
+      "the labels",
+    );
+  },
+
   "a command's writes are there when it is answered, all of them": async (ports) => {
     const store = await ports.store();
     const answered = await store.commit(async (tx) => {
