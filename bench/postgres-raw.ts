@@ -39,7 +39,7 @@ export async function prepareSingles(recipients: Recipients, items: number, with
   return { before: before.map(bulkOf), sends: sends.map(single), items };
 }
 
-/** One transaction for what the engine commits together, up to 64 sends; a statement for each table and kind of write. */
+/** One transaction for what the engine commits together, up to 128 sends; a statement for each table and kind of write. */
 export async function prepareGroups(recipients: Recipients, items: number): Promise<Prepared> {
   const { before, sends } = await record(memory(), recipients, items, 256);
   return { before: before.map(bulkOf), sends: sends.map(bulkOf), items };

@@ -25,7 +25,7 @@ const bulk = (recipients: Recipients): string => `raw in bulk, ${recipients} rec
 
 /**
  * Sends in process, beside what queues take to accept a job, and beside the rows that a send writes, written by hand: row by row in one
- * transaction a send, on a pool of the same size, and in bulk for 64 sends at a time on one connection.
+ * transaction a send, on a pool of the same size, and in bulk for 128 sends at a time on one connection.
  */
 export function postgresSends(server: string): Promise<string> {
   return withPostgresEngine(server, async (each) => {

@@ -19,7 +19,7 @@ const rowsAlone = ({ atOnce }: Load): string => `${atOnce} at once: raw, rows al
 
 /**
  * Sends in process, beside node:sqlite that does the same reads and writes the same rows in the same groups: at 1 one transaction each,
- * at 256 up to 64 in one.
+ * at 256 up to 128 in one.
  */
 export async function sends(): Promise<string> {
   const summary: string[] = [];

@@ -3,7 +3,7 @@
  * merging and running again. An adapter reads keys and ranges, and commits merged writes.
  *
  * Glossary
- * - *group*: what one commit writes for up to 64 concurrent commands.
+ * - *group*: what one commit writes for up to 128 concurrent commands.
  * - *version*: each write of a row adds one to it, and names the one that it saw: a group whose guard fails leaves nothing
  *   and is run again. A row that comes anew under the key of one that is gone begins with a version that that one never had.
  */

@@ -46,7 +46,7 @@ export interface CommitterOptions {
 type Result = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
 /** How many commands share a commit, and for how long a group gathers them. More would make the first ones wait. */
-const groupSize = 64;
+const groupSize = 128;
 const groupMs = 8;
 export const mostConflicts = 8;
 
