@@ -337,13 +337,13 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
   async #serving({ account_id }: Scope, tx?: object): Promise<Executor> {
     const executor = await this.#prepared();
     if (this.#accounts.has(account_id)) return executor;
-    if ((await this.#store.reads.get(accountById, [account_id])) !== undefined) {
-      this.#accounts.set(account_id, true);
-      return executor;
-    }
-    // The host's transaction may have made it, and may yet be rolled back.
-    const made = tx && (await this.#store.within(tx, (within) => within.get(accountById, [account_id])));
-    if (made === undefined) throw notFound("account");
+    // The host's transaction may have made it, and may yet be rolled back. Whoever holds a connection must not wait for another one.
+    const account =
+      tx === undefined
+        ? await this.#store.reads.get(accountById, [account_id])
+        : await this.#store.within(tx, (within) => within.get(accountById, [account_id]));
+    if (account === undefined) throw notFound("account");
+    if (tx === undefined) this.#accounts.set(account_id, true);
     return executor;
   }
 

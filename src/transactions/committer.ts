@@ -92,8 +92,8 @@ export class Committer {
   async runGroup(queue: Member[]): Promise<void> {
     const { port, again } = this.#options;
     const exclusive = (queue[0]?.conflicts ?? 0) > 0;
-    // Nothing may wait for what keeps others out but waits itself.
-    if (exclusive) await this.idle();
+    // Nothing may wait for what keeps others out, or rows to itself, but waits itself.
+    if (exclusive || queue[0]?.claims === true) await this.idle();
     const ahead = this.#ahead;
     const members: Member[] = [];
     const lookups: Lookup[] = [];

@@ -82,6 +82,8 @@ export class HostTransactions {
     } finally {
       // A command that is at it ends before the transaction does; one that comes later would write outside of it.
       await turns.end();
+      // A pool gives the same handle to the next who asks.
+      this.#turns.delete(handle);
     }
   }
 

@@ -123,8 +123,10 @@ export class Overlay {
 
 /** How many rows of the storage a look-up must read, so that enough are left when the overlay is laid over them. */
 export function mostToRead({ index, key, limit }: Lookup, overlay: Overlay): number {
-  // Under a unique key there is one at most.
-  return limit === 1 && index.unique ? 1 : limit + overlay.under(index, key).length;
+  // Under a whole unique key there is one at most.
+  return limit === 1 && index.unique && key.length === index.columns.length
+    ? 1
+    : limit + overlay.under(index, key).length;
 }
 
 /** The rows of a look-up as they are after the writes that are buffered. */

@@ -47,10 +47,16 @@ export class GroupSnapshot implements Snapshot {
     const rows = this.#read(lookup);
     known.set(place, rows);
     if (!(rows instanceof Promise)) return rows;
-    return rows.then((found) => {
-      known.set(place, found);
-      return found;
-    });
+    return rows.then(
+      (found) => {
+        known.set(place, found);
+        return found;
+      },
+      (error: unknown) => {
+        known.delete(place);
+        throw error;
+      },
+    );
   }
 
   /** Asks for all of it at once: what commands read that are run again. */

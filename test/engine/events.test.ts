@@ -109,11 +109,15 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     });
     await Promise.all(["a", "b", "c"].map((body) => one.sandbox.inbound({ from: hello.to, body })));
     await clock.settle();
-    expect(await Promise.all(finding)).toEqual([
-      [true, "a"],
-      [true, "b"],
-      [true, "c"],
-    ]);
+    const found = await Promise.all(finding);
+    expect(found).toHaveLength(3);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        [true, "a"],
+        [true, "b"],
+        [true, "c"],
+      ]),
+    );
   });
 
   it.each(["none", "k"])("are never told of what was rolled back (key: %s)", async (key) => {

@@ -94,3 +94,45 @@ describe("a SQLite file that a thread writes to", () => {
     expect(await notes(port)).toHaveLength(5 + 3 * 52);
   });
 });
+
+describe("groups and host transactions on one SQLite file", () => {
+  it("an exclusive group and a transaction that comes meanwhile take turns", async () => {
+    const port = closing(new SqliteStorage({ file: await temporaryFile(), migrate: true }));
+    await port.open(firstSchema);
+    await write(port, insertNote("a"));
+    const group = port.begin("exclusive");
+    const [[row = {}] = []] = await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+    const order: string[] = [];
+    const transaction = port.transaction(async () => void order.push("transaction"));
+    await port.turn();
+    await group.commit([updateNote(row, { count: 1 })]);
+    order.unshift("group");
+    await transaction;
+    expect(order).toEqual(["group", "transaction"]);
+  });
+
+  it("a group's reads see what was committed before it began, whatever group before it still waits", async () => {
+    const port = closing(threaded(await temporaryFile()));
+    await port.open(firstSchema);
+    const first = port.begin();
+    const landing = first.commit([insertNote("first")]);
+    const ahead = port.begin();
+    await ahead.read([{ index: noteById, key: ["first"], limit: 1 }]);
+    await landing;
+    const last = port.begin();
+    expect(await last.read([{ index: noteById, key: ["first"], limit: 1 }])).toMatchObject([[{ id: "first" }]]);
+    await last.abort();
+    await ahead.abort();
+  });
+
+  it("a storage that is opened while its last engine closes it is open", async () => {
+    const port = closing(threaded(await temporaryFile()));
+    await port.open(firstSchema);
+    await write(port, insertNote("a"));
+    const closed = port.close();
+    await port.turn();
+    await port.open(firstSchema);
+    await closed;
+    expect(await notes(port)).toEqual(["a"]);
+  });
+});

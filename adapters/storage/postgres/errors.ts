@@ -14,8 +14,8 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !isSystemCode(code) ? code : undefined;
 }
 
-/** Node's own codes of five letters. */
-const isSystemCode = (code: string): boolean => code === "EPIPE" || code === "EPERM" || code === "EBUSY";
+/** Node's own codes, some of which have five letters too: no class of SQLSTATEs begins like them. */
+const isSystemCode = (code: string): boolean => code.startsWith("E");
 
 /** The connection is gone, or can't be trusted: what did not come from the server, and what ends a session. */
 export function isLost(error: unknown): boolean {

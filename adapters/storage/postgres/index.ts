@@ -1,13 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { TidingsError } from "../../../src/errors.ts";
 import type { Schema } from "../../../src/ports/collection.ts";
-import type {
-  Access,
-  Admission,
-  AdmissionRequest,
-  Group,
-  StorageCapabilities,
-  StoragePort,
+import {
+  type Access,
+  type Admission,
+  type AdmissionRequest,
+  type Group,
+  type StorageCapabilities,
+  StorageConflict,
+  type StoragePort,
 } from "../../../src/ports/storage.ts";
 import { Admissions } from "./admissions.ts";
 import { begin, commit, committed, Connections, rolledBack, type Taken } from "./connections.ts";
@@ -41,8 +42,8 @@ export interface PostgresOptions {
 /**
  * The storage in a PostgreSQL database (14 or later, encoding UTF8), on the host's own pool. Any number of processes may work on it. A
  * host's transaction is joined through the client that it runs on; `Client` is the type of those that `engine.transaction` gives, the
- * pool's. Text is stored as it is, but for U+0000, which PostgreSQL's
- * text doesn't have: it is stored as two U+0001, and U+0001 as U+0001 U+0002.
+ * pool's. Text is stored as it is, but for U+0000, which PostgreSQL's text doesn't have: it is stored as two U+0001, and U+0001 as
+ * U+0001 U+0002.
  * @throws TidingsError `invalid_option`
  */
 export function postgres<Client extends PostgresClient = PostgresClient>(
@@ -100,7 +101,7 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
     this.#openers++;
     this.#opening ??= this.#connect(schema).catch((error: unknown) => {
       this.#opening = undefined;
-      throw error;
+      return refuse(error);
     });
     try {
       await this.#opening;
@@ -111,7 +112,7 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
   }
 
   async migrate(schema: Schema): Promise<void> {
-    await this.#connections.use((connection) => ensureSchema(connection, schema, this.#names, true));
+    await this.#connections.use((connection) => ensureSchema(connection, schema, this.#names, true)).catch(refuse);
   }
 
   migrationSql(schema: Schema, from = 0): string {
@@ -151,7 +152,7 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
   }
 
   async admit(asked: readonly AdmissionRequest[]): Promise<readonly Admission[]> {
-    return this.#opened().admissions.admit(asked);
+    return this.#opened().admissions.admit(asked).catch(refuse);
   }
 
   watch(listener: () => void): () => void {
@@ -208,4 +209,10 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
     if (this.#open === undefined) throw new TidingsError("storage_unavailable", "The storage is not open.");
     return this.#open;
   }
+}
+
+/** Outside of groups nobody runs anything again. */
+function refuse(error: unknown): never {
+  if (!(error instanceof StorageConflict)) throw error;
+  throw new TidingsError("storage_unavailable", "Another transaction keeps what is needed here.", { cause: error });
 }

@@ -22,7 +22,8 @@ export class PostgresReader implements Reader {
 
   async range(range: Range): Promise<readonly Row[]> {
     const { rows, unplaced } = await this.#range(range);
-    if (!unplaced || rows.length >= range.limit) return rows;
+    // What has no place yet comes last.
+    if (!unplaced || (range.order === "ascending" && rows.length >= range.limit)) return rows;
     const { connections, names, table } = this.#ground();
     const log = table(range.index.collection.name);
     // A database that takes no writes can still be read as far as it goes.

@@ -71,7 +71,6 @@ function planOf(table: Table, index: Index, length: number): LookupPlan {
   return { sql: point ? from : `${from}${orderBy(index, length, "ASC")}${limited}`, point };
 }
 
-
 function rangeSql(table: Table, stretch: Stretch): { sql: string; values: Stored[] } {
   const { index, prefix, order, after, until, present, skip = 0, limit } = stretch;
   const columns = orderOf(index).slice(prefix.length);

@@ -98,7 +98,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   begin(how: Access = "shared"): Group {
     const { writer, transactions } = this.#opened();
-    return transactions.between(writer.begin(how));
+    return transactions.between(writer.begin(how), how);
   }
 
   host(handle: unknown): Group {
@@ -137,10 +137,11 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     if (this.#openers > 0) return;
     const closing = this.#open;
     this.#open = undefined;
+    // Who opens it from here on opens it anew.
+    this.#opening = undefined;
     closing?.transactions.close();
     await closing?.writer.close();
     closing?.close();
-    this.#opening = undefined;
   }
 
   async #connect(schema: Schema): Promise<void> {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { TidingsError } from "../../../src/errors.ts";
-import type { Group, Write } from "../../../src/ports/storage.ts";
+import type { Access, Group, Write } from "../../../src/ports/storage.ts";
 import { patienceMs, translated, whenUnlocked } from "./errors.ts";
 import { rollBack } from "./migrations.ts";
 
@@ -34,22 +34,37 @@ export class Transactions {
     }
   }
 
-  /** The writer's group, whose commit takes its turn between transactions: asking for the lock again and again it might never get it. */
-  between(group: Group): Group {
-    return {
-      read: (lookups) => group.read(lookups),
-      commit: (writes) => (this.#coming === 0 ? group.commit(writes) : this.#commit(group, writes)),
-      abort: () => group.abort(),
+  /**
+   * The writer's group, which takes its turn between transactions: asking for the lock again and again it might never get it. An
+   * exclusive one has its turn from its first read on, when it takes the lock, others for their commit alone.
+   */
+  between(group: Group, how: Access): Group {
+    let turn: Promise<() => void> | undefined;
+    const inTurn = async <T>(work: () => T | Promise<T>): Promise<T> => {
+      await (turn ??= this.#turn());
+      return work();
     };
-  }
-
-  async #commit(group: Group, writes: readonly Write[]): Promise<void> {
-    const leave = await this.#turn();
-    try {
-      await group.commit(writes);
-    } finally {
-      leave();
-    }
+    const leave = async (): Promise<void> => {
+      const leaving = turn;
+      turn = undefined;
+      (await leaving?.catch(() => undefined))?.();
+    };
+    const commit = async (writes: readonly Write[]): Promise<void> => {
+      try {
+        await inTurn(() => group.commit(writes));
+      } finally {
+        await leave();
+      }
+    };
+    const abort = async (): Promise<void> => {
+      await group.abort();
+      await leave();
+    };
+    return {
+      read: (lookups) => (how === "exclusive" ? inTurn(() => group.read(lookups)) : group.read(lookups)),
+      commit: (writes) => (turn === undefined && this.#coming === 0 ? group.commit(writes) : commit(writes)),
+      abort: () => (turn === undefined ? group.abort() : abort()),
+    };
   }
 
   /** Takes the connection from whoever has a transaction open: it leaves no trace. */

@@ -32,13 +32,20 @@ export class Writer {
   begin(how: Access): Group {
     this.#groups++;
     let open = true;
+    let hasRead = false;
     const end = (): void => {
       if (!open) return;
       open = false;
       if (--this.#groups === 0) this.#ended?.();
     };
     return {
-      read: (lookups) => whenUnlocked(() => this.#read(lookups, how)),
+      read: (lookups) =>
+        whenUnlocked(() => {
+          // What the group before read in is older than what has been committed since.
+          if (!hasRead) this.#endReading();
+          hasRead = true;
+          return this.#read(lookups, how);
+        }),
       commit: (writes) => {
         let waits: Promise<void> | undefined;
         try {
