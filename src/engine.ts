@@ -181,7 +181,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
    * Opens a transaction of the storage and runs `work` with its handle, on which your own statements run and which every change takes
    * as `{ tx }`. Commits when `work` resolves, and then hands over what was queued and calls the handlers of `on`; rolls back when it
    * rejects, and leaves no trace. On SQLite the handle is a `DatabaseSync`, and nobody else writes to the file until `work` is done.
-   * @throws TidingsError `invalid_option` where the storage has none, `storage_unavailable`, `overloaded`; and what `work` throws
+   * @throws TidingsError `invalid_option` where the storage has none, `storage_unavailable`, `overloaded`; and what `work` throws, as
+   * changes within it do with `storage_contended`: run it again then
    */
   async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
     await this.#prepared();

@@ -61,6 +61,8 @@ export function unhurried(
 }
 
 let underWay = 0;
+/** One loop takes the turns: a second one beside it would make every turn of the event loop as much longer. */
+let isTurning = false;
 
 export function held<T>(call: T): T {
   if (!(call instanceof Promise)) return call;
@@ -72,7 +74,8 @@ export function held<T>(call: T): T {
 /** Answers how to let time go on again. */
 function hold(): () => void {
   let isHeld = true;
-  if (underWay++ === 0) void turns();
+  underWay++;
+  if (!isTurning) void turns();
   return () => {
     if (isHeld) underWay--;
     isHeld = false;
@@ -81,10 +84,12 @@ function hold(): () => void {
 
 /** Takes turns, with a rest before each: the server needs the processor more. */
 async function turns(): Promise<void> {
+  isTurning = true;
   while (underWay > 0) {
     Atomics.wait(bed, 0, 0, restMs);
     await setImmediate();
   }
+  isTurning = false;
 }
 const restMs = 0.1;
 const bed = new Int32Array(new SharedArrayBuffer(4));
