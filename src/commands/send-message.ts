@@ -1,5 +1,5 @@
 import { identities } from "../domain/contacts/rows.ts";
-import { arm } from "../domain/jobs/rows.ts";
+import { arm, armNew } from "../domain/jobs/rows.ts";
 import { messageResource } from "../domain/messages/resource.ts";
 import { messages, untouched } from "../domain/messages/rows.ts";
 import { channelOf, mediumOf, plan } from "../domain/messages/rules.ts";
@@ -12,9 +12,9 @@ import type { Command } from "../operation.ts";
 import type { Actor } from "./steps/append-event.ts";
 import { chooseSender } from "./steps/choose-sender.ts";
 import { countMessage } from "./steps/count-message.ts";
-import { findContact } from "./steps/find-contact.ts";
+import { meetContact } from "./steps/find-contact.ts";
 import { findRecipient } from "./steps/find-recipient.ts";
-import { openConversation, takePlace } from "./steps/open-conversation.ts";
+import { beginConversation, findConversation, takePlace } from "./steps/open-conversation.ts";
 import { releaseJob, sendJob } from "./steps/send-jobs.ts";
 
 /** Accepts a message: it is queued, or scheduled, and will be handed over by whichever engine gets to it. */
@@ -34,17 +34,16 @@ export const sendMessage: Command<SendMessage, Message> = {
     const channel = channelOf(input);
     const medium = mediumOf(channel);
     const known = await findRecipient(tx, call.scope, medium, input.to);
-    const identity = known ?? (await findContact(tx, actor, medium, input.to));
-    const { transports } = call.services;
-    const sender = await chooseSender(
-      tx,
-      call.scope,
-      { channel, from: input.from, last: identity.last_sender_id },
-      transports,
-    );
+    const identity = known ?? meetContact(tx, actor, medium, input.to);
+    const wish = { channel, from: input.from, last: identity.last_sender_id };
+    // Neither rests on the other, so they are read together; and a contact that was met just now has no conversation.
+    const [sender, active] = await Promise.all([
+      chooseSender(tx, call.scope, wish, call.services.transports),
+      known && findConversation(tx, known),
+    ]);
     if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
 
-    const conversation = await openConversation(tx, actor, identity);
+    const conversation = active ?? (await beginConversation(tx, actor, identity));
     const id = actor.drawId("msg");
     const segments = channel === "sms" ? segmentsOf(input.body) : null;
     const message = tx.insert(messages, {
@@ -77,7 +76,9 @@ export const sendMessage: Command<SendMessage, Message> = {
       ...patchOf(state),
     });
     countMessage(tx, message);
-    await arm(tx, state.status === "queued" ? sendJob(message, tx.now) : releaseJob(message, state.send_at));
+    if (state.status !== "queued") armNew(tx, releaseJob(message, state.send_at));
+    else if (active === undefined) armNew(tx, sendJob(message, tx.now));
+    else await arm(tx, sendJob(message, tx.now));
     return messageResource(message);
   },
 };

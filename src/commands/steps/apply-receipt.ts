@@ -48,8 +48,9 @@ export async function takeReceipts(
   let moved = message;
   for (const receipt of receipts) moved = await applyReceipt(tx, actor, moved, attempt, receipt);
   // The answer may never come. Then nobody looks after it, unless somebody does when it must have come.
-  if (moved.status === "sent" && attempt.outcome !== "accepted")
-    {await arm(tx, followUpJob(attempt, attempt.leased_until));}
+  if (moved.status === "sent" && attempt.outcome !== "accepted") {
+    await arm(tx, followUpJob(attempt, attempt.leased_until));
+  }
   return moved;
 }
 

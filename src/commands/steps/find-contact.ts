@@ -7,10 +7,15 @@ import { type Actor, appendEvent } from "./append-event.ts";
 
 /** Whose address it is. An address that was never seen becomes a contact. */
 export async function findContact(tx: Tx, actor: Actor, medium: Medium, address: string): Promise<Seen<IdentityRow>> {
-  const { scope, drawId } = actor;
-  const known = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address]);
-  if (known !== undefined) return known;
+  const { account_id, mode } = actor.scope;
+  return (
+    (await tx.get(identityByAddress, [account_id, mode, medium, address])) ?? meetContact(tx, actor, medium, address)
+  );
+}
 
+/** Makes a contact of an address that was looked for and never seen. */
+export function meetContact(tx: Tx, actor: Actor, medium: Medium, address: string): Seen<IdentityRow> {
+  const { scope, drawId } = actor;
   const contact = tx.insert(contacts, {
     ...scope,
     id: drawId("ct"),

@@ -9,11 +9,21 @@ import { type Actor, appendEvent } from "./append-event.ts";
 
 /** The contact's active conversation on a medium; a new one where there is none. */
 export async function openConversation(tx: Tx, actor: Actor, identity: IdentityRow): Promise<Seen<ConversationRow>> {
+  return (await findConversation(tx, identity)) ?? (await beginConversation(tx, actor, identity));
+}
+
+/** The contact's active conversation on a medium. */
+export function findConversation(
+  tx: Tx,
+  { contact_id, medium }: IdentityRow,
+): Promise<Seen<ConversationRow> | undefined> {
+  return tx.get(activeConversation, [contact_id, medium]);
+}
+
+/** Makes one for a contact that is known to have none. */
+export async function beginConversation(tx: Tx, actor: Actor, identity: IdentityRow): Promise<Seen<ConversationRow>> {
   const { scope, drawId } = actor;
   const { contact_id, medium, address } = identity;
-  const active = await tx.get(activeConversation, [contact_id, medium]);
-  if (active !== undefined) return active;
-
   const conversation = tx.insert(conversations, {
     ...scope,
     id: drawId("conv"),

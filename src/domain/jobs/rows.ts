@@ -37,13 +37,18 @@ export const jobsByLane = jobs.index("by_lane", ["lane", "due_at"]);
 export async function arm(tx: Tx, order: JobOrder): Promise<void> {
   const job = await tx.get(jobByName, [order.kind, order.key], { hold: true });
   if (job === undefined) {
-    tx.insert(jobs, { ...order, leased: false, fence: 0, rearmed_at: null, failures: 0 });
+    armNew(tx, order);
   } else if (job.leased) {
     if (job.rearmed_at === null || job.rearmed_at > order.due_at) tx.update(jobs, job, { rearmed_at: order.due_at });
   } else if (job.due_at > order.due_at) {
     tx.update(jobs, job, { due_at: order.due_at });
   }
   // Otherwise it is due early enough. Holding it guards against a dispatcher that finishes it while this commits.
+}
+
+/** Arms a job whose key was drawn in this transaction: nobody can have armed it. */
+export function armNew(tx: Tx, order: JobOrder): void {
+  tx.insert(jobs, { ...order, leased: false, fence: 0, rearmed_at: null, failures: 0 });
 }
 
 /** Removes a job that nobody has to do any more. One that runs at this moment finds nothing to do. */
