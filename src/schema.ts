@@ -1,12 +1,15 @@
 import { accounts } from "./domain/accounts/rows.ts";
 import { consumerEvents, consumers } from "./domain/consumers/rows.ts";
-import { contacts, identities } from "./domain/contacts/rows.ts";
-import { conversations } from "./domain/conversations/rows.ts";
+import { consentEvidence, consents } from "./domain/consents/rows.ts";
+import { contactLabels, contacts, identities } from "./domain/contacts/rows.ts";
+import { conversationLabels, conversations, notes } from "./domain/conversations/rows.ts";
 import { events } from "./domain/events/rows.ts";
 import { jobs } from "./domain/jobs/rows.ts";
 import { keys } from "./domain/keys/rows.ts";
 import { attempts, inboundIds, messages, parkedReceipts, timeline } from "./domain/messages/rows.ts";
+import { observations } from "./domain/observations/rows.ts";
 import { defaultSenders, senders } from "./domain/senders/rows.ts";
+import { messageScores } from "./domain/sentiment/rows.ts";
 import { settings } from "./domain/settings/rows.ts";
 import { usage } from "./domain/usage/rows.ts";
 import { idempotency } from "./idempotency/rows.ts";
@@ -20,13 +23,20 @@ export const schema: Schema = schemaOf([
   senders,
   defaultSenders,
   contacts,
+  contactLabels,
   identities,
+  consents,
+  consentEvidence,
   conversations,
+  conversationLabels,
+  notes,
   messages,
   attempts,
   timeline,
   parkedReceipts,
   inboundIds,
+  messageScores,
+  observations,
   events,
   consumers,
   consumerEvents,

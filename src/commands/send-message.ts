@@ -14,7 +14,7 @@ import { chooseSender } from "./steps/choose-sender.ts";
 import { countMessage } from "./steps/count-message.ts";
 import { meetContact } from "./steps/find-contact.ts";
 import { findRecipient } from "./steps/find-recipient.ts";
-import { beginConversation, findConversation, takePlace } from "./steps/open-conversation.ts";
+import { beginConversation, findConversation, isActive, takePlace } from "./steps/open-conversation.ts";
 import { releaseJob, sendJob } from "./steps/send-jobs.ts";
 
 /** Accepts a message: it is queued, or scheduled, and will be handed over by whichever engine gets to it. */
@@ -37,13 +37,14 @@ export const sendMessage: Command<SendMessage, Message> = {
     const identity = known ?? meetContact(tx, actor, medium, input.to);
     const wish = { channel, from: input.from, last: identity.last_sender_id };
     // Neither rests on the other, so they are read together; and a contact that was met just now has no conversation.
-    const [sender, active] = await Promise.all([
+    const [sender, current] = await Promise.all([
       chooseSender(tx, call.scope, wish, call.services.transports),
       known && findConversation(tx, known),
     ]);
     if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
 
-    const conversation = active ?? (await beginConversation(tx, actor, identity));
+    const goesOn = isActive(current);
+    const conversation = goesOn ? current : await beginConversation(tx, actor, identity, current);
     const id = actor.drawId("msg");
     const segments = channel === "sms" ? segmentsOf(input.body) : null;
     const message = tx.insert(messages, {
@@ -77,7 +78,7 @@ export const sendMessage: Command<SendMessage, Message> = {
     });
     countMessage(tx, message);
     if (state.status !== "queued") armNew(tx, releaseJob(message, state.send_at));
-    else if (active === undefined) armNew(tx, sendJob(message, tx.now));
+    else if (!goesOn) armNew(tx, sendJob(message, tx.now));
     else await arm(tx, sendJob(message, tx.now));
     return messageResource(message);
   },

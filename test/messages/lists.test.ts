@@ -42,6 +42,7 @@ function row(scope: Scope, n: number): MessageRow {
     error: null,
     transport: null,
     provider_message_id: null,
+    opt_out_suspected: false,
     metadata: {},
     idempotency_key: null,
     attempts: 0,

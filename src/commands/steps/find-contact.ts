@@ -26,7 +26,9 @@ export function meetContact(tx: Tx, actor: Actor, medium: Medium, address: strin
     language: null,
     labels: [],
     attributes: {},
+    mood: null,
     merged_into: null,
+    last_message_at: null,
     created_at: tx.now,
     updated_at: tx.now,
   });
@@ -36,6 +38,8 @@ export function meetContact(tx: Tx, actor: Actor, medium: Medium, address: strin
     address,
     contact_id: contact.id,
     last_sender_id: null,
+    consent: "unknown",
+    opted_out_of: [],
     created_at: tx.now,
   });
   appendEvent(

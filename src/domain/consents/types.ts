@@ -5,15 +5,21 @@ import { mediumSchema, timestamp } from "../../fields.ts";
 export const consentMediumSchema = z.enum(["text", "webchat", "all"]);
 export type ConsentMedium = z.infer<typeof consentMediumSchema>;
 
+export const consentStatusSchema = z.enum(["opted_in", "opted_out", "unknown"]);
+export type ConsentStatus = z.infer<typeof consentStatusSchema>;
+
+export const consentSourceSchema = z.enum(["keyword", "api", "import", "carrier", "human"]);
+export type ConsentSource = z.infer<typeof consentSourceSchema>;
+
 export const consentSchema = z
   .strictObject({
     medium: mediumSchema,
     address: z.string(),
-    status: z.enum(["opted_in", "opted_out", "unknown"]),
+    status: consentStatusSchema,
     evidence: z.array(
       z.strictObject({
         status: z.enum(["opted_in", "opted_out"]),
-        source: z.enum(["keyword", "api", "import", "carrier", "human"]),
+        source: consentSourceSchema,
         message_id: z.string().nullable().meta({ description: "The inbound that said so." }),
         detail: z.string().nullable(),
         at: timestamp,

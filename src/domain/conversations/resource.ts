@@ -23,7 +23,7 @@ export function conversationResource(
     unread_count,
     last_message,
     message_count,
-    opt_out_suspected: false,
+    opt_out_suspected: row.opt_out_suspected,
     metadata: { ...row.metadata },
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),

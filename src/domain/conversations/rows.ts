@@ -1,7 +1,9 @@
-import type { AccountId, ContactId, ConversationId, MessageId } from "../../ids.ts";
-import { collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
+import type { AccountId, ContactId, ConversationId, MessageId, NoteId } from "../../ids.ts";
+import { boolean, collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
 import type { Mode } from "../../scope.ts";
 import type { Medium } from "../../fields.ts";
+import type { Author } from "../messages/types.ts";
+import type { ConversationStatus, Handler, Priority } from "./types.ts";
 
 export interface ConversationRow {
   readonly account_id: AccountId;
@@ -9,14 +11,22 @@ export interface ConversationRow {
   readonly id: ConversationId;
   readonly contact_id: ContactId;
   readonly medium: Medium;
-  readonly status: "open" | "snoozed" | "closed";
-  readonly handler: "ai" | "queue" | "human" | "none";
+  readonly status: ConversationStatus;
+  /**
+   * The contact's last conversation on the medium: the active one, or else the one that an inbound may open again. Null for those before
+   * it, which stay closed.
+   */
+  readonly current: true | null;
+  readonly handler: Handler;
   readonly assignee_type: "human" | "agent" | null;
   readonly assignee_id: string | null;
   readonly labels: readonly string[];
-  readonly priority: "low" | "normal" | "high" | "urgent";
+  readonly priority: Priority;
   readonly snoozed_until: number | null;
   readonly unread_count: number;
+  /** When the first of those came; null when all was read. */
+  readonly unread_since: number | null;
+  readonly opt_out_suspected: boolean;
   /** Also the sequence number of its last message: they have no gaps. */
   readonly message_count: number;
   readonly last_message_id: MessageId | null;
@@ -35,6 +45,7 @@ export const conversations = collection<ConversationRow>("conversations", {
   contact_id: text,
   medium: text,
   status: text,
+  current: nullable(boolean),
   handler: text,
   assignee_type: nullable(text),
   assignee_id: nullable(text),
@@ -42,6 +53,8 @@ export const conversations = collection<ConversationRow>("conversations", {
   priority: text,
   snoozed_until: nullable(time),
   unread_count: integer,
+  unread_since: nullable(time),
+  opt_out_suspected: boolean,
   message_count: integer,
   last_message_id: nullable(text),
   last_activity_at: time,
@@ -51,8 +64,73 @@ export const conversations = collection<ConversationRow>("conversations", {
   closed_at: nullable(time),
 });
 export const conversationById = conversations.key("account_id", "mode", "id");
-/** One active conversation for each contact and medium, whatever races. */
-export const activeConversation = conversations.unique("active", ["contact_id", "medium"], {
-  where: { column: "status", in: ["open", "snoozed"] },
+/** One current conversation, so one active one, for each contact and medium, whatever races. */
+export const currentConversation = conversations.unique("current", ["contact_id", "medium"], {
+  where: { column: "current", present: true },
 });
-export const conversationsByActivity = conversations.index("by_activity", ["account_id", "mode", "last_activity_at"]);
+export const conversationsOfContact = conversations.index("by_contact", ["contact_id", "id"]);
+
+/**
+ * The inbox: the newest activity of each status first. Every message moves its conversation in it, so it is the only index over all of
+ * them; the others have but those that stand out.
+ */
+export const inbox = conversations.index("inbox", ["account_id", "mode", "status", "last_activity_at"]);
+export const inboxByAssignee = conversations.index(
+  "by_assignee",
+  ["account_id", "mode", "assignee_id", "last_activity_at"],
+  { where: { column: "assignee_id", present: true } },
+);
+export const inboxByHandler = conversations.index("by_handler", ["account_id", "mode", "handler", "last_activity_at"], {
+  where: { column: "handler", in: ["ai", "queue", "human"] },
+});
+export const inboxUnread = conversations.index("unread", ["account_id", "mode", "last_activity_at"], {
+  where: { column: "unread_since", present: true },
+});
+
+/** A label of a conversation, and the conversation's activity, which orders those that have one. */
+export interface ConversationLabelRow {
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly label: string;
+  readonly conversation_id: ConversationId;
+  readonly last_activity_at: number;
+}
+
+export const conversationLabels = collection<ConversationLabelRow>("conversation_labels", {
+  account_id: text,
+  mode: text,
+  label: text,
+  conversation_id: text,
+  last_activity_at: time,
+});
+export const conversationLabelByName = conversationLabels.key("account_id", "mode", "label", "conversation_id");
+export const inboxByLabel = conversationLabels.index("by_activity", [
+  "account_id",
+  "mode",
+  "label",
+  "last_activity_at",
+]);
+
+/** What the host's people write to each other about a conversation. */
+export interface NoteRow {
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly conversation_id: ConversationId;
+  readonly id: NoteId;
+  readonly author_type: Author["type"];
+  readonly author_id: string | null;
+  readonly body: string;
+  readonly created_at: number;
+}
+
+export const notes = collection<NoteRow>("notes", {
+  account_id: text,
+  mode: text,
+  conversation_id: text,
+  id: text,
+  author_type: text,
+  author_id: nullable(text),
+  body: text,
+  created_at: time,
+});
+export const noteById = notes.key("account_id", "mode", "conversation_id", "id");

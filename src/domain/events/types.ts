@@ -1,5 +1,6 @@
 /** What happened, told to handlers, streams and webhooks alike. */
 import { z } from "zod";
+import { consentSourceSchema } from "../consents/types.ts";
 import { contactReferenceSchema, contactSchema } from "../contacts/types.ts";
 import { conversationSchema } from "../conversations/types.ts";
 import { channelSchema, ids, mediumSchema, pageFields, timestamp } from "../../fields.ts";
@@ -11,7 +12,7 @@ const consentChange = z.strictObject({
   contact: contactReferenceSchema,
   medium: mediumSchema,
   address: z.string(),
-  source: z.enum(["keyword", "api", "import", "carrier", "human"]),
+  source: consentSourceSchema,
   message_id: ids.message.nullable(),
 });
 

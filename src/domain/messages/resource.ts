@@ -25,7 +25,7 @@ export function messageResource(row: MessageRow): Message {
     provider_message_id: row.provider_message_id,
     metadata: { ...row.metadata },
     idempotency_key: row.idempotency_key,
-    opt_out_suspected: false,
+    opt_out_suspected: row.opt_out_suspected,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     sent_at: isoOrNull(row.sent_at),

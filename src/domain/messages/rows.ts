@@ -1,5 +1,5 @@
 import type { AccountId, AttemptId, ContactId, ConversationId, EntryId, MessageId } from "../../ids.ts";
-import { collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
+import { boolean, collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
 import type { Channel, Media, Receipt } from "../../ports/transport.ts";
 import type { Mode } from "../../scope.ts";
 import type { TimelineEntry } from "../timeline/types.ts";
@@ -34,6 +34,7 @@ export interface MessageRow {
   readonly provider_message_id: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly idempotency_key: string | null;
+  readonly opt_out_suspected: boolean;
   /** Hand-overs that were tried. */
   readonly attempts: number;
   /** Not handed over again before this. */
@@ -73,6 +74,7 @@ export const messages = collection<MessageRow>("messages", {
   provider_message_id: nullable(text),
   metadata: json,
   idempotency_key: nullable(text),
+  opt_out_suspected: boolean,
   attempts: integer,
   retry_at: nullable(time),
   carriage: nullable(json),
@@ -86,6 +88,7 @@ export const messages = collection<MessageRow>("messages", {
 export const untouched = {
   error: null,
   provider_message_id: null,
+  opt_out_suspected: false,
   attempts: 0,
   retry_at: null,
   carriage: null,

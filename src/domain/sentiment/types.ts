@@ -20,3 +20,11 @@ export const contactSentimentSchema = z
   })
   .meta({ id: "ContactSentiment", description: "Current mood, its trend, and the messages that moved it." });
 export interface ContactSentiment extends z.infer<typeof contactSentimentSchema> {}
+
+/** What scores of a contact's messages come to, one after the other. */
+export interface Mood {
+  readonly label: SentimentLabel;
+  /** The exponentially weighted mean, before it is corrected for having begun at zero. */
+  readonly mean: number;
+  readonly messages: number;
+}
