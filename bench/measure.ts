@@ -25,7 +25,7 @@ export async function medians(contenders: readonly Contender[], rounds: number):
   return new Map([...rates].map(([name, each]) => [name, median(each)]));
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const [low = 0, high = low] = sorted.length % 2 === 0 ? sorted.slice(middle - 1, middle + 1) : sorted.slice(middle);

@@ -4,29 +4,39 @@ import type { NewsDesk } from "./events/news.ts";
 import type { Executor } from "./execute.ts";
 import { accountById } from "./domain/accounts/rows.ts";
 import { defaultAccountId } from "./commands/prepare-storage.ts";
+import type { DrawId } from "./ids.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Limits } from "./options.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { StoragePort } from "./ports/storage.ts";
 import type { Transport } from "./ports/transport.ts";
 import { rateLimiter } from "./rate-limits/limiter.ts";
+import { letIn } from "./webchat/visitors.ts";
 import { type SinkOptions, transportSink } from "./transport-sink.ts";
 
-export interface BackendOptions extends SinkOptions {
+export interface BackendOptions extends Omit<SinkOptions, "services"> {
+  readonly drawId: DrawId;
   readonly storage: StoragePort;
   readonly clock: Clock;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
   readonly keyRing: KeyRing;
   readonly news: NewsDesk;
+  /** Of pages that may talk to visitors' routes. */
+  readonly origins: readonly string[];
   /** The executor, once the storage is open. */
   readonly prepared: () => Promise<Executor>;
 }
 
+/** A browser asks for nothing else than to write, to mark what it has and to come again. */
+const visitorRequestsPerSecond = 20;
+
 /** The engine as the HTTP surface sees it. */
 export function apiBackend(options: BackendOptions): ApiBackend {
-  const { storage, store, drawId, logger, clock, limits, transports, keyRing, news, prepared } = options;
+  const { storage, store, drawId, logger, clock, limits, transports, keyRing, news, origins, prepared } = options;
   const limiter = rateLimiter(clock, storage);
+  // Each process for itself: sessions come and go, and would leave their counts behind in a storage.
+  const visitorLimiter = rateLimiter(clock, {});
   return {
     drawId,
     limits,
@@ -35,23 +45,30 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       await prepared();
       return keyRing.authenticate(secret);
     },
+    letIn: async (session_id, token) => {
+      const { services } = await prepared();
+      return letIn({ reads: store.reads, secret: services.secret, now: clock.now() }, session_id, token);
+    },
+    admitVisitor: ({ caller }) => visitorLimiter.admit(caller.session_id, visitorRequestsPerSecond),
+    origins,
     admit: ({ caller, requests_per_second }) => limiter.admit(caller.key_id, requests_per_second),
     execute: async (command, input, context) => (await prepared()).execute(command, input, context),
     run: async (procedure, input, context) => (await prepared()).run(procedure, input, context),
+    rows: async (procedure, rows, context) => (await prepared()).runRows(procedure, rows, context),
     query: async (query, input, context) => (await prepared()).query(query, input, context),
     stream: async (stream, input, context, signal) => {
       const executor = await prepared();
       const { caller } = context;
       const goesOn = async (): Promise<boolean> =>
-        !news.closed && (caller.type === "host" || (await keyRing.isValid(caller)));
-      return executor.open(stream, input, context, { news: () => news.open(signal), goesOn }, signal);
+        !news.closed && (caller.type !== "key" || (await keyRing.isValid(caller)));
+      return executor.open(stream, input, context, { news: (mailbox) => news.open(signal, mailbox), goesOn }, signal);
     },
     callback: async (name, request) => {
       const transport = transports.find((each) => each.name === name);
       if (transport?.parseCallback === undefined) throw notFound("transport");
-      await prepared();
+      const { services } = await prepared();
       const { receipts, inbound, response } = await transport.parseCallback(request);
-      const sink = transportSink(name, { store, drawId, logger });
+      const sink = transportSink(name, { store, services, logger });
       // Committed before the carrier is told so: what fails here, it sends again.
       await Promise.all([
         ...receipts.map(({ subject, receipt }) => sink.receipt(subject, receipt)),

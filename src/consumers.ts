@@ -24,7 +24,10 @@ export interface Consumer {
   resume(eventId: string): Promise<void>;
   /** Leaves a parked event undone for good, and goes on behind it. @throws TidingsError `not_found` when it is not parked */
   skip(eventId: string): Promise<void>;
-  /** Calls the handler no more in this engine; resolves when it has come back from its last calls. */
+  /**
+   * Calls the handler no more in this engine; resolves when it has come back from its last calls. Awaited within one of them it waits
+   * for that one too, until its deadline (10 s) is over: there, call it without awaiting it.
+   */
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 import { createSecretKey } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { z } from "zod";
-import { type AccountHandle, accountHandle, type CommandOptions, type Run } from "./account-handle.ts";
+import { type AccountHandle, accountHandle, type Accounts, type CommandOptions, type Run } from "./account-handle.ts";
 import { apiBackend } from "./api-backend.ts";
 import { type Consumer, Consumers } from "./consumers.ts";
 import { apiHandler } from "./api/handler.ts";
@@ -12,35 +11,28 @@ import { defaultAccountId, prepareStorage } from "./commands/prepare-storage.ts"
 import { carriersOf } from "./commands/steps/carriers.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { accountById } from "./domain/accounts/rows.ts";
-import type { CreateAccount, CreatedAccount } from "./domain/accounts/types.ts";
 import type { ConsumeOptions, ConsumerHandler } from "./domain/consumers/types.ts";
 import type { EventType } from "./domain/events/types.ts";
 import { arm } from "./domain/jobs/rows.ts";
-import { invalid, notFound, TidingsError } from "./errors.ts";
+import { notFound, TidingsError } from "./errors.ts";
 import { EventBus, type EventHandler } from "./events/bus.ts";
 import { NewsDesk } from "./events/news.ts";
 import { type Context, Executor } from "./execute.ts";
-import { isIdempotencyKey } from "./idempotency/key.ts";
+import { HostPolicies } from "./host-policies.ts";
+import { checkedKey } from "./idempotency/key.ts";
 import { type AccountId, type DrawId, idSource, isId } from "./ids.ts";
-import { consumeHandler } from "./jobs/consume.ts";
-import { followUpHandler } from "./jobs/follow-up.ts";
-import { reapHandler, reapJob } from "./jobs/reap.ts";
-import { releaseHandler } from "./jobs/release.ts";
-import { sendHandler } from "./jobs/send.ts";
-import { unparkHandler } from "./jobs/unpark.ts";
+import { jobHandlers } from "./jobs/index.ts";
+import { reapJob } from "./jobs/reap.ts";
 import { KeyRing } from "./key-ring.ts";
-import { type EngineOptions, type Limits, type Settings, settingsOf } from "./options.ts";
-import type { Transport } from "./ports/transport.ts";
+import { type EngineOptions, type Settings, settingsOf } from "./options.ts";
+import { inputSchema, type RowProcedure, type Services } from "./operation.ts";
+import { analyzerName } from "./ports/sentiment.ts";
 import { schema } from "./schema.ts";
 import type { Mode, Scope } from "./scope.ts";
 import { Store } from "./transactions/store.ts";
-import { transportSink } from "./transport-sink.ts";
+import { webchatTransport } from "./webchat/transport.ts";
+import { startTransports, stopTransports } from "./transports.ts";
 import { parse } from "./validation.ts";
-
-export interface Accounts {
-  /** Makes an account with its sandbox, and a first sandbox key whose secret is in the answer, this once. */
-  create(input: CreateAccount, options?: CommandOptions): Promise<CreatedAccount>;
-}
 
 export interface StopOptions {
   /** How long what is under way, and then the transports, may take to end, in milliseconds; by default 10,000. */
@@ -63,10 +55,10 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
   readonly #store: Store;
   readonly #bus: EventBus;
   readonly #news: NewsDesk;
+  readonly #policies: HostPolicies;
   readonly #keyRing: KeyRing;
   readonly #consumers: Consumers;
   readonly #own: AccountHandle;
-  readonly #schemas = new Map<unknown, z.ZodType>();
   /** Accounts that were seen; none is ever removed. */
   readonly #accounts = new LRUCache<AccountId, true>({ max: 10_000 });
   #preparing: Promise<Executor> | undefined;
@@ -80,11 +72,18 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
   constructor(options: EngineOptions<Tx>) {
     const settings = settingsOf(options);
     const { storage, clock, random, logger, limits, mode } = settings;
-    this.#settings = settings;
     this.#drawId = idSource(clock, random);
     this.#store = new Store({ port: storage, schema, clock, random, logger });
+    const transports = [...settings.transports, webchatTransport(this.#store)];
+    this.#settings = { ...settings, transports };
     this.#bus = new EventBus(logger);
     this.#news = new NewsDesk(clock);
+    this.#policies = new HostPolicies({
+      policies: settings.policies,
+      store: this.#store,
+      clock,
+      transactions: this.#store.hasTransactions ? storage.capabilities.transactions : 0,
+    });
     const keyRing = new KeyRing({ store: this.#store, clock, logger });
     this.#keyRing = keyRing;
     this.#store.onCommit((writes) => {
@@ -94,11 +93,20 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
       this.#bus.tell(writes);
     });
 
-    const { transports } = settings;
     const prepared = (): Promise<Executor> => this.#prepared();
     this.#consumers = new Consumers({ store: this.#store, clock, logger, prepared });
-    const sinks = { store: this.#store, drawId: this.#drawId, logger };
-    const backend = apiBackend({ ...sinks, storage, clock, limits, transports, keyRing, news: this.#news, prepared });
+    const own = { store: this.#store, drawId: this.#drawId, logger };
+    const backend = apiBackend({
+      ...own,
+      storage,
+      clock,
+      limits,
+      transports,
+      keyRing,
+      news: this.#news,
+      origins: settings.webchat.origins,
+      prepared,
+    });
     this.api = apiHandler(backend, apiRoutes(limits));
     this.#own = accountHandle(
       { account_id: defaultAccountId, mode },
@@ -113,8 +121,20 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     return this.#own.messages;
   }
 
+  get contacts(): AccountHandle["contacts"] {
+    return this.#own.contacts;
+  }
+
+  get conversations(): AccountHandle["conversations"] {
+    return this.#own.conversations;
+  }
+
   get apiKeys(): AccountHandle["apiKeys"] {
     return this.#own.apiKeys;
+  }
+
+  get webchat(): AccountHandle["webchat"] {
+    return this.#own.webchat;
   }
 
   get senders(): AccountHandle["senders"] {
@@ -181,8 +201,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
    * Opens a transaction of the storage and runs `work` with its handle, on which your own statements run and which every change takes
    * as `{ tx }`. Commits when `work` resolves, and then hands over what was queued and calls the handlers of `on`; rolls back when it
    * rejects, and leaves no trace. On SQLite the handle is a `DatabaseSync`, and nobody else writes to the file until `work` is done.
-   * @throws TidingsError `invalid_option` where the storage has none, `storage_unavailable`, `overloaded`; and what `work` throws, as
-   * changes within it do with `storage_contended`: run it again then
+   * @throws TidingsError `invalid_option` where the storage has none, `storage_unavailable`, `overloaded`, `shutting_down` when it has not
+   * ended by the deadline of `stop`; and what `work` throws, as changes within it do with `storage_contended`: run it again then
    */
   async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
     await this.#prepared();
@@ -234,7 +254,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
   }
 
   async #prepare(): Promise<Executor> {
-    const { storage, clock, random, limits, transports, idempotencyHours } = this.#settings;
+    const { storage, clock, random, limits, transports, sentiment, webchat, consent, quietHours } = this.#settings;
+    const { idempotencyHours, reopenHours } = this.#settings;
     await this.#store.open();
     this.#isOpen = true;
     const secret = await this.#store.commit((tx) => prepareStorage(tx, this.#drawId, random));
@@ -244,44 +265,51 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
       this.#consumers.wake();
       this.#dispatcher?.wake();
     });
-    const services = { drawId: this.#drawId, random, limits, transports, secret: createSecretKey(secret) };
-    return new Executor({ store: this.#store, clock, services, rememberMs: idempotencyHours * hourMs });
+    const services: Services = {
+      drawId: this.#drawId,
+      random,
+      limits,
+      transports,
+      consent,
+      quietHours,
+      reopenMs: reopenHours * hourMs,
+      webchatSessionMs: webchat.sessionHours * hourMs,
+      scoresSentiment: sentiment !== undefined,
+      secret: createSecretKey(secret),
+    };
+    const policies = this.#policies;
+    return new Executor({ store: this.#store, clock, services, policies, rememberMs: idempotencyHours * hourMs });
   }
 
   async #start(): Promise<Dispatcher> {
-    const { storage, clock, random, logger, transports, concurrency, laneConcurrency, eventRetentionDays } =
+    const { storage, clock, random, logger, transports, sentiment, concurrency, laneConcurrency, eventRetentionDays } =
       this.#settings;
     const store = this.#store;
     const drawId = this.#drawId;
-    await this.#prepared();
+    const { services } = await this.#prepared();
     await store.commit((tx) => arm(tx, reapJob(tx.now)));
     await this.#consumers.open();
-    const started: Transport[] = [];
-    try {
-      for (const transport of transports) {
-        await transport.start?.({ sink: transportSink(transport.name, { store, drawId, logger }), clock, logger });
-        started.push(transport);
-      }
-    } catch (error) {
-      await this.#stopTransports(started, standardDeadlineMs);
-      throw error;
-    }
-    const carrierWork = { store, clock, logger, drawId, transports, carriers: carriersOf(transports) };
-    const handlers = [
-      sendHandler(carrierWork),
-      followUpHandler(carrierWork),
-      releaseHandler(carrierWork),
-      unparkHandler(carrierWork),
-      consumeHandler({ store, clock, logger, consumers: this.#consumers }),
-      reapHandler({ store, clock, logger, eventMs: eventRetentionDays * 24 * hourMs }),
-    ];
+    await startTransports(transports, { store, services, clock, logger });
+    const handlers = jobHandlers({
+      store,
+      clock,
+      logger,
+      drawId,
+      services,
+      policies: this.#policies,
+      transports,
+      carriers: carriersOf(transports),
+      consumers: this.#consumers,
+      analyzer: sentiment,
+      eventMs: eventRetentionDays * 24 * hourMs,
+    });
     this.#dispatcher = new Dispatcher({
       store,
       clock,
       random,
       logger,
       handlers,
-      transports: new Set(transports.map(({ name }) => name)),
+      farSides: new Set([...transports.map(({ name }) => name), ...(sentiment === undefined ? [] : [analyzerName])]),
       servesConsumer: (lane) => this.#consumers.serves(lane),
       concurrency,
       laneConcurrency,
@@ -300,38 +328,16 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     const dispatcher = await this.#starting?.catch(() => undefined);
     await this.#preparing?.catch(() => {});
     this.#unwatch?.();
-    await this.#consumers.stop();
-    await dispatcher?.stop(deadlineMs);
     // A clock that was set meanwhile makes it no longer than it was to be.
     const left = (): number => Math.min(Math.max(deadlineMs - (clock.now() - begun), 0), deadlineMs);
-    if (dispatcher !== undefined) await this.#stopTransports(transports, left());
-    await this.#store.transactionsEnd(left());
+    // What is stopped meanwhile may wait behind them.
+    const transactionsEnded = this.#store.transactionsEnd(left());
+    await this.#consumers.stop();
+    await dispatcher?.stop(left());
+    if (dispatcher !== undefined) await stopTransports(transports, left(), this.#settings);
+    await transactionsEnded;
     // Another engine may have the storage open: one that never had leaves it alone.
     if (this.#isOpen) await this.#store.close();
-  }
-
-  /** The last that was started first. One that throws or hangs keeps the others from nothing. */
-  async #stopTransports(transports: readonly Transport[], deadlineMs: number): Promise<void> {
-    const { clock, logger } = this.#settings;
-    const done = new AbortController();
-    const deadline = clock.sleep(deadlineMs, done.signal);
-    for (const transport of transports.toReversed()) {
-      const stopping = this.#stopTransport(transport);
-      // What only needs a turn of the event loop has it, also when the deadline is over.
-      const late = deadline.then(() => clock.sleep(0)).then(() => "late" as const);
-      if ((await Promise.race([stopping, late])) === "late") {
-        logger.warn({ transport: transport.name }, "a transport did not stop in time");
-      }
-    }
-    done.abort();
-  }
-
-  async #stopTransport(transport: Transport): Promise<void> {
-    try {
-      await transport.stop?.();
-    } catch (error) {
-      this.#settings.logger.warn({ err: error, transport: transport.name }, "a transport did not stop cleanly");
-    }
   }
 
   /** @throws TidingsError `not_found` when there is no such account */
@@ -348,17 +354,18 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     return executor;
   }
 
-  /** Schemas depend on the limits and cost more to make than to use. */
-  #schemaOf<Input>(operation: { readonly input: (limits: Limits) => z.ZodType<Input> }): z.ZodType<Input> {
-    const known = this.#schemas.get(operation.input) as z.ZodType<Input> | undefined;
-    if (known !== undefined) return known;
-    const schema = operation.input(this.#settings.limits);
-    this.#schemas.set(operation.input, schema);
-    return schema;
+  async *#rows<Report, Total>(
+    procedure: RowProcedure<Report, Total>,
+    rows: Iterable<unknown> | AsyncIterable<unknown>,
+    context: Context,
+  ): AsyncGenerator<Report, Total> {
+    const executor = await this.#serving(context.scope);
+    return yield* executor.runRows(procedure, rows, context);
   }
 
   /** How the handles of a scope run their operations: parsed here, and executed as the host's. */
   #runIn(scope: Scope): Run {
+    const { limits } = this.#settings;
     const context = (options: CommandOptions | undefined): Context => ({
       scope,
       caller: { type: "host" },
@@ -368,7 +375,7 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     });
     return {
       change: async (operation, input, options) => {
-        const parsed = parse(this.#schemaOf(operation), input);
+        const parsed = parse(inputSchema(operation, limits), input);
         const asked = context(options);
         const executor = await this.#serving(scope, options?.tx);
         const outcome =
@@ -377,8 +384,9 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
             : await executor.run(operation, parsed, asked);
         return outcome.value;
       },
+      rows: (procedure, rows) => this.#rows(procedure, rows, context(undefined)),
       read: async (query, input) => {
-        const parsed = parse(this.#schemaOf(query), input);
+        const parsed = parse(inputSchema(query, limits), input);
         return (await this.#serving(scope)).query(query, parsed, context(undefined));
       },
     };
@@ -387,12 +395,4 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
 
 function stopped(): TidingsError {
   return new TidingsError("shutting_down", "The engine was stopped.");
-}
-
-function checkedKey(key: string | undefined): string | null {
-  if (key === undefined) return null;
-  if (isIdempotencyKey(key)) return key;
-  throw invalid([
-    { parameter: "idempotencyKey", code: "format", message: "must be 1 to 255 visible ASCII characters" },
-  ]);
 }

@@ -7,6 +7,7 @@
 import { fingerprint } from "./idempotency/fingerprint.ts";
 import { isRemembered } from "./idempotency/lifetime.ts";
 import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency/rows.ts";
+import { noOpinions } from "./domain/policies/opinions.ts";
 import { maxScheduleAhead } from "./domain/messages/types.ts";
 import { ReplayedError, TidingsError } from "./errors.ts";
 import type { RequestId } from "./ids.ts";
@@ -18,12 +19,15 @@ import type {
   Outcome,
   Procedure,
   Query,
+  RowProcedure,
   Services,
   Steps,
   StreamEvent,
   StreamSources,
 } from "./operation.ts";
+import type { HostPolicies } from "./host-policies.ts";
 import type { Clock } from "./ports/clock.ts";
+import type { HostOpinions } from "./ports/policy.ts";
 import { type Problem, problem } from "./problem.ts";
 import type { Scope } from "./scope.ts";
 import type { Store } from "./transactions/store.ts";
@@ -45,6 +49,7 @@ export interface ExecutorOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly services: Services;
+  readonly policies: HostPolicies;
   /** How long an answer is remembered, in milliseconds. */
   readonly rememberMs: number;
 }
@@ -59,16 +64,22 @@ export class Executor {
     this.#options = options;
   }
 
+  get services(): Services {
+    return this.#options.services;
+  }
+
   /** Runs a command with input that was parsed by its schema. Answers when it is committed. */
   async execute<Input, Output>(
     command: Command<Input, Output>,
     input: Input,
     context: Context,
   ): Promise<Outcome<Output>> {
-    const call: Call = { ...context, services: this.#options.services };
+    const { services, policies } = this.#options;
+    const callWith = (hostOpinions: HostOpinions): Call => ({ ...context, services, hostOpinions });
     const { idempotency_key: key } = context;
+    const { tx: handle } = context;
     if (key === null) {
-      const value = await this.#commit(context, (tx) => command.run(tx, input, call));
+      const value = await policies.commit((tx, opinions) => command.run(tx, input, callWith(opinions)), { handle });
       // In process nobody reads it, so it is made when it is.
       return {
         status: command.status,
@@ -79,15 +90,13 @@ export class Executor {
         replayed: false,
       };
     }
-    const print = fingerprint(call.services.secret, command.name, input);
-    const settled = await this.#commit(context, (tx) => this.#once(tx, command, input, call, key, print));
+    const print = fingerprint(services.secret, command.name, input);
+    const settled = await policies.commit(
+      (tx, opinions) => this.#once(tx, command, input, callWith(opinions), key, print),
+      { handle },
+    );
     if (!settled.ok) throw settled.error;
     return settled.outcome;
-  }
-
-  #commit<T>({ tx }: Context, work: (tx: Tx) => Promise<T>): Promise<T> {
-    const { store } = this.#options;
-    return tx === undefined ? store.commit(work) : store.within(tx, work);
   }
 
   /**
@@ -109,7 +118,7 @@ export class Executor {
     // Nobody schedules further ahead than this, whatever an item says.
     const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
     const long: Context = { ...context, busy_until };
-    const call: Call = { ...long, services };
+    const call: Call = { ...long, services, hostOpinions: noOpinions };
     const { idempotency_key: key } = context;
     const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
     if (before !== undefined && before.response !== null) {
@@ -124,12 +133,23 @@ export class Executor {
         this.execute(command, each, { ...long, idempotency_key: key === null ? null : `${key} ${step}` }),
     };
     const value = await procedure.run(steps, input, call);
-    const body = JSON.stringify(value);
+    const body = JSON.stringify(value ?? null);
     if (key !== null && procedure.keepsAnswer === true) await this.#keep(context, key, body);
     return { status: procedure.status, value, body, replayed: before !== undefined };
   }
 
-  open<Input>(
+  /** Each row by itself, under no key. */
+  runRows<Report, Total>(
+    procedure: RowProcedure<Report, Total>,
+    rows: Iterable<unknown> | AsyncIterable<unknown>,
+    context: Omit<Context, "tx">,
+  ): AsyncGenerator<Report, Total> {
+    const { services } = this.#options;
+    const execute: Steps["execute"] = (command, each) => this.execute(command, each, context);
+    return procedure.run({ execute }, rows, { ...context, services, hostOpinions: noOpinions });
+  }
+
+  async open<Input>(
     stream: EventStream<Input>,
     input: Input,
     context: Context,
@@ -137,10 +157,11 @@ export class Executor {
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>> {
     const { store, services, clock } = this.#options;
+    if (stream.before !== undefined) await this.execute(stream.before, input, context);
     return stream.open(
       { ...sources, reads: store.reads, now: () => clock.now(), turn: () => store.turn() },
       input,
-      { ...context, services },
+      { ...context, services, hostOpinions: noOpinions },
       signal,
     );
   }
@@ -178,7 +199,7 @@ export class Executor {
 
   async query<Input, Output>(query: Query<Input, Output>, input: Input, context: Context): Promise<Output> {
     const { store, clock, services } = this.#options;
-    return query.run(store.reads, input, { ...context, services }, clock.now());
+    return query.run(store.reads, input, { ...context, services, hostOpinions: noOpinions }, clock.now());
   }
 
   async #once<Input, Output>(
@@ -197,7 +218,7 @@ export class Executor {
     }
 
     const settled = await settle(tx, command, input, call);
-    const answer = settled.ok ? answerOf(command, settled.outcome, key) : problemOf(settled.error, call);
+    const answer = settled.ok ? answerOf(command, settled.outcome, input, call, key) : problemOf(settled.error, call);
     tx.insert(idempotency, {
       ...scope,
       key,
@@ -239,17 +260,20 @@ function isAnswer({ retryable, status }: TidingsError): boolean {
 
 type Answer = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
 
-function answerOf<Output>(
-  command: Command<unknown, Output>,
+function answerOf<Input, Output>(
+  command: Command<Input, Output>,
   { status, value, body }: Outcome<Output>,
+  input: Input,
+  call: Call,
   key: string,
 ): Answer {
   const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
   const facts: { readonly id?: unknown; readonly idempotency_key?: unknown } =
     typeof value === "object" && value !== null ? value : {};
   const subject_id = typeof facts.id === "string" ? facts.id : null;
-  const knowsKey = facts.idempotency_key === undefined || facts.idempotency_key === key;
-  return { status, response, subject_id, also_shows: knowsKey ? null : subject_id };
+  const knowsKey = facts.idempotency_key === key;
+  const also_shows = knowsKey ? null : (subject_id ?? command.shows?.(input, call) ?? null);
+  return { status, response, subject_id, also_shows };
 }
 
 function problemOf(error: TidingsError, { request_id }: Call): Answer {

@@ -23,6 +23,7 @@ export const ids = {
   delivery: z.templateLiteral(["dlv_", ulid]),
   attempt: z.templateLiteral(["att_", ulid]),
   event: z.templateLiteral(["evt_", ulid]),
+  webchatSession: z.templateLiteral(["wcs_", ulid]),
 };
 
 /** A name or id that is looked up. Bounded, and free of what no database keeps. */

@@ -1,9 +1,20 @@
 export { MessagingEngine } from "./engine.ts";
-export type { Accounts, StopOptions } from "./engine.ts";
+export type { StopOptions } from "./engine.ts";
 export type { Consumer } from "./consumers.ts";
-export type { AccountHandle, ApiKeys, CommandOptions, Events, Messages, Sandbox, Senders } from "./account-handle.ts";
+export type {
+  Accounts,
+  AccountHandle,
+  ApiKeys,
+  CommandOptions,
+  Conversations,
+  Contacts,
+  Events,
+  Messages,
+  Sandbox,
+  Senders,
+} from "./account-handle.ts";
 export { defaultLimits } from "./options.ts";
-export type { EngineOptions, Limits } from "./options.ts";
+export type { ConsentOptions, EngineOptions, Limits, QuietHours } from "./options.ts";
 export { ReplayedError, TidingsError } from "./errors.ts";
 export type { ErrorCode, FieldError, FieldPlace } from "./errors.ts";
 export type { Mode, Scope } from "./scope.ts";
@@ -12,9 +23,20 @@ export type { ApiHandler, ApiRequest, ApiResponse } from "./api/http.ts";
 export type { Problem } from "./problem.ts";
 
 export type { Account, CreateAccount, CreatedAccount, Plan } from "./domain/accounts/types.ts";
+export type { Consent, ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
 export type { ConsumeOptions, ConsumerContext, ConsumerHandler, ParkedEvent } from "./domain/consumers/types.ts";
 export type { Contact, ContactReference, Identity } from "./domain/contacts/types.ts";
-export type { Conversation, Note } from "./domain/conversations/types.ts";
+export type {
+  AddNote,
+  AssignConversation,
+  Conversation,
+  HandOffConversation,
+  ListConversations,
+  Note,
+  OpenConversation,
+  Reply,
+  UpdateConversation,
+} from "./domain/conversations/types.ts";
 export type { Event, EventMap, EventType, ListEvents } from "./domain/events/types.ts";
 export type { Page, PageQuery } from "./fields.ts";
 export type { ApiKey, CreatedKey, CreateKey, KeyScope } from "./domain/keys/types.ts";
@@ -32,12 +54,17 @@ export type {
   Segments,
   SendMessage,
 } from "./domain/messages/types.ts";
+export type { ContactSentiment, Sentiment, SentimentLabel } from "./domain/sentiment/types.ts";
+export type { PolicyVerdict } from "./domain/policies/types.ts";
 export type { CreateSender, Sender, UpdateSender } from "./domain/senders/types.ts";
 export type { Timeline, TimelineEntry } from "./domain/timeline/types.ts";
+export type { OpenWebchatSession, WebchatMessage, WebchatSession } from "./domain/webchat/types.ts";
 export type { GetUsage, Usage } from "./domain/usage/types.ts";
 
+export type { Policy, PolicyFacts, Verdict } from "./ports/policy.ts";
 export type { Clock } from "./ports/clock.ts";
 export type { Logger } from "./ports/logger.ts";
 export type { Random } from "./ports/random.ts";
+export type { SentimentAnalyzer } from "./ports/sentiment.ts";
 export type { StorageCapabilities, StoragePort } from "./ports/storage.ts";
 export type * from "./ports/transport.ts";

@@ -4,8 +4,9 @@
  */
 import type { KeyObject } from "node:crypto";
 import type { z } from "zod";
-import type { DrawId, KeyId, RequestId } from "./ids.ts";
-import type { Limits } from "./options.ts";
+import type { DrawId, KeyId, RequestId, WebchatSessionId } from "./ids.ts";
+import type { ConsentSettings, Limits, QuietHours } from "./options.ts";
+import type { HostOpinions } from "./ports/policy.ts";
 import type { Random } from "./ports/random.ts";
 import type { Transport } from "./ports/transport.ts";
 import type { Scope } from "./scope.ts";
@@ -13,8 +14,14 @@ import type { Signal } from "./signal.ts";
 import type { Reads } from "./transactions/reads.ts";
 import type { Tx } from "./transactions/transaction.ts";
 
-/** Who asks: an API key over HTTP, or the host in process, who may do everything in its scope. */
-export type Caller = KeyCaller | { readonly type: "host" };
+/** Who asks: an API key or a visitor's browser over HTTP, or the host in process, who may do everything in its scope. */
+export type Caller = KeyCaller | VisitorCaller | { readonly type: "host" };
+
+/** It may do what concerns its session, and nothing else. */
+export interface VisitorCaller {
+  readonly type: "visitor";
+  readonly session_id: WebchatSessionId;
+}
 
 export interface KeyCaller {
   readonly type: "key";
@@ -36,6 +43,8 @@ export interface Call {
   /** Until when what is done under the key may go on, in milliseconds, where that is longer than keys are remembered. */
   readonly busy_until?: number;
   readonly services: Services;
+  /** What the host's policies say of the message that this is about. */
+  readonly hostOpinions: HostOpinions;
 }
 
 /** What the engine was wired with, as far as decisions depend on it. Nothing here does I/O. */
@@ -44,6 +53,14 @@ export interface Services {
   readonly random: Random;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
+  readonly consent: ConsentSettings;
+  readonly quietHours: QuietHours | null;
+  /** How long after it was closed an inbound opens a conversation again, in milliseconds. */
+  readonly reopenMs: number;
+  /** How long a visitor's session lasts, in milliseconds. */
+  readonly webchatSessionMs: number;
+  /** Whether there is an analyzer: without one nothing is written down to be scored. */
+  readonly scoresSentiment: boolean;
   /** The key of keyed hashes (fingerprints, cursors, erased addresses): 32 bytes that never leave the storage. */
   readonly secret: KeyObject;
 }
@@ -59,6 +76,8 @@ export interface Command<Input, Output> {
   run(tx: Tx, input: Input, call: Call): Promise<Output>;
   /** What a replay shows instead, where the answer has a secret in it. */
   onReplay?(output: Output): Output;
+  /** What the answer shows, where it has no `id` of its own: it is erased from replays with that. */
+  shows?(input: Input, call: Call): string;
 }
 
 export interface Query<Input, Output> {
@@ -77,12 +96,26 @@ export interface Procedure<Input, Output> {
   readonly kind: "procedure";
   readonly name: string;
   readonly input: (limits: Limits) => z.ZodType<Input>;
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 204;
   /** Whether its answer is kept under an idempotency key. Else its steps keep theirs, and it is put together again of those. */
   readonly keepsAnswer?: boolean;
   /** Until when its work may go on, in milliseconds: its idempotency keys are remembered from then on for their usual time. */
   until?(input: Input): number;
   run(steps: Steps, input: Input, call: Call): Promise<Output>;
+}
+
+/**
+ * The same for rows that come one by one, however many: few of them are held at a time. A row that couldn't be read comes as the
+ * `TidingsError` that says why. Reports come in the order of the rows; what they come to is returned at the end.
+ */
+export interface RowProcedure<Report, Total> {
+  readonly kind: "rows";
+  readonly name: string;
+  run(
+    steps: Pick<Steps, "execute">,
+    rows: Iterable<unknown> | AsyncIterable<unknown>,
+    call: Call,
+  ): AsyncGenerator<Report, Total>;
 }
 
 export interface Steps {
@@ -104,14 +137,20 @@ export interface EventStream<Input> {
   readonly kind: "stream";
   readonly name: string;
   readonly input: (limits: Limits) => z.ZodType<Input>;
+  /** Done before it is opened, with the same input: who comes again tells what it had. */
+  readonly before?: Command<Input, void>;
   open(sources: StreamSources, input: Input, call: Call, signal: AbortSignal): Promise<AsyncIterable<StreamEvent>>;
 }
 
 export interface StreamSources {
   readonly reads: Reads;
   readonly now: () => number;
-  /** Raised whenever something may have been committed. Of the stream alone, which lets go of it when it ends. */
-  readonly news: () => News;
+  /**
+   * Raised whenever something may have been committed, of a mailbox where one is named, else of events. Of the stream alone, which lets go
+   * of it when it ends.
+   * @throws TidingsError `overloaded` when too many streams are open
+   */
+  readonly news: (mailbox?: string) => News;
   /** Whether the stream may tell of more: not when the engine stops, or the caller's key has ended. */
   readonly goesOn: () => Promise<boolean>;
   /** Lets the event loop do what else is pending: an embedded storage answers reads without doing so. */
@@ -142,4 +181,18 @@ export interface Outcome<Output> {
   readonly value: Output;
   readonly body: string;
   readonly replayed: boolean;
+}
+
+const inputSchemas = new WeakMap<Limits, Map<unknown, z.ZodType>>();
+
+/** The schema of an operation's input. It depends on the limits and costs more to make than to use, so it is made once. */
+export function inputSchema<Input>(
+  { input }: { readonly input: (limits: Limits) => z.ZodType<Input> },
+  limits: Limits,
+): z.ZodType<Input> {
+  let known = inputSchemas.get(limits);
+  if (known === undefined) inputSchemas.set(limits, (known = new Map<unknown, z.ZodType>()));
+  let schema = known.get(input) as z.ZodType<Input> | undefined;
+  if (schema === undefined) known.set(input, (schema = input(limits)));
+  return schema;
 }

@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { TidingsError } from "./errors.ts";
 import type { Call } from "./operation.ts";
-import type { KeyValue, Seen } from "./ports/collection.ts";
-import { look, placeColumns } from "./transactions/look.ts";
+import type { Index, KeyValue, Seen } from "./ports/collection.ts";
+import { type Look, look, placeColumns } from "./transactions/look.ts";
 import type { RangeOf, Reads } from "./transactions/reads.ts";
 
 /**
@@ -17,13 +17,26 @@ export interface Page<T> {
 
 export const defaultPageSize = 20;
 
-/** What a list walks, and the input that asked for it. */
-export interface Walk<R extends object> extends Omit<RangeOf<R>, "limit"> {
+/** What a list was asked for. */
+export interface Asked {
   /** The operation's name. A cursor is good for this operation, account and mode, and for these filters. */
   readonly operation: string;
   readonly filters: Readonly<Record<string, unknown>>;
   readonly input: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 }
+
+/** What a list walks, and the input that asked for it. */
+export interface Walk<R extends object> extends Omit<RangeOf<R>, "limit">, Asked {}
+
+/** A list that goes through its rows in a way of its own, along an index below `prefix` of its columns. */
+export interface OwnWalk<R extends object> extends Asked {
+  readonly index: Index;
+  readonly prefix: number;
+  /** Up to `limit` rows behind a place. */
+  look(limit: number, after: readonly KeyValue[] | undefined): Promise<Look<R>>;
+}
+
+type Caller = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> };
 
 /**
  * The rows of one page, in the order of the index. The cursor holds the place of the last row that was looked at, not a
@@ -32,23 +45,33 @@ export interface Walk<R extends object> extends Omit<RangeOf<R>, "limit"> {
  */
 export async function page<R extends object>(
   reads: Pick<Reads, "range">,
-  { operation, filters, input: { limit = defaultPageSize, cursor }, ...range }: Walk<R>,
-  { scope, services: { secret } }: Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> },
+  { operation, filters, input, ...range }: Walk<R>,
+  caller: Caller,
 ): Promise<Page<Seen<R>>> {
-  const binding = JSON.stringify([
-    "cursor",
+  const { index, prefix } = range;
+  const own: OwnWalk<R> = {
     operation,
-    scope.account_id,
-    scope.mode,
-    range.index.name,
-    canonical(filters),
-  ]);
-  const after =
-    cursor === undefined
-      ? range.after
-      : decode(cursor, binding, secret, placeColumns(range.index, range.prefix.length).length);
+    filters,
+    input,
+    index,
+    prefix: prefix.length,
+    look: (limit, after = range.after) => look(reads, { ...range, limit, ...(after === undefined ? {} : { after }) }),
+  };
+  return pageOf(own, caller);
+}
 
-  const { rows, more, last } = await look(reads, { ...range, limit, ...(after === undefined ? {} : { after }) });
+/**
+ * The same of a list that has its own way.
+ * @throws TidingsError `invalid_cursor`
+ */
+export async function pageOf<R extends object>(
+  { operation, filters, input: { limit = defaultPageSize, cursor }, index, prefix, ...own }: OwnWalk<R>,
+  { scope, services: { secret } }: Caller,
+): Promise<Page<Seen<R>>> {
+  const binding = JSON.stringify(["cursor", operation, scope.account_id, scope.mode, index.name, canonical(filters)]);
+  const length = placeColumns(index, prefix).length;
+  const after = cursor === undefined ? undefined : decode(cursor, binding, secret, length);
+  const { rows, more, last } = await own.look(limit, after);
   const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;
   return { data: [...rows], has_more: next_cursor !== null, next_cursor };
 }

@@ -12,6 +12,7 @@ import { defaultSenders, senders } from "./domain/senders/rows.ts";
 import { messageScores } from "./domain/sentiment/rows.ts";
 import { settings } from "./domain/settings/rows.ts";
 import { usage } from "./domain/usage/rows.ts";
+import { mail, mailboxes, webchatSessions } from "./domain/webchat/rows.ts";
 import { idempotency } from "./idempotency/rows.ts";
 import { type Schema, schemaOf } from "./ports/collection.ts";
 
@@ -36,6 +37,9 @@ export const schema: Schema = schemaOf([
   parkedReceipts,
   inboundIds,
   messageScores,
+  webchatSessions,
+  mailboxes,
+  mail,
   observations,
   events,
   consumers,

@@ -1,25 +1,27 @@
 import { receiveMessage } from "./commands/receive-message.ts";
 import { recordReceipt } from "./commands/record-receipt.ts";
-import type { DrawId } from "./ids.ts";
+import type { Services } from "./operation.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { TransportSink } from "./ports/transport.ts";
 import type { Store } from "./transactions/store.ts";
 
 export interface SinkOptions {
   readonly store: Store;
-  readonly drawId: DrawId;
+  readonly services: Services;
   readonly logger: Logger;
 }
 
 /** Where a transport brings what its carrier says. */
-export function transportSink(transport: string, { store, drawId, logger }: SinkOptions): TransportSink {
+export function transportSink(transport: string, { store, services, logger }: SinkOptions): TransportSink {
   return {
     async receipt(subject, receipt) {
-      const outcome = await store.commit((tx) => recordReceipt(tx, transport, subject, receipt, drawId), { own: true });
+      const outcome = await store.commit((tx) => recordReceipt(tx, transport, subject, receipt, services), {
+        own: true,
+      });
       if (outcome === "unknown") logger.warn({ transport }, "a receipt for an attempt that is not known was dropped");
     },
     async inbound(message, account_id) {
-      const outcome = await store.commit((tx) => receiveMessage(tx, transport, message, account_id, drawId), {
+      const outcome = await store.commit((tx) => receiveMessage(tx, transport, message, account_id, services), {
         own: true,
       });
       if (outcome === "unknown") logger.warn({ transport }, "a message to an address that is nobody's was dropped");

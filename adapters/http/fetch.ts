@@ -45,16 +45,38 @@ class FetchRequest implements ApiRequest {
     return this.#left.signal;
   }
 
-  async body(limit: number): Promise<ApiBody> {
-    if (this.#request.bodyUsed) {
-      throw new TidingsError(
-        "invalid_option",
-        "The body was read before tidings saw it. Give tidings the request unread, or a clone made before.",
-      );
+  async *chunks(): AsyncGenerator<Uint8Array, void> {
+    this.#refuseRead();
+    if (this.#request.body === null) return;
+    const reader = this.#request.body.getReader();
+    const read = (): ReturnType<typeof reader.read> =>
+      reader.read().catch(() => {
+        throw new TidingsError("malformed_request", "The body ended early.");
+      });
+    let last = await read();
+    try {
+      for (; !last.done; last = await read()) yield last.value;
+    } finally {
+      // Stopped early, the rest is thrown away first: a client that still sends would lose an answer that ends before it.
+      for (; !last.done; last = await reader.read().catch(() => nothing));
     }
+  }
+
+  #refuseRead(): void {
+    if (!this.#request.bodyUsed) return;
+    throw new TidingsError(
+      "invalid_option",
+      "The body was read before tidings saw it. Give tidings the request unread, or a clone made before.",
+    );
+  }
+
+  async body(limit: number): Promise<ApiBody> {
+    this.#refuseRead();
     return { kind: "bytes", bytes: await read(this.#request.body, limit) };
   }
 }
+
+const nothing = { done: true, value: undefined } as const;
 
 async function read(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();

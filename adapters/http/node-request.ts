@@ -44,6 +44,16 @@ export class NodeRequest implements ApiRequest {
     return this.#left.signal;
   }
 
+  async *chunks(): AsyncGenerator<Uint8Array, void> {
+    if (!this.#message.readableDidRead && !this.#message.readableEnded) {
+      yield* pour(this.#message);
+      return;
+    }
+    const { bytes } = await this.body(0);
+    if (bytes === undefined) throw bodyRead();
+    yield bytes;
+  }
+
   async body(limit: number): Promise<ApiBody> {
     // A parser that skipped a request may still have set a body: whether the bytes are gone tells.
     if (!this.#message.readableDidRead) {
@@ -54,11 +64,34 @@ export class NodeRequest implements ApiRequest {
     if (this.#parsed.body !== undefined) return { kind: "parsed", value: this.#parsed.body, bytes };
     if (bytes !== undefined) return { kind: "bytes", bytes };
     if (this.#parsed.refusal !== undefined) throw this.#parsed.refusal;
-    throw new TidingsError(
-      "invalid_option",
-      "The body was read before tidings saw it. Mount tidings before what reads it, or keep the bytes as `rawBody`.",
-    );
+    throw bodyRead();
   }
+}
+
+const ended = (): TidingsError => new TidingsError("malformed_request", "The body ended early.");
+
+const bodyRead = (): TidingsError =>
+  new TidingsError(
+    "invalid_option",
+    "The body was read before tidings saw it. Mount tidings before what reads it, or keep the bytes as `rawBody`.",
+  );
+
+/** Stopped early, the rest is read and thrown away first: a client that still sends would lose an answer that ends before it. */
+async function* pour(message: IncomingMessage): AsyncGenerator<Uint8Array, void> {
+  try {
+    for await (const chunk of message.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
+  } catch {
+    throw ended();
+  } finally {
+    await drained(message);
+  }
+}
+
+function drained(message: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (message.readableEnded || message.destroyed) resolve();
+    else message.on("end", resolve).on("error", resolve).on("close", resolve).resume();
+  });
 }
 
 function bytesOf(body: unknown): Uint8Array | undefined {
@@ -85,7 +118,7 @@ function read(message: IncomingMessage, limit: number): Promise<Uint8Array> {
       settle(() => resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)));
     };
     // The client left, or its body was not what its headers said.
-    const leave = (): void => settle(() => reject(new TidingsError("malformed_request", "The body ended early.")));
+    const leave = (): void => settle(() => reject(ended()));
     message.on("data", take).on("end", end).on("error", leave).on("close", leave);
     if (message.destroyed) leave();
   });

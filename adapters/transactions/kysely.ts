@@ -2,7 +2,8 @@ import { type Handle, handleOf, valuesOf } from "./handle.ts";
 
 /** What is used of Kysely's transactions (kysely 0.29). */
 export interface KyselyTransaction {
-  readonly isTransaction: boolean;
+  /** A `Kysely` that is none has the rest too, and its statements would run on any connection. */
+  readonly isTransaction: true;
   withoutPlugins(): {
     executeQuery(query: KyselyQuery): Promise<{ readonly rows: readonly unknown[] }>;
   };

@@ -12,6 +12,19 @@ export function bearerKey(authorization: string | undefined): string {
   return key;
 }
 
+/** A visitor's token, from the header, or from the query, for browsers can't send an `EventSource` with headers. */
+export function visitorToken(authorization: string | undefined, query: unknown): string {
+  const token = authorization === undefined ? query : bearer.exec(authorization)?.[1];
+  if (typeof token === "string" && token !== "") return token;
+  if (authorization === undefined && query === undefined) {
+    throw new TidingsError(
+      "missing_visitor_token",
+      "Send the session's token: `Authorization: Bearer <token>`, or `?token=`.",
+    );
+  }
+  throw new TidingsError("invalid_visitor_token", "The token is not this session's.");
+}
+
 /** Which of the scopes that a route needs a key lacks. */
 export function missingScopes(needed: readonly string[], granted: readonly string[]): readonly string[] {
   return needed.filter((scope) => !granted.includes(scope));
@@ -20,5 +33,5 @@ export function missingScopes(needed: readonly string[], granted: readonly strin
 /** What a 401 must say (RFC 9110, section 11.6.1; RFC 6750, section 3). */
 export function challengeOf({ status, code }: TidingsError): string | undefined {
   if (status !== 401) return undefined;
-  return code === "missing_api_key" ? "Bearer" : 'Bearer error="invalid_token"';
+  return code.startsWith("missing_") ? "Bearer" : 'Bearer error="invalid_token"';
 }

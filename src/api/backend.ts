@@ -1,10 +1,11 @@
 import type { Context } from "../execute.ts";
 import type { DrawId } from "../ids.ts";
-import type { Command, EventStream, Outcome, Procedure, Query, StreamEvent } from "../operation.ts";
+import type { Command, EventStream, Outcome, Procedure, Query, RowProcedure, StreamEvent } from "../operation.ts";
 import type { Limits } from "../options.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { CallbackRequest, CallbackResult } from "../ports/transport.ts";
 import type { Authenticated } from "../key-ring.ts";
+import type { Visitor } from "../webchat/visitors.ts";
 import type { Admission } from "../ports/storage.ts";
 
 /** What the HTTP surface asks of the engine. Inputs are parsed already. Every method may throw `TidingsError`. */
@@ -15,8 +16,18 @@ export interface ApiBackend {
   /** @throws TidingsError `invalid_api_key`, `expired_api_key` */
   authenticate(secret: string): Promise<Authenticated>;
   admit(key: Authenticated): Promise<Admission>;
+  /** @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`, `not_found` */
+  letIn(session_id: string, token: string): Promise<Visitor>;
+  admitVisitor(visitor: Visitor): Promise<Admission>;
+  /** The origins whose pages may talk to visitors' routes. */
+  readonly origins: readonly string[];
   execute<Input, Output>(command: Command<Input, Output>, input: Input, context: Context): Promise<Outcome<Output>>;
   run<Input, Output>(procedure: Procedure<Input, Output>, input: Input, context: Context): Promise<Outcome<Output>>;
+  rows<Report, Total>(
+    procedure: RowProcedure<Report, Total>,
+    rows: AsyncIterable<unknown>,
+    context: Context,
+  ): Promise<AsyncGenerator<Report, Total>>;
   query<Input, Output>(query: Query<Input, Output>, input: Input, context: Context): Promise<Output>;
   /** Opens a stream: what is wrong with the input is thrown before it begins. It ends when `signal` aborts. */
   stream<Input>(

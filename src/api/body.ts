@@ -17,10 +17,7 @@ export async function readJson(request: ApiRequest, limit: number, depth: number
   const { headers } = request;
   const type = headerOf(headers, "content-type");
   if (type !== undefined && !json.test(type)) throw notJson();
-  const encoding = headerOf(headers, "content-encoding");
-  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
-    throw new TidingsError("unsupported_media_type", "Send the body without a content encoding.");
-  }
+  refuseEncoded(headers);
   refuseTooLarge(headers, limit);
   const body = await request.body(limit);
   const value = parsed(body, type, limit);
@@ -29,6 +26,12 @@ export async function readJson(request: ApiRequest, limit: number, depth: number
     throw invalid([{ pointer: "", code: "invalid_type", message: "The body must be a JSON object." }]);
   }
   return { ...value };
+}
+
+export function refuseEncoded(headers: readonly string[]): void {
+  const encoding = headerOf(headers, "content-encoding");
+  if (encoding === undefined || encoding.toLowerCase() === "identity") return;
+  throw new TidingsError("unsupported_media_type", "Send the body without a content encoding.");
 }
 
 /** Refuses by the declared length, before a byte is read. */
@@ -63,7 +66,7 @@ function parsed(body: ApiBody, type: string | undefined, limit: number): unknown
  * Bounds how deep anything after this recurses (`JSON.parse` itself does not), and refuses `__proto__` everywhere:
  * schemas of maps would drop it without a word.
  */
-function checkDepth(value: unknown, depth: number): void {
+export function checkDepth(value: unknown, depth: number): void {
   const errors: FieldError[] = [];
   walk(value, depth, [], errors);
   if (errors.length > 0) throw invalid(errors);

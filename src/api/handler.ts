@@ -1,19 +1,26 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { ReplayedError, TidingsError } from "../errors.ts";
+import type { Context } from "../execute.ts";
 import type { RequestId } from "../ids.ts";
-import { bearerKey, challengeOf, missingScopes } from "./authentication.ts";
+import type { RowProcedure } from "../operation.ts";
+import { inputSchema } from "../operation.ts";
+import { bearerKey, challengeOf, missingScopes, visitorToken } from "./authentication.ts";
 import type { Authenticated } from "../key-ring.ts";
+import type { Admission } from "../ports/storage.ts";
+import type { Visitor } from "../webchat/visitors.ts";
 import type { ApiBackend } from "./backend.ts";
-import { readJson, refuseTooLarge } from "./body.ts";
+import { readJson, refuseEncoded, refuseTooLarge } from "./body.ts";
 import { encodeEvents, eventStreamHeaders } from "./event-stream.ts";
+import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { headerOf, headersByName } from "./http.ts";
 import type { ApiHandler, ApiRequest, ApiResponse } from "./http.ts";
-import { idempotencyField, idempotencyKey } from "./idempotency-key.ts";
-import { commandInput, decodedParams, queryInput } from "./inputs.ts";
+import { idempotencyField, idempotencyKey, refuseKey } from "./idempotency-key.ts";
+import { commandInput, decodedParams, queryInput, refuseQuery } from "./inputs.ts";
+import { isNdjson, ndjsonHeaders, readLines, reportLines } from "./ndjson.ts";
 import { problem } from "../problem.ts";
 import { parseQuery } from "./query-string.ts";
 import { rateLimitHeaders, seconds } from "./rate-limit-headers.ts";
-import type { Route } from "./route.ts";
+import { type Guarded, isGuarded, type Route } from "./route.ts";
 import { router } from "./router.ts";
 
 const longestUrl = 8192;
@@ -21,15 +28,22 @@ const json = "application/json";
 
 type Headers = Record<string, string>;
 type Params = Readonly<Record<string, string>>;
-type Authorized = Extract<Route, { scopes: readonly string[] }>;
+type ForKeys = Extract<Route, { scopes: readonly string[] }>;
+/** Of a query: a visitor's token, where it can't be a header. */
+const tokenField = "token";
+
+function refuseUnadmitted(admission: Admission, headers: Headers): void {
+  Object.assign(headers, rateLimitHeaders(admission));
+  if (admission.admitted) return;
+  throw new TidingsError("rate_limited", `More than ${admission.limit} requests in one second.`, {
+    retryAfterMs: admission.retry_after_ms,
+  });
+}
 
 /** The `/v1` surface: route, authenticate, scope, rate limit, parse, execute. */
 export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHandler {
   const match = router(routes);
-  const schemas = new Map(
-    routes.filter((route) => "scopes" in route).map(({ operation }) => [operation, operation.input(backend.limits)]),
-  );
-  const schemaOf = (operation: Authorized["operation"]): z.ZodType => schemas.get(operation) ?? z.never();
+  const schemaOf = (operation: Guarded["operation"]): z.ZodType => inputSchema(operation, backend.limits);
 
   /** `headers` are filled on the way, so that a failure half-way has those that were known. */
   const answer = async (request: ApiRequest, request_id: RequestId, headers: Headers): Promise<ApiResponse> => {
@@ -40,14 +54,18 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     if (found.kind === "unknown") throw new TidingsError("not_found", "There is no such route.");
     if (found.kind === "methods") {
       headers["Allow"] = found.allow.join(", ");
-      if (request.method === "OPTIONS") return { status: 204, headers, body: null };
+      if (found.visitor) Object.assign(headers, corsHeaders(request.headers, backend.origins));
+      if (request.method === "OPTIONS") {
+        Object.assign(headers, preflightHeaders(request.headers, headers));
+        return { status: 204, headers, body: null };
+      }
       throw new TidingsError("method_not_allowed", `This path answers ${headers["Allow"]}.`);
     }
     const { route } = found;
     const params = decodedParams(found.params);
-    if ("scopes" in route) {
-      const key = await admit(request, route, headers);
-      return authorized(request, route, params, key, request_id, headers);
+    if (isGuarded(route)) {
+      const asker = "visitor" in route ? await letIn(request, params, headers) : await admit(request, route, headers);
+      return authorized(request, route, params, asker, request_id, headers);
     }
     if (route.operation.kind === "open") {
       const mount = request.url.slice(0, Math.max(0, request.url.indexOf(request.path)));
@@ -57,39 +75,49 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     return callback(request, params, headers);
   };
 
-  const admit = async (request: ApiRequest, { scopes }: Authorized, headers: Headers): Promise<Authenticated> => {
+  const admit = async (request: ApiRequest, { scopes }: ForKeys, headers: Headers): Promise<Authenticated> => {
     const key = await backend.authenticate(bearerKey(headerOf(request.headers, "authorization")));
     const missing = missingScopes(scopes, key.caller.scopes);
     if (missing.length > 0) {
       headers["WWW-Authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
       throw new TidingsError("insufficient_scope", `The API key lacks the scope ${missing.join(" and ")}.`);
     }
-    const admission = await backend.admit(key);
-    Object.assign(headers, rateLimitHeaders(admission));
-    if (!admission.admitted) {
-      throw new TidingsError("rate_limited", `More than ${admission.limit} requests in one second.`, {
-        retryAfterMs: admission.retry_after_ms,
-      });
-    }
+    refuseUnadmitted(await backend.admit(key), headers);
     return key;
+  };
+
+  const letIn = async (request: ApiRequest, params: Params, headers: Headers): Promise<Visitor> => {
+    Object.assign(headers, corsHeaders(request.headers, backend.origins));
+    const { [tokenField]: asked } = parseQuery(request.query);
+    const token = visitorToken(headerOf(request.headers, "authorization"), asked);
+    const visitor = await backend.letIn(params["id"] ?? "", token);
+    refuseUnadmitted(await backend.admitVisitor(visitor), headers);
+    return visitor;
   };
 
   const authorized = async (
     request: ApiRequest,
-    route: Authorized,
+    route: Guarded,
     params: Params,
-    { scope, caller }: Authenticated,
+    { scope, caller }: Authenticated | Visitor,
     request_id: RequestId,
     headers: Headers,
   ): Promise<ApiResponse> => {
     const context = { scope, caller, request_id, idempotency_key: null };
     const { operation } = route;
+    const { [tokenField]: token, ...others } = parseQuery(request.query);
+    const query = "visitor" in route || token === undefined ? others : { ...others, [tokenField]: token };
     if (operation.kind === "command" || operation.kind === "procedure") {
+      if ("rows" in route && isNdjson(headerOf(request.headers, "content-type"))) {
+        return rows(request, route.rows, context, headers);
+      }
       const { limits } = backend;
       const limit = "body" in route && route.body === "batch" ? limits.batch_body_bytes : limits.body_bytes;
       const { [idempotencyField]: field, ...body } = await readJson(request, limit, limits.json_depth);
-      const idempotency_key = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
-      const input = commandInput(schemaOf(operation), body, params, parseQuery(request.query));
+      const given = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
+      // Keys are an account's; a visitor's are the session's own. None that a key's holder can choose has a space in it.
+      const idempotency_key = given === null || caller.type === "key" ? given : `${caller.session_id} ${given}`;
+      const input = commandInput(schemaOf(operation), body, params, query);
       const keyed = { ...context, idempotency_key };
       const outcome = await (operation.kind === "command"
         ? backend.execute(operation, input, keyed)
@@ -99,20 +127,35 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
       headers["Content-Type"] = json;
       return { status: outcome.status, headers, body: outcome.body };
     }
-    const asked = parseQuery(request.query);
     if (operation.kind === "query") {
-      const value = await backend.query(operation, queryInput(schemaOf(operation), asked, params), context);
+      const value = await backend.query(operation, queryInput(schemaOf(operation), query, params), context);
       headers["Content-Type"] = json;
       return { status: 200, headers, body: JSON.stringify(value) };
     }
     const last = headerOf(request.headers, "last-event-id");
     // A client that comes again calls the same URL, with the header: that one is newer.
-    const resumed = last === undefined || last === "" ? asked : { ...asked, last_event_id: last };
+    const resumed = last === undefined || last === "" ? query : { ...query, last_event_id: last };
     const input = queryInput(schemaOf(operation), resumed, params);
     const streaming = { ...headers, ...eventStreamHeaders };
     if (request.method === "HEAD") return { status: 200, headers: streaming, body: null };
     const events = await backend.stream(operation, input, context, request.signal);
     return { status: 200, headers: streaming, body: told(encodeEvents(events), request, request_id) };
+  };
+
+  const rows = async (
+    request: ApiRequest,
+    procedure: RowProcedure<unknown, unknown>,
+    context: Context,
+    headers: Headers,
+  ): Promise<ApiResponse> => {
+    const { request_id } = context;
+    refuseEncoded(request.headers);
+    refuseQuery(parseQuery(request.query));
+    refuseKey(headerOf(request.headers, "idempotency-key"));
+    const { import_rows: lines, body_bytes: bytes, json_depth: depth } = backend.limits;
+    const reports = await backend.rows(procedure, readLines(request.chunks(), { lines, bytes, depth }), context);
+    const body = reportLines(reports, request_id, (error) => log(error, request, request_id));
+    return { status: 200, headers: { ...headers, ...ndjsonHeaders }, body };
   };
 
   const callback = async (request: ApiRequest, params: Params, headers: Headers): Promise<ApiResponse> => {

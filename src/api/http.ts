@@ -18,6 +18,11 @@ export interface ApiRequest {
    *   `invalid_option` when somebody read the body and kept nothing
    */
   body(limit: number): Promise<ApiBody>;
+  /**
+   * The body's bytes as they come, once, instead of `body`. Whoever stops early leaves the rest unread.
+   * @throws TidingsError as `body` does, `body_too_large` excepted
+   */
+  chunks(): AsyncIterable<Uint8Array>;
   /** Aborts when the client has left. Made when first asked for. */
   readonly signal: AbortSignal;
 }

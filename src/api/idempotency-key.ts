@@ -19,6 +19,16 @@ export function idempotencyKey(header: string | undefined, field: unknown): stri
   return fromHeader ?? fromField;
 }
 
+/** Of what comes as lines: its input isn't known when it begins, and can be sent again without a key. */
+export function refuseKey(header: string | undefined): void {
+  if (header === undefined) return;
+  refuse(
+    { header: "Idempotency-Key" },
+    "not_taken",
+    "Lines take no idempotency key: they can be sent again without one.",
+  );
+}
+
 const isKey = (field: unknown): field is string => typeof field === "string" && isIdempotencyKey(field);
 
 function refuse(

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { invalid } from "../errors.ts";
 import { inBody, inQuery, parse, unknownField } from "../validation.ts";
 import type { Place } from "../validation.ts";
 import { percentDecoded } from "./query-string.ts";
@@ -19,6 +20,12 @@ export function commandInput<Input>(schema: z.ZodType<Input>, body: Fields, para
   ];
   const place: Place = (path) => (isParam(path, params) ? inQuery(path) : inBody(path));
   return parse(schema, { ...body, ...params }, place, errors);
+}
+
+/** Commands don't have one. */
+export function refuseQuery(query: Fields): void {
+  const errors = Object.keys(query).map((name) => unknownField(inQuery([name]), name));
+  if (errors.length > 0) throw invalid(errors);
 }
 
 /** Path and query parameters in one. */

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Limits } from "../options.ts";
 import { problemSchema } from "../problem.ts";
 import { idempotencyField } from "./idempotency-key.ts";
-import type { Route } from "./route.ts";
+import { type Guarded, isGuarded, type Route } from "./route.ts";
 import { parameterNames } from "./router.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 
@@ -14,15 +14,15 @@ export interface Tag {
   readonly description: string;
 }
 
-type Authorized = Extract<Route, { scopes: readonly string[] }>;
+/** A visitor's token, or an API key with these scopes. */
+const securityOf = (route: Guarded): readonly object[] =>
+  "visitor" in route ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }] : [{ apiKey: route.scopes }];
 
 /** The document of the routes, from the very schemas that validate their requests. */
 export function openApiDocument(routes: readonly Route[], tags: readonly Tag[], limits: Limits): OpenApiDocument {
   const used = new Set(routes.map(({ tag }) => tag));
   const inputs = Object.fromEntries(
-    routes
-      .filter((route) => "scopes" in route)
-      .map(({ operation }): [string, z.ZodType] => [operation.name, operation.input(limits)]),
+    routes.filter(isGuarded).map(({ operation }): [string, z.ZodType] => [operation.name, operation.input(limits)]),
   );
   const outputs: Record<string, z.ZodType> = { problem: problemSchema };
   for (const route of routes) {
@@ -57,17 +57,17 @@ const info = {
 
 function operationOf(route: Route, schemas: Schemas): object {
   const { operation, summary, description, tag } = route;
-  const open = !("scopes" in route);
+  const guarded = isGuarded(route) ? route : undefined;
   return {
     operationId: operation.name.replaceAll(/\.(\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary,
     ...descriptionOf(route, description),
     tags: [tag],
-    ...(open ? { security: [] } : { security: [{ apiKey: route.scopes }] }),
-    ...(open ? openParameters(route) : takes(route, schemas)),
+    security: guarded === undefined ? [] : securityOf(guarded),
+    ...(guarded === undefined ? openParameters(route) : takes(guarded, schemas)),
     responses: {
       ...success(route, schemas),
-      ...(open ? {} : { 401: ref("responses", "Unauthorized"), 429: ref("responses", "RateLimited") }),
+      ...(guarded === undefined ? {} : { 401: ref("responses", "Unauthorized"), 429: ref("responses", "RateLimited") }),
       "4XX": ref("responses", "Problem"),
       "5XX": ref("responses", "Problem"),
     },
@@ -97,7 +97,8 @@ const pathParameter = (name: string, schema: JsonSchema): object => ({ name, in:
 const parametersOf = (parameters: readonly object[]): object => (parameters.length === 0 ? {} : { parameters });
 
 /** Path parameters are taken out of the input; what is left is the body of a command and the query of all else. */
-function takes({ operation, path }: Authorized, schemas: Schemas): object {
+function takes(route: Guarded, schemas: Schemas): object {
+  const { operation, path } = route;
   const names = parameterNames(path);
   const input = schemas.input(operation.name);
   const { properties = {}, required = [] } = input;
@@ -117,7 +118,7 @@ function takes({ operation, path }: Authorized, schemas: Schemas): object {
       parameters,
       requestBody: {
         required: needed.length > 0,
-        content: { "application/json": { schema: schemas.body(operation.name, body) } },
+        content: { "application/json": { schema: schemas.body(operation.name, body) }, ...linesOf(route) },
       },
     };
   }
@@ -132,9 +133,13 @@ function takes({ operation, path }: Authorized, schemas: Schemas): object {
   return parametersOf([...inPath, ...inQuery, ...resume]);
 }
 
+/** What comes as lines is told in words: a schema describes one value. */
+const linesOf = (route: Route): object =>
+  "rows" in route ? { "application/x-ndjson": { schema: { type: "string" } } } : {};
+
 function success(route: Route, schemas: Schemas): object {
   const { operation } = route;
-  const headers = answerHeaders("scopes" in route, changes(operation));
+  const headers = answerHeaders(isGuarded(route), changes(operation));
   if (operation.kind === "stream") {
     return {
       200: {
@@ -151,7 +156,7 @@ function success(route: Route, schemas: Schemas): object {
     [status]: {
       description: statusText[status],
       headers,
-      content: { "application/json": { schema: schemas.output(operation.name) } },
+      content: { "application/json": { schema: schemas.output(operation.name) }, ...linesOf(route) },
     },
   };
 }
@@ -180,6 +185,17 @@ function components(schemas: Schemas): object {
         type: "http",
         scheme: "bearer",
         description: "An API key: `Authorization: Bearer tdg_live_…`. It alone decides the mode, sandbox or live.",
+      },
+      visitorToken: {
+        type: "http",
+        scheme: "bearer",
+        description: "The token of the webchat session that the path names.",
+      },
+      visitorTokenInQuery: {
+        type: "apiKey",
+        in: "query",
+        name: "token",
+        description: "The same, for an `EventSource`, which can't send headers.",
       },
     },
     parameters: {
@@ -211,7 +227,7 @@ function components(schemas: Schemas): object {
     responses: {
       Problem: { description: "What is wrong.", headers: { "Request-Id": ref("headers", "RequestId") }, content },
       Unauthorized: {
-        description: "The API key is missing, wrong or expired.",
+        description: "The API key or token is missing, wrong or expired.",
         headers: { "Request-Id": ref("headers", "RequestId"), "WWW-Authenticate": ref("headers", "WwwAuthenticate") },
         content,
       },

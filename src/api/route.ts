@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Command, EventStream, Procedure, Query } from "../operation.ts";
+import type { Command, EventStream, Procedure, Query, RowProcedure } from "../operation.ts";
 import type { ApiBackend } from "./backend.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -38,7 +38,20 @@ export type Route =
       readonly response?: z.ZodType;
       /** `batch`: takes a body up to the limit of batches. */
       readonly body?: "batch";
+      /** Takes rows too, a line each, and reports on each by a line. */
+      readonly rows?: RowProcedure<unknown, unknown>;
     })
   | (RouteFacts & { readonly scopes: readonly string[]; readonly operation: EventStream<unknown> })
+  | (RouteFacts & {
+      /** For a visitor's browser: the token of the session that the path names, not an API key. Pages of other origins may call it. */
+      readonly visitor: true;
+      readonly operation: Command<unknown, unknown> | EventStream<unknown>;
+      readonly response?: z.ZodType;
+    })
   | (RouteFacts & { readonly operation: Callback })
   | (RouteFacts & { readonly operation: OpenAnswer; readonly response: z.ZodType });
+
+/** What needs a key or a token, and has an operation with an input. */
+export type Guarded = Extract<Route, { readonly scopes: readonly string[] } | { readonly visitor: true }>;
+
+export const isGuarded = (route: Route): route is Guarded => "scopes" in route || "visitor" in route;

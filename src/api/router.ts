@@ -2,8 +2,8 @@ import type { Method, Route } from "./route.ts";
 
 export type Match =
   | { readonly kind: "route"; readonly route: Route; readonly params: Readonly<Record<string, string>> }
-  /** The path is known and the method is not among these. */
-  | { readonly kind: "methods"; readonly allow: readonly string[] }
+  /** The path is known and the method is not among these. `visitor`: browsers call it from pages of other origins. */
+  | { readonly kind: "methods"; readonly allow: readonly string[]; readonly visitor: boolean }
   | { readonly kind: "unknown" };
 
 interface Branch {
@@ -44,7 +44,10 @@ export function router(routes: readonly Route[]): (method: string, path: string)
     }
     if (at === undefined || at.routes.size === 0) return unknown;
     const found = at.routes.get(method) ?? (method === "HEAD" ? at.routes.get("GET") : undefined);
-    if (found === undefined) return { kind: "methods", allow: allowed([...at.routes.keys()]) };
+    if (found === undefined) {
+      const visitor = at.routes.values().some(({ route }) => "visitor" in route);
+      return { kind: "methods", allow: allowed([...at.routes.keys()]), visitor };
+    }
     const params =
       values.length === 0 ? noParams : Object.fromEntries(found.names.map((name, i) => [name, values[i] ?? ""]));
     return { kind: "route", route: found.route, params };

@@ -1,25 +1,29 @@
 import { arm } from "../domain/jobs/rows.ts";
 import { messageResource } from "../domain/messages/resource.ts";
 import { messageById, type MessageRow } from "../domain/messages/rows.ts";
-import { edit } from "../domain/messages/rules.ts";
+import { edit, mediumOf } from "../domain/messages/rules.ts";
 import { segmentsOf } from "../domain/messages/segments.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import { type EditMessage, editMessageSchema, type Message } from "../domain/messages/types.ts";
+import { ruling } from "../domain/policies/rules.ts";
 import { iso, millis } from "../domain/time.ts";
 import { invalid, notFound, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
+import { findAddressee } from "./steps/find-consent.ts";
+import { factsOf, judgeMessage, refuseDenied } from "./steps/judge-message.ts";
 import { moveMessage } from "./steps/move-message.ts";
 import { releaseJob } from "./steps/send-jobs.ts";
 import { writeTimeline } from "./steps/write-timeline.ts";
 
-/** Changes a scheduled message. */
+/** Changes a scheduled message, unless a policy denies what it would become. */
 export const editMessage: Command<EditMessage, Message> = {
   kind: "command",
   name: "messages.edit",
   input: editMessageSchema,
   status: 200,
-  async run(tx, { id, ...change }, { scope, services }) {
+  async run(tx, { id, ...change }, call) {
+    const { scope, services } = call;
     const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
     if (message === undefined) throw notFound("message");
     if (message.status !== "scheduled") {
@@ -38,6 +42,15 @@ export const editMessage: Command<EditMessage, Message> = {
     if (message.channel === "sms" && media.length > 0) {
       throw invalid([{ pointer: "/media", code: "custom", message: "needs channel mms or webchat" }]);
     }
+    const addressee = await findAddressee(tx, services.secret, scope, mediumOf(message.channel), message.to);
+    const opinions = await judgeMessage(tx, call, {
+      message: { ...factsOf(message), body, media },
+      confirmsOptOut: message.keyword === "opt_out",
+      consent: addressee,
+      contact_id: addressee.contact_id ?? message.contact_id,
+      at: Math.max(tx.now, decision.state.send_at),
+    });
+    refuseDenied(ruling(opinions));
     const segments = message.channel === "sms" ? segmentsOf(body) : null;
     const patch: Partial<MessageRow> = {
       body,

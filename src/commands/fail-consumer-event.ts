@@ -1,8 +1,16 @@
 import { consumerEvents, type ConsumerEventRow, consumerEventsOfKey } from "../domain/consumers/rows.ts";
 import { retryDelay } from "../domain/consumers/rules.ts";
+import { eventsByPosition, type EventRow } from "../domain/events/rows.ts";
 import { finish } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
+import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../transactions/transaction.ts";
+
+/** What the handler failed at. */
+export interface Failed {
+  readonly row: ConsumerEventRow;
+  readonly event: Seen<EventRow>;
+}
 
 /**
  * Notes that the handler failed: the event is tried again after a while, and parked after the last try. Either way it holds its key
@@ -11,8 +19,8 @@ import type { Tx } from "../transactions/transaction.ts";
 export async function failConsumerEvent(
   tx: Tx,
   claim: Claim,
-  { consumer, key, position }: ConsumerEventRow,
-  error: string,
+  { row: { consumer, key, position }, event }: Failed,
+  thrown: string,
 ): Promise<boolean> {
   const row = await tx.get(consumerEventsOfKey, [consumer, key, position]);
   // The commit's outcome was not known, and it had succeeded: or another engine was at it under a later lease.
@@ -20,6 +28,9 @@ export async function failConsumerEvent(
     await finish(tx, claim, { againAt: tx.now });
     return false;
   }
+  const latest = await tx.get(eventsByPosition, [position], { hold: true });
+  // Erased or redacted while the handler had it: what it threw may quote what is gone.
+  const error = latest?.version === event.version ? thrown : "";
   const failures = row.failures + 1;
   const delay = retryDelay(failures);
   const isParked = delay === undefined;

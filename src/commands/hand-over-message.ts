@@ -1,13 +1,18 @@
 import { finish, renew } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "../domain/messages/rows.ts";
-import { handOver, lapsed } from "../domain/messages/rules.ts";
+import { handOver, lapsed, mediumOf } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
+import { ruling } from "../domain/policies/rules.ts";
 import type { DrawId } from "../ids.ts";
+import type { Services } from "../operation.ts";
 import type { Seen } from "../ports/collection.ts";
+import type { HostOpinions } from "../ports/policy.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf } from "./steps/append-event.ts";
 import type { Carriers } from "./steps/carriers.ts";
+import { findAddressee } from "./steps/find-consent.ts";
+import { holdBack, isErased, judgeQueued } from "./steps/judge-queued.ts";
 import { moveMessage } from "./steps/move-message.ts";
 import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
 import { writeTimeline } from "./steps/write-timeline.ts";
@@ -17,7 +22,8 @@ const mostLooked = 50;
 
 export interface HandOverOptions {
   readonly leaseMs: number;
-  readonly drawId: DrawId;
+  readonly services: Services;
+  readonly hostOpinions: HostOpinions;
   readonly carriers: Carriers;
   /** Enough for one go: the conversation waits for its next turn. */
   readonly last: boolean;
@@ -32,8 +38,9 @@ export interface HandOverOptions {
 export async function handOverMessage(
   tx: Tx,
   claim: Claim,
-  { leaseMs, drawId, carriers, last }: HandOverOptions,
+  { leaseMs, services, hostOpinions, carriers, last }: HandOverOptions,
 ): Promise<HandedOver | undefined> {
+  const { drawId } = services;
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   for (let looked = 0; !last && looked < mostLooked; looked++) {
     const [message] = await tx.list(outbox, [claim.key], 1);
@@ -55,9 +62,16 @@ export async function handOverMessage(
         await finish(tx, claim, { againAt: decision.until });
         return undefined;
       case "send": {
-        if (message.body === null) {
-          // Redacted while nobody knew whether it had left, and it had not: without its words it must not leave now.
+        const { channel, to } = message;
+        const addressee = await findAddressee(tx, services.secret, message, mediumOf(channel), to, { hold: true });
+        // Without its words or its contact it must not leave: it was redacted while nobody knew whether it had left, or it is erased.
+        if (message.body === null || (await isErased(tx, message, addressee))) {
           writeTimeline(tx, actor, message, await moveMessage(tx, actor, message, { status: "canceled" }), null);
+          continue;
+        }
+        const ruled = ruling(await judgeQueued(tx, { scope: message, services, hostOpinions }, message, addressee));
+        if (ruled.verdict !== "allow") {
+          await holdBack(tx, actor, message, ruled);
           continue;
         }
         const sending = await moveMessage(tx, actor, message, decision.state);

@@ -8,7 +8,7 @@ import type { Tx } from "../transactions/transaction.ts";
 
 export interface NextConsumerEvent {
   readonly row: Seen<ConsumerEventRow>;
-  readonly event: EventRow;
+  readonly event: Seen<EventRow>;
 }
 
 /** Rows looked at in one go; more than one only where events are gone, as after a reset of the sandbox. */

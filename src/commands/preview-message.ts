@@ -1,11 +1,15 @@
+import { addressHash, consentFor } from "../domain/consents/rules.ts";
 import { channelOf, mediumOf, plan } from "../domain/messages/rules.ts";
 import { segmentsOf } from "../domain/messages/segments.ts";
 import { type MessagePreview, type PreviewMessage, previewMessageSchema } from "../domain/messages/types.ts";
-import { millis } from "../domain/time.ts";
+import { ruling, verdictOf } from "../domain/policies/rules.ts";
+import { iso, millis } from "../domain/time.ts";
 import { invalid, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { chooseSender } from "./steps/choose-sender.ts";
+import { findAddressee } from "./steps/find-consent.ts";
 import { findRecipient } from "./steps/find-recipient.ts";
+import { judgeMessage } from "./steps/judge-message.ts";
 
 /** Tells what would become of a message, and writes nothing. */
 export const previewMessage: Command<PreviewMessage, MessagePreview> = {
@@ -13,11 +17,16 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   name: "messages.preview",
   input: previewMessageSchema,
   status: 200,
-  async run(tx, input, { scope, services }) {
+  shows: ({ to, ...draft }, { scope, services }) =>
+    to.startsWith("+") ? addressHash(services.secret, scope, mediumOf(channelOf(draft)), to) : to,
+  async run(tx, input, call) {
+    const { scope, services } = call;
     const channel = channelOf(input);
     const planned = plan({ send_at: input.send_at === undefined ? null : millis(input.send_at) }, tx.now);
     if (planned.decision === "invalid") throw invalid([planned.error]);
-    const identity = await findRecipient(tx, scope, mediumOf(channel), input.to);
+    const medium = mediumOf(channel);
+    const identity = await findRecipient(tx, scope, medium, input.to);
+    const to = identity?.address ?? input.to;
     const wish = { channel, from: input.from, last: identity?.last_sender_id ?? null };
     const from = await chooseSender(tx, scope, wish, services.transports).then(
       (sender) => sender.address,
@@ -26,14 +35,31 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
         throw error;
       },
     );
+    const segments = channel === "sms" ? segmentsOf(input.body) : null;
+    const addressee = await findAddressee(tx, services.secret, scope, medium, to);
+    if (from === null) {
+      const consent = addressee.status === "opted_out" ? "opted_out" : "allowed";
+      return { channel, from, to, segments, consent, quiet_until: null, sendable: false, verdicts: [] };
+    }
+    const { category = "transactional", body, media = [] } = input;
+    const author = { type: "api", id: call.caller.type === "key" ? call.caller.key_id : null } as const;
+    const opinions = await judgeMessage(tx, call, {
+      message: { id: null, channel, category, from, to, author, body, media },
+      confirmsOptOut: false,
+      consent: addressee,
+      contact_id: addressee.contact_id,
+      at: planned.state.status === "scheduled" ? planned.state.send_at : tx.now,
+    });
+    const quiet = opinions.find(({ policy }) => policy === "quiet_hours");
     return {
       channel,
       from,
-      to: identity?.address ?? input.to,
-      segments: channel === "sms" ? segmentsOf(input.body) : null,
-      consent: "allowed",
-      quiet_until: null,
-      sendable: from !== null,
+      to,
+      segments,
+      consent: consentFor(addressee, from) === "opted_out" ? "opted_out" : "allowed",
+      quiet_until: quiet?.verdict === "defer" ? iso(quiet.until) : null,
+      sendable: ruling(opinions).verdict !== "deny",
+      verdicts: opinions.map(verdictOf),
     };
   },
 };

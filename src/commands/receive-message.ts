@@ -1,8 +1,7 @@
 import { liveSenderByAddress, senderByAddress } from "../domain/senders/rows.ts";
-import type { DrawId } from "../ids.ts";
+import type { Services } from "../operation.ts";
 import type { InboundMessage } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
-import { actorOf } from "./steps/append-event.ts";
 import { takeInMessage } from "./steps/take-in-message.ts";
 
 /**
@@ -14,13 +13,14 @@ export async function receiveMessage(
   transport: string,
   message: InboundMessage,
   account_id: string | undefined,
-  drawId: DrawId,
+  services: Services,
 ): Promise<"received" | "unknown"> {
   const sender =
     account_id === undefined
       ? await tx.get(liveSenderByAddress, [transport, message.to])
       : await tx.get(senderByAddress, [account_id, "sandbox", message.to]);
   if (sender === undefined || sender.transport !== transport) return "unknown";
-  await takeInMessage(tx, actorOf(sender, drawId), sender, message);
+  const { account_id: owner, mode } = sender;
+  await takeInMessage(tx, { scope: { account_id: owner, mode }, services }, sender, message);
   return "received";
 }

@@ -7,7 +7,6 @@ import { invalid } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { sandboxAddress } from "./steps/open-account.ts";
 import { takeInMessage } from "./steps/take-in-message.ts";
-import { actorOf } from "./steps/append-event.ts";
 import { refuseLive } from "./steps/refuse-live.ts";
 
 /** A message from a phone that there isn't. */
@@ -31,6 +30,6 @@ export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
       media,
       at: tx.now,
     };
-    return messageResource(await takeInMessage(tx, actorOf(scope, services.drawId), sender, inbound));
+    return messageResource(await takeInMessage(tx, { scope, services }, sender, inbound));
   },
 };

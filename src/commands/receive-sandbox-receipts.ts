@@ -7,6 +7,7 @@ import { notFound, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { takeReceipts } from "./steps/apply-receipt.ts";
+import { heedRefusal } from "./steps/heed-refusal.ts";
 import { refuseLive } from "./steps/refuse-live.ts";
 
 /** Receipts for a message, as a carrier might send them: in any order, more than once. */
@@ -28,6 +29,8 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
       at: at === undefined ? tx.now : millis(at),
       ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
     }));
-    return messageResource(await takeReceipts(tx, actorOf(scope, services.drawId), message, attempt, brought));
+    const moved = await takeReceipts(tx, actorOf(scope, services.drawId), message, attempt, brought);
+    await heedRefusal(tx, services, message, moved);
+    return messageResource(moved);
   },
 };

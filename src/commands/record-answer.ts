@@ -3,12 +3,13 @@ import type { Claim } from "../domain/jobs/types.ts";
 import { attemptById, type AttemptRow, messageById, outbox } from "../domain/messages/rows.ts";
 import { answered, carrierError, type MessageState } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
-import type { DrawId } from "../ids.ts";
+import type { Services } from "../operation.ts";
 import type { SendAnswer } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { applyParked } from "./steps/apply-receipt.ts";
 import type { Carriers } from "./steps/carriers.ts";
+import { heedRefusal } from "./steps/heed-refusal.ts";
 import { providerIdFor } from "./steps/provider-id.ts";
 import { sendJob } from "./steps/send-jobs.ts";
 import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
@@ -22,7 +23,7 @@ export async function recordAnswer(
   claim: Claim,
   { message: { account_id, mode, id }, attempt: { id: attempt_id } }: HandedOver,
   answer: SendAnswer,
-  drawId: DrawId,
+  services: Services,
   carriers: Carriers,
 ): Promise<void> {
   const message = await tx.get(messageById, [account_id, mode, id]);
@@ -30,7 +31,7 @@ export async function recordAnswer(
   // The account's sandbox may have been reset while the carrier was at it.
   if (message === undefined || attempt === undefined) return finish(tx, claim);
 
-  const actor = actorOf(message, drawId);
+  const actor = actorOf(message, services.drawId);
   const receipts = carriers.get(attempt.transport)?.receipts;
   const accepted = receipts === "none" ? "delivered" : "sent";
   const before = stateOf(message);
@@ -38,7 +39,8 @@ export async function recordAnswer(
   const state: MessageState = decision.decision === "none" ? before : decision.state;
   const outcome = await outcomeOf(tx, attempt, answer);
   const moved = await settleAttempt(tx, actor, carriers, message, attempt, state, outcome);
-  await applyParked(tx, actor, moved, { ...attempt, ...outcome });
+  const settled = await applyParked(tx, actor, moved, { ...attempt, ...outcome });
+  await heedRefusal(tx, services, message, settled);
   // Under a lost claim nobody else may be left to send it again.
   if (moved.status === "queued") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
   const [next] = await tx.list(outbox, [claim.key], 1);

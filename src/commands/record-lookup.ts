@@ -4,7 +4,7 @@ import { attemptById, attempts, type AttemptRow, messageById, type MessageRow } 
 import { carried, notSent, unconfirmed } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import { iso } from "../domain/time.ts";
-import type { DrawId } from "../ids.ts";
+import type { Services } from "../operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { LookupAnswer } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
@@ -12,6 +12,7 @@ import { type Actor, actorOf } from "./steps/append-event.ts";
 import { applyParked, applyReceipt } from "./steps/apply-receipt.ts";
 import type { Carriers } from "./steps/carriers.ts";
 import { nextLookAt, receiptsEndAt } from "./steps/follow-up.ts";
+import { heedRefusal } from "./steps/heed-refusal.ts";
 import { moveMessage } from "./steps/move-message.ts";
 import { providerIdFor } from "./steps/provider-id.ts";
 import { sendJob } from "./steps/send-jobs.ts";
@@ -25,7 +26,7 @@ export async function recordLookup(
   tx: Tx,
   claim: Claim,
   answer: LookupAnswer,
-  drawId: DrawId,
+  services: Services,
   carriers: Carriers,
 ): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key]);
@@ -33,7 +34,7 @@ export async function recordLookup(
   // The account's sandbox may have been reset meanwhile.
   if (attempt === undefined || message === undefined) return finish(tx, claim);
 
-  const actor = actorOf(message, drawId);
+  const actor = actorOf(message, services.drawId);
   const provider_message_id =
     answer.outcome === "sent"
       ? await providerIdFor(tx, attempt, answer.provider_message_id)
@@ -45,6 +46,7 @@ export async function recordLookup(
     for (const receipt of answer.receipts) moved = await applyReceipt(tx, actor, moved, looked, receipt);
     moved = await applyParked(tx, actor, moved, looked);
   }
+  await heedRefusal(tx, services, message, moved);
   moved = await giveUpInTime(tx, actor, moved, looked, carriers);
 
   const again = nextLookAt(looked, moved.status, carriers, tx.now);

@@ -6,11 +6,12 @@ import {
   parkedReceipts,
   parkedReceiptsOf,
 } from "../domain/messages/rows.ts";
-import type { DrawId } from "../ids.ts";
+import type { Services } from "../operation.ts";
 import type { Receipt, ReceiptSubject } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { takeReceipts } from "./steps/apply-receipt.ts";
+import { heedRefusal } from "./steps/heed-refusal.ts";
 import { unparkJob } from "./steps/send-jobs.ts";
 
 /** 72 hours: how long a receipt waits for the answer that tells what it belongs to. */
@@ -26,7 +27,7 @@ export async function recordReceipt(
   transport: string,
   subject: ReceiptSubject,
   receipt: Receipt,
-  drawId: DrawId,
+  services: Services,
 ): Promise<"recorded" | "parked" | "unknown"> {
   const attempt =
     "attempt_id" in subject
@@ -40,7 +41,8 @@ export async function recordReceipt(
   const message = await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]);
   // A transport speaks of its own attempts only.
   if (message === undefined || attempt.transport !== transport) return "unknown";
-  await takeReceipts(tx, actorOf(message, drawId), message, attempt, [receipt]);
+  const moved = await takeReceipts(tx, actorOf(message, services.drawId), message, attempt, [receipt]);
+  await heedRefusal(tx, services, message, moved);
   return "recorded";
 }
 

@@ -35,8 +35,11 @@ export const redactMessage: Command<ById, Message> = {
       const stored = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
-    for (const stored of await tx.list(idempotencyAlsoShowing, [scope.account_id, scope.mode, id], mostAnswers)) {
-      tx.update(idempotency, stored, { response: null });
+    // What was answered about its conversation may show its first words too.
+    for (const shown of [id, message.conversation_id]) {
+      for (const stored of await tx.list(idempotencyAlsoShowing, [scope.account_id, scope.mode, shown], mostAnswers)) {
+        tx.update(idempotency, stored, { response: null });
+      }
     }
     return messageResource(redacted);
   },

@@ -1,53 +1,61 @@
 import { z } from "zod";
-import { identityByAddress } from "../domain/contacts/rows.ts";
+import { type Story, stories, type Turn } from "../domain/sandbox/stories.ts";
 import type { SandboxSeedResult } from "../domain/sandbox/types.ts";
-import { senderByAddress } from "../domain/senders/rows.ts";
-import type { Command } from "../operation.ts";
-import { sandboxAddress } from "./steps/open-account.ts";
-import { takeInMessage } from "./steps/take-in-message.ts";
+import { identityByAddress } from "../domain/contacts/rows.ts";
+import type { Call, Command } from "../operation.ts";
+import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { refuseLive } from "./steps/refuse-live.ts";
-
-/** People who have written already, so that lists and threads have something to show. */
-const people = [
-  { phone: "+15005550101", says: ["Hi, are you open on Saturday?", "And do you take cards?"] },
-  { phone: "+15005550102", says: ["My order hasn't arrived yet. Where is it?"] },
-  { phone: "+15005550103", says: ["Thanks, that was quick! 🎉"] },
-] as const;
+import { lineOf, meetPerson, settle, tell } from "./steps/tell-story.ts";
 
 const nothing = z.strictObject({});
+const minuteMs = 60_000;
 
-/** Fills the sandbox with inbound threads. Done twice, it adds nothing. */
+/** Fills the sandbox with people and their threads on every channel. Done twice, it adds nothing. */
 export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
   kind: "command",
   name: "sandbox.seed",
   input: () => nothing,
   status: 201,
-  async run(tx, _input, { scope, services }) {
+  async run(tx, _input, call) {
+    const { scope, services } = call;
     refuseLive(scope);
-    const { account_id, mode } = scope;
     const made = { contacts: 0, conversations: 0, messages: 0 };
-    const sender = await tx.get(senderByAddress, [account_id, mode, sandboxAddress]);
-    if (sender === undefined) return made;
-    for (const { phone: from, says } of people) {
-      if ((await tx.get(identityByAddress, [account_id, mode, "text", from])) !== undefined) continue;
-      for (const [i, body] of says.entries()) {
-        const provider_message_id = `seed ${from} ${i}`;
-        const inbound = {
-          provider_message_id,
-          channel: "sms",
-          from,
-          to: sender.address,
-          body,
-          media: [],
-          at: tx.now,
-        } as const;
-        await takeInMessage(tx, actorOf(scope, services.drawId), sender, inbound);
-        made.messages++;
-      }
+    const fresh: Story[] = [];
+    for (const story of stories) if (await isFresh(tx, call, story)) fresh.push(story);
+    for (const story of fresh) {
+      await meetPerson(tx, call, story);
       made.contacts++;
       made.conversations++;
     }
+    // Ids are drawn in the order in which it all happened, and lists show them in that.
+    const turns = fresh.flatMap((story) => story.turns.map((turn): [Story, Turn] => [story, turn]));
+    for (const [story, turn] of turns.toSorted(([, a], [, b]) => b.ago - a.ago)) {
+      await tell(at(tx, tx.now - turn.ago * minuteMs), call, story, turn);
+      made.messages++;
+    }
+    for (const story of fresh) await settle(tx, actorOf(scope, services.drawId), story);
     return made;
   },
 };
+
+/** Nobody has the address, and the sender that the story needs is still there. */
+async function isFresh(tx: Tx, call: Call, story: Story): Promise<boolean> {
+  const { account_id, mode } = call.scope;
+  const identity = await tx.get(identityByAddress, [account_id, mode, story.medium, story.address]);
+  return identity === undefined && (await lineOf(tx, call, story)) !== undefined;
+}
+
+/** The same transaction at another time: what is written says that it happened then. */
+function at(tx: Tx, now: number): Tx {
+  return {
+    now,
+    get: (index, key, options) => tx.get(index, key, options),
+    list: (index, key, limit) => tx.list(index, key, limit),
+    insert: (collection, row) => tx.insert(collection, row),
+    update: (collection, seen, patch) => tx.update(collection, seen, patch),
+    remove: (collection, seen) => tx.remove(collection, seen),
+    add: (collection, row) => tx.add(collection, row),
+    attempt: (work) => tx.attempt((within) => work(at(within, now))),
+  };
+}

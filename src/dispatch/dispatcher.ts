@@ -33,8 +33,11 @@ export interface DispatcherOptions extends SlotsOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly handlers: readonly JobHandler[];
-  /** The names of those that are set up here; jobs for others wait a while for an engine that has theirs. */
-  readonly transports: ReadonlySet<string>;
+  /**
+   * The names of what lanes talk to that is set up here: transports, the analyzer. Jobs for others wait a while for an engine that has
+   * theirs.
+   */
+  readonly farSides: ReadonlySet<string>;
   /** Whether the consumer is set up here that a lane is of, if it is of one; jobs of others are left to engines that have theirs. */
   readonly servesConsumer: (lane: string) => boolean;
 }
@@ -199,7 +202,7 @@ export class Dispatcher {
   #leaveIn(lane: string): number {
     if (!this.#options.servesConsumer(lane)) return Infinity;
     const transport = transportOf(lane);
-    return transport === undefined || this.#options.transports.has(transport) ? 0 : pollMs + leaveMs;
+    return transport === undefined || this.#options.farSides.has(transport) ? 0 : pollMs + leaveMs;
   }
 
   #isDueBeforeWaking(write: Write): boolean {

@@ -4,11 +4,12 @@ import { eventOf, type EventRow, eventsOfAccount } from "../domain/events/rows.t
 import { type EventType, eventTypeSchema } from "../domain/events/types.ts";
 import { reference } from "../fields.ts";
 import { invalid } from "../errors.ts";
-import type { EventStream, StreamEvent, StreamSources } from "../operation.ts";
+import type { EventStream } from "../operation.ts";
 import type { KeyValue } from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
 import { look } from "../transactions/look.ts";
 import type { Reads } from "../transactions/reads.ts";
+import { follow, type Told } from "./follow.ts";
 
 export const streamEventsSchema = z.strictObject({
   types: z
@@ -22,10 +23,8 @@ export const streamEventsSchema = z.strictObject({
 });
 export interface StreamEvents extends z.infer<typeof streamEventsSchema> {}
 
-/** Rows read at once. A reader that is slow is read for slowly: nothing is buffered but one page. */
+/** Rows read at once. */
 const pageSize = 100;
-/** A sign of life now and then keeps proxies from closing a quiet stream, and finds out who is gone. */
-const quietMs = 15_000;
 
 /** An account's events in commit order, after `last_event_id`. Each is sent as it is stored; comments are signs of life. */
 export const eventStream: EventStream<StreamEvents> = {
@@ -34,7 +33,8 @@ export const eventStream: EventStream<StreamEvents> = {
   input: () => streamEventsSchema,
   async open(sources, { types, last_event_id }, { scope }, signal) {
     const from = await positionOf(sources.reads, scope, last_event_id);
-    return follow(sources, scope, types, from, signal);
+    const next = eventsAfter(sources.reads, scope, types, from);
+    return follow({ ...sources, news: sources.news(), next }, signal);
   },
 };
 
@@ -50,51 +50,25 @@ async function positionOf(reads: Reads, scope: Scope, last_event_id: string | un
   throw invalid([{ header: "Last-Event-ID", code: "unknown_event", message }]);
 }
 
-async function* follow(
-  { reads, now, news, goesOn, turn }: StreamSources,
+/** Answers what comes after `from`, and each time what comes after that. */
+function eventsAfter(
+  reads: Reads,
   { account_id, mode }: Scope,
   types: readonly EventType[] | undefined,
   from: number,
-  signal: AbortSignal,
-): AsyncGenerator<StreamEvent> {
-  const { signal: fresh, leave } = news();
+): () => Promise<Told> {
   let after: readonly KeyValue[] = [from];
-  let quietSince = now();
-  try {
-    while (!signal.aborted) {
-      // Lowered before the reads: what commits meanwhile raises it again and is not slept through.
-      fresh.lower();
-      if (!(await goesOn())) return;
-      const { rows, more, last } = await look<EventRow>(reads, {
-        index: eventsOfAccount,
-        prefix: [account_id, mode],
-        order: "ascending",
-        after,
-        ...(types === undefined ? {} : { where: { type: types } }),
-        limit: pageSize,
-      });
-      for (const row of rows) {
-        if (signal.aborted) return;
-        yield { id: row.id, event: row.type, data: JSON.stringify(eventResource(row)) };
-        quietSince = now();
-      }
-      after = last ?? after;
-      if (more) {
-        // Much that the stream doesn't tell of is passed over without an await that lets others have their turn.
-        await turn();
-        continue;
-      }
-      // News that are none of this stream's don't make it any less quiet. A clock that is set back makes it so no longer.
-      const quiet = Math.max(0, now() - quietSince);
-      await fresh.wait(Math.max(0, quietMs - quiet));
-      if (signal.aborted || Math.abs(now() - quietSince) < quietMs) continue;
-      yield { comment: "" };
-      quietSince = now();
-    }
-  } catch (error) {
-    // An engine that stops closes the storage under those that read.
-    if (await goesOn()) throw error;
-  } finally {
-    leave();
-  }
+  return async () => {
+    const { rows, more, last } = await look<EventRow>(reads, {
+      index: eventsOfAccount,
+      prefix: [account_id, mode],
+      order: "ascending",
+      after,
+      ...(types === undefined ? {} : { where: { type: types } }),
+      limit: pageSize,
+    });
+    after = last ?? after;
+    const events = rows.map((row) => ({ id: row.id, event: row.type, data: JSON.stringify(eventResource(row)) }));
+    return { events, more };
+  };
 }

@@ -1,6 +1,20 @@
+import { invalid } from "../errors.ts";
+
 /** 1 to 255 visible ASCII characters (VCHAR of RFC 5234). */
 export function isIdempotencyKey(text: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(text);
+}
+
+/**
+ * The key of a call in process, where there is one.
+ * @throws TidingsError `validation_failed`
+ */
+export function checkedKey(key: string | undefined): string | null {
+  if (key === undefined) return null;
+  if (isIdempotencyKey(key)) return key;
+  throw invalid([
+    { parameter: "idempotencyKey", code: "format", message: "must be 1 to 255 visible ASCII characters" },
+  ]);
 }
 
 /**

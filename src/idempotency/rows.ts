@@ -14,7 +14,7 @@ export interface IdempotencyRow {
   readonly response: string | null;
   /** The id of what the answer shows, so that it can be erased with it. */
   readonly subject_id: string | null;
-  /** The same, where what it shows doesn't know this key: a message knows the key that it was sent under, and no other. */
+  /** What else it is found by when that is erased: the same, unless it knows this key, as a message does. Null once it was erased. */
   readonly also_shows: string | null;
   readonly expires_at: number;
 }

@@ -75,7 +75,7 @@ export function consumeHandler({ store, clock, logger, consumers }: ConsumeWork)
           const isOurs = await store.within(tx, (within) => takeConsumerEvent(within, next.row));
           isCalled = isOurs;
           if (isOurs) await call(claim, next, turn, handler, tx);
-        });
+        }, own);
       } else {
         isCalled = true;
         await call(claim, next, turn, handler, undefined);
@@ -89,11 +89,12 @@ export function consumeHandler({ store, clock, logger, consumers }: ConsumeWork)
     }
   };
 
-  const fail = async (claim: Claim, { row }: NextConsumerEvent, error: unknown): Promise<void> => {
+  const fail = async (claim: Claim, next: NextConsumerEvent, error: unknown): Promise<void> => {
+    const { row } = next;
     const facts = { err: errorFacts(error), consumer: row.consumer, event_id: row.event_id };
     const { name, message } = facts.err;
     const text = `${name}: ${message}`.slice(0, errorLength);
-    const isParked = await store.commit((tx) => failConsumerEvent(tx, claim, row, text), own);
+    const isParked = await store.commit((tx) => failConsumerEvent(tx, claim, next, text), own);
     if (isParked) logger.error(facts, "a consumer failed at an event too often; it is parked");
     else logger.warn(facts, "a consumer failed at an event; it is tried again");
   };

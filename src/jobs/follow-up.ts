@@ -9,7 +9,7 @@ import { errorFacts } from "./error-facts.ts";
 import { type CarrierWork, deadlineMs, outbound } from "./send.ts";
 
 /** Looks up attempts whose answer was lost or whose receipts stay away. */
-export function followUpHandler({ store, clock, logger, drawId, transports, carriers }: CarrierWork): JobHandler {
+export function followUpHandler({ store, clock, logger, services, transports, carriers }: CarrierWork): JobHandler {
   return {
     kind: "follow-up",
     async run(claim, { abort }) {
@@ -40,7 +40,7 @@ export function followUpHandler({ store, clock, logger, drawId, transports, carr
           );
         }
       }
-      await store.commit((tx) => recordLookup(tx, claim, answer, drawId, carriers), { own: true });
+      await store.commit((tx) => recordLookup(tx, claim, answer, services, carriers), { own: true });
     },
   };
 }

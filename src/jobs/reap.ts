@@ -2,6 +2,7 @@ import type { JobHandler } from "../dispatch/dispatcher.ts";
 import { finish } from "../domain/jobs/rows.ts";
 import type { JobOrder } from "../domain/jobs/types.ts";
 import { parkedReceipts, parkedReceiptsByExpiry, parkedReceiptsOf } from "../domain/messages/rows.ts";
+import { webchatSessionById, webchatSessions, webchatSessionsByExpiry } from "../domain/webchat/rows.ts";
 import { isRemembered } from "../idempotency/lifetime.ts";
 import { idempotency, idempotencyByExpiry, idempotencyByKey } from "../idempotency/rows.ts";
 import { eventReaper, type ReapEvents } from "./reap-events.ts";
@@ -28,7 +29,7 @@ export function reapHandler(work: ReapEvents): JobHandler {
   return {
     kind: "reap",
     async run(claim, { isStopping }) {
-      for (const reap of [reapIdempotency, reapParked, eventReaper(work, chunk)]) {
+      for (const reap of [reapIdempotency, reapParked, reapSessions, eventReaper(work, chunk)]) {
         for (let i = 0; i < mostChunks && !isStopping(); i++) {
           if ((await reap(work)) < chunk) break;
         }
@@ -71,6 +72,24 @@ async function reapParked({ store, clock }: ReapEvents): Promise<number> {
     for (const { transport, provider_message_id } of expired) {
       const row = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
       if (row !== undefined) tx.remove(parkedReceipts, row);
+    }
+  }, own);
+  return expired.length;
+}
+
+/** Webchat sessions that nobody is let in to any more. What they were sent stays: the address may come again in another one. */
+async function reapSessions({ store, clock }: ReapEvents): Promise<number> {
+  const expired = await store.reads.range({
+    index: webchatSessionsByExpiry,
+    prefix: [],
+    order: "ascending",
+    until: [clock.now()],
+    limit: chunk,
+  });
+  await store.commit(async (tx) => {
+    for (const { account_id, mode, id } of expired) {
+      const row = await tx.get(webchatSessionById, [account_id, mode, id]);
+      if (row !== undefined) tx.remove(webchatSessions, row);
     }
   }, own);
   return expired.length;

@@ -6,7 +6,9 @@ import { insist } from "../dispatch/insist.ts";
 import { type JobHandler, leaseMs } from "../dispatch/dispatcher.ts";
 import { finish } from "../domain/jobs/rows.ts";
 import type { AttemptRow, MessageRow } from "../domain/messages/rows.ts";
+import type { HostPolicies } from "../host-policies.ts";
 import type { DrawId } from "../ids.ts";
+import type { Services } from "../operation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { OutboundMessage, SendAnswer, Transport } from "../ports/transport.ts";
@@ -19,6 +21,8 @@ export interface CarrierWork {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly drawId: DrawId;
+  readonly services: Services;
+  readonly policies: HostPolicies;
   readonly transports: readonly Transport[];
   readonly carriers: Carriers;
 }
@@ -30,15 +34,16 @@ const own = { own: true } as const;
 const mostInARow = 50;
 
 /** Hands over what is queued in a conversation, in order, one at a time. */
-export function sendHandler({ store, clock, logger, drawId, transports, carriers }: CarrierWork): JobHandler {
+export function sendHandler(work: CarrierWork): JobHandler {
+  const { store, clock, logger, drawId, services, policies, transports, carriers } = work;
   return {
     kind: "send",
     async run(claim, { abort, isStopping }) {
       for (let i = 0; !abort.aborted; i++) {
         const last = i >= mostInARow || isStopping();
-        const handed = await store.commit(async (tx) => {
+        const handed = await policies.commit(async (tx, hostOpinions) => {
           if (await awaitTransport(tx, claim, carriers, drawId)) return undefined;
-          return handOverMessage(tx, claim, { leaseMs, drawId, carriers, last });
+          return handOverMessage(tx, claim, { leaseMs, services, hostOpinions, carriers, last });
         }, own);
         if (handed === undefined) return;
         const transport = transports.find(({ name }) => name === handed.attempt.transport);
@@ -48,7 +53,7 @@ export function sendHandler({ store, clock, logger, drawId, transports, carriers
         const { answer, late } = called;
         await insist(clock, abort, () =>
           store.commit(async (tx) => {
-            await recordAnswer(tx, claim, handed, answer, drawId, carriers);
+            await recordAnswer(tx, claim, handed, answer, services, carriers);
             // A carrier that hangs gets what is left by the slow lane.
             if (late !== undefined) await finish(tx, claim, { againAt: tx.now, failed: true });
           }, own),
@@ -56,7 +61,7 @@ export function sendHandler({ store, clock, logger, drawId, transports, carriers
         if (late === undefined) continue;
         const record = (said: SendAnswer): Promise<void> =>
           insist(clock, abort, () =>
-            store.commit((tx) => recordAnswer(tx, claim, handed, said, drawId, carriers), own),
+            store.commit((tx) => recordAnswer(tx, claim, handed, said, services, carriers), own),
           );
         void late.then(
           (said) =>

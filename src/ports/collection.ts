@@ -59,6 +59,18 @@ export interface Collection<R extends object = object> {
   readonly primary: UniqueIndex<R>;
   /** All indexes but the primary. */
   readonly indexes: readonly Index<R>[];
+  readonly wordIndexes: readonly WordIndex<R>[];
+  readonly since: number;
+}
+
+/**
+ * Finds rows by the words in a nullable text column: words of lower-case letters and digits, parted by single spaces, none longer than 100
+ * characters. A row whose column is null is not in it, and costs it nothing.
+ */
+export interface WordIndex<R extends object = object> {
+  readonly collection: Collection<R>;
+  readonly name: string;
+  readonly column: string;
   readonly since: number;
 }
 
@@ -72,6 +84,7 @@ export interface Schema {
 }
 
 type KeyColumn<R> = { [K in keyof R & string]: R[K] extends KeyValue ? K : never }[keyof R & string];
+type TextColumn<R> = { [K in keyof R & string]: R[K] extends string | null ? K : never }[keyof R & string];
 /** Ids are looked up as plain strings: a caller's may be any, and one that is no id is not found. */
 type KeyOf<R, C extends readonly (keyof R)[]> = {
   readonly [I in keyof C]: R[C[I]] extends KeyValue
@@ -95,6 +108,7 @@ export interface CollectionDefinition<R extends object> extends Collection<R> {
     columns: C,
     options?: IndexOptions<R>,
   ): Index<R, KeyOf<R, C>>;
+  words(name: string, column: TextColumn<R>, options?: Pick<IndexOptions<R>, "since">): WordIndex<R>;
 }
 
 export interface IndexOptions<R extends object> {
@@ -113,6 +127,7 @@ export function collection<R extends object>(
   { kind = "rows", since = 1 }: CollectionOptions = {},
 ): CollectionDefinition<R> {
   const indexes: Index<R>[] = [];
+  const wordIndexes: WordIndex<R>[] = [];
   let primary: UniqueIndex<R> | undefined;
 
   const add = <I extends Index<R>>(index: I): I => {
@@ -125,6 +140,7 @@ export function collection<R extends object>(
     columns,
     since,
     indexes,
+    wordIndexes,
     get primary() {
       if (primary === undefined) throw new TypeError(`collection ${name} has no key`);
       return primary;
@@ -159,6 +175,16 @@ export function collection<R extends object>(
         where: options?.where,
         since: options?.since ?? since,
       }),
+    words(indexName, wordsColumn, options) {
+      const index = {
+        collection: definition,
+        name: indexName,
+        column: wordsColumn,
+        since: options?.since ?? since,
+      };
+      wordIndexes.push(index);
+      return index;
+    },
   };
   return definition;
 }
@@ -188,10 +214,11 @@ export function positionColumnOf(collection: Pick<Collection, "columns">): strin
 
 /** The schema of `collections`: its version is the highest `since` in them. */
 export function schemaOf(collections: readonly Collection[]): Schema {
-  const versions = collections.flatMap(({ since, columns, indexes }) => [
+  const versions = collections.flatMap(({ since, columns, indexes, wordIndexes }) => [
     since,
     ...columnsOf({ columns }).map(([, each]) => each.since),
     ...indexes.map((each) => each.since),
+    ...wordIndexes.map((each) => each.since),
   ]);
   return { version: Math.max(0, ...versions), collections };
 }

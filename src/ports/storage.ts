@@ -7,7 +7,7 @@
  * - *version*: each write of a row adds one to it, and names the one that it saw: a group whose guard fails leaves nothing
  *   and is run again. A row that comes anew under the key of one that is gone begins with a version that that one never had.
  */
-import type { Collection, Index, KeyValue, Schema } from "./collection.ts";
+import type { Collection, Index, KeyValue, Schema, WordIndex } from "./collection.ts";
 
 /** A row as the adapter passes it: every column by name, and `version` but for counters. */
 export type Row = { readonly [column: string]: unknown };
@@ -42,6 +42,23 @@ export interface Range {
   readonly where?: { readonly [column: string]: KeyValue | readonly KeyValue[] };
   readonly skip?: number;
   readonly limit: number;
+}
+
+/**
+ * Rows that have all of the words, up to `limit` of them, in any order. A `prefix` stands for every word that begins with it. What it
+ * costs may grow with the number of rows that have the rarest of its words, never with the number of rows that there are.
+ */
+export interface Search {
+  readonly index: WordIndex;
+  /** One at the least. */
+  readonly words: readonly SearchedWord[];
+  readonly limit: number;
+}
+
+/** Lower-case letters and digits alone. */
+export interface SearchedWord {
+  readonly word: string;
+  readonly prefix: boolean;
 }
 
 /**
@@ -155,6 +172,8 @@ export interface Reader {
   /** One list of rows for each look-up, in order. */
   get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]>;
   range(range: Range): Promise<readonly Row[]>;
+  /** One list of rows for each search, in order. */
+  search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]>;
 }
 
 export interface Group {

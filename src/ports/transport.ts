@@ -12,6 +12,9 @@ import type { Logger } from "./logger.ts";
 export const channels = ["sms", "mms", "webchat"] as const;
 export type Channel = (typeof channels)[number];
 
+/** The engine's own transport: no other may have its name. */
+export const webchatTransportName = "webchat";
+
 export interface Media {
   readonly url: string;
   readonly content_type?: string | undefined;

@@ -1,9 +1,13 @@
 import { z } from "zod";
-import { contacts, identities } from "../domain/contacts/rows.ts";
-import { conversations } from "../domain/conversations/rows.ts";
+import { consentEvidence, consents } from "../domain/consents/rows.ts";
+import { contactLabels, contacts, identities } from "../domain/contacts/rows.ts";
+import { conversationLabels, conversations, notes } from "../domain/conversations/rows.ts";
 import { eventsOfAccount } from "../domain/events/rows.ts";
 import { attempts, attemptsOfMessage, inboundIds, messages, timeline } from "../domain/messages/rows.ts";
+import { messageScores } from "../domain/sentiment/rows.ts";
+import { observations } from "../domain/observations/rows.ts";
 import type { SandboxResetResult } from "../domain/sandbox/types.ts";
+import { mail, mailboxes, webchatSessions } from "../domain/webchat/rows.ts";
 import { idempotency } from "../idempotency/rows.ts";
 import type { Procedure, Steps } from "../operation.ts";
 import { type Index, keyOf, type KeyValue } from "../ports/collection.ts";
@@ -30,7 +34,23 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   async run(steps, _input, { scope, services }) {
     refuseLive(scope);
     let removed = await removeMessages(steps, scope, services.drawId("msg"));
-    for (const { primary } of [timeline, inboundIds, conversations, identities, contacts]) {
+    for (const { primary } of [
+      timeline,
+      inboundIds,
+      messageScores,
+      webchatSessions,
+      mailboxes,
+      mail,
+      conversationLabels,
+      notes,
+      conversations,
+      identities,
+      observations,
+      contactLabels,
+      contacts,
+      consents,
+      consentEvidence,
+    ]) {
       removed += await removeAll(steps, scope, primary);
     }
     removed += await removeAll(steps, scope, eventsOfAccount);

@@ -5,7 +5,7 @@ import {
   type BatchResults,
 } from "../domain/messages/types.ts";
 import { TidingsError } from "../errors.ts";
-import type { Procedure, Steps } from "../operation.ts";
+import { inputSchema, type Procedure, type Steps } from "../operation.ts";
 import { parse } from "../validation.ts";
 import { sendMessage } from "../commands/send-message.ts";
 
@@ -21,7 +21,7 @@ export const sendBatch: Procedure<BatchMessages, BatchResults> = {
   until: ({ messages }) => Math.max(0, ...messages.map(sendTimeOf)),
   async run(steps, { messages }, call) {
     const canResume = call.idempotency_key !== null;
-    const schema = sendMessage.input(call.services.limits);
+    const schema = inputSchema(sendMessage, call.services.limits);
     const data: BatchResult[] = [];
     for (let start = 0; start < messages.length; start += chunk) {
       const items = messages.slice(start, start + chunk);

@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import type { KeyId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Admission, StoragePort } from "../ports/storage.ts";
 import { admit, type SlidingLog, slidingLog } from "./sliding-log.ts";
@@ -8,10 +7,10 @@ const windowMs = 1_000;
 /** Keys that are counted at a time. One that was not used for longest gives way: its log is empty, or the limit is the least worry. */
 const mostKeys = 10_000;
 
-/** Counts the requests of API keys, whatever their secrets. */
+/** Counts the requests of API keys, whatever their secrets, and of visitors. */
 export interface RateLimiter {
   /** @throws TidingsError `storage_unavailable`, where all processes count together */
-  admit(key: KeyId, limit: number): Promise<Admission>;
+  admit(key: string, limit: number): Promise<Admission>;
 }
 
 /** One for all processes where the storage counts for them, else one for this process. */
@@ -29,13 +28,13 @@ export function rateLimiter(clock: Clock, storage: Pick<StoragePort, "admit">): 
 
 class OwnRateLimiter implements RateLimiter {
   readonly #clock: Clock;
-  readonly #logs = new LRUCache<KeyId, SlidingLog>({ max: mostKeys });
+  readonly #logs = new LRUCache<string, SlidingLog>({ max: mostKeys });
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  async admit(key: KeyId, limit: number): Promise<Admission> {
+  async admit(key: string, limit: number): Promise<Admission> {
     let log = this.#logs.get(key);
     if (log?.limit !== limit) {
       log = slidingLog(limit, windowMs);

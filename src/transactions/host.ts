@@ -28,6 +28,9 @@ export class HostTransactions {
   /** A handle is one connection: the commands on it take turns, whoever opened its transaction. */
   readonly #turns = new WeakMap<object, Turns>();
   readonly #open = new Set<Promise<unknown>>();
+  /** Ends the wait for the work in one that is open. */
+  readonly #cuts = new Set<() => void>();
+  #isCut = false;
 
   constructor(options: HostTransactionsOptions) {
     this.#options = options;
@@ -45,9 +48,11 @@ export class HostTransactions {
 
   /**
    * Opens a transaction, gives its handle to `work`, commits, and then tells of what the commands in it brought.
-   * @throws TidingsError `invalid_option` where the storage has none, `overloaded`, `storage_unavailable`; and what `work` throws
+   * The engine's own (`own`) is never cut short: it ends with the job that it is of.
+   * @throws TidingsError `invalid_option` where the storage has none, `overloaded`, `storage_unavailable`, `shutting_down`; and what
+   * `work` throws
    */
-  async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (handle: object) => Promise<T>, own = false): Promise<T> {
     const { port, committed } = this.#options;
     if (port.transaction === undefined) {
       throw new TidingsError("invalid_option", "transaction: this storage has none that your statements could join.");
@@ -56,27 +61,49 @@ export class HostTransactions {
       throw new TidingsError("overloaded", "Too many transactions wait for the storage. Try again.");
     }
     const writes: Write[] = [];
-    const running = port.transaction((handle) => this.#run(handle, work, writes));
-    this.#open.add(running);
-    try {
-      const value = await running;
+    const running = port.transaction((handle) => this.#run(handle, work, writes, own));
+    const told = running.then(async (value) => {
       if (writes.length > 0) committed(await this.#standing(writes));
       return value;
+    });
+    this.#open.add(told);
+    try {
+      return await told;
     } finally {
-      this.#open.delete(running);
+      this.#open.delete(told);
     }
   }
 
-  /** Resolves when the transactions that are open now have ended. */
+  /** Resolves when no transaction is open. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#open);
+    while (this.#open.size > 0) await Promise.allSettled(this.#open);
   }
 
-  async #run<T>(handle: object, work: (handle: object) => Promise<T>, writes: Write[]): Promise<T> {
+  /** Rolls back the host's transactions that are open or yet to come, whatever their work still waits for. */
+  cut(): void {
+    this.#isCut = true;
+    for (const cut of this.#cuts) cut();
+  }
+
+  #unlessCut<T>(working: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const cut = (): void => reject(cutShort());
+      const ended = (): void => void this.#cuts.delete(cut);
+      this.#cuts.add(cut);
+      working.then(resolve, reject);
+      working.then(ended, ended);
+    });
+  }
+
+  async #run<T>(handle: object, work: (handle: object) => Promise<T>, writes: Write[], own: boolean): Promise<T> {
+    if (this.#isCut && !own) throw cutShort();
     const turns = new Turns((more) => void writes.push(...more));
     this.#turns.set(handle, turns);
     try {
-      const value = await work(handle);
+      const working = Promise.resolve(work(handle));
+      const close = (): void => turns.close();
+      working.then(close, close);
+      const value = await (own ? working : this.#unlessCut(working));
       await turns.idle();
       return value;
     } finally {
@@ -115,6 +142,10 @@ export class HostTransactions {
   }
 }
 
+function cutShort(): TidingsError {
+  return new TidingsError("shutting_down", "The engine is shutting down, and this transaction did not end in time.");
+}
+
 function isLogged(write: Write): write is { kind: "insert"; collection: Collection; row: Row } {
   return write.kind === "insert" && positionColumnOf(write.collection) !== undefined;
 }
@@ -124,7 +155,8 @@ class Turns {
   readonly wrote: (writes: readonly Write[]) => void;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
-  #over = false;
+  /** `closed` to who comes, `over` also to who waits. */
+  #state: "open" | "closed" | "over" = "open";
 
   constructor(wrote: (writes: readonly Write[]) => void = () => {}) {
     this.wrote = wrote;
@@ -134,9 +166,10 @@ class Turns {
     if (this.#waiting >= mostWaiting) {
       throw new TidingsError("overloaded", "Too many commands wait in one transaction. Await them as you go.");
     }
+    if (this.#state !== "open") throw over();
     this.#waiting++;
     const turn = this.#last.then(() => {
-      if (this.#over) throw new TidingsError("invalid_option", "tx: this transaction is over.");
+      if (this.#state === "over") throw over();
       return work();
     });
     this.#last = turn.catch(() => {});
@@ -147,12 +180,21 @@ class Turns {
     }
   }
 
+  /** Who comes now comes too late; who waits has its turn yet. */
+  close(): void {
+    if (this.#state === "open") this.#state = "closed";
+  }
+
   async idle(): Promise<void> {
     while (this.#waiting > 0) await this.#last;
   }
 
   async end(): Promise<void> {
-    this.#over = true;
+    this.#state = "over";
     await this.idle();
   }
+}
+
+function over(): TidingsError {
+  return new TidingsError("invalid_option", "tx: this transaction is over.");
 }

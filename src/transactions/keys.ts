@@ -40,6 +40,15 @@ export function byIndex(index: Index): (a: Row, b: Row) => number {
   };
 }
 
+/** The order of two places in an index. */
+export function comparePlaces(a: readonly KeyValue[], b: readonly KeyValue[]): number {
+  for (const [i, value] of a.entries()) {
+    const order = compare(value, b[i]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
 /** Absent first, then by value: what the storages do too. */
 function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;

@@ -1,5 +1,6 @@
-import type { Index, KeyValue, Seen } from "../ports/collection.ts";
+import { type Index, keyOf, type KeyValue, type Seen } from "../ports/collection.ts";
 import type { Range, Row } from "../ports/storage.ts";
+import { comparePlaces, encodeKey } from "./keys.ts";
 import type { RangeOf, Reads } from "./reads.ts";
 
 /** How many rows one look goes through, however few of them pass. Some milliseconds on SQLite, which reads synchronously. */
@@ -27,8 +28,7 @@ export async function look<R extends object>(
   most = mostLookedAt,
 ): Promise<Look<R>> {
   const columns = placeColumns(range.index, range.prefix.length);
-  const placeOf = (row: object | undefined): readonly KeyValue[] | undefined =>
-    row === undefined ? undefined : columns.map((column) => Reflect.get(row, column) as KeyValue);
+  const placeOf = (row: object | undefined): readonly KeyValue[] | undefined => row && placeAt(columns, row);
   const cut = (rows: readonly Seen<R>[]): Look<R> => {
     const page = rows.slice(0, limit);
     return { rows: page, more: true, last: placeOf(page.at(-1)) };
@@ -53,16 +53,56 @@ export async function look<R extends object>(
   return { rows, more: end !== undefined, last: placeOf(end ?? far.at(-1) ?? near.at(-1)) };
 }
 
+/**
+ * A look at several stretches as if they were one: their rows in the order that they share, which is that of the rest of their index.
+ * Nothing is answered from beyond the place up to which all of them were looked at. A row that goes from one stretch to another between
+ * their reads is answered once.
+ */
+export async function lookAcross<R extends object>(
+  reads: Pick<Reads, "range">,
+  stretches: readonly RangeOf<R>[],
+  most = mostLookedAt,
+): Promise<Look<R>> {
+  const [first, ...others] = stretches;
+  if (first === undefined) return { rows: [], more: false, last: undefined };
+  if (others.length === 0) return look(reads, first, most);
+  const { index, prefix, order, limit } = first;
+  const columns = placeColumns(index, prefix.length);
+  const sign = order === "ascending" ? 1 : -1;
+  const compare = (a: readonly KeyValue[], b: readonly KeyValue[]): number => sign * comparePlaces(a, b);
+
+  const looks = await Promise.all(stretches.map((stretch) => look(reads, stretch, most)));
+  const ends = looks.flatMap(({ more, last }) => (more && last !== undefined ? [last] : []));
+  const [horizon] = ends.toSorted(compare);
+  const found = new Map<string, { readonly row: Seen<R>; readonly place: readonly KeyValue[] }>();
+  for (const row of looks.flatMap(({ rows }) => rows)) {
+    const place = placeAt(columns, row);
+    if (horizon === undefined || compare(place, horizon) <= 0) {
+      found.set(encodeKey(keyOf(index.collection, row)), { row, place });
+    }
+  }
+  const merged = [...found.values()].toSorted((a, b) => compare(a.place, b.place));
+  const page = merged.slice(0, limit);
+  const rows = page.map(({ row }) => row);
+  if (merged.length > limit) return { rows, more: true, last: page.at(-1)?.place };
+  return { rows, more: horizon !== undefined, last: horizon ?? page.at(-1)?.place };
+}
+
 /** What tells two rows of a stretch apart, in its order: the rest of the index and the primary key. */
 export function placeColumns({ columns, collection }: Index, prefix: number): readonly string[] {
   return [...columns.slice(prefix), ...collection.primary.columns.filter((each) => !columns.includes(each))];
+}
+
+/** Where a row stands in its stretch. */
+export function placeAt(columns: readonly string[], row: object): readonly KeyValue[] {
+  return columns.map((column) => Reflect.get(row, column) as KeyValue);
 }
 
 function bound(name: "after" | "until", place: readonly KeyValue[] | undefined): Pick<Range, "after" | "until"> {
   return place === undefined ? {} : { [name]: place };
 }
 
-function passes(row: Row, where: NonNullable<Range["where"]>): boolean {
+export function passes(row: Row, where: NonNullable<Range["where"]>): boolean {
   return Object.entries(where).every(([column, wanted]) => {
     const value = row[column];
     return isList(wanted) ? wanted.some((each) => each === value) : wanted === value;

@@ -112,10 +112,11 @@ export class Store {
 
   /**
    * Opens a transaction of the storage and runs `work` with its handle, which `within` takes. Commits when `work` resolves.
-   * @throws TidingsError `invalid_option` where the storage has none, `overloaded`, `storage_unavailable`; and what `work` throws
+   * @throws TidingsError `invalid_option` where the storage has none, `overloaded`, `storage_unavailable`, `shutting_down`; and what
+   * `work` throws
    */
-  transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
-    return this.#hosts.transaction(work);
+  transaction<T>(work: (handle: object) => Promise<T>, { own = false }: { readonly own?: boolean } = {}): Promise<T> {
+    return this.#hosts.transaction(work, own);
   }
 
   /** Whether `transaction` can be had. */
@@ -123,10 +124,12 @@ export class Store {
     return this.#options.port.transaction !== undefined;
   }
 
-  /** Resolves when no transaction is open, or at the deadline: with the storage those that still are lose their connection. */
+  /** Resolves when no transaction is open, or at the deadline: the host's that still are then are rolled back. */
   async transactionsEnd(deadlineMs: number): Promise<void> {
     const done = new AbortController();
-    await Promise.race([this.#hosts.idle(), this.#options.clock.sleep(deadlineMs, done.signal)]);
+    const idle = this.#hosts.idle().then(() => "idle");
+    const late = this.#options.clock.sleep(deadlineMs, done.signal).then(() => "late");
+    if ((await Promise.race([idle, late])) === "late") this.#hosts.cut();
     done.abort("done");
   }
 

@@ -9,7 +9,7 @@ export type Modules = ReadonlyMap<string, string>;
  * and must not know each other.
  */
 const layers: readonly (readonly string[])[] = [
-  ["errors", "ids", "scope", "options", "ports"],
+  ["errors", "ids", "scope", "options", "ports", "destinations"],
   ["transactions"],
   ["signal", "validation"],
   ["operation"],
@@ -18,15 +18,15 @@ const layers: readonly (readonly string[])[] = [
   ["domain"],
   ["problem"],
   ["events", "idempotency", "rate-limits"],
-  ["commands", "key-ring", "schema"],
-  ["execute", "procedures", "transport-sink"],
+  ["commands", "host-policies", "key-ring", "schema"],
+  ["execute", "procedures", "transport-sink", "webchat"],
   ["jobs", "dispatch", "api"],
-  ["account-handle", "api-backend", "consumers"],
+  ["account-handle", "api-backend", "consumers", "transports"],
   ["engine"],
   ["index"],
 ];
 
-/** These are one: ids are drawn from a clock, and ports speak of ids. */
+/** These are one: ids are drawn from a clock, and ports speak of ids and of destinations. */
 const bottom = new Set(layers[0]);
 
 /** What a job is and the loop that runs it know each other. */
@@ -40,6 +40,7 @@ const belowTesting = new Set(layers.slice(0, 2).flat());
 const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   storage: ["domain"],
   transport: [],
+  "http-client": [],
   system: [],
   transactions: [],
   http: ["api", "engine"],
@@ -84,7 +85,8 @@ const server = "test/support/postgres-server.ts";
 
 function refusal(path: string, target: string, modules: Modules): string | undefined {
   const [root] = path.split("/");
-  if (root === "examples") return target.startsWith("examples/") || target === server ? undefined : "examples import what users import";
+  if (root === "examples")
+    {return target.startsWith("examples/") || target === server ? undefined : "examples import what users import";}
   if (!modules.has(target)) return "no such module";
   if (root === "adapters") return refusalOfAdapter(path, target);
   return target.startsWith("src/") ? refusalInSrc(path, target) : "src never imports adapters";
@@ -102,8 +104,9 @@ function refusalOfAdapter(path: string, target: string): string | undefined {
 
 function refusalInSrc(path: string, target: string): string | undefined {
   const [own, other] = [layerOf(path), layerOf(target)];
-  if (own === beside)
-    {return other === beside || belowTesting.has(other) ? undefined : "testing stands on ports and transactions";}
+  if (own === beside) {
+    return other === beside || belowTesting.has(other) ? undefined : "testing stands on ports and transactions";
+  }
   if (other === beside) return "nothing in the engine stands on testing";
   const [rank, below] = [own, other].map((layer) => layers.findIndex((line) => line.includes(layer)));
   if (rank === -1 || below === -1) {

@@ -87,10 +87,13 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
         calls: fate.calls.map((at) => (at === "after a look-up" ? Date.parse(lookedUp ?? "") - begun : at)),
         // The receipt that comes before the answer is there first.
         way: ending === "0012" ? ways : fate.way,
-        replies: fate.reply === undefined ? [] : [fate.reply],
+        // It says so to the confirmation of its opt-out too, which is then not confirmed again.
+        replies: fate.reply === undefined ? [] : Array.from({ length: ending === "0016" ? 2 : 1 }, () => fate.reply),
       };
     }
     expect(seen).toEqual(expected);
+    const { consent } = await one.messages.preview({ to: "+15005550016", body: "Hello" });
+    expect(consent).toBe("opted_out");
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
   });
 

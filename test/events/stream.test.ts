@@ -6,7 +6,8 @@ import { eventStream } from "../../src/events/stream.ts";
 import { NewsDesk } from "../../src/events/news.ts";
 import { idSource } from "../../src/ids.ts";
 import type { Call } from "../../src/operation.ts";
-import { defaultLimits } from "../../src/options.ts";
+import { noOpinions } from "../../src/domain/policies/opinions.ts";
+import { defaultLimits, standardConsent } from "../../src/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import type { Scope } from "../../src/scope.ts";
@@ -68,8 +69,26 @@ async function follow(port: StoragePort, input: { types?: EventType[]; last_even
     turn: () => (turns++, port.turn()),
   };
   const secret = createSecretKey(new Uint8Array(32));
-  const services = { drawId: idSource(clock, random), random, limits: defaultLimits, transports: [], secret };
-  const call: Call = { scope: quiet, caller: { type: "host" }, request_id: "req_1", idempotency_key: null, services };
+  const services = {
+    drawId: idSource(clock, random),
+    random,
+    limits: defaultLimits,
+    transports: [],
+    scoresSentiment: false,
+    webchatSessionMs: 0,
+    reopenMs: 0,
+    secret,
+    consent: standardConsent,
+    quietHours: null,
+  };
+  const call: Call = {
+    scope: quiet,
+    caller: { type: "host" },
+    request_id: "req_1",
+    idempotency_key: null,
+    services,
+    hostOpinions: noOpinions,
+  };
   const stream = await eventStream.open(sources, input, call, over.signal);
   async function* ids(): AsyncGenerator<string | undefined> {
     for await (const { id } of stream) yield id;

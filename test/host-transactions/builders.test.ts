@@ -5,16 +5,24 @@ import { join } from "node:path";
 import BetterSqlite from "better-sqlite3";
 import { sql } from "drizzle-orm";
 import { drizzle as drizzleOnBetterSqlite } from "drizzle-orm/better-sqlite3";
-import { drizzle as drizzleOnPg } from "drizzle-orm/node-postgres";
-import { drizzle as drizzleOnPostgresJs } from "drizzle-orm/postgres-js";
-import knex from "knex";
-import { CamelCasePlugin, Kysely, ParseJSONResultsPlugin, PostgresDialect, SqliteDialect, sql as raw } from "kysely";
+import { drizzle as drizzleOnPg, type NodePgDatabase } from "drizzle-orm/node-postgres";
+import { drizzle as drizzleOnPostgresJs, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import knex, { type Knex } from "knex";
+import {
+  CamelCasePlugin,
+  Kysely,
+  ParseJSONResultsPlugin,
+  PostgresDialect,
+  SqliteDialect,
+  sql as raw,
+  type Transaction,
+} from "kysely";
 import postgresJs from "postgres";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "tidings";
 import { postgres } from "tidings/postgres";
 import { sqlite } from "tidings/sqlite";
-import { fromDrizzle, fromKnex, fromKysely, fromPrisma } from "tidings/transactions";
+import { fromDrizzle, fromKnex, fromKysely, fromPrisma, type KyselyTransaction } from "tidings/transactions";
 import { database, migrated } from "../support/postgres.ts";
 import type { Database } from "../support/postgres-database.ts";
 import { world } from "../support/world.ts";
@@ -31,19 +39,35 @@ type Run = <T>(work: (open: Open) => Promise<T>) => Promise<T>;
 
 const insert = (text: string): string => `INSERT INTO notes (text) VALUES ('${text}')`;
 
-const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
-  "Drizzle on node-postgres": (db) => {
-    const orm = drizzleOnPg({ client: db.pool() });
-    return (work) =>
-      orm.transaction((tx) =>
-        work({
-          get tx() {
-            return fromDrizzle(tx);
-          },
-          note: (text) => tx.execute(sql.raw(insert(text))),
-        }),
-      );
+/** The handle is asked for anew each time, as hosts will. */
+const opened = (handle: () => object, note: Open["note"]): Open => ({
+  get tx() {
+    return handle();
   },
+  note,
+});
+
+const onDrizzle =
+  (orm: NodePgDatabase | PostgresJsDatabase): Run =>
+  (work) =>
+    orm.transaction((tx) =>
+      work(
+        opened(
+          () => fromDrizzle(tx),
+          async (text) => tx.execute(sql.raw(insert(text))),
+        ),
+      ),
+    );
+
+const onKnex = (config: Knex.Config): Run => {
+  const builder = knex(config);
+  onTestFinished(() => builder.destroy());
+  return (work) =>
+    builder.transaction(async (trx) => work({ tx: await fromKnex(trx), note: (text) => trx.raw(insert(text)) }));
+};
+
+const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
+  "Drizzle on node-postgres": (db) => onDrizzle(drizzleOnPg({ client: db.pool() })),
   "Drizzle on postgres.js": (db) => {
     const { searchParams, username, password, hostname, port } = new URL(db.url);
     const client = postgresJs({
@@ -56,46 +80,32 @@ const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
       max: 2,
     });
     onTestFinished(() => client.end());
-    const orm = drizzleOnPostgresJs({ client });
-    return (work) =>
-      orm.transaction((tx) =>
-        work({
-          get tx() {
-            return fromDrizzle(tx);
-          },
-          note: (text) => tx.execute(sql.raw(insert(text))),
-        }),
-      );
+    return onDrizzle(drizzleOnPostgresJs({ client }));
   },
   Kysely: (db) => {
     const plugins = [new CamelCasePlugin(), new ParseJSONResultsPlugin()];
     const builder = new Kysely<Record<string, never>>({ dialect: new PostgresDialect({ pool: db.pool() }), plugins });
     return (work) =>
       builder.transaction().execute((trx) =>
-        work({
-          get tx() {
-            return fromKysely(trx);
-          },
-          note: (text) => raw.raw(insert(text)).execute(trx),
-        }),
+        work(
+          opened(
+            () => fromKysely(trx),
+            (text) => raw.raw(insert(text)).execute(trx),
+          ),
+        ),
       );
   },
-  Knex: (db) => {
-    const builder = knex({ client: "pg", connection: db.url, pool: { min: 0, max: 2 } });
-    onTestFinished(() => builder.destroy());
-    return (work) =>
-      builder.transaction(async (trx) => work({ tx: await fromKnex(trx), note: (text) => trx.raw(insert(text)) }));
-  },
+  Knex: (db) => onKnex({ client: "pg", connection: db.url, pool: { min: 0, max: 2 } }),
   Prisma: (db) => {
     const pool = db.pool();
     return (work) =>
       prismaLike(pool, (tx) =>
-        work({
-          get tx() {
-            return fromPrisma(tx);
-          },
-          note: (text) => tx.$executeRawUnsafe(insert(text)),
-        }),
+        work(
+          opened(
+            () => fromPrisma(tx),
+            (text) => tx.$executeRawUnsafe(insert(text)),
+          ),
+        ),
       );
   },
 };
@@ -123,12 +133,8 @@ const onSqlite: Readonly<Record<string, (file: string) => Run>> = {
     return (work) =>
       builder.transaction().execute((trx) => work({ tx: own, note: (text) => raw.raw(insert(text)).execute(trx) }));
   },
-  "Knex on better-sqlite3": (file) => {
-    const builder = knex({ client: "better-sqlite3", connection: { filename: file }, useNullAsDefault: true });
-    onTestFinished(() => builder.destroy());
-    return (work) =>
-      builder.transaction(async (trx) => work({ tx: await fromKnex(trx), note: (text) => trx.raw(insert(text)) }));
-  },
+  "Knex on better-sqlite3": (file) =>
+    onKnex({ client: "better-sqlite3", connection: { filename: file }, useNullAsDefault: true }),
 };
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -139,40 +145,42 @@ interface Bench {
   readonly notes: () => Promise<string[]>;
 }
 
+async function benchOnPostgres(make: (db: Database) => Run): Promise<Bench> {
+  const db = await database(await migrated());
+  const own = db.pool({ max: 1 });
+  await own.query("CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)");
+  return {
+    run: make(db),
+    one: world().engine(postgres({ pool: db.pool() })),
+    notes: async () => {
+      const { rows } = await own.query<{ text: string }>("SELECT text FROM notes ORDER BY id");
+      return rows.map(({ text }) => text);
+    },
+  };
+}
+
+async function benchOnSqlite(make: (file: string) => Run): Promise<Bench> {
+  const folder = mkdtempSync(join(tmpdir(), "tidings-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "test.db");
+  const one = world().engine(sqlite({ file }));
+  await one.messages.list();
+  const own = new DatabaseSync(file);
+  onTestFinished(() => own.close());
+  own.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
+  return {
+    run: make(file),
+    one,
+    notes: async () => {
+      const rows = own.prepare("SELECT text FROM notes ORDER BY id").all();
+      return rows.map(({ text }) => String(text));
+    },
+  };
+}
+
 const cases: readonly (readonly [name: string, open: () => Promise<Bench>])[] = [
-  ...Object.entries(onPostgres).map(([name, make]) => {
-    const open = async (): Promise<Bench> => {
-      const db = await database(await migrated());
-      const own = db.pool({ max: 1 });
-      await own.query("CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)");
-      return {
-        run: make(db),
-        one: world().engine(postgres({ pool: db.pool() })),
-        notes: async () =>
-          (await own.query<{ text: string }>("SELECT text FROM notes ORDER BY id")).rows.map(({ text }) => text),
-      };
-    };
-    return [`${name} on PostgreSQL`, open] as const;
-  }),
-  ...Object.entries(onSqlite).map(([name, make]) => {
-    const open = async (): Promise<Bench> => {
-      const folder = mkdtempSync(join(tmpdir(), "tidings-"));
-      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-      const file = join(folder, "test.db");
-      const one = world().engine(sqlite({ file }));
-      await one.messages.list();
-      const own = new DatabaseSync(file);
-      onTestFinished(() => own.close());
-      own.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
-      const notes = async () =>
-        own
-          .prepare("SELECT text FROM notes ORDER BY id")
-          .all()
-          .map(({ text }) => String(text));
-      return { run: make(file), one, notes };
-    };
-    return [`${name} on SQLite`, open] as const;
-  }),
+  ...Object.entries(onPostgres).map(([name, make]) => [`${name} on PostgreSQL`, () => benchOnPostgres(make)] as const),
+  ...Object.entries(onSqlite).map(([name, make]) => [`${name} on SQLite`, () => benchOnSqlite(make)] as const),
 ];
 
 describe.each(cases)("a transaction of %s", (_name, open) => {
@@ -200,7 +208,6 @@ describe.each(cases)("a transaction of %s", (_name, open) => {
     const { run, one } = await open();
     await one.account().get();
     await run(async (open) => {
-      // The handle is asked for anew each time, as hosts will.
       const [first, second] = await Promise.all([
         one.messages.send(hello, { tx: open.tx, idempotencyKey: "once" }),
         one.messages.send(hello, { tx: open.tx, idempotencyKey: "once" }),
@@ -246,11 +253,7 @@ function beforeWriting(tx: Queryable, work: () => Promise<unknown>): Queryable {
 
 describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (name, make) => {
   it("has a command that met another's refused, which is the host's to try again", async () => {
-    const db = await database(await migrated());
-    const own = db.pool({ max: 1 });
-    await own.query("CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)");
-    const run = make(db);
-    const one = world().engine(postgres({ pool: db.pool() }));
+    const { run, one, notes } = await benchOnPostgres(make);
     const { id } = await one.messages.send({ ...hello, send_at: "2026-01-02T00:00:00Z" });
     const running = run(async ({ tx, note }) => {
       await note("before");
@@ -264,7 +267,12 @@ describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (
     const goesOn = name !== "Drizzle on postgres.js";
     const [ended] = await Promise.allSettled([running]);
     expect(ended.status).toBe(goesOn ? "fulfilled" : "rejected");
-    expect((await own.query("SELECT text FROM notes")).rowCount).toBe(goesOn ? 2 : 0);
+    expect(await notes()).toEqual(goesOn ? ["before", "after"] : []);
     expect((await one.messages.get(id)).body).toBe(goesOn ? "Mine" : "Theirs");
   });
+});
+
+it("a Kysely that is no transaction is told from one by its type", () => {
+  expectTypeOf<Transaction<object>>().toExtend<KyselyTransaction>();
+  expectTypeOf<Kysely<object>>().not.toExtend<KyselyTransaction>();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Message } from "../../src/domain/messages/types.ts";
 import { held } from "../support/carrier.ts";
@@ -167,6 +167,35 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     await begun.promise;
     await two.stop({ deadlineMs: 0 });
     expect(await host.notes()).toEqual(["in time"]);
+  });
+
+  it("is cut short at the deadline of stop, and what waited behind it is done", async () => {
+    // Patience of the storage's own has no part in it: its time stands still.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { host, engine, one, clock } = await opened();
+    await one.start();
+    const begun = held<undefined>();
+    const stuck = one.transaction(async (tx) => {
+      await host.run(tx, note("late"));
+      begun.answer(undefined);
+      await new Promise(() => {});
+    });
+    const outcome = stuck.catch((error: unknown) => error);
+    await begun.promise;
+    const sends = ["a", "b", "c"].map((body) => one.messages.send({ ...hello, body }));
+    await clock.settle();
+    const began = clock.now();
+    let stoppedAt = 0;
+    const stopped = one.stop({ deadlineMs: 1_000 }).then(() => (stoppedAt = clock.now()));
+    await clock.advanceUntil(() => stoppedAt > 0);
+    await stopped;
+    expect(stoppedAt - began).toBe(1_000);
+    expect(await outcome).toMatchObject({ code: "shutting_down" });
+    await Promise.all(sends);
+    const { data } = await engine(host.connect()).messages.list();
+    const bodies = data.map(({ body }) => String(body));
+    expect([bodies.toSorted(), await host.notes()]).toEqual([["a", "b", "c"], []]);
   });
 
   it("tells nobody of events that it can't read back, and is committed all the same", async () => {

@@ -27,6 +27,9 @@ export function call(
       ...headers,
     ],
     body: () => Promise.resolve({ kind: "bytes", bytes }),
+    async *chunks() {
+      yield await Promise.resolve(bytes);
+    },
     signal,
   };
   return api.handle(request);

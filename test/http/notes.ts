@@ -228,6 +228,10 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       if (key === undefined) throw new TidingsError("invalid_api_key", "The API key is not valid.");
       return key;
     },
+    // No note is a visitor's.
+    letIn: () => Promise.reject(notFound("webchat session")),
+    admitVisitor: () => Promise.reject(notFound("webchat session")),
+    origins: [],
     async admit(key) {
       if (key !== slow) return { admitted: true, limit: 100, remaining: 99, reset_ms: 1_000, retry_after_ms: 0 };
       const admitted = left > 0;
@@ -261,6 +265,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       const value = await procedure.run(undefined as never, input, undefined as never);
       return { status: procedure.status, value, body: JSON.stringify(value), replayed: false };
     },
+    rows: (procedure, lines) => Promise.resolve(procedure.run(undefined as never, lines, undefined as never)),
     query: (operation, input) => operation.run(undefined as never, input, undefined as never, 0),
     stream: (operation, input, _context, signal) =>
       operation.open(undefined as never, input, undefined as never, signal),

@@ -48,7 +48,11 @@ test("the document has every route, with its scope, under a name of its own", ()
   );
   const expected = apiRoutes(defaultLimits).map((route: Route) => [
     `${route.method.toLowerCase()} ${route.path.replaceAll(/:(\w+)/g, "{$1}")}`,
-    "scopes" in route ? [{ apiKey: route.scopes }] : [],
+    "scopes" in route
+      ? [{ apiKey: route.scopes }]
+      : "visitor" in route
+        ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }]
+        : [],
   ]);
   expect(described).toHaveLength(expected.length);
   expect(described).toEqual(expect.arrayContaining(expected));

@@ -18,7 +18,11 @@ const titled = (route: Authorized): { name: string; route: Authorized } => ({
 const scoped = routes.filter((route) => route.scopes.length > 0);
 const withId = routes.filter(({ path }) => path.includes(":"));
 
-const pathOf = ({ path }: Route, id: string): string => path.replaceAll(/:\w+/g, id);
+const pathOf = ({ path }: Route, id: string, observation = id): string =>
+  path.replace(":medium", "text").replace(":observation_id", observation).replaceAll(/:\w+/g, id);
+
+/** What a list can't be asked without. */
+const queries: Readonly<Record<string, string>> = { "/v1/contacts/search": "?q=anna" };
 
 /** A body that is right in all but whose it is. */
 const bodies: Readonly<Record<string, object>> = {
@@ -26,6 +30,16 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /v1/messages/:id": { body: "changed" },
   "POST /v1/sandbox/messages/:id/receipts": { receipts: [{ status: "delivered" }] },
   "PATCH /v1/senders/:id": { default: true },
+  "PUT /v1/contacts/:id/consents/:medium": { status: "opted_out" },
+  "POST /v1/contacts/:id/merge": { contact_id: "ct_01JZZZZZZZZZZZZZZZZZZZZZZZ" },
+  "POST /v1/contacts/:id/observations": { content: "likes tea", kind: "taste" },
+  "POST /v1/conversations": { to: "+15005550001" },
+  "PATCH /v1/conversations/:id": { priority: "high" },
+  "POST /v1/conversations/:id/messages": { body: "hello" },
+  "POST /v1/conversations/:id/notes": { body: "hello" },
+  "POST /v1/conversations/:id/assign": { assignee: { type: "human", id: "anna" } },
+  "PUT /v1/conversations/:id/labels": { labels: ["new"] },
+  "POST /v1/conversations/:id/handoff": { reason: "asked for it" },
 };
 const bodyOf = ({ method, path }: Route): { body?: object } =>
   method === "GET" ? {} : { body: bodies[`${method} ${path}`] ?? {} };
@@ -110,22 +124,38 @@ describe.each(storages)("over $name", ({ make }) => {
         const { data } = jsonOf(await call(there.engine.api, { path, key })) as { data: { id: string }[] };
         return data[0]?.id ?? expect.fail(`nothing at ${path}`);
       };
+      const contact = await first("/v1/contacts");
+      const noted = await call(there.engine.api, {
+        method: "POST",
+        path: `/v1/contacts/${contact}/observations`,
+        key,
+        body: { content: "likes tea", kind: "taste" },
+      });
       return {
         messages: message,
+        observations: String(jsonOf(noted)["id"]),
         sandbox: message,
         senders: await first("/v1/senders"),
         "api-keys": await first("/v1/api-keys"),
         events: await first("/v1/events"),
+        contacts: contact,
+        conversations: await first("/v1/conversations"),
       };
     }
 
     test.each(withId.map(titled))("are one and the same 404 at $name, and nothing is changed", async ({ route }) => {
       const noun = route.path.split("/")[2] ?? "";
       const owner = await there.tenant("sandbox");
-      const id = (await idsOf(owner))[noun] ?? expect.fail(`no id of ${noun}`);
+      const { observations, ...ids } = await idsOf(owner);
+      const id = ids[noun] ?? expect.fail(`no id of ${noun}`);
       const prefix = id.split("_")[0] ?? "";
       const ask = (key: string, foreign: string) =>
-        call(there.engine.api, { method: route.method, path: pathOf(route, foreign), key, ...bodyOf(route) });
+        call(there.engine.api, {
+          method: route.method,
+          path: pathOf(route, foreign, observations),
+          key,
+          ...bodyOf(route),
+        });
 
       for (const { secret, scope } of [own, await there.other(owner), await there.other(own)]) {
         const never = await ask(secret, `${prefix}_01JZZZZZZZZZZZZZZZZZZZZZZZ`);
@@ -154,7 +184,7 @@ describe.each(storages)("over $name", ({ make }) => {
     });
     for (const route of routes) {
       if (route.method !== "GET" || route.path.includes(":") || !("response" in route)) continue;
-      const answer = await call(there.engine.api, { path: route.path, key });
+      const answer = await call(there.engine.api, { path: `${route.path}${queries[route.path] ?? ""}`, key });
       expect(answer.status).toBe(200);
       expect(route.response?.safeParse(jsonOf(answer)).error).toBeUndefined();
     }

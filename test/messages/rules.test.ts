@@ -36,7 +36,7 @@ const unclear: SendAnswer = { outcome: "ambiguous", error: { code: "unknown", me
 const attempts = fc.integer({ min: 1, max: maxAttempts });
 const expires_at = fc.integer({ min: now - hour, max: now + hour });
 const waiting: fc.Arbitrary<MessageState> = fc.oneof(
-  fc.record({ status: fc.constant("scheduled" as const), send_at: fc.nat(2 * now), expires_at }),
+  fc.record({ status: fc.constant("scheduled" as const), send_at: fc.nat(2 * now), expires_at, attempts: fc.nat(5) }),
   fc.record({ status: fc.constant("queued" as const), due_at: fc.nat(2 * now), expires_at, attempts: fc.nat(5) }),
 );
 const open: fc.Arbitrary<MessageState> = fc.oneof(
@@ -104,7 +104,7 @@ describe("before the hand-over", () => {
   });
 
   it("an edit moves the ttl along with the time, and is refused once the message is on its way", () => {
-    const scheduled = { status: "scheduled", send_at: now + 10, expires_at: now + 30 } as const;
+    const scheduled = { status: "scheduled", send_at: now + 10, expires_at: now + 30, attempts: 0 } as const;
     expect(edit(scheduled, {}, now)).toEqual({ decision: "edited", state: scheduled });
     expect(edit(scheduled, { send_at: now + 100 }, now)).toMatchObject({ state: { expires_at: now + 120 } });
     expect(edit(scheduled, { send_at: 5 }, now)).toMatchObject({ state: { send_at: now, expires_at: now + 20 } });

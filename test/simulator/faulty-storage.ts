@@ -91,6 +91,7 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
     reader: {
       get: (lookups) => life.guard(read(() => connection.reader.get(lookups))),
       range: (range) => life.guard(read(() => connection.reader.range(range))),
+      search: (searches) => life.guard(read(() => connection.reader.search(searches))),
     },
     watch(listener) {
       world.watchers.add(life);

@@ -6,8 +6,9 @@ import { Names } from "../../adapters/storage/postgres/names.ts";
 import { placing, waiting } from "../../adapters/storage/postgres/positions.ts";
 import { rangeStatement } from "../../adapters/storage/postgres/ranges.ts";
 import type { Statement } from "../../adapters/storage/postgres/session/batch.ts";
-import { planSettings } from "../../adapters/storage/postgres/settings.ts";
+import { planSettings, searchSettings } from "../../adapters/storage/postgres/settings.ts";
 import { Table } from "../../adapters/storage/postgres/tables.ts";
+import { searchStatement } from "../../adapters/storage/postgres/words.ts";
 import { nextPosition, planWrites } from "../../adapters/storage/postgres/writes.ts";
 import {
   type Collection,
@@ -17,7 +18,7 @@ import {
   type KeyValue,
   positionColumnOf,
 } from "../../src/ports/collection.ts";
-import type { Range, Row, Write } from "../../src/ports/storage.ts";
+import type { Range, Row, SearchedWord, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import { schema as conformance } from "../../src/testing/storage-conformance/collections.ts";
 import { database } from "../support/postgres.ts";
@@ -35,6 +36,7 @@ function row(collection: Collection, n: number): Row {
     if (type === "boolean") return n % 2 === 0;
     if (type === "real") return n / 7;
     if (type !== "text") return n;
+    if (column === "words") return n % 3 === 0 ? null : `all n${n}`;
     if (column === "mode") return n % 2 === 0 ? "live" : "test";
     if (column === "account_id" || column === "lane") return `${column}_${n % 10}`;
     return nullable && n % 3 === 0 ? null : `${column}_${n}`;
@@ -82,6 +84,18 @@ function* reads(index: Index): Generator<Tied> {
     }
   }
 }
+
+/** Every form of search: a word, the beginning of one, several. */
+const searches = all.collections
+  .flatMap(({ wordIndexes }) => wordIndexes)
+  .flatMap((index) => {
+    const word = (text: string, prefix: boolean): SearchedWord => ({ word: text, prefix });
+    const asked = [[word("all", false)], [word("n", true)], [word("all", false), word("n1", true)]];
+    return asked.map((words) => ({
+      statement: searchStatement({ index, words, limit: 10 }, tableOf(index.collection.name)),
+      index: `tidings_${index.collection.name}_${index.name}`,
+    }));
+  });
 
 /** What finds the rows of a log that have no position. */
 function* unplaced(collection: Collection): Generator<Tied> {
@@ -201,6 +215,26 @@ describe("the plans of the PostgreSQL storage's statements", () => {
       }
     },
   );
+
+  it.each([0, full])("with %i rows in each table, a search reads the index of words and nothing else", async (rows) => {
+    const pool = await filled(rows);
+    const client = await pool.connect();
+    try {
+      await within(client, searchSettings, async () => {
+        for (const { statement, index } of searches) {
+          const found = await plan(client, statement);
+          const ways = found.map((node) => [node["Node Type"], node["Index Name"]]);
+          expect(ways, statement.text).toEqual([
+            ["Limit", undefined],
+            ["Bitmap Heap Scan", undefined],
+            ["Bitmap Index Scan", index],
+          ]);
+        }
+      });
+    } finally {
+      client.release();
+    }
+  });
 
   it("of reads, scan no table by the server's own settings either: a host's transaction keeps its own", async () => {
     const pool = await filled(full);

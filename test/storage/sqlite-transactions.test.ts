@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { held } from "../support/carrier.ts";
-import { closing, notes, temporaryFile, write } from "./sqlite-files.ts";
+import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote } from "./sqlite-schemas.ts";
 
 describe("the SQLite storage's own transactions", () => {
@@ -26,7 +26,7 @@ describe("the SQLite storage's own transactions", () => {
     await Promise.all([first, group]);
   });
 
-  it("don't wait for ever when one is opened within another, and those behind go on", async () => {
+  it("don't wait for ever when one is opened within another, and the next ones go on", async () => {
     const { port, transaction } = await opened();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -38,11 +38,48 @@ describe("the SQLite storage's own transactions", () => {
     });
     const outcome = outer.catch((error: unknown) => error);
     await port.turn();
-    const behind = write(port, insertNote("a"));
+    const behind = write(port, insertNote("a")).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await outcome).toMatchObject({ code: "storage_unavailable", retryable: true });
     expect(await inner.promise).toMatchObject({ message: expect.stringMatching(/open for too long/) });
-    await behind.catch(() => write(port, insertNote("a")));
+    // It waited for the same one, whose turn is over now.
+    expect(await behind).toMatchObject({ code: "storage_unavailable", retryable: true });
+    await write(port, insertNote("a"));
     expect(await notes(port)).toEqual(["a"]);
+  });
+
+  it("are waited for 5 seconds from when one began, by all together, and no longer when it never ends", async () => {
+    const { port, transaction } = await opened();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const refusals = new Map<string, unknown>();
+    const refused = (work: Promise<unknown>, name: string): Promise<unknown> =>
+      work.catch((error: unknown) => void refusals.set(name, error));
+    const hold = held<undefined>();
+    const stuck = transaction(async () => hold.promise);
+    await port.turn();
+    const early = refused(write(port, insertNote("early")), "early");
+    await vi.advanceTimersByTimeAsync(3_000);
+    const late = refused(write(port, insertNote("late")), "late");
+    const other = refused(
+      transaction(async () => {}),
+      "other",
+    );
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect([...refusals.keys()]).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([...refusals.keys()].toSorted()).toEqual(["early", "late", "other"]);
+    const afterwards = refused(write(port, insertNote("afterwards")), "afterwards");
+    await port.turn();
+    expect(refusals.has("afterwards")).toBe(true);
+    for (const error of refusals.values()) {
+      expect(error).toMatchObject({ code: "storage_unavailable", message: says(/open for too long/) });
+    }
+    await Promise.all([early, late, other, afterwards]);
+
+    hold.answer(undefined);
+    await stuck;
+    await write(port, insertNote("again"));
+    expect(await notes(port)).toEqual(["again"]);
   });
 });

@@ -80,6 +80,7 @@ export class LateStorage {
       reader: {
         get: (lookups) => late(() => ground.reader.get(lookups)),
         range: (range) => late(() => ground.reader.range(range)),
+        search: (searches) => late(() => ground.reader.search(searches)),
       },
       watch: (listener) => ground.watch?.(listener) ?? ((): void => {}),
       turn: () => ground.turn(),

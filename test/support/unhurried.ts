@@ -53,6 +53,7 @@ export function unhurried(
     reader: {
       get: (lookups) => held(port.reader.get(lookups)),
       range: (range) => held(port.reader.range(range)),
+      search: (searches) => held(port.reader.search(searches)),
     },
     watch,
     turn: () => port.turn(),

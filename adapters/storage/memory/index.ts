@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { TidingsError } from "../../../src/errors.ts";
 import { columnsOf, type Schema } from "../../../src/ports/collection.ts";
-import type { Group, Lookup, Range, Row, StoragePort, Write } from "../../../src/ports/storage.ts";
+import type { Group, Lookup, Range, Row, Search, StoragePort, Write } from "../../../src/ports/storage.ts";
+import { refuseNewer } from "../schema.ts";
 import { Table, type Undo } from "./table.ts";
 
 /**
@@ -29,6 +30,8 @@ class MemoryStorage implements StoragePort<undefined> {
   readonly reader = {
     get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => this.#read(lookups),
     range: async (range: Range): Promise<readonly Row[]> => this.#table(range.index.collection.name).range(range),
+    search: async (searches: readonly Search[]): Promise<readonly (readonly Row[])[]> =>
+      searches.map((search) => this.#table(search.index.collection.name).search(search)),
   };
 
   async open(schema: Schema): Promise<void> {
@@ -36,12 +39,7 @@ class MemoryStorage implements StoragePort<undefined> {
   }
 
   async migrate(schema: Schema): Promise<void> {
-    if (schema.version < this.#version) {
-      throw new TidingsError(
-        "storage_newer",
-        `The storage has schema version ${this.#version}, this code knows ${schema.version}. Run newer code.`,
-      );
-    }
+    refuseNewer(this.#version, schema);
     if (schema.version === this.#version) return;
     const from = this.#version;
     const tables = new Map<string, Table>();

@@ -3,12 +3,14 @@ import {
   type Lookup,
   type Range,
   type Row,
+  type Search,
   StorageConflict,
   StorageRefusal,
   type Write,
 } from "../../../src/ports/storage.ts";
 import { type Layout, layoutOf, storedKey, storedValue, type Stored } from "../layout.ts";
 import { SortedIndex, type StoredRow } from "./sorted-index.ts";
+import { WordList } from "./word-list.ts";
 
 /** Takes one write back. */
 export type Undo = () => void;
@@ -20,6 +22,7 @@ export class Table {
   readonly #indexes: ReadonlyMap<string, SortedIndex>;
   /** The primary first. */
   readonly #all: readonly SortedIndex[];
+  readonly #words: ReadonlyMap<string, WordList>;
   readonly #keyPlaces: readonly number[];
 
   constructor(collection: Collection) {
@@ -27,6 +30,7 @@ export class Table {
     this.#primary = new SortedIndex(this.layout, collection.primary);
     this.#indexes = new Map(collection.indexes.map((index) => [index.name, new SortedIndex(this.layout, index)]));
     this.#all = [this.#primary, ...this.#indexes.values()];
+    this.#words = new Map(collection.wordIndexes.map((index) => [index.name, new WordList(this.layout, index)]));
     this.#keyPlaces = collection.primary.columns.map((column) => this.layout.place(column));
   }
 
@@ -47,6 +51,12 @@ export class Table {
       until && storedKey(until),
     );
     return this.#take(rows, (row) => filters.every((passes) => passes(row)), limit, skip);
+  }
+
+  search({ index, words, limit }: Search): Row[] {
+    const found = this.#words.get(index.name);
+    if (found === undefined) throw new TypeError(`${this.layout.collection.name} has no words ${index.name}`);
+    return this.#take(found.search(words), () => true, limit);
   }
 
   /** Every row, for moving them into another table. */
@@ -119,17 +129,22 @@ export class Table {
       throw new StorageRefusal(`the key of ${this.layout.collection.name} can't be null`);
     }
     for (const index of this.#all) if (index.refuses(row)) throw this.#conflict(`has this ${index.index.name} key`);
-    for (const index of this.#all) index.add(row);
+    for (const index of this.#everywhere()) index.add(row);
     return () => {
-      for (const index of this.#all) index.remove(row);
+      for (const index of this.#everywhere()) index.remove(row);
     };
   }
 
   #remove(row: StoredRow): Undo {
-    for (const index of this.#all) index.remove(row);
+    for (const index of this.#everywhere()) index.remove(row);
     return () => {
-      for (const index of this.#all) index.add(row);
+      for (const index of this.#everywhere()) index.add(row);
     };
+  }
+
+  *#everywhere(): Generator<SortedIndex | WordList> {
+    yield* this.#all;
+    yield* this.#words.values();
   }
 
   /** Only indexes in which the row moves are touched; in the others it is exchanged. */
@@ -145,6 +160,10 @@ export class Table {
     for (const index of this.#all) {
       if (!index.keeps(before, after)) index.remove(before);
       index.add(after);
+    }
+    for (const words of this.#words.values()) {
+      words.remove(before);
+      words.add(after);
     }
   }
 

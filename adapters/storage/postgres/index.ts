@@ -10,6 +10,8 @@ import {
   StorageConflict,
   type StoragePort,
 } from "../../../src/ports/storage.ts";
+import { tablesOf } from "../schema.ts";
+import { type Opened, Shared } from "../shared.ts";
 import { Admissions } from "./admissions.ts";
 import { begin, commit, committed, Connections, rolledBack, type Taken } from "./connections.ts";
 import { translated } from "./errors.ts";
@@ -65,11 +67,13 @@ export function postgres<Client extends PostgresClient = PostgresClient>(
   return new PostgresStorage<Client>(pool, new Names(schema), migrate);
 }
 
-interface Open extends Ground {
+interface Open extends Ground, Opened {
   readonly groups: Groups;
   readonly hosts: HostTransactions;
   readonly admissions: Admissions;
   readonly wakeUps: WakeUps;
+  /** Connections that have the host's transactions. */
+  readonly transactions: Set<Taken>;
 }
 
 /** Connections of a pool, where it doesn't say. */
@@ -79,15 +83,11 @@ const keptBack = 4;
 
 class PostgresStorage<Client extends PostgresClient> implements StoragePort<Client> {
   readonly capabilities: StorageCapabilities;
-  readonly reader: PostgresReader = new PostgresReader(() => this.#opened());
+  readonly reader: PostgresReader = new PostgresReader(() => this.#shared.get());
   readonly #connections: Connections;
   readonly #names: Names;
   readonly #migrate: boolean;
-  /** Engines that share the object: the last to close it does. */
-  #openers = 0;
-  readonly #transactions = new Set<Taken>();
-  #opening: Promise<void> | undefined;
-  #open: Open | undefined;
+  readonly #shared = new Shared<Open>();
 
   constructor(pool: PostgresPool, names: Names, migrate: boolean) {
     const transactions = Math.max(1, (pool.options?.max ?? usualMax) - keptBack);
@@ -98,17 +98,7 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
   }
 
   async open(schema: Schema): Promise<void> {
-    this.#openers++;
-    this.#opening ??= this.#connect(schema).catch((error: unknown) => {
-      this.#opening = undefined;
-      return refuse(error);
-    });
-    try {
-      await this.#opening;
-    } catch (error) {
-      this.#openers--;
-      throw error;
-    }
+    await this.#shared.open(() => this.#connect(schema).catch(refuse));
   }
 
   async migrate(schema: Schema): Promise<void> {
@@ -120,17 +110,18 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
   }
 
   begin(how: Access = "shared"): Group {
-    return this.#opened().groups.begin(how);
+    return this.#shared.get().groups.begin(how);
   }
 
   host(handle: unknown): Group {
-    return this.#opened().hosts.group(handle);
+    return this.#shared.get().hosts.group(handle);
   }
 
   async transaction<T>(work: (client: NonNullable<Client>) => Promise<T>): Promise<T> {
-    const taken = await this.#opened().connections.take();
+    const { connections, transactions } = this.#shared.get();
+    const taken = await connections.take();
     const { connection, release } = taken;
-    this.#transactions.add(taken);
+    transactions.add(taken);
     const run = (statement: typeof begin): ReturnType<typeof connection.run> =>
       connection.run([statement]).catch((error: unknown) => {
         throw translated(error);
@@ -146,17 +137,17 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
       connection.lose();
       throw error;
     } finally {
-      this.#transactions.delete(taken);
+      transactions.delete(taken);
       release();
     }
   }
 
   async admit(asked: readonly AdmissionRequest[]): Promise<readonly Admission[]> {
-    return this.#opened().admissions.admit(asked).catch(refuse);
+    return this.#shared.get().admissions.admit(asked).catch(refuse);
   }
 
   watch(listener: () => void): () => void {
-    return this.#opened().wakeUps.watch(listener);
+    return this.#shared.get().wakeUps.watch(listener);
   }
 
   async turn(): Promise<void> {
@@ -164,31 +155,13 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
   }
 
   async close(): Promise<void> {
-    if (this.#openers > 0) this.#openers--;
-    if (this.#openers > 0) return;
-    await this.#opening?.catch(() => {});
-    await this.#open?.groups.idle();
-    // Another may have come meanwhile.
-    if (this.#openers > 0) return;
-    for (const { connection, release } of this.#transactions) {
-      connection.lose();
-      release();
-    }
-    const { wakeUps } = this.#open ?? {};
-    this.#open = undefined;
-    this.#opening = undefined;
-    await wakeUps?.close();
+    await this.#shared.close();
   }
 
-  async #connect(schema: Schema): Promise<void> {
+  async #connect(schema: Schema): Promise<Open> {
     const connections = this.#connections;
     const names = this.#names;
-    const tables = new Map(schema.collections.map((collection) => [collection.name, new Table(collection, names)]));
-    const table = (name: string): Table => {
-      const found = tables.get(name);
-      if (found === undefined) throw new TypeError(`the schema has no collection ${name}`);
-      return found;
-    };
+    const table = tablesOf(schema, (collection) => new Table(collection, names));
     const id = await connections.use(async (connection) => {
       await ensureSchema(connection, schema, names, this.#migrate);
       return databaseId(connection, names);
@@ -196,18 +169,24 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
     await connections.learn();
     const ground: Ground = { connections, names, table };
     const wakeUps = new WakeUps(connections, names);
-    this.#open = {
+    const groups = new Groups(ground, () => wakeUps.notify());
+    const transactions = new Set<Taken>();
+    return {
       ...ground,
       wakeUps,
-      groups: new Groups(ground, () => wakeUps.notify()),
+      groups,
+      transactions,
       hosts: new HostTransactions(ground, id, wakeUps.hostNotice),
       admissions: new Admissions(connections, names),
+      idle: () => groups.idle(),
+      close: async () => {
+        for (const { connection, release } of transactions) {
+          connection.lose();
+          release();
+        }
+        await wakeUps.close();
+      },
     };
-  }
-
-  #opened(): Open {
-    if (this.#open === undefined) throw new TidingsError("storage_unavailable", "The storage is not open.");
-    return this.#open;
   }
 }
 

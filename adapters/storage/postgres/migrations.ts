@@ -1,8 +1,10 @@
 import { TidingsError } from "../../../src/errors.ts";
-import { columnsOf, type Schema } from "../../../src/ports/collection.ts";
+import type { Schema } from "../../../src/ports/collection.ts";
+import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import type { Connection } from "./session/connection.ts";
 import { literal, type Names, prefix, quoted } from "./names.ts";
 import { addColumn, createIndex, createTable } from "./tables.ts";
+import { createWordIndex } from "./words.ts";
 
 /** How long a migration waits for tables that others use: while it waits, whoever comes after it waits too. */
 const patience = "10s";
@@ -17,18 +19,16 @@ const createSchema = ({ schema }: Names): string => `CREATE SCHEMA IF NOT EXISTS
 
 const lock = ({ migrationLock }: Names): string => `SELECT pg_advisory_xact_lock(${migrationLock})`;
 
-function statements({ version, collections }: Schema, names: Names, from: number): string[] {
+function statements(schema: Schema, names: Names, from: number): string[] {
+  const { version } = schema;
   if (from >= version) return [];
-  const added = collections.flatMap((collection) => {
-    const indexes = collection.indexes.filter(({ since }) => Math.max(since, collection.since) > from);
-    const columns = columnsOf(collection).filter(([, { since }]) => since > from);
-    return [
-      ...(collection.since > from
-        ? createTable(collection, names)
-        : columns.map(([name, column]) => addColumn(collection, name, column, names))),
-      ...indexes.map((index) => createIndex(index, names)),
-    ];
-  });
+  const added = additionsSince(from, schema).flatMap(({ collection, isNew, columns, indexes, wordIndexes }) => [
+    ...(isNew
+      ? createTable(collection, names)
+      : columns.map(([name, column]) => addColumn(collection, name, column, names))),
+    ...indexes.map((index) => createIndex(index, names)),
+    ...wordIndexes.map((index) => createWordIndex(index, names)),
+  ]);
   if (from > 0) return [...added, `UPDATE ${names.schemaTable} SET version = ${version} WHERE version = ${from};`];
   return [
     `CREATE TABLE ${names.schemaTable} (version integer NOT NULL, id uuid NOT NULL DEFAULT gen_random_uuid());`,
@@ -49,16 +49,7 @@ export async function ensureSchema(
   bringUp: boolean,
 ): Promise<void> {
   await refuseEncoding(connection);
-  const version = await versionOf(connection, names);
-  refuseNewer(version, schema.version);
-  if (version === schema.version) return;
-  if (!bringUp) {
-    throw new TidingsError(
-      "storage_outdated",
-      `The database has schema version ${version}, this code needs ${schema.version}. Migrate it first.`,
-    );
-  }
-  await migrate(connection, schema, names);
+  if (mustMigrate(await versionOf(connection, names), schema, bringUp)) await migrate(connection, schema, names);
 }
 
 async function migrate(connection: Connection, schema: Schema, names: Names): Promise<void> {
@@ -68,7 +59,7 @@ async function migrate(connection: Connection, schema: Schema, names: Names): Pr
     await run("BEGIN ISOLATION LEVEL READ COMMITTED", `SET LOCAL lock_timeout = '${patience}'`, lock(names));
     // Another process may have migrated while this one waited for the lock.
     const version = await versionOf(connection, names);
-    refuseNewer(version, schema.version);
+    refuseNewer(version, schema);
     // Whoever may make tables may not make schemas, so what is there is not made.
     const [exists] = await run(`SELECT 1 FROM pg_namespace WHERE nspname = ${literal(names.schema)}`);
     if (exists?.rows.length === 0) await run(createSchema(names));
@@ -111,13 +102,4 @@ async function refuseEncoding(connection: Connection): Promise<void> {
   const encoding = String(read?.rows[0]?.[0]);
   if (encoding === "UTF8") return;
   throw new TidingsError("storage_unavailable", `The database must have the encoding UTF8, and has ${encoding}.`);
-}
-
-function refuseNewer(stored: number, known: number): void {
-  if (stored > known) {
-    throw new TidingsError(
-      "storage_newer",
-      `The database has schema version ${stored}, this code knows ${known}. Run newer code.`,
-    );
-  }
 }

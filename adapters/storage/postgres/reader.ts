@@ -1,9 +1,10 @@
-import type { Lookup, Range, Reader, Row } from "../../../src/ports/storage.ts";
+import type { Lookup, Range, Reader, Row, Search } from "../../../src/ports/storage.ts";
 import type { Ground } from "./groups.ts";
 import { planLookups } from "./lookups.ts";
 import { place, waiting } from "./positions.ts";
 import { rangeStatement } from "./ranges.ts";
-import { planSettings } from "./settings.ts";
+import { planSettings, searchSettings } from "./settings.ts";
+import { searchStatement } from "./words.ts";
 
 /** Reads committed rows on the connections of the pool. */
 export class PostgresReader implements Reader {
@@ -29,6 +30,14 @@ export class PostgresReader implements Reader {
     // A database that takes no writes can still be read as far as it goes.
     await place(connections, names, log, log.layout.position ?? "").catch(() => {});
     return (await this.#range(range)).rows;
+  }
+
+  async search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]> {
+    const { connections, table: tableOf } = this.#ground();
+    const asked = searches.map((search) => ({ search, table: tableOf(search.index.collection.name) }));
+    const statements = asked.map(({ search, table }) => searchStatement(search, table));
+    const [, ...found] = await connections.atomic([searchSettings, ...statements]);
+    return asked.map(({ table }, i) => (found[i]?.rows ?? []).map((values) => table.decode(values)));
   }
 
   /** `unplaced`: the rows are in a log's order, and some of the log are in no place yet. */

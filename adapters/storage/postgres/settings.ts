@@ -38,6 +38,13 @@ const select = (expressions: readonly string[]): Statement => ({
 
 export const planSettings: Statement = select(planned.map(set));
 
+/** A GIN index is read into a bitmap, and can't be read otherwise. */
+const searching: readonly Setting[] = planned.map(([name, value]) => [
+  name,
+  name === "enable_bitmapscan" ? "on" : value,
+]);
+export const searchSettings: Statement = select(searching.map(set));
+
 /** Before a group's writes, in a transaction of the engine's own. */
 export function commitSettings({ commitLock }: Names): Statement {
   const turn = `pg_advisory_xact_lock_shared(${commitLock})`;

@@ -1,8 +1,9 @@
-import { TidingsError } from "../../../src/errors.ts";
-import { columnsOf, type Schema } from "../../../src/ports/collection.ts";
+import type { Schema } from "../../../src/ports/collection.ts";
+import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import { whenUnlocked } from "./errors.ts";
 import type { SqliteHandle } from "./handle.ts";
 import { addColumn, createIndex, createTable, prefix } from "./tables.ts";
+import { createWordIndex } from "./words.ts";
 
 const schemaTable = `${prefix}schema`;
 /** One row: the last position given in any log. */
@@ -13,18 +14,14 @@ export function migrationSql(schema: Schema, from: number): string {
   return ["BEGIN IMMEDIATE;", ...statements(schema, from), "COMMIT;", ""].join("\n");
 }
 
-function statements({ version, collections }: Schema, from: number): string[] {
+function statements(schema: Schema, from: number): string[] {
+  const { version } = schema;
   if (from >= version) return [];
-  const added = collections.flatMap((collection) => {
-    const indexes = collection.indexes.filter(({ since }) => Math.max(since, collection.since) > from);
-    const columns = columnsOf(collection).filter(([, { since }]) => since > from);
-    return [
-      ...(collection.since > from
-        ? [createTable(collection)]
-        : columns.map(([name, column]) => addColumn(collection, name, column))),
-      ...indexes.map(createIndex).filter((statement) => statement !== undefined),
-    ];
-  });
+  const added = additionsSince(from, schema).flatMap(({ collection, isNew, columns, indexes, wordIndexes }) => [
+    ...(isNew ? [createTable(collection)] : columns.map(([name, column]) => addColumn(collection, name, column))),
+    ...indexes.map(createIndex).filter((statement) => statement !== undefined),
+    ...wordIndexes.map(createWordIndex),
+  ]);
   if (from > 0) return [...added, `UPDATE ${schemaTable} SET version = ${version} WHERE version = ${from};`];
   return [
     `CREATE TABLE ${schemaTable} (version INTEGER NOT NULL) STRICT;`,
@@ -38,15 +35,7 @@ function statements({ version, collections }: Schema, from: number): string[] {
 /** Migrates when `bringUp` says so, else refuses what is older; refuses what is newer. */
 export async function ensureSchema(handle: SqliteHandle, schema: Schema, bringUp: boolean): Promise<void> {
   const version = await whenUnlocked(() => versionOf(handle));
-  refuseNewer(version, schema.version);
-  if (version === schema.version) return;
-  if (!bringUp) {
-    throw new TidingsError(
-      "storage_outdated",
-      `The database has schema version ${version}, this code needs ${schema.version}. Migrate it first.`,
-    );
-  }
-  await whenUnlocked(() => migrate(handle, schema));
+  if (mustMigrate(version, schema, bringUp)) await whenUnlocked(() => migrate(handle, schema));
 }
 
 function migrate(handle: SqliteHandle, schema: Schema): void {
@@ -54,7 +43,7 @@ function migrate(handle: SqliteHandle, schema: Schema): void {
   try {
     // Another process may have migrated while this one waited for the lock.
     const version = versionOf(handle);
-    refuseNewer(version, schema.version);
+    refuseNewer(version, schema);
     handle.exec(statements(schema, version).join("\n"));
     handle.exec("COMMIT");
   } catch (error) {
@@ -77,13 +66,4 @@ function versionOf(handle: SqliteHandle): number {
   if (exists === undefined) return 0;
   const row = handle.prepare(`SELECT version FROM ${schemaTable}`).get();
   return typeof row === "object" && row !== null && "version" in row ? Number(row.version) : 0;
-}
-
-function refuseNewer(stored: number, known: number): void {
-  if (stored > known) {
-    throw new TidingsError(
-      "storage_newer",
-      `The database has schema version ${stored}, this code knows ${known}. Run newer code.`,
-    );
-  }
 }

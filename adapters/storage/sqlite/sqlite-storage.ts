@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { TidingsError } from "../../../src/errors.ts";
 import type { Schema } from "../../../src/ports/collection.ts";
-import type { Access, Group, Lookup, Range, Row, StoragePort } from "../../../src/ports/storage.ts";
+import type { Access, Group, Lookup, Range, Row, Search, StoragePort } from "../../../src/ports/storage.ts";
+import { tablesOf } from "../schema.ts";
+import { type Opened, Shared } from "../shared.ts";
 import { BackgroundWriter, type Sending, underLoad } from "./background-writer.ts";
 import { whenUnlocked } from "./errors.ts";
 import { Connection } from "./handle.ts";
@@ -12,19 +13,19 @@ import { connect } from "./open.ts";
 import { Reads } from "./reads.ts";
 import { Table } from "./tables.ts";
 import { Transactions } from "./transactions.ts";
+import { search } from "./words.ts";
 import { Writer } from "./writer.ts";
 
 /** How often the file is asked whether another connection committed. */
 const watchMs = 50;
 
-interface Open {
+interface Open extends Opened {
   readonly writer: Writer;
   readonly reading: Connection;
   readonly reads: Reads;
   readonly table: (name: string) => Table;
   readonly path: string;
   readonly transactions: Transactions;
-  close(): void;
 }
 
 export interface SqliteStorageOptions {
@@ -47,19 +48,20 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #migrate: boolean;
   readonly #sending: Sending;
   readonly #hosts = new HostTransactions();
-  /** Engines that share the object: the last to close it does. */
-  #openers = 0;
-  #opening: Promise<void> | undefined;
-  #open: Open | undefined;
+  readonly #shared = new Shared<Open>();
 
   readonly reader = {
     get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => {
-      const { reads, reading } = this.#opened();
+      const { reads, reading } = this.#shared.get();
       return whenUnlocked(() => lookups.map((lookup) => reads.get(reading, lookup)));
     },
     range: async (range: Range): Promise<readonly Row[]> => {
-      const { reads, reading } = this.#opened();
+      const { reads, reading } = this.#shared.get();
       return whenUnlocked(() => reads.range(reading, range));
+    },
+    search: async (searches: readonly Search[]): Promise<readonly (readonly Row[])[]> => {
+      const { table, reading } = this.#shared.get();
+      return whenUnlocked(() => searches.map((each) => search(reading, table(each.index.collection.name), each)));
     },
   };
 
@@ -70,17 +72,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   async open(schema: Schema): Promise<void> {
-    this.#openers++;
-    this.#opening ??= this.#connect(schema).catch((error: unknown) => {
-      this.#opening = undefined;
-      throw error;
-    });
-    try {
-      await this.#opening;
-    } catch (error) {
-      this.#openers--;
-      throw error;
-    }
+    await this.#shared.open(() => this.#connect(schema));
   }
 
   async migrate(schema: Schema): Promise<void> {
@@ -97,25 +89,24 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   begin(how: Access = "shared"): Group {
-    const { writer, transactions } = this.#opened();
+    const { writer, transactions } = this.#shared.get();
     return transactions.between(writer.begin(how), how);
   }
 
   host(handle: unknown): Group {
-    const { path, reads, table } = this.#opened();
+    const { path, reads, table } = this.#shared.get();
     return this.#hosts.group(handle, path, reads, table);
   }
 
   transaction<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
-    return this.#opened().transactions.run(work);
+    return this.#shared.get().transactions.run(work);
   }
 
   /** Tells of every commit that isn't the writer's, those of the host's transactions included. */
   watch(listener: () => void): () => void {
-    const seen = (): unknown => this.#open && dataVersion(this.#open.writer.connection);
-    let last = seen();
+    let last = this.#dataVersion();
     const timer = setInterval(() => {
-      const version = seen();
+      const version = this.#dataVersion();
       if (version === undefined || version === last) return;
       last = version;
       listener();
@@ -129,30 +120,13 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   async close(): Promise<void> {
-    if (this.#openers > 0) this.#openers--;
-    if (this.#openers > 0) return;
-    await this.#opening?.catch(() => {});
-    await this.#open?.writer.idle();
-    // Another may have come meanwhile.
-    if (this.#openers > 0) return;
-    const closing = this.#open;
-    this.#open = undefined;
-    // Who opens it from here on opens it anew.
-    this.#opening = undefined;
-    closing?.transactions.close();
-    await closing?.writer.close();
-    closing?.close();
+    await this.#shared.close();
   }
 
-  async #connect(schema: Schema): Promise<void> {
-    const tables = new Map(schema.collections.map((collection) => [collection.name, new Table(collection)]));
-    const table = (name: string): Table => {
-      const found = tables.get(name);
-      if (found === undefined) throw new TypeError(`the schema has no collection ${name}`);
-      return found;
-    };
+  async #connect(schema: Schema): Promise<Open> {
+    const table = tablesOf(schema, (collection) => new Table(collection));
     const handles: DatabaseSync[] = [];
-    const close = (): void => {
+    const closeAll = (): void => {
       for (const handle of handles.toReversed()) handle.close();
     };
     try {
@@ -167,26 +141,33 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       if (this.#sending.after === 0) await background.start();
       const writer = new Writer(new Connection(writing), reads, table, background);
       const transactions = new Transactions(() => connect(this.#file));
-      const path = fileOf(writing);
-      this.#open = { writer, reading: new Connection(reading), reads, table, path, transactions, close };
+      return {
+        writer,
+        reading: new Connection(reading),
+        reads,
+        table,
+        path: fileOf(writing),
+        transactions,
+        idle: () => writer.idle(),
+        close: async () => {
+          transactions.close();
+          await writer.close();
+          closeAll();
+        },
+      };
     } catch (error) {
-      close();
+      closeAll();
       throw error;
     }
   }
 
-  #opened(): Open {
-    if (this.#open === undefined) throw new TidingsError("storage_unavailable", "The storage is not open.");
-    return this.#open;
-  }
-}
-
-function dataVersion(connection: Connection): unknown {
-  try {
-    const [version] = connection.query("PRAGMA data_version").get() as [unknown];
-    return version;
-  } catch {
-    // What is wrong with the database is told to those who read and write.
-    return undefined;
+  #dataVersion(): unknown {
+    try {
+      const [version] = this.#shared.get().writer.connection.query("PRAGMA data_version").get() as [unknown];
+      return version;
+    } catch {
+      // What is wrong with the database is told to those who read and write.
+      return undefined;
+    }
   }
 }

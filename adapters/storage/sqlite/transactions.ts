@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { TidingsError } from "../../../src/errors.ts";
 import type { Access, Group, Write } from "../../../src/ports/storage.ts";
-import { patienceMs, translated, whenUnlocked } from "./errors.ts";
+import { translated, whenUnlocked } from "./errors.ts";
 import { rollBack } from "./migrations.ts";
+import { Turns } from "./turns.ts";
 
 /**
  * Transactions that the host's statements run in, on a connection of their own. One at a time: each holds the file's one
@@ -10,10 +11,8 @@ import { rollBack } from "./migrations.ts";
  */
 export class Transactions {
   readonly #connect: () => Promise<DatabaseSync>;
+  readonly #turns = new Turns();
   #connection: DatabaseSync | undefined;
-  #last: Promise<void> = Promise.resolve();
-  /** Those that have their turn or wait for it. */
-  #coming = 0;
   #closed = false;
 
   constructor(connect: () => Promise<DatabaseSync>) {
@@ -21,7 +20,7 @@ export class Transactions {
   }
 
   async run<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
-    const leave = await this.#turn();
+    const leave = await this.#turns.take();
     try {
       const handle = await this.#connected();
       await whenUnlocked(() => {
@@ -41,7 +40,7 @@ export class Transactions {
   between(group: Group, how: Access): Group {
     let turn: Promise<() => void> | undefined;
     const inTurn = async <T>(work: () => T | Promise<T>): Promise<T> => {
-      await (turn ??= this.#turn());
+      await (turn ??= this.#turns.take());
       return work();
     };
     const leave = async (): Promise<void> => {
@@ -52,6 +51,10 @@ export class Transactions {
     const commit = async (writes: readonly Write[]): Promise<void> => {
       try {
         await inTurn(() => group.commit(writes));
+      } catch (error) {
+        // Its turn may not have come.
+        await group.abort();
+        throw error;
       } finally {
         await leave();
       }
@@ -62,7 +65,7 @@ export class Transactions {
     };
     return {
       read: (lookups) => (how === "exclusive" ? inTurn(() => group.read(lookups)) : group.read(lookups)),
-      commit: (writes) => (turn === undefined && this.#coming === 0 ? group.commit(writes) : commit(writes)),
+      commit: (writes) => (turn === undefined && this.#turns.areFree ? group.commit(writes) : commit(writes)),
       abort: () => (turn === undefined ? group.abort() : abort()),
     };
   }
@@ -107,32 +110,6 @@ export class Transactions {
 
   #refuseClosed(): void {
     if (this.#closed) throw new TidingsError("storage_unavailable", "The storage was closed.");
-  }
-
-  /** Waits for those before. Answers how to leave it to those behind. */
-  #turn(): Promise<() => void> {
-    const before = this.#last;
-    let leave = (): void => {};
-    const left = new Promise<void>((resolve) => {
-      leave = () => {
-        this.#coming--;
-        resolve();
-      };
-    });
-    this.#last = before.then(() => left);
-    this.#coming++;
-    return new Promise((resolve, reject) => {
-      // One that is opened within another one would wait for ever.
-      const late = setTimeout(() => {
-        leave();
-        const message = "Another transaction of this process has been open for too long.";
-        reject(new TidingsError("storage_unavailable", message));
-      }, patienceMs);
-      void before.then(() => {
-        clearTimeout(late);
-        resolve(leave);
-      });
-    });
   }
 }
 

@@ -3,14 +3,26 @@ import { type Tag, openApiDocument } from "../openapi.ts";
 import type { Route } from "../route.ts";
 import { accountRoutes } from "./account.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
+import { consentRoutes } from "./consents.ts";
+import { contactRoutes } from "./contacts.ts";
+import { contactSearchRoutes } from "./contact-search.ts";
+import { conversationRoutes } from "./conversations.ts";
 import { eventRoutes } from "./events.ts";
 import { messageRoutes } from "./messages.ts";
 import { sandboxRoutes } from "./sandbox.ts";
 import { senderRoutes } from "./senders.ts";
+import { sentimentRoutes } from "./sentiment.ts";
 import { serviceRoutes } from "./service.ts";
+import { webchatRoutes } from "./webchat.ts";
 
 const tags: readonly Tag[] = [
   { name: "Messages", description: "Send, schedule, follow and take back messages." },
+  { name: "Contacts", description: "The people at the other end." },
+  { name: "Conversations", description: "One inbox over all channels: threads, replies, notes, who handles what." },
+  {
+    name: "Webchat",
+    description: "Visitors of your pages: sessions for their browsers, and what browsers do with them.",
+  },
   { name: "Events", description: "What happened, as a list and as a stream." },
   { name: "Senders", description: "The numbers and inboxes that messages come from." },
   { name: "API keys", description: "Who may do what, in which mode." },
@@ -24,6 +36,12 @@ export function apiRoutes(limits: Limits): readonly Route[] {
   let document: object | undefined;
   const routes: readonly Route[] = [
     ...messageRoutes,
+    ...contactRoutes,
+    ...contactSearchRoutes,
+    ...consentRoutes,
+    ...conversationRoutes,
+    ...sentimentRoutes,
+    ...webchatRoutes,
     ...eventRoutes,
     ...senderRoutes,
     ...apiKeyRoutes,

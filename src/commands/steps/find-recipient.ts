@@ -1,4 +1,5 @@
 import { contactById, identitiesOfContact, identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
+import { mostIdentities } from "../../domain/contacts/rules.ts";
 import type { Medium } from "../../fields.ts";
 import { invalid } from "../../errors.ts";
 import type { Seen } from "../../ports/collection.ts";
@@ -20,7 +21,11 @@ export async function findRecipient(
   const survivor = named?.merged_into ?? null;
   const contact = survivor === null ? named : await tx.get(contactById, [account_id, mode, survivor]);
   if (contact === undefined) throw invalid([{ pointer: "/to", code: "unknown_contact", message: "no such contact" }]);
-  const [identity] = await tx.list(identitiesOfContact, [contact.id, medium], 1);
-  if (identity !== undefined) return identity;
+  const identities = await tx.list(identitiesOfContact, [contact.id, medium], mostIdentities);
+  // Of several that came together in a merge: the number that it is known by, else the one that was seen last.
+  const known = identities.find(({ address }) => medium === "text" && address === contact.phone);
+  const [identity] = known === undefined ? identities.toSorted((a, b) => b.created_at - a.created_at) : [known];
+  // By its address it is the same row however it was come by, and so can be held and written.
+  if (identity !== undefined) return tx.get(identityByAddress, [account_id, mode, medium, identity.address]);
   throw invalid([{ pointer: "/to", code: "no_address", message: `the contact has no ${medium} address` }]);
 }

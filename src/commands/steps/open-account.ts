@@ -1,6 +1,7 @@
 import { accounts, type AccountRow } from "../../domain/accounts/rows.ts";
 import { defaultSenders, senders } from "../../domain/senders/rows.ts";
 import type { AccountId, DrawId } from "../../ids.ts";
+import { webchatTransportName } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
 /** The sandbox's number, the same for everybody: no two accounts' sandboxes ever meet. */
@@ -16,9 +17,9 @@ export function openAccount(tx: Tx, facts: Omit<AccountRow, "created_at">, drawI
 
 function openSandbox(tx: Tx, account_id: AccountId, drawId: DrawId): void {
   const scope = { account_id, mode: "sandbox" } as const;
-  for (const { address, channels } of [
-    { address: sandboxAddress, channels: ["sms", "mms"] },
-    { address: sandboxInbox, channels: ["webchat"] },
+  for (const { address, channels, transport } of [
+    { address: sandboxAddress, channels: ["sms", "mms"], transport: "sandbox" },
+    { address: sandboxInbox, channels: ["webchat"], transport: webchatTransportName },
   ] as const) {
     const id = drawId("snd");
     tx.insert(senders, {
@@ -26,7 +27,7 @@ function openSandbox(tx: Tx, account_id: AccountId, drawId: DrawId): void {
       id,
       address,
       channels,
-      transport: "sandbox",
+      transport,
       default: true,
       messages_per_second: null,
       created_at: tx.now,

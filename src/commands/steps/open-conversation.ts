@@ -1,16 +1,27 @@
 import { contactReference } from "../../domain/contacts/resource.ts";
-import { contactById, type IdentityRow } from "../../domain/contacts/rows.ts";
+import { contactById, identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
 import { conversationResource } from "../../domain/conversations/resource.ts";
 import { type ConversationRow, conversations, currentConversation } from "../../domain/conversations/rows.ts";
+import { kept, receive } from "../../domain/conversations/rules.ts";
 import type { MessageId } from "../../ids.ts";
 import type { Seen } from "../../ports/collection.ts";
+import { StorageConflict } from "../../ports/storage.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import { type Actor, appendEvent } from "./append-event.ts";
+import { changeConversation } from "./change-conversation.ts";
+import { writeConversation } from "./write-conversation.ts";
 
-/** The contact's active conversation on a medium; a new one where there is none. */
-export async function openConversation(tx: Tx, actor: Actor, identity: IdentityRow): Promise<Seen<ConversationRow>> {
+/** Where an inbound goes: into the contact's last conversation on the medium, which it wakes or opens again, or into a new one. */
+export async function openForInbound(
+  tx: Tx,
+  actor: Actor,
+  identity: IdentityRow,
+  reopenMs: number,
+): Promise<Seen<ConversationRow>> {
   const current = await findConversation(tx, identity);
-  return isActive(current) ? current : beginConversation(tx, actor, identity, current);
+  const effect = current === undefined ? "begins" : receive(current, reopenMs, tx.now);
+  if (current === undefined || effect === "begins") return beginConversation(tx, actor, identity, current);
+  return effect === "wakes" ? changeConversation(tx, actor, current, kept({ status: "open" })) : current;
 }
 
 /** The contact's last conversation on a medium, active or not. */
@@ -34,7 +45,10 @@ export async function beginConversation(
 ): Promise<Seen<ConversationRow>> {
   const { scope, drawId } = actor;
   const { contact_id, medium, address } = identity;
-  if (last !== undefined) tx.update(conversations, last, { current: null });
+  // A merge or an erasure writes the address: it comes before this, or after it and finds the conversation.
+  const held = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address], { hold: true });
+  if (held?.contact_id !== contact_id) throw new StorageConflict("the address is another contact's by now");
+  if (last !== undefined) await writeConversation(tx, last, { current: null });
   const conversation = tx.insert(conversations, {
     ...scope,
     id: drawId("conv"),
@@ -49,8 +63,8 @@ export async function beginConversation(
     priority: "normal",
     snoozed_until: null,
     unread_count: 0,
-    unread_since: null,
-    opt_out_suspected: false,
+    unread: null,
+    opt_out_suspected: null,
     message_count: 0,
     last_message_id: null,
     last_activity_at: tx.now,
@@ -67,20 +81,20 @@ export async function beginConversation(
 }
 
 /** Gives a message the next place in its conversation. */
-export function takePlace(
+export async function takePlace(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   message_id: MessageId,
   direction: "outbound" | "inbound",
-): number {
-  const sequence = conversation.message_count + 1;
-  tx.update(conversations, conversation, {
+): Promise<number> {
+  const { message_count, unread_count, last_activity_at } = conversation;
+  const sequence = message_count + 1;
+  await writeConversation(tx, conversation, {
     message_count: sequence,
     last_message_id: message_id,
-    last_activity_at: tx.now,
-    ...(direction === "inbound"
-      ? { unread_count: conversation.unread_count + 1, unread_since: conversation.unread_since ?? tx.now }
-      : {}),
+    // Of two engines whose clocks differ the slower one doesn't take it back: it would come up twice in a walk.
+    last_activity_at: Math.max(last_activity_at, tx.now),
+    ...(direction === "inbound" ? { unread_count: unread_count + 1, unread: true } : {}),
   });
   return sequence;
 }

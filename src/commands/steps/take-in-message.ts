@@ -12,21 +12,26 @@ import {
 import { mediumOf } from "../../domain/messages/rules.ts";
 import { segmentsOf } from "../../domain/messages/segments.ts";
 import type { SenderRow } from "../../domain/senders/rows.ts";
+import type { Call } from "../../operation.ts";
 import type { InboundMessage } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import { type Actor, appendEvent } from "./append-event.ts";
+import { changeConversation } from "./change-conversation.ts";
 import { countMessage } from "./count-message.ts";
 import { findContact } from "./find-contact.ts";
-import { openConversation, takePlace } from "./open-conversation.ts";
+import { scoreLater } from "./score-later.ts";
+import { answerKeyword, flagOf, heedWords } from "./heed-words.ts";
+import { openForInbound, takePlace } from "./open-conversation.ts";
 
 /** Makes a message of what came in for a sender. The same provider's id twice makes one message. */
 export async function takeInMessage(
   tx: Tx,
-  actor: Actor,
+  { scope, services }: Pick<Call, "scope" | "services">,
   sender: SenderRow,
   inbound: InboundMessage,
 ): Promise<MessageRow> {
-  const { scope, drawId } = actor;
+  const { drawId } = services;
+  const actor: Actor = { scope, drawId };
   const { account_id, mode } = scope;
   const { transport } = sender;
   const { provider_message_id, channel } = inbound;
@@ -35,13 +40,15 @@ export async function takeInMessage(
   if (before !== undefined) return before;
   if (seen !== undefined) tx.remove(inboundIds, seen);
 
-  const identity = await findContact(tx, actor, mediumOf(channel), inbound.from);
+  const identity = await findContact(tx, actor, services.secret, mediumOf(channel), inbound.from);
   if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
-  const conversation = await openConversation(tx, actor, identity);
+  const opened = await openForInbound(tx, actor, identity, services.reopenMs);
   const { contact_id } = identity;
   const id = drawId("msg");
   // What no database keeps as text must not keep the rest of the message out.
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
+  const heeded = await heedWords(tx, { scope, services }, sender, identity, { message_id: id, channel, body });
+  const conversation = await changeConversation(tx, actor, opened, flagOf(heeded));
   const segments = channel === "sms" ? segmentsOf(body) : null;
   const message = tx.insert(messages, {
     ...untouched,
@@ -49,7 +56,7 @@ export async function takeInMessage(
     id,
     conversation_id: conversation.id,
     contact_id,
-    sequence: takePlace(tx, conversation, id, "inbound"),
+    sequence: await takePlace(tx, conversation, id, "inbound"),
     direction: "inbound",
     channel,
     status: "received",
@@ -66,6 +73,8 @@ export async function takeInMessage(
     expires_at: null,
     transport,
     provider_message_id,
+    opt_out_suspected: heeded.suspected,
+    keyword: heeded.keyword,
     metadata: {},
     idempotency_key: null,
     created_at: tx.now,
@@ -83,6 +92,9 @@ export async function takeInMessage(
     conversation_id: conversation.id,
     media: [...inbound.media],
   };
+  // Words that are read for what they say, not for how they sound, are scored by nobody.
+  if (services.scoresSentiment && message.keyword === null) await scoreLater(tx, message);
   appendEvent(tx, actor, "message.received", data, message, receivedEventId(id));
+  await answerKeyword(tx, { scope, services }, sender, identity, heeded);
   return message;
 }

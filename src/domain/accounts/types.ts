@@ -17,6 +17,7 @@ export const accountLimitsSchema = z
     message_characters: z.int(),
     media_items: z.int(),
     batch_items: z.int(),
+    import_rows: z.int(),
     metadata_keys: z.int(),
     metadata_characters: z.int(),
     json_depth: z.int(),

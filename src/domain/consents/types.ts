@@ -1,6 +1,6 @@
 /** Who may be written to. A consent belongs to an address, so nothing done to a contact lifts it. */
 import { z } from "zod";
-import { mediumSchema, timestamp } from "../../fields.ts";
+import { mediumSchema, reference, text, timestamp } from "../../fields.ts";
 
 export const consentMediumSchema = z.enum(["text", "webchat", "all"]);
 export type ConsentMedium = z.infer<typeof consentMediumSchema>;
@@ -11,15 +11,22 @@ export type ConsentStatus = z.infer<typeof consentStatusSchema>;
 export const consentSourceSchema = z.enum(["keyword", "api", "import", "carrier", "human"]);
 export type ConsentSource = z.infer<typeof consentSourceSchema>;
 
+/** What a keyword asks for. */
+export type Keyword = "opt_out" | "opt_in" | "help";
+
 export const consentSchema = z
   .strictObject({
     medium: mediumSchema,
     address: z.string(),
     status: consentStatusSchema,
+    opted_out_of: z
+      .array(z.string())
+      .meta({ description: "The senders that it opted out of, where consent is kept for each." }),
     evidence: z.array(
       z.strictObject({
         status: z.enum(["opted_in", "opted_out"]),
         source: consentSourceSchema,
+        sender: z.string().nullable().meta({ description: "The sender that it is about; null: all." }),
         message_id: z.string().nullable().meta({ description: "The inbound that said so." }),
         detail: z.string().nullable(),
         at: timestamp,
@@ -29,3 +36,16 @@ export const consentSchema = z
   })
   .meta({ id: "Consent", description: "What an address allows, and how that is known. Newest evidence first." });
 export interface Consent extends z.infer<typeof consentSchema> {}
+
+export const consentsSchema = z.strictObject({ data: z.array(consentSchema) }).meta({ id: "Consents" });
+export interface Consents extends z.infer<typeof consentsSchema> {}
+
+export const setConsentSchema = z
+  .strictObject({
+    id: reference,
+    medium: consentMediumSchema,
+    status: z.enum(["opted_in", "opted_out"]),
+    detail: text(500).optional().meta({ description: "How that is known; kept as evidence." }),
+  })
+  .meta({ id: "SetConsent" });
+export interface SetConsent extends z.infer<typeof setConsentSchema> {}

@@ -22,6 +22,8 @@ export interface ContactRow {
   readonly merged_into: ContactId | null;
   /** The last message of its closed conversations. Those that are active have their own, so that a send writes nothing here. */
   readonly last_message_at: number | null;
+  /** What it is found by (`search.ts`). Null costs nothing: a contact that is known by its phone number alone has no words. */
+  readonly words: string | null;
   readonly created_at: number;
   readonly updated_at: number;
 }
@@ -40,10 +42,12 @@ export const contacts = collection<ContactRow>("contacts", {
   mood: nullable(json),
   merged_into: nullable(text),
   last_message_at: nullable(time),
+  words: nullable(text),
   created_at: time,
   updated_at: time,
 });
 export const contactById = contacts.key("account_id", "mode", "id");
+export const contactsByWords = contacts.words("words", "words");
 export const contactsMergedInto = contacts.index("by_merged_into", ["account_id", "mode", "merged_into"], {
   where: { column: "merged_into", present: true },
 });

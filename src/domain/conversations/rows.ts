@@ -24,9 +24,9 @@ export interface ConversationRow {
   readonly priority: Priority;
   readonly snoozed_until: number | null;
   readonly unread_count: number;
-  /** When the first of those came; null when all was read. */
-  readonly unread_since: number | null;
-  readonly opt_out_suspected: boolean;
+  /** Whether there are any. Null where not, as below: an index over those that stand out has no others. */
+  readonly unread: true | null;
+  readonly opt_out_suspected: true | null;
   /** Also the sequence number of its last message: they have no gaps. */
   readonly message_count: number;
   readonly last_message_id: MessageId | null;
@@ -53,8 +53,8 @@ export const conversations = collection<ConversationRow>("conversations", {
   priority: text,
   snoozed_until: nullable(time),
   unread_count: integer,
-  unread_since: nullable(time),
-  opt_out_suspected: boolean,
+  unread: nullable(boolean),
+  opt_out_suspected: nullable(boolean),
   message_count: integer,
   last_message_id: nullable(text),
   last_activity_at: time,
@@ -71,28 +71,34 @@ export const currentConversation = conversations.unique("current", ["contact_id"
 export const conversationsOfContact = conversations.index("by_contact", ["contact_id", "id"]);
 
 /**
- * The inbox: the newest activity of each status first. Every message moves its conversation in it, so it is the only index over all of
- * them; the others have but those that stand out.
+ * The inbox: the newest activity of each status first; all statuses together are a merge of theirs. Every message moves its conversation
+ * in it, so it is the only index over all of them; the others have but those that stand out.
  */
 export const inbox = conversations.index("inbox", ["account_id", "mode", "status", "last_activity_at"]);
 export const inboxByAssignee = conversations.index(
   "by_assignee",
-  ["account_id", "mode", "assignee_id", "last_activity_at"],
+  ["account_id", "mode", "assignee_id", "status", "last_activity_at"],
   { where: { column: "assignee_id", present: true } },
 );
-export const inboxByHandler = conversations.index("by_handler", ["account_id", "mode", "handler", "last_activity_at"], {
-  where: { column: "handler", in: ["ai", "queue", "human"] },
+export const inboxByHandler = conversations.index(
+  "by_handler",
+  ["account_id", "mode", "handler", "status", "last_activity_at"],
+  { where: { column: "handler", in: ["ai", "queue", "human"] } },
+);
+export const inboxUnread = conversations.index("unread", ["account_id", "mode", "status", "last_activity_at"], {
+  where: { column: "unread", present: true },
 });
-export const inboxUnread = conversations.index("unread", ["account_id", "mode", "last_activity_at"], {
-  where: { column: "unread_since", present: true },
+export const inboxSuspected = conversations.index("suspected", ["account_id", "mode", "status", "last_activity_at"], {
+  where: { column: "opt_out_suspected", present: true },
 });
 
-/** A label of a conversation, and the conversation's activity, which orders those that have one. */
+/** A label of a conversation, with what orders the inbox. Both are written together, by `commands/steps/write-conversation`. */
 export interface ConversationLabelRow {
   readonly account_id: AccountId;
   readonly mode: Mode;
   readonly label: string;
   readonly conversation_id: ConversationId;
+  readonly status: ConversationStatus;
   readonly last_activity_at: number;
 }
 
@@ -101,6 +107,7 @@ export const conversationLabels = collection<ConversationLabelRow>("conversation
   mode: text,
   label: text,
   conversation_id: text,
+  status: text,
   last_activity_at: time,
 });
 export const conversationLabelByName = conversationLabels.key("account_id", "mode", "label", "conversation_id");
@@ -108,6 +115,7 @@ export const inboxByLabel = conversationLabels.index("by_activity", [
   "account_id",
   "mode",
   "label",
+  "status",
   "last_activity_at",
 ]);
 

@@ -35,6 +35,10 @@ const eventById = events.key("id");
 export const eventsByPosition = events.unique("by_position", ["position"]);
 /** One account's events in one mode, in the order of commits. */
 export const eventsOfAccount = events.index("by_account", ["account_id", "mode", "position"]);
+/** What an erasure goes through. */
+export const eventsOfContact = events.index("by_contact", ["contact_id"], {
+  where: { column: "contact_id", present: true },
+});
 
 /** The event with this id, if it is of this account and mode. */
 export async function eventOf(

@@ -119,7 +119,7 @@ function laneFor(lane: string, failures: number): string {
   return failures > 0 ? `${usual}${slow}` : usual;
 }
 
-/** The transport that the jobs of a lane call: of `<kind> <transport> <account> <mode>`. The engine's own work has none. */
+/** The far side that the jobs of a lane call, mostly a transport: of `<kind> <name> <account> <mode>`. The engine's own work has none. */
 export function transportOf(lane: string): string | undefined {
   return /^\S+ (.+) \S+ \S+$/.exec(lane)?.[1];
 }

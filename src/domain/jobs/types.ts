@@ -2,7 +2,8 @@ import type { AccountId } from "../../ids.ts";
 import type { Mode } from "../../scope.ts";
 
 /** What kinds of work there are for later. Each has a handler in `src/jobs`. */
-export type JobKind = "send" | "release" | "follow-up" | "unpark" | "consume" | "reap";
+export type JobKind =
+  "send" | "release" | "follow-up" | "unpark" | "consume" | "score" | "wake" | "merge" | "erase" | "reap";
 
 /** A job is one row for each kind and key, however often it is armed. */
 export interface JobName {

@@ -5,7 +5,7 @@ import { mapPage, page, type Walk } from "../../pagination.ts";
 import type { Scope } from "../../scope.ts";
 import type { RangeOf, Reads } from "../../transactions/reads.ts";
 import { type ById, byIdSchema, type Page } from "../../fields.ts";
-import { type Happening, happeningsOf, timelineOf } from "../timeline/rules.ts";
+import { firstStatus, type Happening, happeningsOf, timelineOf } from "../timeline/rules.ts";
 import type { Timeline, TimelineEntry } from "../timeline/types.ts";
 import { millis } from "../time.ts";
 import { messageResource } from "./resource.ts";
@@ -116,7 +116,8 @@ export const getTimeline: Query<ById, Timeline> = {
       entry,
       error: errorOf(entry),
     }));
-    const first = message.direction === "inbound" ? "received" : message.send_at === null ? "queued" : "scheduled";
+    const happenings = [...tried.flatMap(happeningsOf), ...others];
+    const first = message.direction === "inbound" ? "received" : firstStatus(happenings, message.send_at !== null);
     const created: Happening = {
       version: 0,
       ulid: ulidOf(id),
@@ -125,7 +126,7 @@ export const getTimeline: Query<ById, Timeline> = {
       error: null,
       entry: null,
     };
-    return { data: timelineOf(created, [...tried.flatMap(happeningsOf), ...others]) };
+    return { data: timelineOf(created, happenings) };
   },
 };
 

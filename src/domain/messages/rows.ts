@@ -2,6 +2,7 @@ import type { AccountId, AttemptId, ContactId, ConversationId, EntryId, MessageI
 import { boolean, collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
 import type { Channel, Media, Receipt } from "../../ports/transport.ts";
 import type { Mode } from "../../scope.ts";
+import type { Keyword } from "../consents/types.ts";
 import type { TimelineEntry } from "../timeline/types.ts";
 import type { Carriage } from "./carriage.ts";
 import type { Author, Category, MessageError, MessageStatus, Segments } from "./types.ts";
@@ -35,6 +36,8 @@ export interface MessageRow {
   readonly metadata: Readonly<Record<string, string>>;
   readonly idempotency_key: string | null;
   readonly opt_out_suspected: boolean;
+  /** What a contact's words ask for, where they are a keyword or taken for one: nobody else answers them. Of the answer, which it answers. */
+  readonly keyword: Keyword | null;
   /** Hand-overs that were tried. */
   readonly attempts: number;
   /** Not handed over again before this. */
@@ -75,6 +78,7 @@ export const messages = collection<MessageRow>("messages", {
   metadata: json,
   idempotency_key: nullable(text),
   opt_out_suspected: boolean,
+  keyword: nullable(text),
   attempts: integer,
   retry_at: nullable(time),
   carriage: nullable(json),
@@ -89,6 +93,7 @@ export const untouched = {
   error: null,
   provider_message_id: null,
   opt_out_suspected: false,
+  keyword: null,
   attempts: 0,
   retry_at: null,
   carriage: null,

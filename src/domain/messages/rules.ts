@@ -14,7 +14,12 @@ import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
 import { defaultTtl, maxScheduleAhead, type MessageError, type MessageStatus } from "./types.ts";
 
 /** All times are in milliseconds since the epoch. `attempts` counts the hand-overs, the one under way included. */
-export type Scheduled = { readonly status: "scheduled"; readonly send_at: number; readonly expires_at: number };
+export type Scheduled = {
+  readonly status: "scheduled";
+  readonly send_at: number;
+  readonly expires_at: number;
+  readonly attempts: number;
+};
 export type Queued = {
   readonly status: "queued";
   readonly due_at: number;
@@ -54,7 +59,7 @@ export function plan(request: { send_at?: number | null; ttl?: number }, now: nu
     return { decision: "planned", state: { status: "queued", due_at: now, expires_at: now + ttl, attempts: 0 } };
   }
   if (send_at > now + maxScheduleAhead) return { decision: "invalid", error: tooFarAhead };
-  return { decision: "planned", state: { status: "scheduled", send_at, expires_at: send_at + ttl } };
+  return { decision: "planned", state: { status: "scheduled", send_at, expires_at: send_at + ttl, attempts: 0 } };
 }
 
 const tooFarAhead: FieldError = {
@@ -75,7 +80,7 @@ export function edit(state: MessageState, change: { send_at?: number }, now: num
   if (change.send_at > now + maxScheduleAhead) return { decision: "invalid", error: tooFarAhead };
   const send_at = Math.max(change.send_at, now);
   const ttl = state.expires_at - state.send_at;
-  return { decision: "edited", state: { status: "scheduled", send_at, expires_at: send_at + ttl } };
+  return { decision: "edited", state: { ...state, send_at, expires_at: send_at + ttl } };
 }
 
 export type Cancel =
@@ -90,8 +95,8 @@ export function cancel(state: MessageState): Cancel {
 /** When a scheduled message's time has come. */
 export function release(state: MessageState, now: number): { decision: "released"; state: Queued } | Nothing {
   if (state.status !== "scheduled" || state.send_at > now) return nothing;
-  const { expires_at } = state;
-  return { decision: "released", state: { status: "queued", due_at: now, expires_at, attempts: 0 } };
+  const { expires_at, attempts } = state;
+  return { decision: "released", state: { status: "queued", due_at: now, expires_at, attempts } };
 }
 
 /** When a message's ttl is over before anybody took it. */
@@ -121,6 +126,29 @@ export function handOver(state: MessageState, now: number): HandOver {
   if (expires_at <= now) return { decision: "expired", state: { status: "expired", error: ttlElapsed } };
   if (due_at > now) return { decision: "wait", until: Math.min(due_at, expires_at) };
   return { decision: "send", state: { status: "sending", expires_at, attempts: attempts + 1 } };
+}
+
+/** In milliseconds: nobody puts a message off for less, so that it is not judged again and again in one breath. */
+const shortestDeferral = 1_000;
+
+/** What is queued waits until a policy lets it out. That is not its own time: its ttl moves along. */
+export function deferred(state: MessageState, until: number, now: number): Scheduled {
+  if (state.status !== "queued") throw new TypeError(`a message that is ${state.status} can't be put off`);
+  const { expires_at, attempts } = state;
+  const send_at = Math.max(until, now + shortestDeferral);
+  return { status: "scheduled", send_at, expires_at: expires_at + (send_at - now), attempts };
+}
+
+/** Why a message fails that a policy denies. Codes of the host's rules are theirs: the message shows them beside its own. */
+export function denial(code: string, message: string): MessageError {
+  const known = code === "recipient_opted_out";
+  return {
+    code: known ? code : "policy_denied",
+    message,
+    permanent: true,
+    stage: "policy",
+    provider_code: known ? null : code,
+  };
 }
 
 export type AfterAttempt =

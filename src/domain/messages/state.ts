@@ -11,7 +11,7 @@ export function stateOf(row: MessageRow): MessageState {
   const error = row.error ?? unknownError;
   switch (status) {
     case "scheduled":
-      return { status, send_at: row.send_at ?? row.created_at, expires_at };
+      return { status, send_at: row.send_at ?? row.created_at, expires_at, attempts };
     case "queued":
       return { status, due_at: row.retry_at ?? 0, expires_at, attempts };
     case "sending":
@@ -50,7 +50,7 @@ export function patchOf(state: MessageState): Partial<MessageRow> {
   const { status } = state;
   switch (status) {
     case "scheduled":
-      return { status, send_at: state.send_at, expires_at: state.expires_at };
+      return { status, send_at: state.send_at, expires_at: state.expires_at, retry_at: null };
     case "queued":
       return { status, error: null, retry_at: state.attempts === 0 ? null : state.due_at, attempts: state.attempts };
     case "sending":

@@ -16,6 +16,7 @@ import {
   timestamp,
   webUrl,
 } from "../../fields.ts";
+import { policyVerdictSchema } from "../policies/types.ts";
 
 /**
  * Before the hand-over: `scheduled → queued → sending`, and the ends `canceled`, `expired`, `failed`. `ambiguous`: it was
@@ -51,18 +52,17 @@ export const mediaSchema = z
   .strictObject({ url: webUrl, content_type: mimeType.optional() })
   .meta({ id: "Media", description: "A picture, sound or file, fetched by the carrier." });
 
-export const segmentsSchema = z
-  .strictObject({ count: z.int().min(1), encoding: z.enum(["GSM-7", "UCS-2"]) })
-  .meta({
-    id: "Segments",
-    description: "What an SMS is billed as: parts of 160 or 153 GSM-7 or 70 or 67 UCS-2 units.",
-  });
+export const segmentsSchema = z.strictObject({ count: z.int().min(1), encoding: z.enum(["GSM-7", "UCS-2"]) }).meta({
+  id: "Segments",
+  description: "What an SMS is billed as: parts of 160 or 153 GSM-7 or 70 or 67 UCS-2 units.",
+});
 export interface Segments extends z.infer<typeof segmentsSchema> {}
 
 /** Reasons of the engine's own, beside the carrier's. */
 export const messageErrorCodes = [
   ...carrierErrorCodes,
   "recipient_opted_out",
+  "policy_denied",
   "no_sender",
   "no_transport",
   "ttl_elapsed",
@@ -73,7 +73,10 @@ export const messageErrorSchema = z
     message: z.string(),
     permanent: z.boolean().meta({ description: "The same message would fail again." }),
     stage: z.enum(["request", "policy", "queue", "carrier", "handset"]),
-    provider_code: z.string().nullable().meta({ description: "The carrier's own code." }),
+    provider_code: z
+      .string()
+      .nullable()
+      .meta({ description: "The carrier's own code; at stage `policy` that of the host's rule." }),
   })
   .meta({ id: "MessageError", description: "Why a message didn't arrive." });
 export interface MessageError extends z.infer<typeof messageErrorSchema> {}
@@ -122,7 +125,7 @@ export const maxScheduleAhead = 35 * 86_400_000;
 /** Four hours, in milliseconds: how long a message may wait for its hand-over unless it says otherwise. */
 export const defaultTtl = 4 * 3_600_000;
 
-const recipient = z
+export const recipientSchema = z
   .string()
   .refine((value) => phonePattern.test(value) || /^ct_[0-9A-Za-z]{1,64}$/.test(value), {
     error: "must be a phone number (E.164: + and 7 to 15 digits) or a contact's id",
@@ -162,7 +165,7 @@ function draftSchema(limits: Limits) {
   const { body, media, send_at, metadata: facts } = contentFields(limits);
   return z
     .strictObject({
-      to: recipient,
+      to: recipientSchema,
       body: body.meta({ description: "May be empty when there is media." }),
       channel: channelSchema.optional().meta({ description: "By default sms, or mms when there is media." }),
       from: senderAddress
@@ -206,7 +209,10 @@ export const messagePreviewSchema = z
     segments: segmentsSchema.nullable(),
     consent: z.enum(["allowed", "opted_out"]),
     quiet_until: timestamp.nullable().meta({ description: "When quiet hours would let it out; null when at once." }),
-    sendable: z.boolean(),
+    sendable: z.boolean().meta({ description: "There is a sender, and no policy denies it." }),
+    verdicts: z
+      .array(policyVerdictSchema)
+      .meta({ description: "What each policy says of it, for when it would go out. None without a sender." }),
   })
   .meta({ id: "MessagePreview", description: "What would become of a message. Nothing is sent or kept." });
 export interface MessagePreview extends z.infer<typeof messagePreviewSchema> {}

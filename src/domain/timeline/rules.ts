@@ -29,6 +29,13 @@ export function timelineOf(created: Happening, happenings: readonly Happening[])
   return told;
 }
 
+/** The status that a message was made with, as far as what came first tells: what was not queued can't be sent or put off. */
+export function firstStatus(happenings: readonly Happening[], isScheduled: boolean): "queued" | "scheduled" {
+  const first = happenings.toSorted(inOrder).find(({ led_to }) => led_to !== null)?.led_to;
+  if (first === "sending" || first === "scheduled") return "queued";
+  return isScheduled ? "scheduled" : "queued";
+}
+
 function inOrder(a: Happening, b: Happening): number {
   return a.version - b.version || (a.ulid < b.ulid ? -1 : 1);
 }

@@ -57,10 +57,21 @@ const lookup = z
 const edit = z
   .strictObject({ type: z.literal("edit"), at: timestamp, fields: z.array(z.string()) })
   .meta({ id: "TimelineEdit" });
+const policy = z
+  .strictObject({
+    type: z.literal("policy"),
+    at: timestamp,
+    policy: z.string().meta({ description: "`consent`, `quiet_hours`, or a rule of the host's." }),
+    verdict: z.enum(["deny", "defer"]),
+    reason: z.string(),
+    until: timestamp.nullable().meta({ description: "Of a deferral: not before." }),
+    error: messageErrorSchema.nullable(),
+  })
+  .meta({ id: "TimelinePolicy", description: "A policy kept it from its hand-over." });
 const redaction = z.strictObject({ type: z.literal("redaction"), at: timestamp }).meta({ id: "TimelineRedaction" });
 
 export const timelineEntrySchema = z
-  .discriminatedUnion("type", [transition, attempt, receipt, lookup, edit, redaction])
+  .discriminatedUnion("type", [transition, attempt, receipt, lookup, edit, policy, redaction])
   .meta({ id: "TimelineEntry", description: "One thing that happened to a message, also when it changed nothing." });
 export type TimelineEntry = z.infer<typeof timelineEntrySchema>;
 

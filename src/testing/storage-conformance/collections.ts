@@ -83,7 +83,24 @@ export const sums = collection<Sum>(
 );
 export const sumByDay = sums.key("day", "kind");
 
-export const schema: Schema = schemaOf([items, places, entries, sums]);
+/** What is found by the words in it. */
+export interface Book {
+  readonly shelf: string;
+  readonly id: string;
+  readonly words: string | null;
+  readonly pages: number;
+}
+
+export const books = collection<Book>("conformance_books", {
+  shelf: text,
+  id: text,
+  words: nullable(text),
+  pages: integer,
+});
+export const bookById = books.key("shelf", "id");
+export const booksByWords = books.words("words", "words");
+
+export const schema: Schema = schemaOf([items, places, entries, sums, books]);
 
 export function item(id: string, patch: Partial<Item> = {}): Item {
   const nulls = { rank: null, label: null, extra: null };

@@ -3,6 +3,7 @@ import { transactionCases } from "./transactions.ts";
 import { raceCases } from "./races.ts";
 import { rangeCases } from "./ranges.ts";
 import { rowCases } from "./rows.ts";
+import { searchCases } from "./search.ts";
 import { sharingCases } from "./sharing.ts";
 import { type Cases, OpenPorts } from "./ports.ts";
 
@@ -36,6 +37,7 @@ export function storageConformance(
   const groups: [string, Cases][] = [
     ["rows", rowCases],
     ["ranges", rangeCases],
+    ["search", searchCases],
     ["transactions", transactionCases],
     ["races", raceCases],
     ["sharing", sharingCases],

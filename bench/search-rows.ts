@@ -1,0 +1,104 @@
+/** An account with as many contacts as are asked for, each with a conversation: rows as the engine writes them, without the engine. */
+import { type ContactRow, contacts, identities, type IdentityRow } from "../src/domain/contacts/rows.ts";
+import { searchWordsOf } from "../src/domain/contacts/search.ts";
+import {
+  type ConversationLabelRow,
+  conversationLabels,
+  type ConversationRow,
+  conversations,
+} from "../src/domain/conversations/rows.ts";
+import type { Write } from "../src/ports/storage.ts";
+import type { Scope } from "../src/scope.ts";
+
+/** Contacts that share a family name, however many there are. */
+const family = 50;
+/** Given names; so many contacts share one as there are contacts for each. */
+const given = 20;
+
+const syllables = ["ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "wu", "za"];
+
+/** A number as a word that can be said: numbers that are near have a beginning in common. */
+const word = (n: number): string =>
+  [...n.toString(16).padStart(5, "0")].map((c) => syllables[parseInt(c, 16)]).join("");
+
+export interface Person {
+  readonly phone: string;
+  readonly given: string;
+  readonly family: string;
+  readonly email: string;
+}
+
+export function person(i: number, size: number): Person {
+  // Strewn about, so that neighbours are no relatives.
+  const names = { given: `x${word(i % given)}`, family: word((i * 7_919) % Math.ceil(size / family)) };
+  return { ...names, phone: `+1${2_000_000_000 + i}`, email: `${names.family}.${i}@mail.example` };
+}
+
+const start = Date.UTC(2026, 0, 1);
+const place = (i: number): string => `01J${String(i).padStart(23, "0")}`;
+
+export function* inserts(scope: Scope, size: number): Generator<Extract<Write, { readonly kind: "insert" }>> {
+  for (let i = 0; i < size; i++) {
+    const { phone, given: first, family: last, email } = person(i, size);
+    const id = `ct_${place(i)}` as const;
+    const conversation_id = `conv_${place(i)}` as const;
+    const at = start + i * 1_000;
+    const times = { created_at: at, updated_at: at };
+    const facts = {
+      ...scope,
+      ...times,
+      id,
+      phone,
+      email,
+      name: `${first} ${last}`,
+      attributes: { town: "Metropolis" },
+      time_zone: null,
+      language: null,
+      labels: [],
+      mood: null,
+      merged_into: null,
+      last_message_at: null,
+    };
+    const contact: ContactRow = { ...facts, words: searchWordsOf(facts) };
+    const identity: IdentityRow = {
+      ...scope,
+      medium: "text",
+      address: phone,
+      contact_id: id,
+      last_sender_id: null,
+      consent: "unknown",
+      opted_out_of: [],
+      created_at: at,
+    };
+    const status = i % 10 === 0 ? "open" : "closed";
+    const conversation: ConversationRow = {
+      ...scope,
+      ...times,
+      id: conversation_id,
+      contact_id: id,
+      medium: "text",
+      status,
+      current: true,
+      handler: i % 4 === 0 ? "human" : "none",
+      priority: "normal",
+      snoozed_until: null,
+      metadata: {},
+      assignee_type: i % 8 === 0 ? "human" : null,
+      assignee_id: i % 8 === 0 ? `agent-${i % 5}` : null,
+      labels: i % 100 === 0 ? ["vip"] : [],
+      unread_count: i % 20 === 0 ? 1 : 0,
+      opt_out_suspected: null,
+      unread: i % 20 === 0 ? true : null,
+      message_count: 1,
+      last_message_id: null,
+      last_activity_at: at,
+      closed_at: status === "closed" ? at : null,
+    };
+    yield { kind: "insert", collection: contacts, row: { ...contact, version: 1 } };
+    yield { kind: "insert", collection: identities, row: { ...identity, version: 1 } };
+    yield { kind: "insert", collection: conversations, row: { ...conversation, version: 1 } };
+    if (i % 100 !== 0) continue;
+    const label: ConversationLabelRow = { ...scope, label: "vip", conversation_id, status, last_activity_at: at };
+    yield { kind: "insert", collection: conversationLabels, row: { ...label, version: 1 } };
+  }
+}

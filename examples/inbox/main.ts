@@ -1,0 +1,108 @@
+/**
+ * `node examples/inbox/main.ts [--once]`: a shop on Express and SQLite whose orders and texts share a transaction. It takes a few orders,
+ * lets customers reply, answers one of them, and goes on serving its inbox. With `--once` it ends then, with status 0 if all went well.
+ */
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { MessagingEngine } from "tidings";
+import { sandbox } from "tidings/sandbox";
+import { sqlite } from "tidings/sqlite";
+import { system } from "tidings/system";
+import { shop } from "./app.ts";
+import { createOrders, listOrders } from "./orders.ts";
+
+const isOnce = process.argv.includes("--once");
+const withinMs = 20_000;
+
+const folder = await mkdtemp(join(tmpdir(), "tidings-"));
+const file = join(folder, "shop.db");
+const engine = new MessagingEngine({ storage: sqlite({ file }), transports: [sandbox()], ...system() });
+await engine.start();
+await createOrders(engine);
+const db = new DatabaseSync(file, { readOnly: true });
+const server = createServer(shop(engine, db));
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+try {
+  server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
+  await tellStory(url);
+  if (!isOnce) {
+    console.log(`\nThe inbox: ${url}/   Ctrl-C ends.`);
+    await once(stop.signal, "abort");
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  server.close();
+  server.closeAllConnections();
+  await engine.stop();
+  db.close();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function tellStory(url: string): Promise<void> {
+  const post = async (path: string, body: object): Promise<string> => {
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(url + path, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      redirect: "manual",
+    });
+    return `${response.status} ${await response.text()}`.trim();
+  };
+  const order = async (phone: string, item: string): Promise<void> => {
+    console.log(`${phone} orders a ${item}: ${await post("/orders", { phone, item })}`);
+  };
+  // The second one's phone answers by itself.
+  await order("+15005550001", "kettle");
+  await order("+15005550015", "teapot");
+  console.log("Two that can't be had leave neither an order nor a text:");
+  await order("+15005550001", "teapot");
+  await order("nobody", "cup");
+
+  await until(() => listOrders(db).every(({ text }) => text === "delivered"));
+  for (const { id, phone, item, text } of listOrders(db)) console.log(`order ${id} (${item}, ${phone}): text ${text}`);
+  const { contact_id, conversation_id } = await engine.sandbox.inbound({
+    from: "+15005550001",
+    body: "Is it <b>really</b> coming today?",
+  });
+  await until(async () => (await engine.conversations.list({ unread: true })).data.length === 2);
+  await showInbox();
+
+  console.log(
+    `\nThe shop replies: ${await post(`/inbox/${conversation_id}/reply`, { body: "It is! The van has just left." })}`,
+  );
+  await until(async () => {
+    const { data } = await engine.messages.list({ contact_id, status: "delivered" });
+    return data.length === 2;
+  });
+  await showInbox();
+}
+
+async function showInbox(): Promise<void> {
+  console.log("\nThe inbox, newest first:");
+  for (const { contact, message_count, unread_count, handler, last_message } of (await engine.conversations.list())
+    .data) {
+    console.log(
+      `  ${contact.name}  ${message_count} messages, ${unread_count} unread, handled by ${handler}: ${last_message?.preview}`,
+    );
+  }
+}
+
+/** @throws Error when it does not come about in time */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!(await holds())) {
+    if (stop.signal.aborted || Date.now() > end) throw new Error("What was waited for did not come about.");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,31 @@
+import { consentResource } from "../domain/consents/resource.ts";
+import { consentByAddress, consentEvidenceById } from "../domain/consents/rows.ts";
+import { addressHash } from "../domain/consents/rules.ts";
+import type { Consents } from "../domain/consents/types.ts";
+import { identitiesOfContact } from "../domain/contacts/rows.ts";
+import { mostIdentities } from "../domain/contacts/rules.ts";
+import { type ById, byIdSchema } from "../fields.ts";
+import type { Query } from "../operation.ts";
+import { contactToRead } from "./steps/contact-to-change.ts";
+
+/** Of one address: what came last is what counts. */
+const mostEvidence = 50;
+
+/** What each address of a contact allows, and how that is known. Of a merged contact, what those of its survivor do. */
+export const getConsents: Query<ById, Consents> = {
+  kind: "query",
+  name: "contacts.consents",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope, services }) {
+    const contact = await contactToRead(reads, scope, id);
+    const prefix = [contact.id];
+    const owned = { index: identitiesOfContact, prefix, order: "ascending", limit: mostIdentities } as const;
+    const data = (await reads.range(owned)).map(async ({ medium, address }) => {
+      const key = [scope.account_id, scope.mode, medium, addressHash(services.secret, scope, medium, address)] as const;
+      const newest = { index: consentEvidenceById, prefix: key, order: "descending", limit: mostEvidence } as const;
+      const [row, evidence] = await Promise.all([reads.get(consentByAddress, key), reads.range(newest)]);
+      return consentResource(medium, address, row, evidence);
+    });
+    return { data: await Promise.all(data) };
+  },
+};

@@ -1,0 +1,40 @@
+import { contactById } from "../domain/contacts/rows.ts";
+import { messageScores } from "../domain/sentiment/rows.ts";
+import { sentimentOf, trendOf } from "../domain/sentiment/rules.ts";
+import type { ContactSentiment } from "../domain/sentiment/types.ts";
+import { iso } from "../domain/time.ts";
+import { notFound } from "../errors.ts";
+import { type ById, byIdSchema } from "../fields.ts";
+import type { Query } from "../operation.ts";
+import { look } from "../transactions/look.ts";
+
+/** The messages that are shown. */
+const mostMessages = 20;
+
+/** How a contact feels, where that goes, and the messages that moved it. A contact that was merged feels as who it is now. */
+export const getContactSentiment: Query<ById, ContactSentiment> = {
+  kind: "query",
+  name: "contacts.sentiment",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope: { account_id, mode } }) {
+    const named = await reads.get(contactById, [account_id, mode, id]);
+    const survivor = named?.merged_into ?? null;
+    const contact = survivor === null ? named : await reads.get(contactById, [account_id, mode, survivor]);
+    if (contact === undefined) throw notFound("contact");
+    const { rows } = await look(reads, {
+      index: messageScores.primary,
+      prefix: [account_id, mode, contact.id],
+      order: "descending",
+      where: { state: ["scored"] },
+      limit: mostMessages,
+    });
+    const messages = rows.flatMap(({ message_id, score, created_at }) =>
+      score === null ? [] : [{ message_id, score, created_at: iso(created_at) }],
+    );
+    return {
+      current: contact.mood === null ? null : sentimentOf(contact.mood),
+      trend: trendOf(messages.map(({ score }) => score)),
+      messages,
+    };
+  },
+};

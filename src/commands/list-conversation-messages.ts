@@ -1,0 +1,29 @@
+import { conversationById } from "../domain/conversations/rows.ts";
+import { type ThreadQuery, threadQuerySchema } from "../domain/conversations/types.ts";
+import { messageResource } from "../domain/messages/resource.ts";
+import { messagesOfConversation } from "../domain/messages/rows.ts";
+import type { Message } from "../domain/messages/types.ts";
+import { notFound } from "../errors.ts";
+import type { Page } from "../fields.ts";
+import type { Query } from "../operation.ts";
+import { mapPage, page } from "../pagination.ts";
+
+/** A conversation's thread, from its end. */
+export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
+  kind: "query",
+  name: "conversations.messages",
+  input: () => threadQuerySchema,
+  async run(reads, { id, ...input }, call) {
+    const { account_id, mode } = call.scope;
+    if ((await reads.get(conversationById, [account_id, mode, id])) === undefined) throw notFound("conversation");
+    const walk = {
+      index: messagesOfConversation,
+      prefix: [id],
+      order: "descending",
+      operation: "conversations.messages",
+      filters: { id },
+      input,
+    } as const;
+    return mapPage(await page(reads, walk, call), messageResource);
+  },
+};

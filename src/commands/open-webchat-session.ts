@@ -1,0 +1,93 @@
+import { contactResource } from "../domain/contacts/resource.ts";
+import { contactById, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
+import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../domain/senders/rows.ts";
+import { iso } from "../domain/time.ts";
+import { mailboxByAddress, webchatSessions } from "../domain/webchat/rows.ts";
+import { signToken } from "../domain/webchat/token.ts";
+import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "../domain/webchat/types.ts";
+import { invalid, TidingsError } from "../errors.ts";
+import { ulidOf } from "../ids.ts";
+import type { Call, Command } from "../operation.ts";
+import { webchatTransportName } from "../ports/transport.ts";
+import type { Scope } from "../scope.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { type Actor, actorOf, appendEvent } from "./steps/append-event.ts";
+import { insertContact } from "./steps/write-contact.ts";
+import { insertIdentity } from "./steps/write-identity.ts";
+
+/** Lets a visitor's browser in. Who it is the host says, or it is somebody new. */
+export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
+  kind: "command",
+  name: "webchat.open",
+  input: () => openWebchatSessionSchema,
+  status: 201,
+  async run(tx, input, { scope, services }) {
+    const inbox = await inboxFor(tx, scope, input.inbox);
+    const { address, contact_id } = await visitor(tx, { scope, services }, input);
+    const mailbox = await tx.get(mailboxByAddress, [scope.account_id, scope.mode, address]);
+    const session = tx.insert(webchatSessions, {
+      ...scope,
+      id: services.drawId("wcs"),
+      address,
+      sender_id: inbox.id,
+      begins_after: mailbox?.last_number ?? 0,
+      recent: [],
+      expires_at: tx.now + services.webchatSessionMs,
+      created_at: tx.now,
+    });
+    const token = signToken(services.secret, session.id, session.expires_at);
+    return { id: session.id, token, contact_id, inbox: inbox.address, expires_at: iso(session.expires_at) };
+  },
+  onReplay: (session) => ({ ...session, token: null }),
+};
+
+/** @throws TidingsError `no_sender` */
+async function inboxFor(tx: Tx, { account_id, mode }: Scope, address: string | undefined): Promise<SenderRow> {
+  const standard =
+    address === undefined ? await tx.get(defaultSenderByChannel, [account_id, mode, "webchat"]) : undefined;
+  const inbox =
+    address === undefined
+      ? standard && (await tx.get(senderById, [account_id, mode, standard.sender_id]))
+      : await tx.get(senderByAddress, [account_id, mode, address]);
+  if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
+  const message = address === undefined ? "This account has no webchat inbox." : `${address} is no webchat inbox.`;
+  throw new TidingsError("no_sender", message, { errors: [{ pointer: "/inbox", code: "no_sender", message }] });
+}
+
+/**
+ * The address that the session speaks for: the contact's, if it has one on webchat, so that it finds its conversation again. Its row is
+ * held, so that no merge and no erasure takes it away meanwhile.
+ */
+async function visitor(
+  tx: Tx,
+  { scope, services }: Pick<Call, "scope" | "services">,
+  { contact_id, name }: OpenWebchatSession,
+): Promise<IdentityRow> {
+  const actor = actorOf(scope, services.drawId);
+  const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
+  const newIdentity = { medium: "webchat", address } as const;
+  if (contact_id === undefined) return newVisitor(tx, actor, services, newIdentity, name ?? null);
+  const { account_id, mode } = scope;
+  const named = await tx.get(contactById, [account_id, mode, contact_id], { hold: true });
+  const survivor = named?.merged_into ?? null;
+  const contact = survivor === null ? named : await tx.get(contactById, [account_id, mode, survivor], { hold: true });
+  if (contact === undefined) {
+    throw invalid([{ pointer: "/contact_id", code: "unknown_contact", message: "no such contact" }]);
+  }
+  const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
+  return known ?? insertIdentity(tx, actor, services.secret, { ...newIdentity, contact_id: contact.id });
+}
+
+async function newVisitor(
+  tx: Tx,
+  actor: Actor,
+  { secret }: Call["services"],
+  identity: Pick<IdentityRow, "medium" | "address">,
+  name: string | null,
+): Promise<IdentityRow> {
+  const contact = insertContact(tx, actor, { name });
+  const contact_id = contact.id;
+  const inserted = await insertIdentity(tx, actor, secret, { ...identity, contact_id });
+  appendEvent(tx, actor, "contact.created", { contact: contactResource(contact, [inserted], []) }, { contact_id });
+  return inserted;
+}

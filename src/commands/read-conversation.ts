@@ -1,0 +1,19 @@
+import { type Conversation } from "../domain/conversations/types.ts";
+import { type ById, byIdSchema } from "../fields.ts";
+import type { Command } from "../operation.ts";
+import { findOwnConversation } from "./steps/change-conversation.ts";
+import { showConversation } from "./steps/show-conversation.ts";
+import { writeConversation } from "./steps/write-conversation.ts";
+
+/** Notes that somebody has read the conversation up to its last message. No event tells of it, as none tells of each message. */
+export const readConversation: Command<ById, Conversation> = {
+  kind: "command",
+  name: "conversations.markRead",
+  input: () => byIdSchema,
+  status: 200,
+  async run(tx, { id }, { scope }) {
+    const conversation = await findOwnConversation(tx, scope, id);
+    if (conversation.unread === null) return showConversation(tx, conversation);
+    return showConversation(tx, await writeConversation(tx, conversation, { unread_count: 0, unread: null }));
+  },
+};

@@ -1,0 +1,40 @@
+import { changeStatus } from "../domain/conversations/rules.ts";
+import { type Reply, replySchema } from "../domain/conversations/types.ts";
+import { messageResource } from "../domain/messages/resource.ts";
+import { channelOf } from "../domain/messages/rules.ts";
+import type { Message } from "../domain/messages/types.ts";
+import type { Command } from "../operation.ts";
+import { acceptMessage } from "./steps/accept-message.ts";
+import { actorOf } from "./steps/append-event.ts";
+import { changeConversation, findOwnConversation, superseded } from "./steps/change-conversation.ts";
+import { chooseSender } from "./steps/choose-sender.ts";
+import { findCorrespondent } from "./steps/find-correspondent.ts";
+
+/**
+ * Sends what a person writes in a conversation, to the address that wrote or was written to last. The person takes the conversation over:
+ * from this transaction on nobody else handles it. Who is assigned stays, so that handing it back returns it to its agent.
+ */
+export const reply: Command<Reply, Message> = {
+  kind: "command",
+  name: "conversations.reply",
+  input: replySchema,
+  status: 201,
+  async run(tx, { id, body, media, author_id }, call) {
+    const { scope, services } = call;
+    const found = await findOwnConversation(tx, scope, id);
+    const opens = found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
+    if (opens?.decision === "superseded") throw superseded();
+    const opened = opens?.decision === "change" ? opens.patch : {};
+    const actor = actorOf(scope, services.drawId);
+    const conversation = await changeConversation(tx, actor, found, { ...opened, handler: "human" });
+
+    const draft = { body, ...(media === undefined ? {} : { media }) };
+    const channel = found.medium === "webchat" ? "webchat" : channelOf(draft);
+    const identity = await findCorrespondent(tx, conversation);
+    const wish = { channel, from: undefined, last: identity.last_sender_id };
+    const sender = await chooseSender(tx, scope, wish, services.transports);
+    const author = { type: "human" as const, ...(author_id === undefined ? {} : { id: author_id }) };
+    const correspondence = { channel, identity, sender, conversation, isNew: false, author };
+    return messageResource(await acceptMessage(tx, call, draft, correspondence));
+  },
+};

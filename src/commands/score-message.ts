@@ -1,0 +1,57 @@
+import { contactReference } from "../domain/contacts/resource.ts";
+import { contactById, contacts } from "../domain/contacts/rows.ts";
+import { finish, renew } from "../domain/jobs/rows.ts";
+import type { Claim } from "../domain/jobs/types.ts";
+import { messageById } from "../domain/messages/rows.ts";
+import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "../domain/sentiment/rows.ts";
+import { feel, sentimentOf, unmoved } from "../domain/sentiment/rules.ts";
+import type { DrawId } from "../ids.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { actorOf, appendEvent } from "./steps/append-event.ts";
+
+/** A message whose turn it is. */
+export interface Unscored {
+  readonly row: MessageScoreRow;
+  /** Empty where nothing is left of its words. */
+  readonly text: string;
+}
+
+/** The contact's first message without a score. Without one the job is finished; where the lease was lost, nothing is done. */
+export async function nextUnscored(tx: Tx, claim: Claim, leaseMs: number): Promise<Unscored | undefined> {
+  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  const [row] = await tx.list(pendingScores, [claim.key], 1);
+  if (row === undefined) {
+    await finish(tx, claim);
+    return undefined;
+  }
+  const message = await tx.get(messageById, [row.account_id, row.mode, row.message_id]);
+  return { row, text: message?.body ?? "" };
+}
+
+/**
+ * Writes a score down and what it makes of the contact's mood. Whoever scored the same message before, or erased or merged its contact
+ * meanwhile, left no such pending row: then nothing is counted twice.
+ */
+export async function recordScore(
+  tx: Tx,
+  { account_id, mode, contact_id, message_id }: MessageScoreRow,
+  score: number | null,
+  drawId: DrawId,
+): Promise<void> {
+  const row = await tx.get(messageScoreById, [account_id, mode, contact_id, message_id]);
+  if (row?.state !== "pending") return;
+  tx.update(messageScores, row, { state: score === null ? "none" : "scored", score });
+  const contact = score === null ? undefined : await tx.get(contactById, [account_id, mode, contact_id]);
+  if (contact === undefined || score === null) return;
+  const from = contact.mood === null ? unmoved : sentimentOf(contact.mood);
+  const mood = feel(contact.mood, score);
+  tx.update(contacts, contact, { mood });
+  const to = sentimentOf(mood);
+  if (from.label === to.label) return;
+  const message = await tx.get(messageById, [account_id, mode, message_id]);
+  const data = { contact: contactReference(contact_id, contact, message?.from ?? ""), from, to, message_id };
+  appendEvent(tx, actorOf(row, drawId), "sentiment.changed", data, {
+    contact_id,
+    ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
+  });
+}

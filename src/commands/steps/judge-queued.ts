@@ -1,0 +1,68 @@
+import { contactById } from "../../domain/contacts/rows.ts";
+import { arm } from "../../domain/jobs/rows.ts";
+import type { MessageRow } from "../../domain/messages/rows.ts";
+import { deferred, denial } from "../../domain/messages/rules.ts";
+import { stateOf } from "../../domain/messages/state.ts";
+import { iso } from "../../domain/time.ts";
+import type { Seen } from "../../ports/collection.ts";
+import type { Opinion } from "../../ports/policy.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+import type { Actor } from "./append-event.ts";
+import type { Addressee } from "./find-consent.ts";
+import { factsOf, judgeMessage, type Judging } from "./judge-message.ts";
+import { moveMessage } from "./move-message.ts";
+import { releaseJob } from "./send-jobs.ts";
+import { writeTimeline } from "./write-timeline.ts";
+
+/**
+ * Whether the message's contact has been erased: its address is nobody's then, or another contact's, and its own row is gone. What is held
+ * of the two an erasure writes, so nothing is handed over that commits after it.
+ */
+export async function isErased(
+  tx: Tx,
+  { account_id, mode, contact_id }: MessageRow,
+  addressee: Addressee,
+): Promise<boolean> {
+  if (addressee.contact_id === contact_id) return false;
+  return (await tx.get(contactById, [account_id, mode, contact_id], { hold: true })) === undefined;
+}
+
+/** What the policies say of a message that is about to be handed over. Its addressee is held, so no opt-out comes in between. */
+export function judgeQueued(
+  tx: Tx,
+  judging: Judging,
+  message: MessageRow,
+  addressee: Addressee,
+): Promise<readonly Opinion[]> {
+  return judgeMessage(tx, judging, {
+    message: factsOf(message),
+    confirmsOptOut: message.keyword === "opt_out",
+    consent: addressee,
+    contact_id: addressee.contact_id ?? message.contact_id,
+    at: tx.now,
+  });
+}
+
+/** What is denied fails for good; what is put off is scheduled anew, and those behind it don't wait for it. */
+export async function holdBack(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  ruled: Exclude<Opinion, { verdict: "allow" }>,
+): Promise<void> {
+  const { policy, verdict } = ruled;
+  const at = iso(tx.now);
+  if (verdict === "deny") {
+    const error = denial(ruled.code, ruled.message);
+    const failed = await moveMessage(tx, actor, message, { status: "failed", error });
+    const entry = { type: "policy", at, policy, verdict, reason: ruled.message, until: null, error } as const;
+    writeTimeline(tx, actor, message, failed, entry);
+    return;
+  }
+  const state = deferred(stateOf(message), ruled.until, tx.now);
+  const waiting = await moveMessage(tx, actor, message, state);
+  await arm(tx, releaseJob(waiting, state.send_at));
+  const until = iso(state.send_at);
+  const entry = { type: "policy", at, policy, verdict, reason: ruled.reason, until, error: null } as const;
+  writeTimeline(tx, actor, message, waiting, entry);
+}

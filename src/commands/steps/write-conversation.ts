@@ -1,0 +1,63 @@
+import { contactById, contacts } from "../../domain/contacts/rows.ts";
+import {
+  conversationLabelByName,
+  conversationLabels,
+  type ConversationRow,
+  conversations,
+} from "../../domain/conversations/rows.ts";
+import { arm, disarm } from "../../domain/jobs/rows.ts";
+import type { JobOrder } from "../../domain/jobs/types.ts";
+import type { Seen } from "../../ports/collection.ts";
+import type { Tx } from "../../transactions/transaction.ts";
+
+/**
+ * Conversations are written here alone once they are there, so that all that follows from one is written with it: its labels' rows,
+ * the job that wakes it, and, when it is closed, the contact's last message.
+ */
+export async function writeConversation(
+  tx: Tx,
+  before: Seen<ConversationRow>,
+  patch: Partial<ConversationRow>,
+): Promise<Seen<ConversationRow>> {
+  const after = tx.update(conversations, before, patch);
+  if (before.labels.length > 0 || after.labels.length > 0) await writeLabels(tx, before, after);
+  if (after.snoozed_until !== before.snoozed_until) await writeWake(tx, after);
+  if (after.status === "closed" && before.status !== "closed") await tellContact(tx, after);
+  return after;
+}
+
+/** Wakes a snoozed conversation on the clock. */
+export function wakeJob({ account_id, mode, id }: ConversationRow, due_at: number): JobOrder {
+  return { kind: "wake", key: id, account_id, mode, lane: "wake", due_at };
+}
+
+async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationRow): Promise<void> {
+  const { account_id, mode, id: conversation_id, status, last_activity_at } = after;
+  const gone = before.labels.filter((label) => !after.labels.includes(label));
+  const rowOf = (label: string) => tx.get(conversationLabelByName, [account_id, mode, label, conversation_id]);
+  const moved = status !== before.status || last_activity_at !== before.last_activity_at;
+  const stayed = moved ? after.labels.filter((label) => before.labels.includes(label)) : [];
+  const [goneRows, stayedRows] = await Promise.all([Promise.all(gone.map(rowOf)), Promise.all(stayed.map(rowOf))]);
+  for (const row of goneRows) if (row !== undefined) tx.remove(conversationLabels, row);
+  for (const row of stayedRows) {
+    if (row !== undefined) tx.update(conversationLabels, row, { status, last_activity_at });
+  }
+  for (const label of after.labels) {
+    if (before.labels.includes(label)) continue;
+    tx.insert(conversationLabels, { account_id, mode, label, conversation_id, status, last_activity_at });
+  }
+}
+
+async function writeWake(tx: Tx, { snoozed_until, ...conversation }: ConversationRow): Promise<void> {
+  const job = wakeJob({ ...conversation, snoozed_until }, snoozed_until ?? 0);
+  // Armed for earlier it finds that it is not yet time, and waits on.
+  await (snoozed_until === null ? disarm(tx, job) : arm(tx, job));
+}
+
+/** Active conversations have the time of their last message themselves, so that a message writes nothing at the contact. */
+async function tellContact(tx: Tx, { account_id, mode, contact_id, ...last }: ConversationRow): Promise<void> {
+  if (last.message_count === 0) return;
+  const contact = await tx.get(contactById, [account_id, mode, contact_id], { hold: true });
+  if (contact === undefined || (contact.last_message_at ?? 0) >= last.last_activity_at) return;
+  tx.update(contacts, contact, { last_message_at: last.last_activity_at });
+}

@@ -1,0 +1,50 @@
+import type { KeyObject } from "node:crypto";
+import { type ContactRow, identities, identityByAddress } from "../domain/contacts/rows.ts";
+import { type Contact, type UpdateContact, updateContactSchema } from "../domain/contacts/types.ts";
+import type { Command } from "../operation.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { type Actor, actorOf, appendEvent } from "./steps/append-event.ts";
+import { contactToChange } from "./steps/contact-to-change.ts";
+import { showContact } from "./steps/show-contact.ts";
+import { updateContact as writeContact } from "./steps/write-contact.ts";
+import { insertIdentity, ownPhone } from "./steps/write-identity.ts";
+
+/** Changes what is said of a contact. */
+export const updateContact: Command<UpdateContact, Contact> = {
+  kind: "command",
+  name: "contacts.update",
+  input: updateContactSchema,
+  status: 200,
+  async run(tx, { id, ...change }, { scope, services }) {
+    const contact = await contactToChange(tx, scope, id);
+    const facts = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    if (Object.keys(facts).length === 0) return showContact(tx, contact);
+    const actor = actorOf(scope, services.drawId);
+    if (change.phone !== undefined && change.phone !== contact.phone) {
+      await changePhone(tx, actor, services.secret, contact, change.phone);
+    }
+    const updated = await showContact(tx, await writeContact(tx, contact, facts));
+    appendEvent(tx, actor, "contact.updated", { contact: updated }, { contact_id: contact.id });
+    return updated;
+  },
+};
+
+/**
+ * The number that it had is nobody's from then on, and who writes from it is somebody new. Where it has the new one already, as after a
+ * merge, it keeps both.
+ */
+async function changePhone(
+  tx: Tx,
+  actor: Actor,
+  secret: KeyObject,
+  { id, phone }: ContactRow,
+  address: string | null,
+): Promise<void> {
+  const { account_id, mode } = actor.scope;
+  if (address !== null && (await ownPhone(tx, actor, address, id)) !== undefined) return;
+  const before = phone === null ? undefined : await tx.get(identityByAddress, [account_id, mode, "text", phone]);
+  const last_sender_id = before?.last_sender_id ?? null;
+  if (before !== undefined) tx.remove(identities, before);
+  if (address === null) return;
+  await insertIdentity(tx, actor, secret, { contact_id: id, medium: "text", address, last_sender_id });
+}

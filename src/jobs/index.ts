@@ -1,0 +1,28 @@
+import type { JobHandler } from "../dispatch/dispatcher.ts";
+import { consumeHandler, type ConsumeWork } from "./consume.ts";
+import { eraseHandler } from "./erase.ts";
+import { followUpHandler } from "./follow-up.ts";
+import { mergeHandler } from "./merge.ts";
+import { reapHandler } from "./reap.ts";
+import type { ReapEvents } from "./reap-events.ts";
+import { releaseHandler } from "./release.ts";
+import { scoreHandler, type ScoreWork } from "./score.ts";
+import { type CarrierWork, sendHandler } from "./send.ts";
+import { unparkHandler } from "./unpark.ts";
+import { wakeHandler } from "./wake.ts";
+
+/** All that happens later. */
+export function jobHandlers(work: CarrierWork & ConsumeWork & ScoreWork & ReapEvents): readonly JobHandler[] {
+  return [
+    sendHandler(work),
+    followUpHandler(work),
+    releaseHandler(work),
+    wakeHandler(work),
+    mergeHandler(work),
+    eraseHandler(work),
+    unparkHandler(work),
+    consumeHandler(work),
+    scoreHandler(work),
+    reapHandler(work),
+  ];
+}

@@ -1,0 +1,60 @@
+import type { Clock } from "./ports/clock.ts";
+import type { Logger } from "./ports/logger.ts";
+import type { Services } from "./operation.ts";
+import type { Transport } from "./ports/transport.ts";
+import type { Store } from "./transactions/store.ts";
+import { transportSink } from "./transport-sink.ts";
+
+export interface TransportSurroundings {
+  readonly store: Store;
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How long transports may take to end where another one did not start, in milliseconds. */
+const undoMs = 10_000;
+
+/** Starts them in their order, all or none: where one fails, those before it are stopped, and its error is thrown. */
+export async function startTransports(
+  transports: readonly Transport[],
+  { store, services, clock, logger }: TransportSurroundings,
+): Promise<void> {
+  const started: Transport[] = [];
+  try {
+    for (const transport of transports) {
+      await transport.start?.({ sink: transportSink(transport.name, { store, services, logger }), clock, logger });
+      started.push(transport);
+    }
+  } catch (error) {
+    await stopTransports(started, undoMs, { clock, logger });
+    throw error;
+  }
+}
+
+/** The last that was started first. One that throws or hangs keeps the others from nothing. */
+export async function stopTransports(
+  transports: readonly Transport[],
+  deadlineMs: number,
+  { clock, logger }: Pick<TransportSurroundings, "clock" | "logger">,
+): Promise<void> {
+  const done = new AbortController();
+  const deadline = clock.sleep(deadlineMs, done.signal);
+  for (const transport of transports.toReversed()) {
+    const stopping = stop(transport, logger);
+    // What only needs a turn of the event loop has it, also when the deadline is over.
+    const late = deadline.then(() => clock.sleep(0)).then(() => "late" as const);
+    if ((await Promise.race([stopping, late])) === "late") {
+      logger.warn({ transport: transport.name }, "a transport did not stop in time");
+    }
+  }
+  done.abort();
+}
+
+async function stop(transport: Transport, logger: Logger): Promise<void> {
+  try {
+    await transport.stop?.();
+  } catch (error) {
+    logger.warn({ err: error, transport: transport.name }, "a transport did not stop cleanly");
+  }
+}

@@ -1,0 +1,33 @@
+import { provenSession } from "../domain/webchat/rows.ts";
+import { verifyToken } from "../domain/webchat/token.ts";
+import { notFound, TidingsError } from "../errors.ts";
+import type { KeyObject } from "node:crypto";
+import type { VisitorCaller } from "../operation.ts";
+import type { Scope } from "../scope.ts";
+import type { Reads } from "../transactions/reads.ts";
+
+/** A browser that was let in, and whose session it is. */
+export interface Visitor {
+  readonly scope: Scope;
+  readonly caller: VisitorCaller;
+}
+
+/**
+ * Lets a visitor in to a session by its token. A genuine token of another session is as good as none.
+ * @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`; `not_found` when the session is gone
+ */
+export async function letIn(
+  { reads, secret, now }: { readonly reads: Reads; readonly secret: KeyObject; readonly now: number },
+  session_id: string,
+  token: string,
+): Promise<Visitor> {
+  const proven = verifyToken(secret, token);
+  if (proven?.session_id !== session_id) {
+    throw new TidingsError("invalid_visitor_token", "The token is not this session's.");
+  }
+  if (proven.expires_at <= now) throw new TidingsError("expired_visitor_token", "The session has expired.");
+  const session = await provenSession(reads, proven.session_id);
+  if (session === undefined) throw notFound("webchat session");
+  const { account_id, mode, id } = session;
+  return { scope: { account_id, mode }, caller: { type: "visitor", session_id: id } };
+}

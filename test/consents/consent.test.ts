@@ -1,0 +1,222 @@
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { EngineOptions } from "../../src/options.ts";
+import { type Carrier, carrier, held } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const phone = "+15005550101";
+const other = "+15550001111";
+const hello = { to: phone, body: "Hello" };
+
+describe.each(storages)("consent on $name", ({ open }) => {
+  async function opened(options: Partial<EngineOptions> = {}, line: Carrier = carrier()) {
+    const { clock, engine, log } = world();
+    const storage = open().connect();
+    const one = engine(storage, { transports: [line], ...options });
+    await one.start();
+    const events: string[] = [];
+    for (const type of ["contact.opted_out", "contact.opted_in"] as const) one.on(type, () => void events.push(type));
+    /** What a contact says. */
+    const says = async (body: string, over: object = {}) => {
+      const message = await one.sandbox.inbound({ from: phone, body, ...over });
+      await clock.settle();
+      return message;
+    };
+    const sent = (): string[] => line.calls.map(({ message }) => message.body);
+    return { clock, engine, storage, one, line, events, says, sent, log };
+  }
+
+  const outcome = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => "done",
+      (error: unknown) => (error instanceof Error && "code" in error ? error.code : error),
+    );
+
+  const consent = async (one: MessagingEngine, contact_id: string) => {
+    const [first] = (await one.contacts.consents(contact_id)).data;
+    if (first === undefined) throw new Error("no consent");
+    return first;
+  };
+
+  it("is withdrawn by STOP: one confirmation goes out and then nothing, until START, which is answered too", async () => {
+    const { one, says, sent, events, clock } = await opened();
+    const first = await says("Hi");
+    await says(" stop! ");
+    await says("STOP");
+    expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
+    expect(await one.contacts.get(first.contact_id)).toMatchObject({ opted_out: true });
+    await says("HELP");
+    expect(sent()).toEqual([expect.stringContaining("opted out")]);
+    await says("Yes");
+    await says("start");
+    await clock.settle();
+    expect(sent().slice(1)).toEqual([expect.stringContaining("opted in")]);
+    expect(await outcome(one.messages.send(hello))).toBe("done");
+    expect(events).toEqual(["contact.opted_out", "contact.opted_in"]);
+
+    const [confirmation] = (await one.messages.list({ direction: "outbound" })).data.toReversed();
+    expect(confirmation).toMatchObject({ author: { type: "system" }, conversation_id: first.conversation_id });
+    const { status, evidence } = await consent(one, first.contact_id);
+    expect(status).toBe("opted_in");
+    expect(evidence.map((each) => [each.status, each.source])).toEqual([
+      ["opted_in", "keyword"],
+      ["opted_in", "keyword"],
+      ["opted_out", "keyword"],
+      ["opted_out", "keyword"],
+    ]);
+  });
+
+  it("withdrawn lets nothing out that was queued or scheduled before", async () => {
+    const answer = held<{ outcome: "accepted"; provider_message_id: string }>();
+    const line = carrier({
+      send: ({ body }, { attempt_id }) =>
+        body === "under way" ? answer.promise : { outcome: "accepted", provider_message_id: attempt_id },
+    });
+    const { one, says, sent, clock } = await opened({}, line);
+    await one.messages.send({ ...hello, body: "under way" });
+    await clock.settle();
+    const queued = await one.messages.send({ ...hello, body: "queued" });
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    const scheduled = await one.messages.send({ ...hello, body: "scheduled", send_at });
+    await says("STOP");
+    expect(await outcome(one.messages.edit(scheduled.id, { body: "edited" }))).toBe("recipient_opted_out");
+    answer.answer({ outcome: "accepted", provider_message_id: "p1" });
+    await clock.advance(120_000);
+    expect(sent()).toEqual(["under way", expect.stringContaining("opted out")]);
+    for (const { id } of [queued, scheduled]) {
+      const { status, error } = await one.messages.get(id);
+      expect([status, error]).toMatchObject([
+        "failed",
+        { code: "recipient_opted_out", stage: "policy", permanent: true },
+      ]);
+      const { data } = await one.messages.timeline(id);
+      expect(data.find(({ type }) => type === "policy")).toMatchObject({ policy: "consent", verdict: "deny" });
+    }
+  });
+
+  it("is not withdrawn by what only comes near: that is flagged, until a person or the contact settles it", async () => {
+    const { one, says, sent } = await opened();
+    const near = await says("please stop texting me");
+    expect(near.opt_out_suspected).toBe(true);
+    expect((await one.conversations.get(near.conversation_id)).opt_out_suspected).toBe(true);
+    expect(await outcome(one.messages.send(hello))).toBe("done");
+    expect((await says("I meant: don't stop")).opt_out_suspected).toBe(false);
+    expect((await one.conversations.get(near.conversation_id)).opt_out_suspected).toBe(true);
+    // A person looked, and settles it.
+    await one.contacts.setConsent(near.contact_id, "text", { status: "opted_out", detail: "asked twice" });
+    expect((await one.conversations.get(near.conversation_id)).opt_out_suspected).toBe(false);
+    expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
+    expect((await consent(one, near.contact_id)).evidence).toMatchObject([{ source: "api", detail: "asked twice" }]);
+    expect(sent()).toEqual(["Hello"]);
+  });
+
+  it("is withdrawn by what comes near, where the host honours that", async () => {
+    const { one, says, sent } = await opened({ consent: { honourNearMatches: true, optOutText: "Bye." } });
+    const near = await says("please stop texting me");
+    expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
+    expect(sent()).toEqual(["Bye."]);
+    expect((await consent(one, near.contact_id)).evidence).toMatchObject([{ source: "keyword", message_id: near.id }]);
+  });
+
+  it("can be kept for each sender", async () => {
+    const { one, says, sent } = await opened({ consent: { scope: "sender" } });
+    await one.senders.create({ address: other, channels: ["sms"], transport: "sandbox" });
+    const { contact_id } = await says("STOP");
+    expect(await outcome(one.messages.send({ ...hello, from: "+15005559999" }))).toBe("recipient_opted_out");
+    expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("done");
+    expect(await consent(one, contact_id)).toMatchObject({ status: "unknown", opted_out_of: ["+15005559999"] });
+    await says("STOP", { to: other });
+    expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("recipient_opted_out");
+    await says("START");
+    expect(await outcome(one.messages.send({ ...hello, from: "+15005559999" }))).toBe("done");
+    expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("recipient_opted_out");
+    expect(sent().filter((body) => body.includes("opted out"))).toHaveLength(2);
+  });
+
+  it("is confirmed by the carrier where it does that itself, and told by it where it heard of it first", async () => {
+    const line = carrier({
+      confirms_opt_outs: true,
+      send: () => ({
+        outcome: "rejected",
+        permanent: true,
+        error: { code: "opted_out", message: "Blocked.", provider_code: "21610" },
+      }),
+    });
+    const { one, says, events, clock } = await opened({}, line);
+    const { contact_id } = await says("Hello?");
+    const { id } = await one.messages.send(hello);
+    await clock.settle();
+    expect(await one.messages.get(id)).toMatchObject({ status: "failed", error: { code: "opted_out" } });
+    expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
+    expect((await consent(one, contact_id)).evidence).toMatchObject([{ source: "carrier", message_id: id }]);
+    expect(events).toEqual(["contact.opted_out"]);
+    await says("START");
+    await says("STOP");
+    await clock.settle();
+    expect(line.calls).toHaveLength(1);
+  });
+
+  it("is told by a receipt too", async () => {
+    const { one, line, clock } = await opened();
+    const { id, contact_id } = await one.messages.send(hello);
+    await clock.settle();
+    await one.sandbox.receipts(id, [{ status: "undelivered", error: "opted_out" }]);
+    expect(line.calls).toHaveLength(1);
+    expect(await consent(one, contact_id)).toMatchObject({ status: "opted_out", evidence: [{ source: "carrier" }] });
+  });
+
+  it("answers HELP with the host's text, as often as it is asked for", async () => {
+    const { says, sent, one } = await opened({ consent: { helpText: "Call 555." } });
+    await says("help");
+    await says("INFO?");
+    expect(sent()).toEqual(["Call 555.", "Call 555."]);
+    expect((await one.events.list({ type: "message.received" })).data).toHaveLength(2);
+  });
+
+  it("belongs to the address: neither erasing the contact nor giving up the number lifts it", async () => {
+    const { one, says, clock } = await opened();
+    const { contact_id } = await says("STOP");
+    await clock.settle();
+    await one.contacts.erase(contact_id);
+    expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
+    expect(await one.messages.preview(hello)).toMatchObject({ consent: "opted_out", sendable: false });
+    const again = await one.contacts.create({ phone, name: "Somebody new" });
+    expect(again.opted_out).toBe(true);
+    await one.contacts.update(again.id, { phone: null });
+    await one.contacts.update(again.id, { phone });
+    expect(await outcome(one.messages.send({ to: again.id, body: "Hello" }))).toBe("recipient_opted_out");
+    // Another account, and the other mode, know nothing of it.
+    const { account } = await one.accounts.create({ name: "Another" });
+    expect(await outcome(one.account(account.id, { mode: "sandbox" }).messages.send(hello))).toBe("done");
+  });
+
+  it("is not what a visitor of a web page speaks of", async () => {
+    const line = carrier({ name: "chat", modes: ["live"], channels: ["webchat"], receipts: "none" });
+    const { one, clock, events } = await opened({ mode: "live" }, line);
+    await one.senders.create({ address: "inbox", channels: ["webchat"], transport: "chat" });
+    const inbound = { channel: "webchat", from: "visitor", to: "inbox", media: [], at: 0 } as const;
+    await line.sink().inbound({ ...inbound, provider_message_id: "1", body: "STOP" });
+    await line.sink().inbound({ ...inbound, provider_message_id: "2", body: "please stop texting me" });
+    await clock.settle();
+    const { data } = await one.messages.list();
+    expect(data.map(({ direction, opt_out_suspected }) => [direction, opt_out_suspected])).toEqual([
+      ["inbound", false],
+      ["inbound", false],
+    ]);
+    expect(events).toEqual([]);
+    const { contact_id = "" } = data[0] ?? {};
+    await one.contacts.setConsent(contact_id, "webchat", { status: "opted_out" });
+    expect(await outcome(one.messages.send({ to: contact_id, channel: "webchat", body: "Hi" }))).toBe(
+      "recipient_opted_out",
+    );
+  });
+
+  it("can't be set where the contact has no address", async () => {
+    const { one } = await opened();
+    const { id } = await one.contacts.create({ name: "Nobody", phone });
+    expect(await outcome(one.contacts.setConsent(id, "webchat", { status: "opted_out" }))).toBe("validation_failed");
+    expect(await outcome(one.contacts.setConsent(id, "all", { status: "opted_out" }))).toBe("done");
+    expect(await outcome(one.contacts.setConsent("ct_nobody", "all", { status: "opted_out" }))).toBe("not_found");
+  });
+});

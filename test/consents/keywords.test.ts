@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { keywordOf, suspectsOptOut } from "../../src/domain/consents/keywords.ts";
+import { standardConsent } from "../../src/options.ts";
+
+const words = {
+  opt_out: ["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "REVOKE", "OPTOUT", "OPT OUT", "REMOVE"],
+  opt_in: ["START", "UNSTOP"],
+  help: ["HELP", "INFO"],
+} as const;
+
+const said = fc.constantFrom(
+  ...Object.entries(words).flatMap(([keyword, all]) => all.map((word) => ({ keyword, word }))),
+);
+const blank = fc.string({ unit: fc.constantFrom(" ", "\n", "\t", "\u00a0"), maxLength: 4 });
+const behind = fc.string({ unit: fc.constantFrom(".", "!", "?", ",", "…", ";", " ", ")", '"'), maxLength: 5 });
+
+/** A word in any mixture of cases. */
+const mixed = ({ word, keyword }: { word: string; keyword: string }): fc.Arbitrary<{ text: string; keyword: string }> =>
+  fc
+    .array(fc.boolean(), { minLength: word.length, maxLength: word.length })
+    .map((up) => ({ keyword, text: [...word].map((c, i) => (up[i] === true ? c : c.toLowerCase())).join("") }));
+
+describe("a consent keyword", () => {
+  it("is known in any case, with blanks around it and punctuation behind it", () => {
+    fc.assert(
+      fc.property(said.chain(mixed), blank, behind, fc.boolean(), ({ text, keyword }, before, after, isOptedOut) => {
+        expect(keywordOf(`${before}${text}${after}`, isOptedOut)).toBe(keyword);
+      }),
+    );
+  });
+
+  it("is a whole message: with any other word it is none", () => {
+    const other = fc.stringMatching(/^[a-z]{1,10}$/).filter((word) => word !== "out");
+    fc.assert(
+      fc.property(said.chain(mixed), other, fc.boolean(), fc.boolean(), ({ text }, word, first, isOptedOut) => {
+        expect(keywordOf(first ? `${word} ${text}` : `${text} ${word}`, isOptedOut)).toBeNull();
+      }),
+    );
+  });
+
+  it("YES opts in who has opted out, and else answers another question", () => {
+    expect(keywordOf("Yes!", true)).toBe("opt_in");
+    expect(keywordOf("Yes!", false)).toBeNull();
+  });
+});
+
+describe("an opt-out is suspected", () => {
+  it.each([
+    "please stop texting me",
+    "Stop it!!",
+    "no, stop.",
+    "ok stop now pls",
+    "I said stop",
+    "STOP 🛑",
+    '"STOP"',
+    "opt-out",
+    "Please opt me out of this",
+    "Unsubscribe me",
+    "How do I unsubscribe?",
+    "Take me off your list",
+    "Remove my number please",
+    "Don’t message me again",
+    "do not text me",
+    "Hi, can you stop sending these? Thanks",
+    "no more texts",
+    "Wrong person. Leave me alone!",
+    "lose my number",
+    "stpo",
+    "Sotp.",
+    "STOPPP",
+    "unsubcribe",
+    "unsuscribe pls",
+  ])("%s", (text) => {
+    expect(suspectsOptOut(text)).toBe(true);
+  });
+
+  it.each([
+    "don't stop",
+    "Please don’t stop texting me",
+    "The bus stop is closed",
+    "bus stop",
+    "Stop by tomorrow?",
+    "Stop at 5th street",
+    "I can't stop laughing",
+    "never stop",
+    "shop",
+    "top",
+    "step",
+    "spot",
+    "cancel my order",
+    "by the end of the day",
+    "subscribe",
+    "I want to subscribe",
+    "don't unsubscribe me",
+    "If you don't text me by five I'll leave",
+    "why don't you text me?",
+    "remove the onions please",
+    "undecided",
+    "more texts please",
+    "",
+  ])("not: %s", (text) => {
+    expect(suspectsOptOut(text)).toBe(false);
+  });
+
+  it("of no keyword, which says it, and of none of the engine's own texts, which another engine may read", () => {
+    for (const word of [...words.opt_out, ...words.opt_in, ...words.help]) expect(suspectsOptOut(word)).toBe(false);
+    for (const text of [standardConsent.optOutText, standardConsent.optInText]) {
+      expect([keywordOf(text, true), suspectsOptOut(text)]).toEqual([null, false]);
+    }
+  });
+
+  it("in whatever text comes, in no time", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 3_000 }), (text) => {
+        expect(typeof suspectsOptOut(text)).toBe("boolean");
+      }),
+    );
+  });
+});

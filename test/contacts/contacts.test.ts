@@ -1,0 +1,244 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ListContacts } from "../../src/domain/contacts/types.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { addressesOf, all, everyEvent, outcome } from "./people.ts";
+
+const [ann, bob] = ["+4915112345671", "+4915112345672"] as const;
+
+describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
+  const numRuns = { memory: 60, SQLite: 20, PostgreSQL: 5 }[storage];
+
+  it("come back as they went in, script and markup and all", async () => {
+    const { engine } = world();
+    const { contacts } = engine(open().connect());
+    const facts = {
+      name: '<script>alert("1")</script>\r\n\u001B[31m',
+      email: "o'hara+tag@example.org",
+      time_zone: "America/Argentina/Buenos_Aires",
+      language: "sr-Latn-RS",
+      labels: ["<b>", "été"],
+      attributes: { "a.b": "'; DROP TABLE contacts; --", constructor: "x" },
+    };
+    const made = await contacts.create({ phone: ann, ...facts });
+    expect(made).toMatchObject({
+      ...facts,
+      phone: ann,
+      identities: [{ medium: "text", address: ann }],
+      opted_out: false,
+    });
+    expect(made).toMatchObject({ sentiment: null, merged_into: null, last_message_at: null });
+    expect(await contacts.get(made.id)).toEqual(made);
+    expect((await contacts.list()).data).toEqual([made]);
+  });
+
+  it("are refused with all that is wrong with them", async () => {
+    const { engine } = world();
+    const { contacts } = engine(open().connect());
+    const wrong = {
+      phone: "0151",
+      email: "nobody",
+      time_zone: "Mars/Olympus",
+      language: "e_n",
+      labels: ["a", "a"],
+      attributes: { "": "x" },
+      name: " ",
+    };
+    const error = await contacts.create(wrong).catch((each: unknown) => each);
+    const { errors } = error as { errors: { pointer: string }[] };
+    expect(errors.map(({ pointer }) => pointer.slice(1).split("/", 1).join("")).toSorted()).toEqual(
+      Object.keys(wrong).toSorted(),
+    );
+    expect(await outcome(contacts.create({ attributes: { a: "b" } }))).toBe("validation_failed");
+    for (const time_zone of ["+01:00", "", "europe"]) {
+      expect(await outcome(contacts.create({ name: "x", time_zone }))).toBe("validation_failed");
+    }
+  });
+
+  it("have their phone number to themselves, whatever races, and say who has it", async () => {
+    const { engine } = world();
+    const ground = open();
+    const engines = [engine(ground.connect()), engine(ground.connect())];
+    const [one] = engines;
+    if (one === undefined) throw new Error("two were made");
+    const asked = Array.from({ length: 20 }, (_, i) =>
+      (engines[i % 2] ?? one).contacts.create({ phone: ann, name: `${i}` }),
+    );
+    const results = await Promise.allSettled(asked);
+    const made = results.flatMap((each) => (each.status === "fulfilled" ? [each.value.id] : []));
+    expect(made).toHaveLength(1);
+    for (const each of results) {
+      if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "conflict", conflictingId: made[0] });
+    }
+    expect((await one.contacts.list()).data).toHaveLength(1);
+  });
+
+  it("change in what is said and in nothing else, and tell so", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { contacts } = one;
+    const made = await contacts.create({ phone: ann, name: "Ann", email: "ann@example.org", labels: ["a", "b"] });
+    await clock.advance(1_000);
+    const changed = await contacts.update(made.id, { name: null, labels: ["b", "c"], time_zone: "Asia/Tokyo" });
+    const updated_at = new Date(clock.now()).toISOString();
+    const expected = { ...made, name: null, labels: ["b", "c"], time_zone: "Asia/Tokyo", updated_at };
+    expect(changed).toEqual(expected);
+    for (const [label, found] of [
+      ["a", 0],
+      ["b", 1],
+      ["c", 1],
+    ] as const) {
+      expect((await contacts.list({ label })).data).toHaveLength(found);
+    }
+    expect(await contacts.update(made.id, {})).toEqual(changed);
+    const events = (await everyEvent(one)).map(({ type, data }) => ({ type, data }));
+    expect(events).toEqual([
+      { type: "contact.created", data: { contact: made } },
+      { type: "contact.updated", data: { contact: changed } },
+    ]);
+  });
+
+  it("take another number, and the old one is nobody's; what each allows stays with it", async () => {
+    const { engine } = world();
+    const { contacts, sandbox, messages } = engine(open().connect());
+    const { contact_id: id } = await sandbox.inbound({ from: ann, body: "STOP" });
+    expect(await contacts.get(id)).toMatchObject({ opted_out: true });
+    const moved = await contacts.update(id, { phone: bob });
+    expect(addressesOf(moved)).toEqual([bob]);
+    expect(moved).toMatchObject({ phone: bob, opted_out: false });
+    expect(await messages.send({ to: id, body: "hello" })).toMatchObject({ to: bob, contact_id: id });
+
+    const { contact_id: newcomer } = await sandbox.inbound({ from: ann, body: "who is this?" });
+    expect(newcomer).not.toBe(id);
+    expect(await contacts.get(newcomer)).toMatchObject({ phone: ann, opted_out: true });
+    await expect(contacts.update(id, { phone: ann })).rejects.toMatchObject({
+      code: "conflict",
+      conflictingId: newcomer,
+      errors: [{ pointer: "/phone" }],
+    });
+    expect(addressesOf(await contacts.update(id, { phone: null }))).toEqual([]);
+    expect(await outcome(messages.send({ to: id, body: "anybody there?" }))).toBe("validation_failed");
+  });
+
+  it("of a merge keep both numbers when they change from one to the other", async () => {
+    const { engine } = world();
+    const { contacts, messages } = engine(open().connect());
+    const [one, other] = [await contacts.create({ phone: ann }), await contacts.create({ phone: bob })];
+    await contacts.merge(one.id, other.id);
+    const changed = await contacts.update(one.id, { phone: bob });
+    expect(changed.phone).toBe(bob);
+    expect(await messages.send({ to: one.id, body: "hello" })).toMatchObject({ to: bob });
+    expect(addressesOf(changed)).toEqual([ann, bob]);
+  });
+
+  it("are listed newest first by any filters, each once and none left out", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const person = fc.record({
+      labels: fc.subarray(["a", "b"]),
+      out: fc.boolean(),
+      twice: fc.boolean(),
+      merged: fc.boolean(),
+    });
+    const filters = fc.record(
+      { label: fc.constantFrom("a", "b"), opted_out: fc.boolean(), nth: fc.nat(5), since: fc.nat(8), until: fc.nat(8) },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(person, { maxLength: 8 }),
+        fc.array(filters, { minLength: 3, maxLength: 6 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (people, asked, limit) => {
+          const { account } = await one.accounts.create({ name: "lists" });
+          const { contacts, sandbox } = one.account(account.id);
+          const numbers: string[] = [];
+          for (const [i, { labels, out, twice, merged }] of people.entries()) {
+            await clock.advance(1_000);
+            const numbersOf = [`+49151${1_000 + i}`, ...(twice ? [`+49152${1_000 + i}`] : [])];
+            const [phone = "", second] = numbersOf;
+            const { id } = await contacts.create({ phone, labels });
+            const other = second === undefined ? undefined : await contacts.create({ phone: second });
+            if (out) for (const from of numbersOf) await sandbox.inbound({ from, body: "STOP" });
+            if (other !== undefined && merged) await contacts.merge(id, other.id);
+            numbers.push(phone);
+          }
+          const everybody = await all((page) => contacts.list(page));
+          expect(everybody.map(({ id }) => id)).toEqual(
+            everybody
+              .map(({ id }) => id)
+              .toSorted()
+              .toReversed(),
+          );
+          const timeOf = (i: number | undefined) => everybody[Math.min(i ?? 0, everybody.length - 1)]?.created_at;
+          for (const { label, opted_out, nth, since, until } of asked) {
+            const [phone, after, before] = [nth && numbers[nth], since && timeOf(since), until && timeOf(until)];
+            const query: ListContacts = {
+              ...(label === undefined ? {} : { label }),
+              ...(opted_out === undefined ? {} : { opted_out }),
+              ...(phone ? { phone } : {}),
+              ...(after ? { created_after: after } : {}),
+              ...(before ? { created_before: before } : {}),
+            };
+            const expected = everybody.filter(
+              (contact) =>
+                (label === undefined || contact.labels.includes(label)) &&
+                (opted_out === undefined || contact.opted_out === opted_out) &&
+                (!phone || addressesOf(contact).includes(phone)) &&
+                (!after || contact.created_at > after) &&
+                (!before || contact.created_at < before),
+            );
+            expect(await all((page) => contacts.list({ ...query, ...page }), limit)).toEqual(expected);
+          }
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  it("have what was noticed about them, until it expires or is taken back", async () => {
+    const { clock, engine } = world();
+    const { contacts, sandbox } = engine(open().connect());
+    const { id: message, contact_id: id, conversation_id } = await sandbox.inbound({ from: ann, body: "I love tea" });
+    const expires_at = new Date(clock.now() + 60_000).toISOString();
+    const noticed = await contacts.addObservation(id, {
+      content: "likes tea",
+      kind: "taste",
+      source: "human",
+      confidence: 0.9,
+      conversation_id,
+      evidence_message_ids: [message],
+    });
+    expect(noticed).toMatchObject({
+      contact_id: id,
+      source: "human",
+      evidence_message_ids: [message],
+      expires_at: null,
+    });
+    const brief = await contacts.addObservation(id, { content: "in a hurry", kind: "mood", expires_at });
+    expect(brief).toMatchObject({ source: "api", conversation_id: null, confidence: null });
+    expect((await contacts.observations(id)).data).toEqual([brief, noticed]);
+    await clock.advance(60_000);
+    expect((await contacts.observations(id)).data).toEqual([noticed]);
+
+    const { id: stranger } = await contacts.create({ phone: bob });
+    const foreign = { content: "x", kind: "y", conversation_id, evidence_message_ids: [message, "msg_x"] };
+    const error = await contacts.addObservation(stranger, foreign).catch((each: unknown) => each);
+    expect(error).toMatchObject({
+      code: "validation_failed",
+      errors: [
+        { pointer: "/conversation_id" },
+        { pointer: "/evidence_message_ids/0" },
+        { pointer: "/evidence_message_ids/1" },
+      ],
+    });
+    const past = { content: "x", kind: "y", expires_at: new Date(clock.now()).toISOString() };
+    expect(await outcome(contacts.addObservation(id, past))).toBe("validation_failed");
+
+    expect(await outcome(contacts.removeObservation(stranger, noticed.id))).toBe("not_found");
+    await contacts.removeObservation(id, noticed.id);
+    expect((await contacts.observations(id)).data).toEqual([]);
+    expect(await outcome(contacts.removeObservation(id, noticed.id))).toBe("not_found");
+  });
+});

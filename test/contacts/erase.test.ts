@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { eventSchema } from "../../src/domain/events/types.ts";
+import { jobs } from "../../src/domain/jobs/rows.ts";
+import type { VirtualClock } from "../../src/testing/index.ts";
+import { carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { everyEvent, mortal, outcome } from "./people.ts";
+import { rowsOf, tablesWith } from "./rows.ts";
+
+const phone = "+4915112345678";
+const second = "+4915187654321";
+/** What nobody but the erased contact, or about it, said. */
+const words = [phone, second, "zebulon", "zeb@example", "octopus", "tangerine", "meeting", "vip", "pepper", "salt"];
+
+const key = (name: string): { idempotencyKey: string } => ({ idempotencyKey: `key of ${name}`.replaceAll(" ", "-") });
+
+/** All that an account can come to know of two people, each change under a key. */
+async function getToKnow(engine: MessagingEngine, clock: VirtualClock): Promise<{ id: string; other: string }> {
+  const { contacts, messages, conversations, sandbox } = engine;
+  const facts = { phone, name: "Zebulon", email: "zeb@example.org", labels: ["vip"], attributes: { pet: "octopus" } };
+  const { id } = await contacts.create(facts, key("create"));
+  await contacts.update(id, { language: "de" }, key("update"));
+  const { id: other } = await contacts.create({ phone: second, name: "Zebulon the second" }, key("other"));
+  const inbound = { from: phone, body: "octopus inbound", provider_message_id: `p ${phone}` };
+  const { id: message, conversation_id: thread } = await sandbox.inbound(inbound, key("in"));
+  await sandbox.inbound({ from: second, body: "octopus again" }, key("in-2"));
+  const { id: sent } = await messages.send({ to: phone, body: "tangerine", metadata: { topic: "salt" } }, key("out"));
+  await messages.batch({ messages: [{ to: id, body: "tangerine batch" }] }, key("batch"));
+  const send_at = new Date(clock.now() + 3_600_000).toISOString();
+  const later = await messages.send({ to: second, body: "tangerine later", send_at }, key("later"));
+  await messages.edit(later.id, { body: "tangerine even later" }, key("edit"));
+  await conversations.addNote(thread, { body: "meeting noted" }, key("note"));
+  await conversations.setLabels(thread, ["vip"], key("labels"));
+  await conversations.update(thread, { metadata: { salt: "salt" } }, key("metadata"));
+  await conversations.handOff(thread, { reason: "pepper", summary: "salt" }, key("handoff"));
+  const noticed = { content: "likes tangerine", kind: "pepper", evidence_message_ids: [message] };
+  await contacts.addObservation(id, noticed, key("observe"));
+  await contacts.setConsent(id, "text", { status: "opted_in", detail: "pepper form" }, key("consent"));
+  await clock.advance(1_000);
+  const at = new Date(clock.now()).toISOString();
+  await engine.sandbox.receipts(sent, [{ status: "delivered", at }], key("receipt"));
+  return { id, other };
+}
+
+describe.each(storages)("erasure on $name", ({ name, open }) => {
+  it("leaves no word, name or address of a contact, or of who was merged into it, in any table", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    await one.start();
+    const { id, other } = await getToKnow(one, clock);
+    await one.contacts.merge(id, other, key("merge"));
+    const used = await one.account().usage();
+    for (const word of words) expect([word, await tablesWith(storage, [word])]).not.toEqual([word, []]);
+
+    await one.contacts.erase(id, key("erase"));
+
+    expect(await tablesWith(storage, words)).toEqual([]);
+    expect(await outcome(one.contacts.get(id))).toBe("not_found");
+    expect(await outcome(one.contacts.get(other))).toBe("not_found");
+    expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "erase" || kind === "merge")).toEqual([]);
+    expect(await one.account().usage()).toEqual(used);
+  });
+
+  it("keeps what happened in the log, in its order, as events of its kinds about nobody", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const { id } = await getToKnow(one, clock);
+    const before = await everyEvent(one);
+    await one.contacts.erase(id);
+    const after = await everyEvent(one);
+    expect(after.slice(0, before.length).map(({ id: event, type }) => [event, type])).toEqual(
+      before.map(({ id: event, type }) => [event, type]),
+    );
+    for (const event of after) expect(eventSchema.safeParse(event).error).toBeUndefined();
+    // The other one is there still.
+    expect(JSON.stringify(after)).toContain(second);
+    expect(JSON.stringify(after)).not.toContain(phone);
+  });
+
+  it("answers 410 to a request that made what is gone, and the same as before to the erasure itself", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const { id, other } = await getToKnow(one, clock);
+    await one.contacts.merge(id, other, key("merge"));
+    await one.contacts.erase(id, key("erase"));
+    const { contacts, messages } = one;
+    const facts = { phone, name: "Zebulon", email: "zeb@example.org", labels: ["vip"], attributes: { pet: "octopus" } };
+    expect(await outcome(contacts.create(facts, key("create")))).toBe("erased");
+    expect(await outcome(contacts.update(id, { language: "de" }, key("update")))).toBe("erased");
+    expect(await outcome(contacts.merge(id, other, key("merge")))).toBe("erased");
+    expect(
+      await outcome(messages.send({ to: phone, body: "tangerine", metadata: { topic: "salt" } }, key("out"))),
+    ).toBe("erased");
+    expect(await outcome(contacts.erase(id, key("erase")))).toBe("done");
+    expect(await outcome(contacts.erase(id))).toBe("not_found");
+  });
+
+  it("hands nothing over that was queued or scheduled, and what comes from the number later is somebody new's", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const line = carrier();
+    const one = engine(storage, { transports: [line] });
+    const { id } = await one.contacts.create({ phone });
+    for (let i = 0; i < 120; i++) await one.messages.send({ to: id, body: `queued ${i}` });
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    await one.messages.send({ to: phone, body: "in a minute", send_at });
+    await one.contacts.erase(id);
+    await one.start();
+    await clock.advance(120_000);
+    expect(line.calls).toEqual([]);
+    expect(await tablesWith(storage, [phone, "queued ", "in a minute"])).toEqual([]);
+
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "hello" });
+    expect(contact_id).not.toBe(id);
+    expect((await one.contacts.list()).data.map((contact) => contact.id)).toEqual([contact_id]);
+  });
+
+  it("hands nothing over from its first commit on, and is finished by another process when its own dies", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const { storage: own, dieAfter } = mortal(storage);
+    const dying = engine(own);
+    const { id } = await dying.contacts.create({ phone, name: "Zebulon" });
+    for (let i = 0; i < 120; i++) await dying.messages.send({ to: id, body: `queued ${i}` });
+    dieAfter(1);
+    expect(await outcome(dying.contacts.erase(id))).toBe("storage_unavailable");
+    expect(await tablesWith(storage, ["queued "])).not.toEqual([]);
+
+    const line = carrier();
+    const living = engine(ground.connect(), { transports: [line] });
+    await living.start();
+    await clock.advance(120_000);
+    expect(line.calls).toEqual([]);
+    expect(await tablesWith(storage, [phone, "zebulon", "queued "])).toEqual([]);
+  });
+
+  it("takes what consumers threw at its events, also at one that they are at, and goes on calling them", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    const seen: string[] = [];
+    // A handler holds a transaction for as long as it is at it: on SQLite everything waits for that.
+    const canMeet = name !== "SQLite";
+    let isBroken = true;
+    let release = (): void => {};
+    one.consume("quoting", ["message.received"], async ({ data }) => {
+      seen.push(data.body);
+      if (!isBroken) return;
+      if (data.body === "octopus 2" && canMeet) await new Promise<void>((resolve) => (release = resolve));
+      throw new Error(`can't handle ${data.body}`);
+    });
+    await one.start();
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "octopus 1" });
+    const { contact_id: other } = await one.sandbox.inbound({ from: second, body: "octopus 2" });
+    await clock.advance(500);
+    expect(seen.toSorted()).toEqual(["octopus 1", "octopus 2"]);
+    expect(await tablesWith(storage, ["handle octopus 1"])).not.toEqual([]);
+    await one.contacts.erase(other);
+    release();
+    await clock.advance(100);
+    await one.contacts.erase(contact_id);
+    expect(await tablesWith(storage, ["octopus"])).toEqual([]);
+    isBroken = false;
+    seen.splice(0);
+    await clock.advance(60_000);
+    expect(seen).toEqual(["", ""]);
+  });
+
+  it("lets an opt-out stand: who comes back has opted out still", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    await one.start();
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "STOP" });
+    await clock.advance(1_000);
+    expect(await one.contacts.get(contact_id)).toMatchObject({ opted_out: true });
+    await one.contacts.erase(contact_id);
+    expect(await tablesWith(storage, [phone])).toEqual([]);
+    const back = await one.sandbox.inbound({ from: phone, body: "hello again" });
+    expect(back.contact_id).not.toBe(contact_id);
+    expect(await one.contacts.get(back.contact_id)).toMatchObject({ opted_out: true });
+    expect(await outcome(one.messages.send({ to: phone, body: "welcome back" }))).toBe("recipient_opted_out");
+  });
+});

@@ -1,0 +1,183 @@
+import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ImportReport } from "../../src/domain/contacts/types.ts";
+import { call, jsonOf } from "../http/call.ts";
+import { ask, parseAnswers, type RawAnswer } from "../http/raw.ts";
+import { mountings, type Running, serve } from "../http/servers.ts";
+import { world, type World } from "../http/world.ts";
+
+const path = "/v1/contacts/import";
+const type = ["Content-Type", "application/x-ndjson"] as const;
+const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
+const lines = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+interface Told {
+  readonly reports: readonly ImportReport[];
+  /** The last line. */
+  readonly end: unknown;
+}
+
+function told({ body }: Pick<RawAnswer, "body">): Told {
+  const all = body
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as ImportReport);
+  return { reports: all.slice(0, -1), end: all.at(-1) };
+}
+
+let there: World;
+let key: string;
+beforeAll(async () => {
+  there = world({ body_bytes: 10_000, import_rows: 30_000 });
+  key = (await there.tenant("sandbox")).secret;
+});
+afterAll(() => there.engine.stop());
+
+const bearer = (): readonly [string, string] => ["Authorization", `Bearer ${key}`];
+const post = (port: number, prefix: string, body: string | Uint8Array, ...headers: (readonly [string, string])[]) =>
+  ask(port, { method: "POST", path: `${prefix}${path}`, headers: [bearer(), type, ...headers], body });
+
+describe.each(mountings)("lines over $name", (mounting) => {
+  const { prefix } = mounting;
+
+  it("are answered by a line each: what can't be read by what is wrong with it, and the sums at the end", async () => {
+    await using running = await serve(mounting, there.engine);
+    key = (await there.tenant("sandbox")).secret;
+    const body = Buffer.concat([
+      Buffer.from(`\n{"phone":"${phone(1)}","name":"Zo\u00eb \u2028 <b>"}\r\n   \n{"phone":\n`),
+      Buffer.from([0xff, 0xfe, 10]),
+      Buffer.from(`{"phone":"${phone(2)}","name":"${"x".repeat(10_000)}"}\n[[${"[".repeat(50)}${"]".repeat(50)}]]\n`),
+      Buffer.from(`{"phone":"${phone(1)}"}\n{"phone":"1"}\n{"phone":"${phone(2)}"}`),
+    ]);
+    const answer = await post(running.port, prefix, body);
+    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
+    const { reports, end } = told(answer);
+    expect(reports.map(({ index, status, errors }) => [index, status, errors[0]?.code])).toEqual([
+      [0, "created", undefined],
+      [1, "failed", "malformed_json"],
+      [2, "failed", "malformed_json"],
+      [3, "failed", "body_too_large"],
+      [4, "failed", "too_deep"],
+      [5, "unchanged", undefined],
+      [6, "failed", "invalid_format"],
+      [7, "created", undefined],
+    ]);
+    expect(end).toEqual({ result: { created: 2, updated: 0, unchanged: 1, failed: 5 } });
+    expect(answer.body).not.toContain("xxx");
+    const found = await call(there.engine.api, { path: "/v1/contacts/search?q=zoe", key });
+    expect(jsonOf(found)).toMatchObject({ data: [{ name: "Zo\u00eb \u2028 <b>", phone: phone(1) }] });
+  });
+
+  it("come through whole when the client reads nothing before it has sent all of them", async () => {
+    await using running = await serve(mounting, there.engine);
+    key = (await there.tenant("sandbox")).secret;
+    const count = mounting.name === "node:http" || mounting.name === "fetch" ? 30_000 : 1_000;
+    const body = lines(Array.from({ length: count }, (_, i) => ({ phone: phone(i) })));
+    const socket = await deaf(running, prefix, body);
+    const answer = await readAll(socket);
+    const { reports, end } = told(answer);
+    expect(reports.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i));
+    expect(end).toEqual({ result: { created: count, updated: 0, unchanged: 0, failed: 0 } });
+  }, 60_000);
+
+  it("end with the problem when there are too many of them, and the client is heard out", async () => {
+    const few = world({ import_rows: 100 });
+    await using running = await serve(mounting, few.engine);
+    key = (await few.tenant("sandbox")).secret;
+    // More than what lies between the two can hold.
+    const body = `{"phone":"${phone(1)}"}\n`.repeat(1_000_000);
+    const { reports, end } = told(await readAll(await deaf(running, prefix, body)));
+    expect(reports.length).toBeLessThanOrEqual(100);
+    expect(end).toMatchObject({ error: { code: "body_too_large", status: 413 } });
+    expect(few.errors).toEqual([]);
+    await few.engine.stop();
+  });
+
+  it("that end in the middle leave the contacts before, and the server at work", async () => {
+    await using running = await serve(mounting, there.engine);
+    const tenant = await there.tenant("sandbox");
+    key = tenant.secret;
+    const { contacts } = there.engine.account(tenant.scope.account_id);
+    const before = there.errors.length;
+    const half = `${lines(Array.from({ length: 200 }, (_, i) => ({ phone: phone(i) })))}{"phone":"+1500`;
+    const socket = open(running, prefix, half.length + 1_000);
+    socket.write(half);
+    await once(socket, "data");
+    socket.destroy();
+    await expect.poll(async () => (await contacts.list({ limit: 100 })).data.length).toBe(100);
+    const again = await post(running.port, prefix, lines([{ phone: phone(0) }, { phone: phone(199) }]));
+    expect(told(again).reports[0]?.status).toBe("unchanged");
+    expect(there.errors.length).toBe(before);
+  });
+});
+
+/** Sends the head, and answers the socket. */
+function open({ port }: Running, prefix: string, length: number): Socket {
+  const socket = connect({ port, host: "127.0.0.1" });
+  const [auth, secret] = bearer();
+  socket.write(
+    `POST ${prefix}${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${auth}: ${secret}\r\n` +
+      `Content-Type: application/x-ndjson\r\nContent-Length: ${length}\r\n\r\n`,
+  );
+  return socket;
+}
+
+/** Sends all of a request before it reads a byte. */
+async function deaf(running: Running, prefix: string, body: string): Promise<Socket> {
+  const socket = open(running, prefix, Buffer.byteLength(body));
+  socket.pause();
+  await new Promise<void>((resolve) => socket.write(body, () => resolve()));
+  return socket;
+}
+
+async function readAll(socket: Socket): Promise<RawAnswer> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  socket.resume();
+  await once(socket, "close");
+  const [answer] = parseAnswers(Buffer.concat(chunks));
+  return answer ?? expect.fail("no answer");
+}
+
+describe("an import as one body", () => {
+  it("reports on each contact, and repeats its answer under an idempotency key", async () => {
+    const { secret } = await there.tenant("sandbox");
+    const send = (contacts: readonly unknown[], idempotency: string) =>
+      call(there.engine.api, {
+        method: "POST",
+        path,
+        key: secret,
+        headers: ["Idempotency-Key", idempotency],
+        body: { contacts },
+      });
+    const first = await send([{ phone: phone(1) }, { phone: "x" }], "k1");
+    expect(jsonOf(first)).toMatchObject({
+      data: [
+        { index: 0, status: "created" },
+        { index: 1, status: "failed", errors: [{ pointer: "/phone" }] },
+      ],
+      created: 1,
+      failed: 1,
+    });
+    const again = await send([{ phone: phone(1) }, { phone: "x" }], "k1");
+    expect([again.status, again.body]).toEqual([first.status, first.body]);
+    expect(jsonOf(await send([{ phone: phone(1) }], "k2"))).toMatchObject({ data: [{ status: "unchanged" }] });
+    expect(jsonOf(await send([{ phone: phone(2) }], "k1"))).toMatchObject({ code: "idempotency_key_reused" });
+    expect(jsonOf(await send([], "k3"))).toMatchObject({ code: "validation_failed" });
+  });
+
+  it("as lines takes no idempotency key, no query and no encoding, and says so before it begins", async () => {
+    const { secret } = await there.tenant("sandbox");
+    const send = (target: string, ...headers: string[]) =>
+      call(there.engine.api, {
+        method: "POST",
+        path: target,
+        key: secret,
+        headers: ["Content-Type", "application/x-ndjson", ...headers],
+      });
+    expect(jsonOf(await send(path, "Idempotency-Key", "k"))).toMatchObject({ code: "malformed_request" });
+    expect(jsonOf(await send(`${path}?a=1`))).toMatchObject({ code: "validation_failed" });
+    expect(jsonOf(await send(path, "Content-Encoding", "gzip"))).toMatchObject({ code: "unsupported_media_type" });
+  });
+});

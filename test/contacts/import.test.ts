@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
+import { consentByAddress, consentEvidence } from "../../src/domain/consents/rows.ts";
+import type { ImportContact, ImportReport } from "../../src/domain/contacts/types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
+
+async function imported(engine: MessagingEngine, rows: Iterable<unknown>): Promise<ImportReport[]> {
+  const reports: ImportReport[] = [];
+  for await (const report of engine.contacts.import(rows as Iterable<ImportContact>)) reports.push(report);
+  return reports;
+}
+
+const statuses = (reports: readonly ImportReport[]): string[] => reports.map(({ status }) => status);
+
+describe.each(storages)("an import over $name", ({ name: storage, open }) => {
+  it("makes who is new, updates who is known, and reports on each row in its place", async () => {
+    const engine = world().engine(open().connect());
+    const known = await engine.contacts.create({
+      phone: phone(1),
+      name: "Ann",
+      labels: ["vip"],
+      attributes: { a: "1" },
+    });
+    const reports = await imported(engine, [
+      { phone: phone(1), email: "ann@x.example", attributes: { a: "1" } },
+      { phone: phone(2), name: "<b>Bob</b>" },
+      { phone: phone(1), name: null },
+      { phone: phone(1), labels: ["vip"], attributes: { a: "1" } },
+      { phone: phone(2), name: "<b>Bob</b>", email: undefined },
+    ]);
+    const { data } = await engine.contacts.search({ q: "bob" });
+    expect(reports).toEqual(
+      [
+        ["updated", known.id],
+        ["created", data[0]?.id],
+        ["updated", known.id],
+        ["unchanged", known.id],
+        ["unchanged", data[0]?.id],
+      ].map(([status, contact_id], index) => ({ index, status, contact_id, errors: [] })),
+    );
+    expect(data[0]).toMatchObject({ phone: phone(2), name: "<b>Bob</b>" });
+    expect(await engine.contacts.get(known.id)).toMatchObject({ name: null, email: "ann@x.example", labels: ["vip"] });
+  });
+
+  it("harms no row by a bad one, and says what is wrong with it, field by field", async () => {
+    const engine = world().engine(open().connect());
+    const reports = await imported(engine, [
+      { phone: phone(1) },
+      { name: "No phone" },
+      { phone: "12", email: "x", attributes: { "": "", town: 7 } },
+      "text",
+      null,
+      { phone: phone(2), nickname: "x" },
+      { phone: phone(3) },
+    ]);
+    expect(statuses(reports)).toEqual(["created", "failed", "failed", "failed", "failed", "failed", "created"]);
+    const pointers = reports.map(({ errors }) => errors.map(({ pointer }) => pointer));
+    expect(pointers.map((each) => each.slice(0, 2))).toEqual([
+      [],
+      ["/phone"],
+      ["/phone", "/email"],
+      [""],
+      [""],
+      ["/nickname"],
+      [],
+    ]);
+    expect((await engine.contacts.list({ limit: 100 })).data).toHaveLength(2);
+  });
+
+  it("takes consent as evidence, once; it never lifts an opt-out, nor opts in who is known", async () => {
+    const { connect } = open();
+    const port = connect();
+    const engine = world().engine(port);
+    const evidence = async () =>
+      port.reader.range({ index: consentEvidence.primary, prefix: [], order: "ascending", limit: 100 });
+    const row = (i: number, status: string, detail?: string) => ({ phone: phone(i), consent: { status, detail } });
+    const rows = [row(1, "opted_out", "list of 2025"), row(2, "opted_in"), row(3, "opted_in", "form")];
+    expect(statuses(await imported(engine, rows))).toEqual(["created", "created", "created"]);
+    expect(statuses(await imported(engine, rows))).toEqual(["unchanged", "unchanged", "unchanged"]);
+    expect(statuses(await imported(engine, [row(1, "opted_in"), row(2, "opted_out")]))).toEqual([
+      "unchanged",
+      "updated",
+    ]);
+    const told = (await evidence()).map(({ status, source, detail }) => [status, source, detail]);
+    expect(told).toHaveLength(4);
+    expect(told).toContainEqual(["opted_out", "import", "list of 2025"]);
+    const out = (await engine.contacts.list({ opted_out: true })).data.map((each) => each.phone);
+    expect(out.map(String).toSorted()).toEqual([phone(1), phone(2)]);
+    const all = await port.reader.range({ index: consentByAddress, prefix: [], order: "ascending", limit: 9 });
+    expect(all.map(({ status }) => String(status)).toSorted()).toEqual(["opted_in", "opted_out", "opted_out"]);
+    const reports = await imported(engine, [{ phone: phone(4), consent: { status: "unknown" } }]);
+    expect(reports[0]?.errors[0]).toMatchObject({ pointer: "/consent/status" });
+  });
+
+  it("can be cut off anywhere and run again, also twice at once: each number is one contact's, with what was last said", async () => {
+    const engine = world().engine(open().connect());
+    const rows = fc.array(fc.record({ i: fc.nat(40), name: fc.constantFrom("Ann", "Bob", "Zoë") }), { maxLength: 200 });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.nat(200), fc.boolean(), async (people, cut, twice) => {
+        const { contacts } = engine.account((await engine.accounts.create({ name: "One" })).account.id);
+        const list = people.map(({ i, name }) => ({ phone: phone(i), name }));
+        let seen = 0;
+        for await (const { status } of contacts.import(list)) {
+          expect(status).not.toBe("failed");
+          if (++seen > cut) break;
+        }
+        const whole = async (): Promise<void> => {
+          for await (const { status } of contacts.import(list)) expect(status).not.toBe("failed");
+        };
+        await Promise.all(twice ? [whole(), whole()] : [whole()]);
+        if (twice) await whole();
+        const last = new Map(list.map(({ phone: number, name }) => [number, name]));
+        const { data } = await contacts.list({ limit: 100 });
+        expect(data).toHaveLength(last.size);
+        expect(new Map(data.map((each) => [each.phone, each.name]))).toEqual(last);
+      }),
+      { numRuns: { memory: 30, SQLite: 10, PostgreSQL: 5 }[storage], endOnFailure: storage !== "memory" },
+    );
+  });
+
+  it("throws on what its source throws, and keeps what came before", async () => {
+    const engine = world().engine(open().connect());
+    const broken = function* (): Generator<ImportContact> {
+      for (let i = 0; i < 100; i++) yield { phone: phone(i) };
+      throw new Error("the file ends here");
+    };
+    const importing = async (): Promise<void> => {
+      for await (const { status } of engine.contacts.import(broken())) expect(status).toBe("created");
+    };
+    await expect(importing()).rejects.toThrow("the file ends here");
+    expect(statuses(await imported(engine, [{ phone: phone(0) }]))).toEqual(["unchanged"]);
+  });
+});
+
+describe("a large import", () => {
+  /** `node:vm` gives the collector that `--expose-gc` adds to new contexts alone. */
+  const collect = (): void => {
+    setFlagsFromString("--expose-gc");
+    (runInNewContext("gc") as () => void)();
+  };
+
+  it("holds few rows at a time, lets others through, and needs no more memory the longer it gets", async () => {
+    const total = Number(process.env["TIDINGS_IMPORT_ROWS"] ?? 10_000);
+    const folder = mkdtempSync(join(tmpdir(), "tidings-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const engine = world().engine(sqlite({ file: join(folder, "test.db") }));
+    await engine.contacts.create({ name: "Somebody" });
+    let taken = 0;
+    const rows = function* (): Generator<ImportContact> {
+      for (; taken < total; taken++) {
+        yield { phone: phone(taken), name: `Person ${taken}`, attributes: { town: "Ulm" } };
+      }
+    };
+    let reported = 0;
+    let most = 0;
+    const heaps: number[] = [];
+    const others: Promise<unknown>[] = [];
+    let answered = 0;
+    for await (const { status } of engine.contacts.import(rows())) {
+      expect(status).toBe("created");
+      most = Math.max(most, taken - reported++);
+      if (reported % (total / 10) === 0) {
+        collect();
+        heaps.push(process.memoryUsage().heapUsed);
+        others.push(engine.contacts.search({ q: "somebody" }).then(() => answered++));
+        expect(answered).toBeGreaterThanOrEqual(others.length - 1);
+      }
+    }
+    await Promise.all(others);
+    expect(reported).toBe(total);
+    expect(most).toBeLessThanOrEqual(128);
+    const [early = 0, late = 0] = [heaps[1], heaps.at(-1)];
+    expect(late / early).toBeLessThan(1.25);
+  }, 180_000);
+});

@@ -1,0 +1,75 @@
+/** What holds of contacts and all that is theirs, whatever was done to them. */
+import { expect } from "vitest";
+import {
+  contactLabels,
+  contacts,
+  identities,
+} from "../../src/domain/contacts/rows.ts";
+import { conversations, notes } from "../../src/domain/conversations/rows.ts";
+import { events } from "../../src/domain/events/rows.ts";
+import { jobs } from "../../src/domain/jobs/rows.ts";
+import {
+  attempts,
+  inboundIds,
+  messages,
+  timeline,
+} from "../../src/domain/messages/rows.ts";
+import { observations } from "../../src/domain/observations/rows.ts";
+import { messageScores } from "../../src/domain/sentiment/rows.ts";
+import type { Collection } from "../../src/ports/collection.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { rowsOf } from "./rows.ts";
+
+/** Of one account, when nothing is under way. */
+export async function checkContacts(storage: StoragePort, account_id: string): Promise<void> {
+  const of = <R extends object>(collection: Collection<R>): Promise<readonly R[]> =>
+    rowsOf(storage, collection, account_id);
+  const byId = new Map((await of(contacts)).map((row) => [row.id, row]));
+  const threads = new Map((await of(conversations)).map((row) => [row.id, row]));
+  const written = new Map((await of(messages)).map((row) => [row.id, row]));
+  const isSomebody = (id: string, of_: object): void => {
+    expect([of_, byId.get(id as never)?.merged_into]).toEqual([of_, null]);
+  };
+
+  for (const { id, merged_into } of byId.values()) if (merged_into !== null) isSomebody(merged_into, { merged: id });
+  const addresses = await of(identities);
+  for (const { address, contact_id } of addresses) isSomebody(contact_id, { address });
+  for (const { id, phone } of byId.values()) {
+    const known = addresses.find(({ medium, address }) => medium === "text" && address === phone);
+    if (phone !== null) expect(known?.contact_id).toBe(id);
+  }
+  const labelled = (await of(contactLabels)).map(({ contact_id, label }) => `${contact_id} ${label}`);
+  const labels = [...byId.values()].flatMap(({ id, labels: own }) => own.map((label) => `${id} ${label}`));
+  expect(labelled.toSorted()).toEqual(labels.toSorted());
+
+  for (const { id, contact_id } of threads.values()) isSomebody(contact_id, { conversation: id });
+  const current = [...threads.values()].filter((row) => row.current !== null);
+  expect(new Set(current.map(({ contact_id, medium }) => `${contact_id} ${medium}`)).size).toBe(current.length);
+  for (const { status, current: last } of threads.values()) if (last === null) expect(status).toBe("closed");
+
+  for (const { id, contact_id, conversation_id, author_type, author_id } of written.values()) {
+    isSomebody(contact_id, { message: id });
+    expect([id, threads.get(conversation_id)?.contact_id]).toEqual([id, contact_id]);
+    if (author_type === "contact") expect([id, author_id]).toEqual([id, contact_id]);
+  }
+  for (const { id, message_count } of threads.values()) {
+    const numbers = [...written.values()].flatMap((row) => (row.conversation_id === id ? [row.sequence] : []));
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: message_count }, (_, i) => i + 1));
+  }
+  const parts = [
+    ...(await of(attempts)),
+    ...(await of(timeline)),
+    ...(await of(inboundIds)),
+  ];
+  for (const { message_id } of parts) expect(written.has(message_id)).toBe(true);
+  for (const { message_id, contact_id } of await of(messageScores)) {
+    expect(written.get(message_id)?.contact_id).toBe(contact_id);
+  }
+  for (const { id, contact_id } of await of(observations)) isSomebody(contact_id, { observation: id });
+  for (const { conversation_id } of await of(notes)) expect(threads.has(conversation_id)).toBe(true);
+  // What is told of somebody is found with who it is now: of a merged one too.
+  for (const { contact_id } of await of(events)) {
+    if (contact_id !== null) expect(byId.has(contact_id)).toBe(true);
+  }
+  expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "merge" || kind === "erase")).toEqual([]);
+}

@@ -1,0 +1,178 @@
+import { describe, expect, it } from "vitest";
+import { jobs } from "../../src/domain/jobs/rows.ts";
+import { carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { addressesOf, all, everyEvent, mortal, outcome } from "./people.ts";
+import { rowsOf } from "./rows.ts";
+
+const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
+
+describe.each(storages)("a merge on $name", ({ open }) => {
+  const opened = () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier();
+    return { clock, engine, ground, line, one: engine(ground.connect(), { transports: [line] }) };
+  };
+
+  it("moves all that the other had, and the other's id goes on standing for who it is now", async () => {
+    const { clock, one } = opened();
+    await one.start();
+    const { contacts, sandbox, messages } = one;
+    const survivor = await contacts.create({ phone: ann, name: "Ann", labels: ["a"], attributes: { x: "1", y: "2" } });
+    const facts = { name: "Bob", email: "bob@example.org", labels: ["b", "a"], attributes: { y: "3", z: "4" } };
+    const other = await contacts.create({ phone: bob, ...facts });
+    const first = await sandbox.inbound({ from: ann, body: "from Ann" });
+    await clock.advance(1_000);
+    const second = await sandbox.inbound({ from: bob, body: "from Bob" });
+    await contacts.addObservation(other.id, { content: "likes tea", kind: "taste" });
+
+    const merged = await contacts.merge(survivor.id, other.id);
+
+    expect(merged).toMatchObject({
+      id: survivor.id,
+      name: "Ann",
+      phone: ann,
+      email: "bob@example.org",
+      labels: ["a", "b"],
+      attributes: { x: "1", y: "2", z: "4" },
+      last_message_at: second.created_at,
+    });
+    expect(addressesOf(merged)).toEqual([ann, bob]);
+    expect(await contacts.get(other.id)).toMatchObject({
+      id: other.id,
+      merged_into: survivor.id,
+      name: null,
+      phone: null,
+      email: null,
+      labels: [],
+      attributes: {},
+      identities: [],
+      last_message_at: null,
+    });
+    expect((await contacts.list()).data.map(({ id }) => id)).toEqual([survivor.id]);
+    expect((await contacts.list({ label: "b" })).data.map(({ id }) => id)).toEqual([survivor.id]);
+    for (const id of [survivor.id, other.id]) {
+      const { data } = await contacts.messages(id);
+      expect(data.map((message) => [message.id, message.contact_id, message.author.id])).toEqual([
+        [second.id, survivor.id, survivor.id],
+        [first.id, survivor.id, survivor.id],
+      ]);
+      const threads = (await contacts.conversations(id)).data;
+      expect(threads.map((thread) => [thread.id, thread.status, thread.contact.id])).toEqual([
+        [second.conversation_id, "closed", survivor.id],
+        [first.conversation_id, "open", survivor.id],
+      ]);
+      expect((await contacts.observations(id)).data).toMatchObject([{ contact_id: survivor.id, content: "likes tea" }]);
+    }
+    const told = (await everyEvent(one)).slice(-2);
+    expect(told.map(({ type }) => type)).toEqual(["conversation.closed", "contact.updated"]);
+    expect(told.at(-1)?.data).toEqual({ contact: merged });
+
+    // Both numbers lead to one contact and one conversation, and what is sent to either id goes to its number.
+    const again = await sandbox.inbound({ from: bob, body: "Bob again" });
+    expect(again).toMatchObject({ contact_id: survivor.id, conversation_id: first.conversation_id });
+    expect(await messages.send({ to: other.id, body: "hello" })).toMatchObject({ to: ann, contact_id: survivor.id });
+  });
+
+  it("goes on with the other's open conversation where the survivor has none", async () => {
+    const { one } = opened();
+    const { contacts, sandbox } = one;
+    const { id } = await contacts.create({ name: "Ann" });
+    const { contact_id, conversation_id } = await sandbox.inbound({ from: bob, body: "hello" });
+    expect(await contacts.merge(id, contact_id)).toMatchObject({ phone: bob, name: "Ann" });
+    expect(await sandbox.inbound({ from: bob, body: "again" })).toMatchObject({ contact_id: id, conversation_id });
+  });
+
+  it("sends what is queued and scheduled to the number that it was meant for", async () => {
+    const { clock, one, line } = opened();
+    const { contacts, messages } = one;
+    const [survivor, other] = [await contacts.create({ phone: ann }), await contacts.create({ phone: bob })];
+    await messages.send({ to: ann, body: "to Ann" });
+    await messages.send({ to: bob, body: "queued for Bob" });
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    await messages.send({ to: bob, body: "later for Bob", send_at });
+    await contacts.merge(survivor.id, other.id);
+    await one.start();
+    await clock.advance(120_000);
+    expect(line.calls.map(({ message }) => `${message.to} ${message.body}`).toSorted()).toEqual([
+      `${ann} to Ann`,
+      `${bob} later for Bob`,
+      `${bob} queued for Bob`,
+    ]);
+  });
+
+  it("leaves no chains, whichever way they come to be", async () => {
+    const { contacts } = opened().one;
+    const [a, b, c, d] = await Promise.all(["a", "b", "c", "d"].map((name) => contacts.create({ name })));
+    if (!a || !b || !c || !d) throw new Error("four were made");
+    await contacts.merge(c.id, d.id);
+    await contacts.merge(b.id, c.id);
+    await contacts.merge(a.id, b.id);
+    for (const { id } of [b, c, d]) expect(await contacts.get(id)).toMatchObject({ merged_into: a.id });
+  });
+
+  it("refuses what makes no sense, and does twice what was asked for twice once", async () => {
+    const { one } = opened();
+    const { contacts } = one;
+    const [a, b, c] = await Promise.all([ann, bob, cem].map((phone) => contacts.create({ phone })));
+    if (!a || !b || !c) throw new Error("three were made");
+    const refused = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+    const itself = { code: "validation_failed", errors: [{ pointer: "/contact_id", code: "itself" }] };
+    expect(await refused(contacts.merge(a.id, a.id))).toMatchObject(itself);
+    expect(await outcome(contacts.merge("ct_nobody", a.id))).toBe("not_found");
+    const unknown = { code: "validation_failed", errors: [{ pointer: "/contact_id", code: "unknown_contact" }] };
+    expect(await refused(contacts.merge(a.id, "ct_nobody"))).toMatchObject(unknown);
+
+    const merged = await contacts.merge(a.id, b.id);
+    expect(await contacts.merge(a.id, b.id)).toEqual(merged);
+    const isNow = { code: "conflict", conflictingId: a.id };
+    expect(await refused(contacts.merge(c.id, b.id))).toMatchObject(isNow);
+    expect(await refused(contacts.merge(b.id, c.id))).toMatchObject(isNow);
+    expect(await refused(contacts.update(b.id, { name: "B" }))).toMatchObject(isNow);
+    expect(await refused(contacts.erase(b.id))).toMatchObject(isNow);
+    expect(await refused(contacts.addObservation(b.id, { content: "x", kind: "y" }))).toMatchObject(isNow);
+  });
+
+  it("moves a long history, and another process goes on where its own died", async () => {
+    const { clock, engine, ground } = opened();
+    const storage = ground.connect();
+    const { storage: own, dieAfter } = mortal(storage);
+    const dying = engine(own);
+    const [survivor, other] = [
+      await dying.contacts.create({ phone: ann }),
+      await dying.contacts.create({ phone: bob }),
+    ];
+    for (let i = 0; i < 250; i++) await dying.sandbox.inbound({ from: bob, body: `${i}` });
+    dieAfter(2);
+    expect(await outcome(dying.contacts.merge(survivor.id, other.id))).toBe("storage_unavailable");
+
+    const living = engine(ground.connect());
+    await living.start();
+    expect(await all((page) => living.contacts.messages(survivor.id, page))).toHaveLength(100);
+    await clock.advance(120_000);
+    const moved = await all((page) => living.contacts.messages(survivor.id, page));
+    expect(moved.map(({ body }) => body)).toEqual(Array.from({ length: 250 }, (_, i) => String(249 - i)));
+    expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "merge")).toEqual([]);
+  });
+
+  it("answers the same under its key, also when it was cut off before it was done", async () => {
+    const { engine, ground } = opened();
+    const storage = ground.connect();
+    const { storage: own, dieAfter } = mortal(storage);
+    const dying = engine(own);
+    const [survivor, other] = [
+      await dying.contacts.create({ phone: ann }),
+      await dying.contacts.create({ phone: bob }),
+    ];
+    const key = { idempotencyKey: "once" };
+    dieAfter(2);
+    expect(await outcome(dying.contacts.merge(survivor.id, other.id, key))).toBe("storage_unavailable");
+    const { contacts } = engine(ground.connect());
+    const answer = await contacts.merge(survivor.id, other.id, key);
+    expect(answer).toMatchObject({ id: survivor.id, phone: ann });
+    await contacts.update(survivor.id, { name: "Ann" });
+    expect(await contacts.merge(survivor.id, other.id, key)).toEqual(answer);
+  });
+});

@@ -1,0 +1,30 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { checkContacts } from "./invariants.ts";
+import { contactCommands, Model } from "./model.ts";
+import { tablesWith } from "./rows.ts";
+
+describe.each(storages)("contacts on $name", ({ name, open }) => {
+  const numRuns = { memory: 80, SQLite: 25, PostgreSQL: 6 }[name];
+
+  it("are what a small model of them is, however they are made, changed, merged and erased", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    await one.start();
+    await fc.assert(
+      fc.asyncProperty(contactCommands, async (commands) => {
+        const { account } = await one.accounts.create({ name: "model" });
+        const model = new Model();
+        await fc.asyncModelRun(() => ({ model, real: { account: one.account(account.id) } }), commands);
+        await clock.advance(1_000);
+        await checkContacts(storage, account.id);
+        const gone = model.people.flatMap(({ isErased, marks }) => (isErased ? marks : []));
+        expect(await tablesWith(storage, gone, account.id)).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+});

@@ -1,0 +1,65 @@
+/** An engine with people to write to, on storages that can fail. */
+import type { AccountHandle } from "../../src/account-handle.ts";
+import type { Contact } from "../../src/domain/contacts/types.ts";
+import type { Event } from "../../src/domain/events/types.ts";
+import { TidingsError } from "../../src/errors.ts";
+import type { Page } from "../../src/fields.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+
+/** What a list has in all, page by page. */
+export async function all<T>(
+  list: (page: { limit: number; cursor?: string }) => Promise<Page<T>>,
+  limit = 100,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await list({ limit, ...(cursor === undefined ? {} : { cursor }) });
+    found.push(...page.data);
+    if (page.next_cursor === null) return found;
+    cursor = page.next_cursor;
+  }
+}
+
+/** In the order in which they were committed. */
+export async function everyEvent({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
+  return (await all((page) => events.list(page))).toReversed();
+}
+
+/** How a call was refused; "done" when it was not. */
+export async function outcome(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "done",
+    (error: unknown) => (error instanceof TidingsError ? error.code : String(error)),
+  );
+}
+
+export const addressesOf = ({ identities }: Contact): string[] => identities.map(({ address }) => address).toSorted();
+
+/** A process that dies: after `commits` more commits nothing gets through any more. */
+export function mortal(storage: StoragePort): { readonly storage: StoragePort; dieAfter(commits: number): void } {
+  let left = Infinity;
+  const begin: StoragePort["begin"] = (how) => {
+    const group = storage.begin(how);
+    return {
+      read: (lookups) => group.read(lookups),
+      abort: () => group.abort(),
+      commit(writes) {
+        if (left-- > 0) return group.commit(writes);
+        throw new TidingsError("storage_unavailable", "The process is dead.");
+      },
+    };
+  };
+  return {
+    storage: new Proxy(storage, {
+      get: (target, name) => (name === "begin" ? begin : bound(target, name)),
+    }),
+    dieAfter(commits) {
+      left = commits;
+    },
+  };
+}
+
+function bound(target: StoragePort, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name);
+  return typeof value === "function" ? (value.bind(target) as unknown) : value;
+}

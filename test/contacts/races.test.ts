@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/account-handle.ts";
+import { identities } from "../../src/domain/contacts/rows.ts";
+import { events } from "../../src/domain/events/rows.ts";
+import { messages } from "../../src/domain/messages/rows.ts";
+import { accepted, carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { checkContacts } from "./invariants.ts";
+import { outcome } from "./people.ts";
+import { rowsOf } from "./rows.ts";
+
+const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
+
+const who = fc.nat(numbers.length - 1);
+const action = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ does: fc.constant("merge" as const), one: who, other: who }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant("erase" as const), one: who }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant("inbound" as const), one: who }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant("send" as const), one: who }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("stop" as const), one: who }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("notice" as const), one: who }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("move" as const), one: who, other: who }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("close" as const), one: who }) },
+);
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+
+/** What a call may come to that meets others. */
+const expected = ["done", "conflict", "not_found", "validation_failed", "recipient_opted_out", "erased"];
+
+describe.each(storages)("contacts on $name", ({ name, open }) => {
+  const numRuns = { memory: 60, SQLite: 30, PostgreSQL: 12 }[name];
+
+  it("are whole when merges, erasures, sends and inbounds meet, through two engines", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const line = carrier({ send: (_, attempt) => accepted(attempt) });
+    const engines = [engine(storage, { transports: [line] }), engine(ground.connect(), { transports: [line] })];
+    const [first] = engines;
+    if (first === undefined) throw new Error("two were made");
+    for (const each of engines) await each.start();
+    let said = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 2, maxLength: 14 }), fc.boolean(), async (actions, isLong) => {
+        const { account } = await first.accounts.create({ name: "races" });
+        const handles = engines.map((each) => each.account(account.id));
+        const [handle] = handles;
+        if (handle === undefined) throw new Error("two were made");
+        const known = await Promise.all(numbers.map((from) => handle.sandbox.inbound({ from, body: `w${++said}w` })));
+        // More than moves, or goes, in one transaction.
+        const history = Array.from({ length: isLong ? 130 : 0 }, () => ({ from: numbers[0], body: `w${++said}w` }));
+        await Promise.all(history.map((each) => handle.sandbox.inbound(each)));
+        const optedOut = new Set<string>();
+        const act = (step: Action, { contacts, messages: sending, sandbox, conversations }: AccountHandle) => {
+          const number = numbers[step.one] ?? "";
+          const { contact_id = "", conversation_id = "" } = known[step.one] ?? {};
+          const body = `w${++said}w`;
+          switch (step.does) {
+            case "merge":
+              return contacts.merge(contact_id, known[step.other]?.contact_id ?? "");
+            case "erase":
+              return contacts.erase(contact_id);
+            case "inbound":
+              return sandbox.inbound({ from: number, body });
+            case "send":
+              return sending.send({ to: number, body });
+            case "stop":
+              optedOut.add(number);
+              return sandbox.inbound({ from: number, body: "STOP" });
+            case "notice":
+              return contacts.addObservation(contact_id, { content: body, kind: "note" });
+            case "move":
+              return contacts.update(contact_id, { phone: numbers[step.other] ?? null });
+            case "close":
+              return conversations.update(conversation_id, { status: "closed" });
+          }
+        };
+        const ends = await Promise.all(
+          actions.map((step, i) => outcome(act(step, handles[i % 2] ?? handle) as Promise<unknown>)),
+        );
+        for (const end of ends) expect(expected).toContain(end);
+        await clock.advance(1_000);
+
+        await checkContacts(storage, account.id);
+        for (const { address, consent } of await rowsOf(storage, identities, account.id)) {
+          if (optedOut.has(address)) expect(consent).toBe("opted_out");
+        }
+        // A word is told of where its message is, or what was noticed, and nowhere once that is gone.
+        const kept = new Set(JSON.stringify(await rowsOf(storage, messages, account.id)).match(/w\d+w/g));
+        const told = JSON.stringify(await rowsOf(storage, events, account.id)).match(/w\d+w/g) ?? [];
+        expect(told.filter((word) => !kept.has(word))).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+});

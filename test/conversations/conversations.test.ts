@@ -1,0 +1,273 @@
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/account-handle.ts";
+import type { EventType } from "../../src/domain/events/types.ts";
+import { feel, sentimentOf } from "../../src/domain/sentiment/rules.ts";
+import type { Mood } from "../../src/domain/sentiment/types.ts";
+import { carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const phone = "+15005551001";
+const line = "+15005559999";
+const agent = { type: "agent", id: "agt_01JZZZZZZZZZZZZZZZZZZZZZZZ" } as const;
+const anna = { type: "human", id: "anna" } as const;
+
+/** The events of conversations that were told since, oldest first. */
+function listener(account: AccountHandle) {
+  let seen = 0;
+  return async (): Promise<readonly { readonly type: EventType; readonly data: object }[]> => {
+    const { data } = await account.events.list({ limit: 100 });
+    const all = data.filter(({ type }) => type.startsWith("conversation.")).toReversed();
+    const fresh = all.slice(seen);
+    seen = all.length;
+    return fresh.map(({ type, data: told }) => ({ type, data: told }));
+  };
+}
+
+describe.each(storages)("a conversation on $name", ({ open }) => {
+  async function begun() {
+    const { clock, engine } = world();
+    const port = open().connect();
+    const mast = carrier();
+    const one = engine(port, { transports: [mast] });
+    await one.start();
+    const { conversation_id: id, contact_id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
+    await clock.settle();
+    return { clock, one, mast, id, contact_id, port, own: one.conversations, told: listener(one.account()) };
+  }
+
+  it("shows what it is about: who, the last message's first 140 characters, what is unread", async () => {
+    const { one, own, id, contact_id } = await begun();
+    const body = "🙂".repeat(200);
+    const { id: last } = await one.sandbox.inbound({ from: phone, body });
+    expect(await own.get(id)).toMatchObject({
+      contact: { id: contact_id, name: phone, phone },
+      medium: "text",
+      status: "open",
+      handler: "none",
+      assignee: null,
+      unread_count: 2,
+      message_count: 2,
+      last_message: { id: last, direction: "inbound", preview: "🙂".repeat(140) },
+    });
+    expect((await own.markRead(id)).unread_count).toBe(0);
+    await one.messages.send({ to: phone, body: "Bye" });
+    const { data } = await own.messages(id, { limit: 2 });
+    expect(data.map((each) => each.body)).toEqual(["Bye", body]);
+    expect(await own.get(id)).toMatchObject({
+      unread_count: 0,
+      last_message: { direction: "outbound", preview: "Bye" },
+    });
+  });
+
+  it("is opened before anything is said, once, on the medium of a contact that has an address there", async () => {
+    const { own, id, contact_id, told } = await begun();
+    expect((await own.open({ to: phone })).id).toBe(id);
+    expect((await own.open({ to: contact_id })).id).toBe(id);
+    await own.update(id, { status: "closed" });
+    await told();
+    const fresh = await own.open({ to: contact_id });
+    expect(fresh).toMatchObject({ status: "open", message_count: 0, last_message: null, contact: { name: phone } });
+    expect(fresh.id).not.toBe(id);
+    expect(await told()).toEqual([{ type: "conversation.created", data: { conversation: fresh } }]);
+    expect(await own.open({ to: "+15005551002", medium: "text" })).toMatchObject({
+      contact: { phone: "+15005551002" },
+    });
+    await expect(own.open({ to: contact_id, medium: "webchat" })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(own.open({ to: phone, medium: "webchat" })).rejects.toMatchObject({ code: "validation_failed" });
+  });
+
+  it("is a person's as soon as the person replies: to the number that wrote, from the number that it wrote to", async () => {
+    const { own, id, mast, clock, told } = await begun();
+    await own.assign(id, agent);
+    await told();
+    const reply = await own.reply(id, { body: "Hi there", author_id: "anna" });
+    expect(reply).toMatchObject({
+      direction: "outbound",
+      channel: "sms",
+      from: line,
+      to: phone,
+      status: "queued",
+      author: anna,
+      conversation_id: id,
+    });
+    expect(await own.get(id)).toMatchObject({ handler: "human", assignee: agent });
+    expect(await told()).toMatchObject([
+      { type: "conversation.updated", data: { conversation: { handler: "human" } } },
+    ]);
+    await clock.settle();
+    expect(mast.calls.map(({ message }) => message.body)).toEqual(["Hi there"]);
+    const picture = [{ url: "https://example.com/a.png" }];
+    expect(await own.reply(id, { body: "", media: picture })).toMatchObject({ channel: "mms", media: picture });
+    expect(await told(), "it was a person's already").toEqual([]);
+    expect(await own.handBack(id)).toMatchObject({ handler: "ai" });
+  });
+
+  it("is opened again by a reply while no newer one has taken its place", async () => {
+    const { own, id, contact_id } = await begun();
+    await own.update(id, { status: "closed" });
+    await own.reply(id, { body: "One more thing" });
+    expect(await own.get(id)).toMatchObject({ status: "open", handler: "human", closed_at: null });
+    await own.update(id, { status: "closed" });
+    await own.open({ to: contact_id });
+    await expect(own.reply(id, { body: "Too late" })).rejects.toMatchObject({ code: "conflict" });
+    await expect(own.update(id, { status: "open" })).rejects.toMatchObject({ code: "conflict" });
+    expect((await own.get(id)).message_count).toBe(2);
+  });
+
+  it("wakes on the clock when its snooze ends, also of several, and before that when the contact writes", async () => {
+    const { one, own, id, clock, told } = await begun();
+    await told();
+    const until = (ms: number): string => new Date(clock.now() + ms).toISOString();
+    await own.update(id, { status: "snoozed", snoozed_until: until(1_000) });
+    const later = until(60_000);
+    expect(await own.update(id, { status: "snoozed", snoozed_until: later })).toMatchObject({ snoozed_until: later });
+    await one.messages.send({ to: phone, body: "By the way" });
+    await clock.advance(59_999);
+    expect((await own.get(id)).status).toBe("snoozed");
+    await clock.advance(1);
+    expect(await own.get(id)).toMatchObject({ status: "open", snoozed_until: null });
+    expect((await told()).map(({ type }) => type)).toEqual(Array.from({ length: 3 }, () => "conversation.updated"));
+
+    await own.update(id, { status: "snoozed", snoozed_until: until(60_000) });
+    await one.sandbox.inbound({ from: phone, body: "Me again" });
+    expect(await own.get(id)).toMatchObject({ status: "open", snoozed_until: null });
+    await told();
+    await clock.advance(120_000);
+    expect(await told(), "nobody wakes it twice").toEqual([]);
+    for (const snoozed_until of [until(-1), until(0), until(367 * 86_400_000)]) {
+      await expect(own.update(id, { status: "snoozed", snoozed_until })).rejects.toMatchObject({
+        errors: [{ pointer: "/snoozed_until" }],
+      });
+    }
+    await expect(own.update(id, { status: "snoozed" })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(own.update(id, { snoozed_until: until(1_000) })).rejects.toMatchObject({ code: "validation_failed" });
+  });
+
+  it("tells of each change once, and not of what changes nothing", async () => {
+    const { own, id, told } = await begun();
+    await told();
+    const before = await own.get(id);
+    await own.update(id, { status: "open", priority: "normal", metadata: {} });
+    await own.setLabels(id, []);
+    await own.assign(id, null);
+    await own.handBack(id);
+    await own.markRead(id);
+    expect(await told()).toEqual([]);
+    expect(await own.get(id)).toEqual({ ...before, unread_count: 0 });
+
+    const edited = await own.update(id, { priority: "urgent", metadata: { ticket: "7" }, status: "closed" });
+    expect(edited).toMatchObject({ priority: "urgent", metadata: { ticket: "7" }, status: "closed" });
+    await own.update(id, { status: "closed" });
+    await own.setLabels(id, ["b", "a"]);
+    expect(await told()).toMatchObject([
+      { type: "conversation.closed", data: { conversation: { priority: "urgent", status: "closed" } } },
+      { type: "conversation.updated", data: { conversation: { labels: ["b", "a"] } } },
+    ]);
+    await expect(own.setLabels(id, ["a", "a"])).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(own.setLabels(id, ["x".repeat(65)])).rejects.toMatchObject({ code: "validation_failed" });
+    const many = Array.from({ length: 51 }, (_, i) => `label ${i}`);
+    await expect(own.setLabels(id, many)).rejects.toMatchObject({ code: "validation_failed" });
+  });
+
+  it("is handed off with what a person needs to know, once, and back to its agent", async () => {
+    const { one, own, id, contact_id, told } = await begun();
+    for (let i = 0; i < 11; i++) await one.sandbox.inbound({ from: phone, body: `${i}` });
+    await own.assign(id, agent);
+    const thread = (await own.messages(id, { limit: 10 })).data.map((each) => each.id).toReversed();
+    await told();
+    const reason = "wants a person";
+    expect(await own.handOff(id, { reason, summary: "About a refund." })).toMatchObject({
+      handler: "queue",
+      assignee: agent,
+    });
+    await own.handOff(id, { reason: "again" });
+    expect(await told()).toEqual([
+      { type: "conversation.updated", data: expect.objectContaining({}) as unknown },
+      {
+        type: "conversation.handoff",
+        data: {
+          conversation_id: id,
+          contact: { id: contact_id, name: phone, phone },
+          agent_id: agent.id,
+          reason,
+          rule: null,
+          summary: "About a refund.",
+          last_message_ids: thread,
+          sentiment: null,
+        },
+      },
+    ]);
+    expect(await own.assign(id, anna)).toMatchObject({ handler: "human", assignee: anna });
+    expect(await own.handOff(id, { reason: "lunch" }), "whoever has it lets go of it").toMatchObject({
+      assignee: null,
+    });
+    expect(await own.handBack(id)).toMatchObject({ handler: "none" });
+    await own.update(id, { status: "closed" });
+    for (const late of [own.handOff(id, { reason }), own.handBack(id), own.assign(id, anna)]) {
+      await expect(late).rejects.toMatchObject({ code: "conflict" });
+    }
+    await expect(own.assign(id, { type: "agent", id: "anna" })).rejects.toMatchObject({ code: "validation_failed" });
+  });
+
+  it("has notes that no contact ever gets, newest first", async () => {
+    const { own, id, mast, clock } = await begun();
+    const first = await own.addNote(id, { body: "Knows the <b>boss</b>", author_id: "anna" });
+    const second = await own.addNote(id, { body: "Said so himself" });
+    expect(first).toMatchObject({ author: anna, body: "Knows the <b>boss</b>" });
+    expect(second.author).toEqual({ type: "human" });
+    expect((await own.notes(id)).data).toEqual([second, first]);
+    await clock.advance(60_000);
+    expect(mast.calls).toEqual([]);
+    expect((await own.get(id)).message_count).toBe(1);
+  });
+
+  it("keeps a redacted message's words in no list, event or stored answer", async () => {
+    const { one, own, id } = await begun();
+    const { id: message } = await one.sandbox.inbound({ from: phone, body: "My secret is swordfish" });
+    const shown = await own.update(id, { priority: "high" }, { idempotencyKey: "k" });
+    expect(shown.last_message?.preview).toContain("swordfish");
+    await one.messages.redact(message);
+    expect((await own.get(id)).last_message).toMatchObject({ id: message, preview: "" });
+    const everything = [await one.events.list({ limit: 100 }), await own.list(), await own.messages(id)];
+    expect(JSON.stringify(everything)).not.toContain("swordfish");
+    await expect(own.update(id, { priority: "high" }, { idempotencyKey: "k" })).rejects.toMatchObject({
+      code: "erased",
+    });
+  });
+
+  it("is shown by the sandbox's seed on every channel, in every state, with what belongs to it", async () => {
+    const { clock, engine } = world();
+    const mast = carrier();
+    const one = engine(open().connect(), { transports: [mast] });
+    await one.start();
+    const made = await one.sandbox.seed();
+    await clock.advance(60_000);
+    expect(mast.calls, "what was sent in the story is sent no more").toEqual([]);
+    const { data } = await one.conversations.list({ limit: 100 });
+    expect(data).toHaveLength(made.conversations);
+    const { data: messages } = await one.messages.list({ limit: 100 });
+    expect(new Set(messages.map(({ channel }) => channel))).toEqual(new Set(["sms", "mms", "webchat"]));
+    expect(messages.map(({ created_at }) => created_at)).toEqual(
+      messages
+        .map((each) => each.created_at)
+        .toSorted()
+        .toReversed(),
+    );
+    expect(new Set(messages.map(({ status }) => status))).toEqual(new Set(["received", "delivered"]));
+    expect(new Set(data.map(({ status }) => status))).toEqual(new Set(["open", "snoozed", "closed"]));
+    expect(new Set(data.map(({ medium }) => medium))).toEqual(new Set(["text", "webchat"]));
+    expect((await one.conversations.list({ handler: "queue" })).data).toHaveLength(1);
+    expect((await one.conversations.list({ assignee: "anna" })).data.length).toBeGreaterThan(1);
+    const [damaged] = (await one.conversations.list({ label: "damaged" })).data;
+    expect(damaged).toMatchObject({ contact: { name: "Maya Okafor" }, unread_count: 1 });
+    const mood = [-0.35, -0.7, 0.65].reduce<Mood | null>(feel, null);
+    expect((await one.contacts.get(damaged?.contact.id ?? "")).sentiment).toEqual(mood && sentimentOf(mood));
+    expect((await one.conversations.notes(damaged?.id ?? "")).data).toHaveLength(2);
+    clock.step(24 * 3_600_000);
+    await clock.advance(60_000);
+    expect((await one.conversations.list({ status: "snoozed" })).data, "it wakes").toEqual([]);
+    const twin = engine(open().connect());
+    expect(await twin.sandbox.seed()).toEqual(made);
+  });
+});

@@ -1,0 +1,206 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/account-handle.ts";
+import type { Conversation, ListConversations } from "../../src/domain/conversations/types.ts";
+import { carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { fill, filling, type Filling } from "./filling.ts";
+
+const anna = "anna";
+const agent = "agt_01JZZZZZZZZZZZZZZZZZZZZZZZ";
+
+const filters = fc.record(
+  {
+    status: fc.constantFrom("open", "snoozed", "closed"),
+    handler: fc.constantFrom("ai", "queue", "human", "none"),
+    assignee: fc.constantFrom(anna, agent, "nobody we know"),
+    label: fc.constantFrom("new", "vip", "nowhere"),
+    medium: fc.constantFrom("text", "webchat"),
+    unread: fc.boolean(),
+    opt_out_suspected: fc.boolean(),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<ListConversations>;
+
+function passes(each: Filling, asked: ListConversations): boolean {
+  const facts: ListConversations = {
+    status: each.status,
+    handler: each.handler,
+    assignee: each.assignee ?? undefined,
+    medium: each.medium,
+    unread: each.unread > 0,
+    opt_out_suspected: each.suspected,
+    contact_id: each.contact_id,
+  };
+  const { label, ...others } = asked;
+  if (label !== undefined && !each.labels.includes(label)) return false;
+  return Object.entries(others).every(([name, wanted]) => Reflect.get(facts, name) === wanted);
+}
+
+/** The newest activity first, and of the same moment the one that was begun last; of one contact, in the order in which they began. */
+function inOrder(list: readonly Filling[], { contact_id }: ListConversations): Filling[] {
+  const byId = (a: Filling, b: Filling): number => (a.id < b.id ? 1 : -1);
+  return list.toSorted((a, b) => (contact_id === undefined ? b.activity - a.activity : 0) || byId(a, b));
+}
+
+/** Every page of a list. `between` happens after each. */
+async function walk(
+  account: AccountHandle,
+  asked: ListConversations,
+  limit: number,
+  between: (page: number) => Promise<void> = async () => {},
+): Promise<Conversation[]> {
+  const found: Conversation[] = [];
+  for (let cursor: string | null | undefined, i = 0; cursor !== null; i++) {
+    const page = await account.conversations.list({ ...asked, limit, ...(cursor === undefined ? {} : { cursor }) });
+    expect(page.data.length).toBeLessThanOrEqual(limit);
+    expect(page.has_more).toBe(page.next_cursor !== null);
+    found.push(...page.data);
+    cursor = page.next_cursor;
+    if (cursor !== null) await between(i);
+  }
+  return found;
+}
+
+describe.each(storages)("the inbox on $name", ({ name, open }) => {
+  const numRuns = { memory: 60, SQLite: 40, PostgreSQL: 6 }[name] ?? 6;
+
+  it("has what a plain sort of all conversations has, in that order, whatever it is asked for and however it is cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        filling,
+        fc.array(fc.tuple(filters, fc.boolean()), { minLength: 10, maxLength: 10 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (rows, asked, limit) => {
+          const { engine } = world();
+          const port = open().connect();
+          const one = engine(port);
+          const all = await fill(one, port, rows);
+          for (const [given, ofContact] of asked) {
+            const one_of_them = all[0];
+            const filter = ofContact && one_of_them ? { ...given, contact_id: one_of_them.contact_id } : given;
+            const expected = inOrder(
+              all.filter((each) => passes(each, filter)),
+              filter,
+            );
+            const found = await walk(one.account(), filter, limit);
+            expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+            for (const [i, shown] of found.entries()) {
+              expect(shown.contact.name).toBe(expected[i]?.name);
+              expect(shown.last_message?.preview ?? null).toBe(expected[i]?.preview);
+            }
+          }
+          await one.stop();
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  it("never skips or repeats in a walk what stood still, while others get messages, labels and other states", async () => {
+    const happening = fc.record({
+      at: fc.nat(30),
+      what: fc.constantFrom("inbound", "close", "snooze", "label", "read", "assign"),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        filling,
+        filters,
+        fc.array(happening, { maxLength: 12 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (rows, asked, happenings, limit) => {
+          const { engine, clock } = world();
+          const port = open().connect();
+          const line = carrier({ channels: ["sms", "mms", "webchat"] });
+          const one = engine(port, { transports: [line] });
+          const all = await fill(one, port, rows);
+          await clock.advance(60_000);
+          const moved = new Set<string>();
+          const { conversations } = one;
+          const found = await walk(one.account(), asked, limit, async (page) => {
+            const next = happenings[page];
+            const each = next && all[next.at % all.length];
+            if (each === undefined) return;
+            moved.add(each.id);
+            const snoozed_until = new Date(clock.now() + 86_400_000).toISOString();
+            const change = {
+              inbound: () =>
+                one.sandbox
+                  .inbound({ from: each.phone, body: "again" })
+                  .then((message) => moved.add(message.conversation_id)),
+              close: () => conversations.update(each.id, { status: "closed" }),
+              snooze: () => conversations.update(each.id, { status: "snoozed", snoozed_until }),
+              label: () => conversations.setLabels(each.id, ["new"]),
+              read: () => conversations.markRead(each.id),
+              assign: () => conversations.assign(each.id, { type: "human", id: anna }),
+            }[next?.what ?? "read"];
+            await change().catch((error: unknown) => expect(error).toMatchObject({ code: "conflict" }));
+          });
+          const ids = found.map(({ id }) => id);
+          expect(new Set(ids).size).toBe(ids.length);
+          const still = all.filter((each) => !moved.has(each.id) && passes(each, asked)).map(({ id }) => id);
+          expect(ids).toEqual(expect.arrayContaining(still));
+          await one.stop();
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  it("finds the few that pass among the many that don't, page by short page", async () => {
+    const { engine } = world();
+    const port = open().connect();
+    const one = engine(port);
+    const common: Omit<Filling, "id" | "contact_id" | "phone" | "preview" | "activity"> = {
+      name: "Somebody",
+      status: "open",
+      current: false,
+      medium: "text",
+      handler: "none",
+      assignee: null,
+      labels: ["new"],
+      unread: 0,
+      suspected: false,
+    };
+    const rows = Array.from({ length: 1_500 }, (_, i) => ({
+      ...common,
+      activity: i,
+      body: null,
+      unread: i < 2 ? 1 : 0,
+    }));
+    const all = await fill(
+      one,
+      port,
+      rows.map((row) => ({ ...row, handler: row.activity === 3 ? "human" : "none" })),
+    );
+    for (const asked of [
+      { label: "new", unread: true },
+      { label: "new", handler: "human" },
+      { unread: false, handler: "human" },
+    ] as const) {
+      const expected = inOrder(
+        all.filter((each) => passes(each, asked)),
+        asked,
+      );
+      expect((await walk(one.account(), asked, 20)).map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+    }
+  });
+
+  it("shows the same to nobody else: another account's contact and label lead to nothing", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const message = await one.sandbox.inbound({ from: "+15005551001", body: "Hello" });
+    await one.conversations.setLabels(message.conversation_id, ["vip"]);
+    const { account } = await one.accounts.create({ name: "neighbour" });
+    const neighbour = one.account(account.id);
+    for (const asked of [{}, { contact_id: message.contact_id }, { label: "vip" }, { unread: true }]) {
+      expect((await one.conversations.list(asked)).data).toHaveLength(1);
+      expect(await neighbour.conversations.list(asked)).toEqual({ data: [], has_more: false, next_cursor: null });
+    }
+    await expect(neighbour.conversations.messages(message.conversation_id)).rejects.toMatchObject({
+      code: "not_found",
+    });
+    await expect(neighbour.conversations.notes(message.conversation_id)).rejects.toMatchObject({ code: "not_found" });
+  });
+});

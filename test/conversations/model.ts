@@ -1,0 +1,132 @@
+/** What becomes of conversations, told as simply as it can be: people who write and are written to, one medium each. */
+
+export interface ModelConversation {
+  status: "open" | "snoozed" | "closed";
+  handler: "ai" | "queue" | "human" | "none";
+  assignee: { type: "human" | "agent"; id: string } | null;
+  labels: string[];
+  snoozed_until: number | null;
+  closed_at: number | null;
+  unread_count: number;
+  /** The thread, oldest first. */
+  bodies: string[];
+}
+
+/** Of each person, the conversations in the order in which they began: the last one is current. */
+export type Model = ModelConversation[][];
+
+export const reopenMs = 3_600_000;
+
+export type Change =
+  | { readonly kind: "inbound" | "send" | "open"; readonly person: number; readonly body: string }
+  | { readonly kind: "reply"; readonly person: number; readonly ago: number; readonly body: string }
+  | { readonly kind: "status"; readonly person: number; readonly ago: number; readonly status: "open" | "closed" }
+  | { readonly kind: "snooze"; readonly person: number; readonly ago: number; readonly ms: number }
+  | {
+      readonly kind: "assign";
+      readonly person: number;
+      readonly ago: number;
+      readonly assignee: ModelConversation["assignee"];
+    }
+  | { readonly kind: "labels"; readonly person: number; readonly ago: number; readonly labels: string[] }
+  | { readonly kind: "read" | "handOff" | "handBack"; readonly person: number; readonly ago: number };
+
+/** Which conversation a change is about: the last of the person's, or one so many before it. */
+export function targetOf<T>(of: readonly T[], ago: number): T | undefined {
+  return of[Math.max(0, of.length - 1 - ago)];
+}
+
+/** What passes by itself until `now`. */
+export function pass(model: Model, now: number): void {
+  for (const each of model.flat()) {
+    if (each.snoozed_until !== null && each.snoozed_until <= now) wake(each);
+  }
+}
+
+/** Makes a change of the model, and answers what the engine is to answer. `target` was its target before any change of the moment. */
+export function apply(model: Model, change: Change, target: number, now: number): "done" | "conflict" {
+  const all = model[change.person] ?? [];
+  const last = all.at(-1);
+  if (change.kind === "inbound") {
+    const reopens = last?.status === "closed" && now - (last.closed_at ?? 0) < reopenMs;
+    const into = last !== undefined && (last.status !== "closed" || reopens) ? last : begin(all);
+    wake(into);
+    into.unread_count++;
+    into.bodies.push(change.body);
+    return "done";
+  }
+  if (change.kind === "send" || change.kind === "open") {
+    const into = last !== undefined && last.status !== "closed" ? last : begin(all);
+    if (change.kind === "send") into.bodies.push(change.body);
+    return "done";
+  }
+  const each = all[target];
+  if (each === undefined) throw new Error("there is no such conversation");
+  const superseded = each.status === "closed" && each !== last;
+  switch (change.kind) {
+    case "reply":
+      if (superseded) return "conflict";
+      if (each.status === "closed") wake(each);
+      each.handler = "human";
+      each.bodies.push(change.body);
+      return "done";
+    case "status":
+      if (change.status === "closed") {
+        each.closed_at ??= now;
+        Object.assign(each, { status: "closed", snoozed_until: null });
+        return "done";
+      }
+      if (superseded) return "conflict";
+      wake(each);
+      return "done";
+    case "snooze":
+      if (superseded) return "conflict";
+      Object.assign(each, { status: "snoozed", snoozed_until: now + change.ms, closed_at: null });
+      return "done";
+    case "assign": {
+      if (each.status === "closed") return "conflict";
+      const { assignee } = change;
+      const waits = each.handler === "human" || each.handler === "queue";
+      const nobody = waits ? "queue" : "none";
+      each.handler = assignee === null ? nobody : assignee.type === "human" ? "human" : "ai";
+      each.assignee = assignee;
+      return "done";
+    }
+    case "labels":
+      each.labels = change.labels;
+      return "done";
+    case "read":
+      each.unread_count = 0;
+      return "done";
+    case "handOff":
+      if (each.status === "closed") return "conflict";
+      if (each.handler !== "queue" && each.assignee?.type === "human") each.assignee = null;
+      each.handler = "queue";
+      return "done";
+    case "handBack":
+      if (each.status === "closed") return "conflict";
+      if (each.handler === "human" || each.handler === "queue") {
+        each.handler = each.assignee?.type === "agent" ? "ai" : "none";
+      }
+      return "done";
+  }
+}
+
+function wake(each: ModelConversation): void {
+  Object.assign(each, { status: "open", snoozed_until: null, closed_at: null });
+}
+
+function begin(all: ModelConversation[]): ModelConversation {
+  const made: ModelConversation = {
+    status: "open",
+    handler: "none",
+    assignee: null,
+    labels: [],
+    snoozed_until: null,
+    closed_at: null,
+    unread_count: 0,
+    bodies: [],
+  };
+  all.push(made);
+  return made;
+}

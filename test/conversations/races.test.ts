@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { reads } from "../../src/transactions/reads.ts";
+import { carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { reopenMs } from "./model.ts";
+import { conversationCommands, expectSoundRows, lobby, people, type World } from "./races.ts";
+
+const line = () => carrier({ channels: ["sms", "mms", "webchat"] });
+
+describe.each(storages)("conversations on $name", ({ name, open }) => {
+  it("come out of whatever is done to them, also at once and by two engines, as if it was done one after the other", async () => {
+    const numRuns = { memory: 150, SQLite: 60, PostgreSQL: 6 }[name] ?? 6;
+    const { clock, engine } = world();
+    const ground = open();
+    const lines = [line(), line()] as const;
+    const [port, other] = [ground.connect(), ground.connect()];
+    const options = { reopenHours: reopenMs / 3_600_000 };
+    const one = engine(port, { ...options, transports: [lines[0]] });
+    const two = engine(other, { ...options, transports: [lines[1]] });
+    await one.start();
+    await two.start();
+    await fc.assert(
+      fc.asyncProperty(conversationCommands, async (commands) => {
+        const { account } = await one.accounts.create({ name: "one" });
+        const accounts = [one.account(account.id), two.account(account.id)] as const;
+        // The engine's own webchat takes its visitors' word; a carrier's has the same conversations.
+        await accounts[0].senders.create({ address: lobby, channels: ["webchat"], transport: "sandbox" });
+        const contacts: (string | undefined)[] = [];
+        const real: World = { accounts, lines, clock, reads: () => reads(port.reader), contacts, count: 0 };
+        await fc.asyncModelRun(() => ({ model: { model: people.map(() => []) }, real }), commands);
+      }),
+      { numRuns },
+    );
+  }, 60_000);
+
+  it("is one, with its messages numbered without gaps, when 200 messages come at once from a new number", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const [port, other] = [ground.connect(), ground.connect()];
+    const lines = [line(), line()] as const;
+    const engines = [engine(port, { transports: [lines[0]] }), engine(other, { transports: [lines[1]] })] as const;
+    for (const each of engines) await each.start();
+    const { id } = await engines[0].account().get();
+    const inbound = { channel: "sms", from: "+15005551001", to: "+15005559999", media: [], at: 0 } as const;
+    const coming = Array.from({ length: 200 }, (_, i) => {
+      const sink = (i % 2 === 0 ? lines[0] : lines[1]).sink();
+      return sink.inbound({ ...inbound, provider_message_id: `in ${i}`, body: `${i}` }, id);
+    });
+    let over = false;
+    const all = Promise.all(coming).finally(() => (over = true));
+    await clock.advanceUntil(() => over, 60_000);
+    await all;
+    const { data } = await engines[0].conversations.list();
+    expect(data).toMatchObject([{ message_count: 200, unread_count: 200, status: "open", handler: "none" }]);
+    await expectSoundRows(reads(port.reader), engines[0].account().scope);
+  });
+});

@@ -1,0 +1,294 @@
+/** Changes of conversations, alone and at the same moment, on the model and on two engines of one storage. */
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { AccountHandle } from "../../src/account-handle.ts";
+import {
+  conversationLabels,
+  type ConversationLabelRow,
+  type ConversationRow,
+  conversations,
+} from "../../src/domain/conversations/rows.ts";
+import { messagesOfConversation } from "../../src/domain/messages/rows.ts";
+import type { Scope } from "../../src/scope.ts";
+import type { Reads } from "../../src/transactions/reads.ts";
+import type { VirtualClock } from "../../src/testing/index.ts";
+import type { Carrier } from "../support/carrier.ts";
+import { apply, type Change, type Model, type ModelConversation, pass, targetOf } from "./model.ts";
+
+export interface Person {
+  readonly medium: "text" | "webchat";
+  readonly address: string;
+}
+
+export const people: readonly Person[] = [
+  { medium: "text", address: "+15005551001" },
+  { medium: "text", address: "+15005551002" },
+  { medium: "webchat", address: "visitor-1" },
+];
+
+/** Where visitors come in. */
+export const lobby = "lobby";
+
+export interface World {
+  /** One account, seen by each of two engines. */
+  readonly accounts: readonly [AccountHandle, AccountHandle];
+  /** The line of each engine. */
+  readonly lines: readonly [Carrier, Carrier];
+  readonly clock: VirtualClock;
+  readonly reads: () => Reads;
+  /** Each person's contact, once there is one. */
+  readonly contacts: (string | undefined)[];
+  count: number;
+}
+
+/** A model that all steps share: a race goes on with the outcome that came about. */
+export interface State {
+  model: Model;
+}
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "done",
+    (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
+  );
+}
+
+/** The ids of a person's conversations, in the order in which they began. */
+async function idsOf({ accounts: [account], contacts }: World, person: number): Promise<string[]> {
+  const contact_id = contacts[person];
+  if (contact_id === undefined) return [];
+  return (await account.conversations.list({ contact_id, limit: 100 })).data.map(({ id }) => id).toReversed();
+}
+
+async function make(world: World, engine: number, change: Change, id: string | undefined): Promise<string> {
+  const account = world.accounts[engine % 2] ?? world.accounts[0];
+  const { conversations: own } = account;
+  const { medium, address } = people[change.person] ?? expect.fail("nobody");
+  const to = world.contacts[change.person] ?? address;
+  switch (change.kind) {
+    case "inbound": {
+      const provider_message_id = `in ${world.count++}`;
+      const channel = medium === "text" ? "sms" : "webchat";
+      const inbound = { provider_message_id, channel, from: address, body: change.body, media: [], at: 0 } as const;
+      const line = medium === "text" ? "+15005559999" : lobby;
+      return refusal(
+        (world.lines[engine % 2] ?? world.lines[0]).sink().inbound({ ...inbound, to: line }, account.scope.account_id),
+      );
+    }
+    case "send":
+      return refusal(
+        account.messages.send({ to, body: change.body, ...(medium === "text" ? {} : { channel: medium }) }),
+      );
+    case "open":
+      return refusal(own.open({ to, medium }));
+    default:
+      break;
+  }
+  const at = id ?? expect.fail("no conversation");
+  switch (change.kind) {
+    case "reply":
+      return refusal(own.reply(at, { body: change.body }));
+    case "status":
+      return refusal(own.update(at, { status: change.status }));
+    case "snooze": {
+      const snoozed_until = new Date(world.clock.now() + change.ms).toISOString();
+      return refusal(own.update(at, { status: "snoozed", snoozed_until }));
+    }
+    case "assign":
+      return refusal(own.assign(at, change.assignee));
+    case "labels":
+      return refusal(own.setLabels(at, change.labels));
+    case "read":
+      return refusal(own.markRead(at));
+    case "handOff":
+      return refusal(own.handOff(at, { reason: "asked for it" }));
+    case "handBack":
+      return refusal(own.handBack(at));
+  }
+}
+
+/** What can be seen of everybody's conversations. */
+async function seen(world: World): Promise<Model> {
+  const [account] = world.accounts;
+  return Promise.all(
+    people.map(async (_, person) =>
+      Promise.all(
+        (await idsOf(world, person)).map(async (id): Promise<ModelConversation> => {
+          const [shown, thread] = await Promise.all([
+            account.conversations.get(id),
+            account.conversations.messages(id, { limit: 100 }),
+          ]);
+          const { status, handler, assignee, labels, snoozed_until, closed_at, unread_count } = shown;
+          expect(shown.message_count).toBe(thread.data.length);
+          expect(shown.last_message?.id).toBe(thread.data[0]?.id);
+          return {
+            status,
+            handler,
+            assignee,
+            labels,
+            snoozed_until: snoozed_until === null ? null : Date.parse(snoozed_until),
+            closed_at: closed_at === null ? null : Date.parse(closed_at),
+            unread_count,
+            bodies: thread.data.map(({ body }) => body ?? "").toReversed(),
+          };
+        }),
+      ),
+    ),
+  );
+}
+
+/** What holds of the rows whatever happened. */
+export async function expectSoundRows(reads: Reads, { account_id, mode }: Scope): Promise<void> {
+  const all = { prefix: [account_id, mode], order: "ascending", limit: 10_000 } as const;
+  const rows = await reads.range<ConversationRow>({ ...all, index: conversations.primary });
+  const current = rows.filter((row) => row.current === true).map((row) => `${row.contact_id} ${row.medium}`);
+  expect(new Set(current).size).toBe(current.length);
+  for (const row of rows) {
+    if (row.current === null) expect(row.status).toBe("closed");
+    expect([row.unread, row.snoozed_until !== null, row.closed_at !== null]).toEqual([
+      row.unread_count > 0 ? true : null,
+      row.status === "snoozed",
+      row.status === "closed",
+    ]);
+    const thread = await reads.range({ ...all, index: messagesOfConversation, prefix: [row.id] });
+    expect(thread.map(({ sequence }) => sequence)).toEqual(thread.map((_, i) => i + 1));
+    expect(thread.length).toBe(row.message_count);
+  }
+  const labelled = await reads.range<ConversationLabelRow>({ ...all, index: conversationLabels.primary });
+  const told = labelled.map((row) => [row.conversation_id, row.label, row.status, row.last_activity_at].join("|"));
+  const due = rows.flatMap((row) =>
+    row.labels.map((label) => [row.id, label, row.status, row.last_activity_at].join("|")),
+  );
+  expect(told.toSorted()).toEqual(due.toSorted());
+}
+
+interface Outcome {
+  readonly model: Model;
+  readonly answers: readonly string[];
+}
+
+interface Step {
+  readonly change: Change;
+  readonly target: number;
+}
+
+/** Every order in which changes and the clock can come. */
+function outcomes(model: Model, steps: readonly Step[], now: number, end: number): Outcome[] {
+  const found: Outcome[] = [];
+  const go = (at: Model, left: ReadonlySet<number>, passed: boolean, answers: readonly string[]): void => {
+    if (left.size === 0 && passed) {
+      pass(at, end);
+      found.push({ model: at, answers });
+    }
+    if (!passed) {
+      const next = structuredClone(at);
+      pass(next, now);
+      go(next, left, true, answers);
+    }
+    for (const i of left) {
+      const step = steps[i] ?? expect.fail("no such step");
+      const next = structuredClone(at);
+      const answer = apply(next, step.change, step.target, now);
+      go(next, new Set([...left].filter((each) => each !== i)), passed, answers.with(i, answer));
+    }
+  };
+  go(
+    model,
+    new Set(steps.keys()),
+    false,
+    steps.map(() => ""),
+  );
+  return found;
+}
+
+type Command = fc.AsyncCommand<State, World>;
+
+/** Some changes at one moment, each on one of the engines; alone, where there is but one. */
+export function atOnce(changes: readonly Change[], wait: number | "until the snooze ends"): Command {
+  return {
+    check: ({ model }) =>
+      changes.every((change) =>
+        "ago" in change ? (model[change.person] ?? []).length > 0 : change.kind === "inbound" || isKnown(model, change),
+      ),
+    async run(state, world) {
+      const { clock } = world;
+      const ends = state.model.flat().flatMap((each) => (each.snoozed_until === null ? [] : [each.snoozed_until]));
+      const ms =
+        wait === "until the snooze ends" ? Math.max(0, Math.min(...ends, clock.now() + 600_000) - clock.now()) : wait;
+      const steps = changes.map((change): Step => {
+        const all = state.model[change.person] ?? [];
+        const each = "ago" in change ? targetOf(all, change.ago) : undefined;
+        return { change, target: each === undefined ? -1 : all.indexOf(each) };
+      });
+      const ids = await Promise.all(
+        steps.map(async ({ change, target }) => (await idsOf(world, change.person))[target]),
+      );
+      // The clock jumps to the end of a snooze and wakes nobody, so that what wakes the conversation is one that races.
+      if (wait === "until the snooze ends") clock.step(ms);
+      else await clock.advance(ms);
+      const now = clock.now();
+      let over = false;
+      const answered = Promise.all(steps.map(({ change }, i) => make(world, i, change, ids[i]))).finally(() => {
+        over = true;
+      });
+      await clock.advanceUntil(() => over, 60_000);
+      const answers = await answered;
+      // Whoever sleeps for the end of the snooze was not woken by the jump.
+      await clock.advance(ms + 1);
+      await learnContacts(world);
+
+      const real = { model: await seen(world), answers };
+      const possible = outcomes(state.model, steps, now, clock.now());
+      const match = possible.find((each) => JSON.stringify(each) === JSON.stringify(real));
+      if (match === undefined) expect(real).toEqual(possible[0]);
+      state.model = real.model;
+      await expectSoundRows(world.reads(), world.accounts[0].scope);
+    },
+    toString: () => `${JSON.stringify(changes)} after ${wait}`,
+  };
+}
+
+/** A visitor has to come before somebody can write to it. */
+function isKnown(model: Model, { person }: Change): boolean {
+  return people[person]?.medium === "text" || (model[person] ?? []).length > 0;
+}
+
+async function learnContacts({ accounts: [account], contacts }: World): Promise<void> {
+  const { data } = await account.conversations.list({ limit: 100 });
+  for (const { contact, medium, id } of data) {
+    const [last] = (await account.conversations.messages(id, { limit: 1 })).data;
+    const address = contact.phone ?? (last?.direction === "inbound" ? last.from : last?.to);
+    const person = people.findIndex((each) => each.medium === medium && each.address === address);
+    if (person >= 0) contacts[person] = contact.id;
+  }
+}
+
+const person = fc.nat(people.length - 1);
+const ago = fc.constantFrom(0, 0, 0, 1);
+const body = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom("a", "b", "c") });
+const agent = { type: "agent", id: "agt_01JZZZZZZZZZZZZZZZZZZZZZZZ" } as const;
+const assignee = fc.constantFrom<ModelConversation["assignee"]>({ type: "human", id: "anna" }, agent, agent, null);
+const wait = fc.constantFrom(0, 1, 1, 600_000, 3_599_999, 3_600_000);
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ kind: fc.constantFrom("inbound", "inbound", "send", "open"), person, body }),
+  fc.record({ kind: fc.constant("reply"), person, ago, body }),
+  fc.record({ kind: fc.constant("status"), person, ago, status: fc.constantFrom("open", "closed", "closed") }),
+  fc.record({ kind: fc.constant("snooze"), person, ago, ms: fc.constantFrom(1_000, 600_000) }),
+  fc.record({ kind: fc.constant("assign"), person, ago, assignee }),
+  fc.record({ kind: fc.constant("labels"), person, ago, labels: fc.subarray(["new", "vip", "late"]) }),
+  fc.record({ kind: fc.constantFrom("read", "handOff", "handBack"), person, ago }),
+);
+
+export const conversationCommands = fc.commands<State, World, false>(
+  [
+    fc.tuple(change, wait).map(([each, ms]) => atOnce([each], ms)),
+    fc
+      .tuple(
+        fc.array(change, { minLength: 2, maxLength: 3 }),
+        fc.constantFrom<0 | "until the snooze ends">(0, "until the snooze ends"),
+      )
+      .map(([changes, ms]) => atOnce(changes, ms)),
+  ],
+  { size: "large", maxCommands: 25 },
+);

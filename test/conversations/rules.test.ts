@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  changeStatus,
+  handlerOnAssign,
+  handlerOnHandBack,
+  maxSnooze,
+  receive,
+} from "../../src/domain/conversations/rules.ts";
+import type { Standing } from "../../src/domain/conversations/rules.ts";
+
+const now = 1_700_000_000_000;
+const standing: fc.Arbitrary<Standing> = fc.oneof(
+  fc.record({
+    status: fc.constant("open"),
+    snoozed_until: fc.constant(null),
+    closed_at: fc.constant(null),
+    current: fc.constant(true),
+  }),
+  fc.record({
+    status: fc.constant("snoozed"),
+    snoozed_until: fc.integer({ min: now - 10, max: now + maxSnooze }),
+    closed_at: fc.constant(null),
+    current: fc.constant(true),
+  }),
+  fc.record({
+    status: fc.constant("closed"),
+    snoozed_until: fc.constant(null),
+    closed_at: fc.integer({ min: now - 100_000, max: now }),
+    current: fc.constantFrom(true, null),
+  }),
+);
+
+test("a status never comes with what belongs to another, and only what a newer one has replaced can't be opened", () => {
+  const asked = fc.oneof(
+    fc.record({ status: fc.constantFrom("open", "closed") }),
+    fc.record({
+      status: fc.constant("snoozed"),
+      snoozed_until: fc.integer({ min: now - 10, max: now + maxSnooze + 10 }),
+    }),
+  );
+  fc.assert(
+    fc.property(standing, asked, (before, wish) => {
+      const change = changeStatus(before, wish, now);
+      if (change.decision === "change") {
+        const { status, snoozed_until, closed_at } = change.patch;
+        expect([status, snoozed_until !== null, closed_at !== null]).toEqual([
+          wish.status,
+          status === "snoozed",
+          status === "closed",
+        ]);
+      }
+      const isLate = before.status === "closed" && before.current === null && wish.status !== "closed";
+      expect(change.decision === "superseded").toBe(isLate);
+      const until = "snoozed_until" in wish ? wish.snoozed_until : now + 1;
+      if (!isLate) expect(change.decision === "invalid").toBe(until <= now || until > now + maxSnooze);
+    }),
+  );
+});
+
+test("what was closed once stays closed at that time, however often it is closed", () => {
+  fc.assert(
+    fc.property(standing, fc.nat(1_000), (before, later) => {
+      const once = changeStatus(before, { status: "closed" }, now);
+      if (once.decision !== "change") throw new Error("can always be closed");
+      expect(changeStatus({ ...before, ...once.patch }, { status: "closed" }, now + later)).toEqual(once);
+    }),
+  );
+});
+
+test("an inbound goes on, wakes, or begins anew: the last only after the reopen window", () => {
+  fc.assert(
+    fc.property(standing, fc.integer({ min: 1, max: 100_000 }), (before, reopenMs) => {
+      const isOver = before.status === "closed" && now - (before.closed_at ?? 0) >= reopenMs;
+      expect(receive(before, reopenMs, now)).toBe(isOver ? "begins" : before.status === "open" ? "goes on" : "wakes");
+    }),
+  );
+});
+
+test("who is assigned handles it; without anybody, people's go on waiting for people", () => {
+  const [human, agent] = [{ type: "human", id: "anna" } as const, { type: "agent", id: "agt_1" } as const];
+  const cases = (["ai", "queue", "human", "none"] as const).map((before) => [
+    before,
+    handlerOnAssign(before, human),
+    handlerOnAssign(before, agent),
+    handlerOnAssign(before, null),
+    handlerOnHandBack(before, agent),
+    handlerOnHandBack(before, human),
+    handlerOnHandBack(before, null),
+  ]);
+  expect(cases).toEqual([
+    ["ai", "human", "ai", "none", "ai", "ai", "ai"],
+    ["queue", "human", "ai", "queue", "ai", "none", "none"],
+    ["human", "human", "ai", "queue", "ai", "none", "none"],
+    ["none", "human", "ai", "none", "none", "none", "none"],
+  ]);
+});

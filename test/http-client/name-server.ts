@@ -1,0 +1,72 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { onTestFinished } from "vitest";
+
+/** What a name server says of a name: addresses, `nothing` (no such name), `failure` (SERVFAIL), or not a word. */
+export type Answer = readonly string[] | "nothing" | "failure" | "silence";
+
+export interface NameServer {
+  /** For `dnsServers`. */
+  readonly address: string;
+  /** The names that were asked for, each time. */
+  readonly asked: readonly string[];
+}
+
+/** A DNS server of a few names (RFC 1035 and 3596), on a port of its own. Told several answers for a name, it gives one a look-up. */
+export async function nameServer(names: Readonly<Record<string, Answer | readonly Answer[]>>): Promise<NameServer> {
+  const socket = createSocket("udp4");
+  const asked: string[] = [];
+  const turns = new Map<string, number>();
+  socket.on("message", (query, from) => {
+    const { name, type, end } = question(query);
+    if (type === A) asked.push(name);
+    const turn = turns.get(`${name} ${type}`) ?? 0;
+    turns.set(`${name} ${type}`, turn + 1);
+    const answers = answersOf(names[name] ?? "nothing");
+    const answer = answers[Math.min(turn, answers.length - 1)] ?? "nothing";
+    if (answer === "silence") return;
+    const addresses = typeof answer === "string" ? [] : answer.filter((each) => each.includes(":") === (type === AAAA));
+    const code = answer === "nothing" ? 3 : answer === "failure" ? 2 : 0;
+    const header = Buffer.from([...query.subarray(0, 2), 0x81, 0x80 | code, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
+    socket.send(Buffer.concat([header, query.subarray(12, end), ...addresses.map(record)]), from.port, from.address);
+  });
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  onTestFinished(() => {
+    socket.close();
+  });
+  return { address: `127.0.0.1:${socket.address().port}`, asked };
+}
+
+const A = 1;
+const AAAA = 28;
+
+function answersOf(told: Answer | readonly Answer[]): readonly Answer[] {
+  if (typeof told === "string") return [told];
+  const severally = told.some((each) => Array.isArray(each) || /^[a-z]+$/.test(String(each)));
+  return severally ? (told as readonly Answer[]) : [told as readonly string[]];
+}
+
+function question(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
+    labels.push(query.toString("latin1", at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
+}
+
+/** An answer to the question's name (a pointer to it), to be kept for no time. */
+function record(address: string): Buffer {
+  const data = address.includes(":") ? ipv6(address) : address.split(".").map(Number);
+  return Buffer.from([0xc0, 12, 0, data.length === 4 ? A : AAAA, 0, 1, 0, 0, 0, 0, 0, data.length, ...data]);
+}
+
+function ipv6(address: string): number[] {
+  const [before = "", after] = address.split("::");
+  const left = before === "" ? [] : before.split(":");
+  const right = after === undefined || after === "" ? [] : after.split(":");
+  const groups = [...left, ...Array<string>(8 - left.length - right.length).fill("0"), ...right];
+  return groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { EngineOptions } from "../../src/options.ts";
+import { busy, type Carrier, carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const minute = 60_000;
+const day = 86_400_000;
+const to = "+15005550101";
+const ad = { to, body: "Buy!", category: "marketing" } as const;
+const quietHours = { from: "21:00", to: "21:30" };
+const iso = (at: number): string => new Date(at).toISOString();
+
+describe.each(storages)("quiet hours on $name", ({ open }) => {
+  /** An engine whose clock shows 20:50 in UTC. */
+  async function opened(options: Partial<EngineOptions> = {}, line: Carrier = carrier({ receipts: "none" })) {
+    const { clock, engine, log } = world();
+    const one = engine(open().connect(), { transports: [line], quietHours, ...options });
+    const evening = Math.ceil(clock.now() / day) * day + 20 * 60 * minute + 50 * minute;
+    await clock.advance(evening - clock.now());
+    await one.start();
+    const sent = (): [string, string][] => line.calls.map(({ message, at }) => [message.body, iso(at)]);
+    return { clock, one, evening, end: evening + 40 * minute, sent, log };
+  }
+
+  it("hold a marketing message back until they are over, and nothing behind it", async () => {
+    const { clock, one, evening, end, sent, log } = await opened();
+    await clock.advance(15 * minute);
+    const { id, expires_at } = await one.messages.send({ ...ad, ttl_seconds: 60 });
+    await one.messages.send({ to, body: "Your code is 1234" });
+    await clock.settle();
+    expect(await one.messages.get(id)).toMatchObject({
+      status: "scheduled",
+      send_at: iso(end),
+      expires_at: iso(Date.parse(expires_at ?? "") + 25 * minute),
+    });
+    await clock.advance(30 * minute);
+    expect(sent()).toEqual([
+      ["Your code is 1234", iso(evening + 15 * minute)],
+      ["Buy!", iso(end)],
+    ]);
+    const { data } = await one.messages.timeline(id);
+    expect(data.map((each) => (each.type === "transition" ? each.to : each.type))).toEqual([
+      "queued",
+      "policy",
+      "scheduled",
+      "queued",
+      "attempt",
+      "sending",
+      "delivered",
+    ]);
+    expect(data.find(({ type }) => type === "policy")).toMatchObject({
+      policy: "quiet_hours",
+      verdict: "defer",
+      until: iso(end),
+      reason: expect.stringContaining("21:00 to 21:30") as unknown,
+    });
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it("are by the contact's clock, else by the account's, else by UTC", async () => {
+    const { clock, one, evening } = await opened({ quietHours: { from: "21:00", to: "08:00" } });
+    const { account } = await one.accounts.create({ name: "Night owls", time_zone: "Asia/Kathmandu" });
+    const owls = one.account(account.id, { mode: "sandbox" });
+    const { id } = await owls.contacts.create({ phone: to, time_zone: "America/New_York" });
+    // 20:50 in UTC is 15:50 or 16:50 in New York, and 02:35 in Kathmandu.
+    const messages = [
+      await owls.messages.send({ ...ad, to: id }),
+      await owls.messages.send({ ...ad, to: "+15005550102" }),
+      await one.messages.send({ ...ad, to: "+15005550103" }),
+    ];
+    await clock.settle();
+    const accounts = [owls, owls, one];
+    const shown = await Promise.all(messages.map((each, i) => (accounts[i] ?? one).messages.get(each.id)));
+    expect(shown.map(({ status, send_at }) => [status, send_at])).toEqual([
+      ["delivered", null],
+      ["scheduled", iso(evening + (5 * 60 + 25) * minute)],
+      ["delivered", null],
+    ]);
+  });
+
+  it("are told by a preview, for when the message would go out", async () => {
+    const { one, evening, end } = await opened();
+    const verdicts = (verdict: object) => [
+      { policy: "consent", verdict: "allow" },
+      { policy: "quiet_hours", ...verdict },
+    ];
+    expect(await one.messages.preview(ad)).toMatchObject({
+      quiet_until: null,
+      sendable: true,
+      verdicts: verdicts({ verdict: "allow" }),
+    });
+    const later = { send_at: iso(evening + 20 * minute) };
+    expect(await one.messages.preview({ ...ad, ...later })).toMatchObject({
+      consent: "allowed",
+      quiet_until: iso(end),
+      sendable: true,
+      verdicts: verdicts({ verdict: "defer", until: iso(end) }),
+    });
+    expect((await one.messages.preview({ to, body: "Hello", ...later })).quiet_until).toBeNull();
+  });
+
+  it("that begin between two tries of a message leave it the tries that it has had", async () => {
+    let tries = 0;
+    const line = carrier({
+      receipts: "none",
+      send: (_, { attempt_id }) =>
+        ++tries < 3 ? busy(7 * minute) : { outcome: "accepted", provider_message_id: attempt_id },
+    });
+    const { clock, one, evening, end } = await opened({}, line);
+    const { id } = await one.messages.send(ad);
+    await clock.advance(45 * minute);
+    const { data } = await one.messages.timeline(id);
+    const attempts = data.flatMap((each) => (each.type === "attempt" ? [[each.number, each.at]] : []));
+    expect(attempts).toEqual([
+      [1, iso(evening)],
+      [2, iso(evening + 7 * minute)],
+      [3, iso(end)],
+    ]);
+    expect((await one.messages.get(id)).status).toBe("delivered");
+  });
+});

@@ -1,0 +1,226 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { Event } from "../../src/domain/events/types.ts";
+import { feel, sentimentOf } from "../../src/domain/sentiment/rules.ts";
+import { messageScores } from "../../src/domain/sentiment/rows.ts";
+import type { Mood } from "../../src/domain/sentiment/types.ts";
+import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import type { VirtualClock } from "../../src/testing/index.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { held } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { stopped, world } from "../support/world.ts";
+
+const phone = "+15005550101";
+
+/** Scores a text by the number that it is. */
+const numbers: SentimentAnalyzer = { score: (text) => Number(text) };
+
+async function states(storage: StoragePort): Promise<string[]> {
+  const rows = await storage.reader.range({ index: messageScores.primary, prefix: [], order: "ascending", limit: 100 });
+  return rows.map(({ state }) => String(state));
+}
+
+async function settled(storage: StoragePort, clock: VirtualClock): Promise<void> {
+  await clock.advanceUntil(async () => !(await states(storage)).includes("pending"));
+}
+
+async function say(engine: MessagingEngine, body: string, from = phone): Promise<string> {
+  return (await engine.sandbox.inbound({ from, body })).contact_id;
+}
+
+const changes = async (engine: MessagingEngine): Promise<Event[]> =>
+  (await engine.events.list({ type: "sentiment.changed" })).data;
+
+const fold = (list: readonly number[]): Mood | null => list.reduce<Mood | null>(feel, null);
+
+describe.each(storages)("sentiment on $name", ({ name, open }) => {
+  it("is scored after a message came in, told when it shifts, and shown with the messages that moved it", async () => {
+    const { engine, clock } = world();
+    const storage = open().connect();
+    const one = engine(storage, { sentiment: numbers });
+    const heard: Event[] = [];
+    one.on("sentiment.changed", (event) => void heard.push(event));
+    const id = await say(one, "-0.5");
+    expect(await one.contacts.sentiment(id)).toEqual({ current: null, trend: "steady", messages: [] });
+    await one.start();
+    await settled(storage, clock);
+    expect((await one.contacts.sentiment(id)).current).toEqual({ label: "neutral", score: -0.5 });
+    expect(heard).toEqual([]);
+
+    await clock.advance(1_000);
+    await say(one, "-0.9");
+    await settled(storage, clock);
+    const mood = fold([-0.5, -0.9]) ?? expect.fail();
+    const { current, trend, messages } = await one.contacts.sentiment(id);
+    expect(current).toEqual({ label: "negative", score: sentimentOf(mood).score });
+    expect(trend).toBe("falling");
+    expect(messages.map(({ score }) => score)).toEqual([-0.9, -0.5]);
+    expect(heard.map(({ data }) => data)).toEqual([
+      {
+        contact: { id, name: phone, phone },
+        from: { label: "neutral", score: -0.5 },
+        to: current,
+        message_id: messages[0]?.message_id,
+      },
+    ]);
+  });
+
+  it("hears the contact alone, and of it only what has words that were not redacted", async () => {
+    const { engine, clock } = world();
+    const storage = open().connect();
+    const heard: string[] = [];
+    const one = engine(storage, { sentiment: { score: (text) => (heard.push(text), 0.5) } });
+    await one.messages.send({ to: phone, body: "outbound" });
+    await one.sandbox.inbound({ from: phone, body: "", media: [{ url: "https://example.com/a.png" }] });
+    const secret = await one.sandbox.inbound({ from: phone, body: "secret" });
+    await one.messages.redact(secret.id);
+    await say(one, "hello");
+    await one.start();
+    await settled(storage, clock);
+    expect(heard).toEqual(["hello"]);
+    expect((await states(storage)).map(String).toSorted()).toEqual(["none", "none", "scored"]);
+  });
+
+  it("counts a score that takes over two seconds, a throw and nonsense as none, and goes on", async () => {
+    const { engine, clock, log } = world();
+    const storage = open().connect();
+    const late = held<number>();
+    const answers: Record<string, () => number | Promise<number>> = {
+      late: () => late.promise,
+      throws: () => {
+        throw new Error("broken");
+      },
+      nonsense: () => Number.NaN,
+      "0.4": () => 0.4,
+    };
+    const one = engine(storage, { sentiment: { score: (text) => answers[text]?.() ?? null } });
+    let id = "";
+    for (const text of Object.keys(answers)) {
+      id = await say(one, text);
+      await clock.advance(1);
+    }
+    const begun = clock.now();
+    await one.start();
+    await settled(storage, clock);
+    expect(clock.now() - begun).toBeGreaterThanOrEqual(2_000);
+    expect(clock.now() - begun).toBeLessThan(3_000);
+    late.answer(-1);
+    await clock.settle();
+    expect((await states(storage)).map(String).toSorted()).toEqual(["none", "none", "none", "scored"]);
+    expect((await one.contacts.sentiment(id)).current).toEqual({ label: "neutral", score: 0.4 });
+    expect(log.map(({ message }) => message)).toContain("a message could not be scored");
+  });
+
+  it("keeps nothing without an analyzer; what another engine left is scored by none when nobody else comes for it", async () => {
+    const { engine, clock } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const without = engine(storage);
+    await say(without, "1");
+    await without.start();
+    expect(await states(storage)).toEqual([]);
+    const withOne = engine(ground.connect(), { sentiment: numbers });
+    await say(withOne, "1");
+    expect(await states(storage)).toEqual(["pending"]);
+    await clock.advance(4_000);
+    expect(await states(storage)).toEqual(["pending"]);
+    await settled(storage, clock);
+    expect(await states(storage)).toEqual(["none"]);
+  });
+
+  it("comes to what one message after the other makes of it, whatever two engines do and however they stop", async () => {
+    type Step = { readonly say: number; readonly by: 0 | 1 } | { readonly pass: number } | { readonly restart: 0 | 1 };
+    const step: fc.Arbitrary<Step> = fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({ say: fc.double({ min: -1, max: 1, noNaN: true }), by: fc.constantFrom(0, 1) }),
+      },
+      { weight: 2, arbitrary: fc.record({ pass: fc.constantFrom(1, 150, 7_000) }) },
+      { weight: 1, arbitrary: fc.record({ restart: fc.constantFrom(0, 1) }) },
+    );
+    const runs = name === "memory" ? 40 : 8;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+        const { engine, clock } = world();
+        const ground = open();
+        // An answer takes its time, so that engines stop in the middle of it.
+        const slow: SentimentAnalyzer = { score: async (text) => clock.sleep(100).then(() => Number(text)) };
+        const begin = async (): Promise<MessagingEngine> => {
+          const each = engine(ground.connect(), { sentiment: slow });
+          await each.start();
+          return each;
+        };
+        const running: [MessagingEngine, MessagingEngine] = [await begin(), await begin()];
+        const said: number[] = [];
+        let id: string | undefined;
+        for (const each of steps) {
+          if ("say" in each) {
+            // Rounded as its text is.
+            said.push(Number(String(each.say)));
+            id = await say(running[each.by], String(each.say));
+            // Those of one millisecond have no order across engines.
+            await clock.advance(1);
+          } else if ("pass" in each) await clock.advance(each.pass);
+          else {
+            await stopped(running[each.restart], clock, 0);
+            running[each.restart] = await begin();
+          }
+        }
+        if (id === undefined) return;
+        const contact = id;
+        const expected = Math.min(said.length, 20);
+        await clock.advanceUntil(
+          async () => (await running[0].contacts.sentiment(contact)).messages.length === expected,
+        );
+        const { current, messages } = await running[0].contacts.sentiment(contact);
+        const mood = fold(said);
+        expect(current).toEqual(mood === null ? null : sentimentOf(mood));
+        expect(messages.map(({ score }) => score)).toEqual(said.toReversed().slice(0, 20));
+        const labels = said.map((_, i) => fold(said.slice(0, i + 1))?.label ?? "neutral");
+        const shifts = labels.filter((label, i) => label !== (labels[i - 1] ?? "neutral"));
+        const told = (await changes(running[0])).map(({ data }) =>
+          "to" in data ? (data.to as { label: string }).label : "",
+        );
+        expect(told.toReversed()).toEqual(shifts);
+      }),
+      { numRuns: runs },
+    );
+  });
+});
+
+it("a process that stalls over a score until another one has done its work counts nothing twice", async () => {
+  const { engine, clock } = world();
+  const storage = memory();
+  let isStalled = false;
+  const stalling = over(storage, {
+    begin(how) {
+      const group = storage.begin(how);
+      return {
+        read: async (lookups) => (isStalled ? clock.sleep(100_000) : Promise.resolve()).then(() => group.read(lookups)),
+        commit: (writes) => group.commit(writes),
+        abort: () => group.abort(),
+      };
+    },
+  });
+  const stalls: SentimentAnalyzer = {
+    score: (text) => {
+      isStalled = true;
+      return Number(text);
+    },
+  };
+  const one = engine(stalling, { sentiment: stalls });
+  await one.start();
+  const id = await say(one, "0.5");
+  await clock.advanceUntil(() => isStalled);
+  const other = engine(storage, { sentiment: numbers });
+  await other.start();
+  await clock.advance(90_000);
+  expect((await other.contacts.sentiment(id)).current).toEqual({ label: "neutral", score: 0.5 });
+  isStalled = false;
+  await clock.advance(60_000);
+  expect((await other.contacts.sentiment(id)).current).toEqual({ label: "neutral", score: 0.5 });
+});

@@ -1,0 +1,102 @@
+/** A page of another origin in a real browser, from npm alone. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium as playwright } from "playwright-core";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { shop, visitorOf } from "./world.ts";
+
+const wait = { timeout: 20_000, interval: 50 };
+
+/** What a shop's page would have: an `EventSource`, a list, and marks. */
+const page = `<!doctype html><title>Shop</title><ol></ol><script>
+  const { url, token } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  const post = (path, body) => fetch(url + path, {
+    method: "POST",
+    headers: { authorization: "Bearer " + token, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  window.opened = 0;
+  const source = new EventSource(url + "/stream?token=" + encodeURIComponent(token));
+  source.onopen = () => window.opened++;
+  source.onmessage = ({ lastEventId, data }) => {
+    const { id, body } = JSON.parse(data);
+    const item = document.createElement("li");
+    item.dataset.number = lastEventId;
+    item.textContent = body;
+    document.querySelector("ol").append(item);
+    void post("/marks", { message_id: id, mark: "read" });
+  };
+  window.say = async (body) => (await post("/messages", { body })).status;
+</script>`;
+
+async function launch(): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
+  // Unpacked there, and never found half-unpacked by another run.
+  vi.stubEnv("TMPDIR", folder);
+  const { default: chromium } = await import("@sparticuz/chromium");
+  const browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args,
+    headless: true,
+  });
+  onTestFinished(async () => {
+    await browser.close();
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return browser;
+}
+
+test("a page in Chromium that is cut off twice shows each message once, in order, as it was written", async ({
+  skip,
+}) => {
+  const browser = await launch().catch((error: unknown) =>
+    skip(`Chromium can't be started here: ${String(error).slice(0, 200)}`),
+  );
+  const pages = createServer((_, response) => response.setHeader("content-type", "text/html").end(page));
+  pages.listen(0, "127.0.0.1");
+  await once(pages, "listening");
+  onTestFinished(() => void pages.close());
+  const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+
+  const there = await shop({ webchat: { origins: [origin] } });
+  const visitor = visitorOf(there, await there.engine.webchat.open({ name: "<i>Ann</i>" }));
+  const { contact_id } = visitor.session;
+  const tab = await browser.newPage();
+  const hash = new URLSearchParams({ url: visitor.url, token: visitor.token });
+  await tab.goto(`${origin}/#${hash.toString()}`);
+  const items = (): Promise<unknown> =>
+    tab.evaluate(`[...document.querySelectorAll("li")].map((each) => [each.dataset.number ?? "", each.textContent])`);
+  const opened = (): Promise<unknown> => tab.evaluate("window.opened");
+
+  const said = ["hello", "<script>alert('x')</script>", "a\nb: c", "&lt;b&gt;", "\u{1F600} \u2028", "last"];
+  const send = (body: string | undefined): Promise<unknown> =>
+    there.engine.messages.send({ to: contact_id, channel: "webchat", body: body ?? "" });
+  const shown = (n: number): Promise<void> =>
+    vi.waitFor(async () => {
+      expect(await items()).toEqual(said.slice(0, n).map((body, i) => [String(i + 1), body]));
+    }, wait);
+  await send(said[0]);
+  await send(said[1]);
+  await shown(2);
+  for (const round of [1, 2]) {
+    there.cut();
+    await send(said[2 * round]);
+    await send(said[2 * round + 1]);
+    await shown(2 * round + 2);
+    expect(await opened()).toBe(round + 1);
+  }
+  await vi.waitFor(async () => {
+    const sent = (await there.engine.messages.list({ direction: "outbound" })).data;
+    expect(sent.map(({ status }) => status)).toEqual(said.map(() => "read"));
+  }, wait);
+
+  const words = '<b>hi</b> & "so" \u0007';
+  expect(await tab.evaluate(`window.say(${JSON.stringify(words)})`)).toBe(201);
+  const [inbound] = (await there.engine.messages.list({ direction: "inbound" })).data;
+  expect(inbound).toMatchObject({ body: words, contact_id });
+}, 60_000);

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { messages } from "../../src/domain/messages/rows.ts";
+import { mail, mailboxes } from "../../src/domain/webchat/rows.ts";
+import { TidingsError } from "../../src/errors.ts";
+import { silent } from "../../src/ports/logger.ts";
+import type { OutboundMessage } from "../../src/ports/transport.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import { schema } from "../../src/schema.ts";
+import { seededRandom } from "../../src/testing/index.ts";
+import { Store } from "../../src/transactions/store.ts";
+import { webchatTransport } from "../../src/webchat/transport.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const entriesIn = (storage: StoragePort) =>
+  storage.reader.range({ index: mail.primary, prefix: [], order: "ascending", limit: 1_000 });
+
+const numbers = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+
+async function send(engine: MessagingEngine, to: string, body: string): Promise<string> {
+  return (await engine.messages.send({ to, channel: "webchat", body })).id;
+}
+
+/** A storage that commits what has mail in it, and then loses the answer, as often as `losing` says. */
+function losing(storage: StoragePort, line: { losing: number }): StoragePort {
+  const hasMail = (writes: readonly Write[]): boolean => writes.some(({ collection }) => collection === mail);
+  return over(storage, {
+    begin(how) {
+      const group = storage.begin(how);
+      return {
+        read: (lookups) => group.read(lookups),
+        abort: () => group.abort(),
+        async commit(writes) {
+          await group.commit(writes);
+          if (line.losing === 0 || !hasMail(writes)) return;
+          line.losing--;
+          throw new TidingsError("storage_unavailable", "The answer is lost.");
+        },
+      };
+    },
+  });
+}
+
+describe.each(storages)("a mailbox on $name", ({ open }) => {
+  it("has each message once, in its conversation's order, without gaps, whatever several engines hand over at once", async () => {
+    const { engine, clock } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const engines = [engine(storage), engine(ground.connect())];
+    const [one] = engines;
+    if (one === undefined) return;
+    const visitors = [await one.webchat.open(), await one.webchat.open(), await one.webchat.open()];
+    await Promise.all(engines.map((each) => each.start()));
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) => send(engines[i % 2] ?? one, visitors[i % 3]?.contact_id ?? "", String(i))),
+    );
+    await clock.advanceUntil(async () => (await entriesIn(storage)).length >= 60);
+    await clock.advance(1_000);
+    const entries = await entriesIn(storage);
+    expect(entries).toHaveLength(60);
+    const range = { index: messages.primary, prefix: [], order: "ascending", limit: 100 } as const;
+    const sequences = new Map((await storage.reader.range(range)).map((row) => [row["id"], Number(row["sequence"])]));
+    for (const { contact_id } of visitors) {
+      const sent = (await one.messages.list({ contact_id, limit: 100 })).data;
+      const address = sent[0]?.to;
+      const own = entries.filter((entry) => entry["address"] === address);
+      expect(own.map(({ number }) => number)).toEqual(numbers(20));
+      const inThread = sent.map(({ id }) => id).toSorted((a, b) => (sequences.get(a) ?? 0) - (sequences.get(b) ?? 0));
+      expect(own.map(({ message_id }) => message_id)).toEqual(inThread);
+      expect(sent.every(({ status }) => status === "sent")).toBe(true);
+    }
+  });
+
+  it("has a message once whose hand-over was done and its answer lost, and the message is settled", async () => {
+    const { engine, clock } = world();
+    const line = { losing: 2 };
+    const ground = open();
+    const storage = ground.connect();
+    const one = engine(losing(storage, line));
+    const { contact_id } = await one.webchat.open();
+    await one.start();
+    const ids = [await send(one, contact_id, "a"), await send(one, contact_id, "b"), await send(one, contact_id, "c")];
+    await clock.advanceUntil(async () => {
+      const all = await Promise.all(ids.map((id) => one.messages.get(id)));
+      return all.every(({ status }) => status === "sent");
+    });
+    expect(line.losing).toBe(0);
+    const entries = await entriesIn(storage);
+    expect(entries.map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(entries.map(({ message_id }) => message_id)).toEqual(ids);
+  });
+
+  it("has a message once that is handed over again, by several at once too", async () => {
+    const { engine, clock } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const one = engine(storage);
+    const { contact_id } = await one.webchat.open();
+    await one.start();
+    const id = await send(one, contact_id, "a");
+    await clock.advanceUntil(async () => (await one.messages.get(id)).status === "sent");
+    const [row] = await storage.reader.range({ index: messages.primary, prefix: [], order: "ascending", limit: 1 });
+    const message = row as unknown as OutboundMessage;
+    const store = new Store({ port: ground.connect(), schema, clock, random: seededRandom(9), logger: silent });
+    await store.open();
+    const transport = webchatTransport(store);
+    const context = { attempt_id: "att_1", number: 1, started_at: 0, signal: new AbortController().signal } as const;
+    const again = { ...message, message_id: id as OutboundMessage["message_id"] };
+    const answers = await Promise.all([transport.send(again, context), transport.send(again, context)]);
+    expect(answers).toEqual([1, 2].map(() => ({ outcome: "accepted", provider_message_id: id })));
+    expect(await entriesIn(storage)).toHaveLength(1);
+    await store.close();
+  });
+
+  it("is another one for each address, and one contact's addresses all get what it is sent", async () => {
+    const { engine, clock } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    const [kept, merged] = [await one.webchat.open(), await one.webchat.open()];
+    await one.start();
+    await one.contacts.merge(kept.contact_id, merged.contact_id);
+    await send(one, kept.contact_id, "to both");
+    await clock.advanceUntil(async () => (await entriesIn(storage)).length === 2);
+    const entries = await entriesIn(storage);
+    expect(new Set(entries.map(({ address }) => address)).size).toBe(2);
+    expect(entries.map(({ number }) => number)).toEqual([1, 1]);
+    const boxes = await storage.reader.range({ index: mailboxes.primary, prefix: [], order: "ascending", limit: 9 });
+    expect(boxes.map(({ last_number }) => last_number)).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,61 @@
+import { createSecretKey } from "node:crypto";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { pace } from "../../src/domain/webchat/rules.ts";
+import { signToken, verifyToken } from "../../src/domain/webchat/token.ts";
+import type { WebchatSessionId } from "../../src/ids.ts";
+
+it("a session may write 20 messages in any ten seconds, and no message is refused when fewer came", () => {
+  const gap = fc.oneof(fc.nat({ max: 900 }), fc.constantFrom(0, 1, 499, 500, 501, 10_000));
+  // At an even pace, what came ten seconds ago to the millisecond matters.
+  const even = fc.constantFrom(499, 500, 501).map((each) => Array.from({ length: 60 }, () => each));
+  const gaps = fc.oneof(fc.array(gap, { maxLength: 120 }), even);
+  fc.assert(
+    fc.property(gaps, (list) => {
+      let now = 1_000_000;
+      let recent: readonly number[] = [];
+      const admitted: number[] = [];
+      for (const gap of list) {
+        now += gap;
+        const lately = admitted.filter((at) => at > now - 10_000);
+        const verdict = pace(recent, now);
+        expect(verdict.admitted).toBe(lately.length < 20);
+        if (verdict.admitted) {
+          ({ recent } = verdict);
+          expect(recent.length).toBeLessThanOrEqual(20);
+          admitted.push(now);
+        } else {
+          expect(pace(recent, now + verdict.retryAfterMs).admitted).toBe(true);
+          expect(pace(recent, now + verdict.retryAfterMs - 1).admitted).toBe(false);
+        }
+      }
+    }),
+  );
+});
+
+const secret = createSecretKey(Buffer.alloc(32, 7));
+const ulid = fc.stringMatching(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+const expiry = fc.nat({ max: 4_102_444_800_000 });
+
+it("a token proves its session and its expiry, and with anything changed nothing", () => {
+  fc.assert(
+    fc.property(
+      ulid,
+      expiry,
+      fc.nat(),
+      fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 1 }),
+      (id, at, place, other) => {
+        const session_id: WebchatSessionId = `wcs_${id}`;
+        const token = signToken(secret, session_id, at);
+        expect(verifyToken(secret, token)).toEqual({ session_id, expires_at: at });
+        const i = place % token.length;
+        const changed = token.slice(0, i) + other + token.slice(i + 1);
+        if (changed !== token) expect(verifyToken(secret, changed)).toBeUndefined();
+        expect(verifyToken(createSecretKey(Buffer.alloc(32, 8)), token)).toBeUndefined();
+        for (const text of [`${token}=`, `${token} `, token.slice(1), token.toLowerCase(), ""]) {
+          expect(verifyToken(secret, text)).toBeUndefined();
+        }
+      },
+    ),
+  );
+});

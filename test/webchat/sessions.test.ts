@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import { forgetVisitor } from "../../src/commands/steps/forget-visitor.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { mail, mailboxes, webchatSessions } from "../../src/domain/webchat/rows.ts";
+import type { WebchatSession } from "../../src/domain/webchat/types.ts";
+import { silent } from "../../src/ports/logger.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { schema } from "../../src/schema.ts";
+import { seededRandom } from "../../src/testing/index.ts";
+import { Store } from "../../src/transactions/store.ts";
+import { call, jsonOf } from "../http/call.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const hourMs = 3_600_000;
+
+async function write(
+  { api }: Pick<MessagingEngine, "api">,
+  { id, token }: Pick<WebchatSession, "id" | "token">,
+  body: object,
+  headers: readonly string[] = [],
+): Promise<Awaited<ReturnType<typeof call>>> {
+  return call(api, {
+    method: "POST",
+    path: `/v1/webchat/sessions/${id}/messages`,
+    ...(token === null ? {} : { key: token }),
+    headers,
+    body,
+  });
+}
+
+const rowsOf = (storage: StoragePort, { primary: index }: typeof webchatSessions | typeof mail | typeof mailboxes) =>
+  storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
+
+describe.each(storages)("webchat sessions on $name", ({ open }) => {
+  it("make a new visitor a contact, and take what it writes in as its conversation, markup and all", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const session = await one.webchat.open({ name: '<b>Ann</b> & "Bob"' });
+    expect(session).toMatchObject({ inbox: "sandbox", contact_id: expect.stringMatching(/^ct_/) as unknown });
+    const body = "<script>alert('x')</script>\r\nSet-Cookie: a=b\u2028\u0007 \u{1F600}";
+    const answer = await write(one, session, { body });
+    expect(answer.status).toBe(201);
+    expect(jsonOf(answer)).toMatchObject({ direction: "inbound", body, author: "contact", media: [] });
+    expect(Object.keys(jsonOf(answer)).toSorted()).toEqual([
+      "author",
+      "body",
+      "created_at",
+      "direction",
+      "id",
+      "media",
+    ]);
+    const message = await one.messages.get(String(jsonOf(answer)["id"]));
+    expect(message).toMatchObject({ channel: "webchat", body, contact_id: session.contact_id, to: "sandbox" });
+    const { data } = await one.events.list({ type: "message.received" });
+    expect(data[0]?.data).toMatchObject({ contact: { name: '<b>Ann</b> & "Bob"' }, body, channel: "webchat" });
+  });
+
+  it("let a known contact go on where it was, and refuse one that is not known", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });
+    const first = await one.webchat.open({ contact_id });
+    const second = await one.webchat.open({ contact_id });
+    expect([first.contact_id, second.contact_id]).toEqual([contact_id, contact_id]);
+    const said = [await write(one, first, { body: "a" }), await write(one, second, { body: "b" })];
+    const messages = await Promise.all(said.map((answer) => one.messages.get(String(jsonOf(answer)["id"]))));
+    expect(new Set(messages.map(({ conversation_id }) => conversation_id)).size).toBe(1);
+    expect(messages.map((message) => message.contact_id)).toEqual([contact_id, contact_id]);
+    const refusal = { code: "validation_failed", errors: [{ pointer: "/contact_id" }] };
+    await expect(one.webchat.open({ contact_id: "ct_01JZZZZZZZZZZZZZZZZZZZZZZZ" })).rejects.toMatchObject(refusal);
+    await expect(one.webchat.open({ contact_id, name: "Ann" })).rejects.toMatchObject({
+      errors: [{ pointer: "/name" }],
+    });
+    await expect(one.webchat.open({ inbox: "+15005559999" })).rejects.toMatchObject({
+      code: "no_sender",
+      errors: [{ pointer: "/inbox" }],
+    });
+    await expect(one.account(undefined, { mode: "live" }).webchat.open({ contact_id })).rejects.toMatchObject({
+      code: "no_sender",
+    });
+  });
+
+  it("work in live mode in an inbox that the host made", async () => {
+    const { engine } = world();
+    const live = engine(open().connect()).account(undefined, { mode: "live" });
+    await live.senders.create({ address: "shop", channels: ["webchat"], transport: "webchat" });
+    expect(await live.webchat.open()).toMatchObject({ inbox: "shop" });
+  });
+
+  it("show the token once, and let in nobody without it, nor by another session's, nor when it is over", async () => {
+    const { engine, clock } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    const [session, other] = [await one.webchat.open({}, { idempotencyKey: "k" }), await one.webchat.open()];
+    expect(await one.webchat.open({}, { idempotencyKey: "k" })).toEqual({ ...session, token: null });
+    const { secret } = await one.apiKeys.create({ name: "key" });
+    const body = { body: "hi" };
+    const codeOf = async (id: string, token: string | null): Promise<unknown> =>
+      jsonOf(await write(one, { id: id as WebchatSession["id"], token }, body))["code"];
+    expect(await codeOf(session.id, null)).toBe("missing_visitor_token");
+    expect(await codeOf(session.id, secret)).toBe("invalid_visitor_token");
+    expect(await codeOf(session.id, other.token)).toBe("invalid_visitor_token");
+    expect(await codeOf("wcs_01JZZZZZZZZZZZZZZZZZZZZZZZ", other.token)).toBe("invalid_visitor_token");
+    expect(await codeOf("__proto__", other.token)).toBe("invalid_visitor_token");
+    const asKey = await call(one.api, { path: "/v1/messages", key: session.token ?? "" });
+    expect(jsonOf(asKey)).toMatchObject({ status: 401, code: "invalid_api_key" });
+    const twice = await call(one.api, {
+      method: "POST",
+      path: `/v1/webchat/sessions/${session.id}/messages?token=${session.token}&token=${session.token}`,
+      body,
+    });
+    expect(jsonOf(twice)).toMatchObject({ status: 401, code: "invalid_visitor_token" });
+
+    await clock.advance(24 * hourMs - 1);
+    expect((await write(one, session, body)).status).toBe(201);
+    await clock.advance(1);
+    const over = await write(one, session, body);
+    expect(jsonOf(over)).toMatchObject({ status: 401, code: "expired_visitor_token" });
+    expect(over.headers["WWW-Authenticate"]).toBe('Bearer error="invalid_token"');
+    await one.start();
+    await clock.advance(600_001);
+    expect(await rowsOf(storage, webchatSessions)).toEqual([]);
+  });
+
+  it("make one message of what a browser sends twice, and each browser's own keys of theirs", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const [session, other] = [await one.webchat.open(), await one.webchat.open()];
+    const first = await write(one, session, { body: "once", client_id: "1" });
+    expect(jsonOf(await write(one, session, { body: "once", client_id: "1" }))["id"]).toBe(jsonOf(first)["id"]);
+    expect(jsonOf(await write(one, other, { body: "once", client_id: "1" }))["id"]).not.toBe(jsonOf(first)["id"]);
+    const key = ["Idempotency-Key", "k"];
+    const said = await write(one, session, { body: "a" }, key);
+    const again = await write(one, session, { body: "a" }, key);
+    expect([again.body, again.headers["Idempotent-Replayed"]]).toEqual([said.body, "true"]);
+    expect((await write(one, other, { body: "other" }, key)).status).toBe(201);
+    await expect(one.messages.send({ to: "+15005550001", body: "x" }, { idempotencyKey: "k" })).resolves.toBeDefined();
+    // What was redacted is in no stored answer either.
+    await one.messages.redact(String(jsonOf(said)["id"]));
+    expect(jsonOf(await write(one, session, { body: "a" }, key))).toMatchObject({ status: 410, code: "erased" });
+  });
+
+  it("refuse more than 20 messages in ten seconds, and tell when to go on", async () => {
+    const { engine, clock } = world();
+    const one = engine(open().connect());
+    const [session, other] = [await one.webchat.open(), await one.webchat.open()];
+    for (let i = 0; i < 20; i++) {
+      expect((await write(one, session, { body: String(i) })).status).toBe(201);
+      await clock.advance(100);
+    }
+    const refused = await write(one, session, { body: "20" });
+    expect(jsonOf(refused)).toMatchObject({ status: 429, code: "rate_limited", retryable: true });
+    expect(refused.headers["Retry-After"]).toBe("8");
+    expect((await write(one, other, { body: "20" })).status).toBe(201);
+    await clock.advance(8_000);
+    expect((await write(one, session, { body: "20" })).status).toBe(201);
+  });
+
+  it("end when what the address has is forgotten, or its inbox is removed", async () => {
+    const { engine, clock } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const one = engine(storage);
+    const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });
+    const sessions = [];
+    for (let i = 0; i < 5; i++) sessions.push(await one.webchat.open({ contact_id }));
+    await one.start();
+    for (let i = 0; i < 5; i++) await one.messages.send({ to: contact_id, channel: "webchat", body: String(i) });
+    await clock.advanceUntil(async () => (await rowsOf(storage, mail)).length === 5);
+    const [session] = sessions;
+    if (session === undefined) return;
+    expect((await write(one, session, { body: "here" })).status).toBe(201);
+    const store = new Store({ port: ground.connect(), schema, clock, random: seededRandom(9), logger: silent });
+    await store.open();
+    const [{ address } = { address: "" }] = await rowsOf(storage, webchatSessions);
+    const forget = (): Promise<boolean> =>
+      store.commit((tx) =>
+        forgetVisitor(tx, { account_id: one.account().scope.account_id, mode: "sandbox" }, String(address), 3),
+      );
+    expect([await forget(), await forget()]).toEqual([false, true]);
+    await store.close();
+    expect([
+      await rowsOf(storage, webchatSessions),
+      await rowsOf(storage, mail),
+      await rowsOf(storage, mailboxes),
+    ]).toEqual([[], [], []]);
+    expect(jsonOf(await write(one, session, { body: "gone" }))).toMatchObject({ status: 404, code: "not_found" });
+
+    const inbox = (await one.senders.list()).data.find(({ transport }) => transport === "webchat");
+    const last = await one.webchat.open();
+    await one.senders.remove(inbox?.id ?? "");
+    expect(jsonOf(await write(one, last, { body: "hi" }))).toMatchObject({ status: 404, code: "not_found" });
+  });
+});

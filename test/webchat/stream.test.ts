@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { type Mounting, mountings } from "../http/servers.ts";
+import { over } from "../support/over.ts";
+import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
+
+/** Well before a quiet stream looks by itself whether there is something. */
+const wait = { timeout: 8_000 };
+
+async function send({ engine }: Pick<Shop, "engine">, { session }: Visitor, body: string): Promise<string> {
+  return (await engine.messages.send({ to: session.contact_id, channel: "webchat", body })).id;
+}
+
+/** A storage that tells nobody of what others commit. */
+function alone(): StoragePort {
+  return over(memory(), { watch: () => () => {} });
+}
+
+const bodies = ({ told }: Tab): (string | null)[] => told.map(({ message }) => message.body);
+const upTo = (n: number): string[] => Array.from({ length: n }, (_, i) => String(i + 1));
+
+/** The next `count` events of a stream, read by hand. */
+async function read(url: string, headers: Readonly<Record<string, string>>, count: number): Promise<unknown[]> {
+  const left = new AbortController();
+  const { body } = await fetch(url, { headers, signal: left.signal });
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const data = (): unknown[] =>
+    [...text.matchAll(/^data: (.*)$/gm)].map(([, json = ""]) => JSON.parse(json) as unknown);
+  while (reader !== undefined && data().length < count) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += value;
+  }
+  left.abort();
+  return data();
+}
+
+test("a browser that is cut off twice sees each message once, in order, and what it had is delivered, however it is mounted", async () => {
+  await Promise.all(mountings.map(isCutTwice));
+});
+
+async function isCutTwice(mounting: Mounting): Promise<void> {
+  const there = await shop({}, { mounting });
+  const visitor = visitorOf(there, await there.engine.webchat.open());
+  const first = await send(there, visitor, "1");
+  const tab = openTab(visitor);
+  await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(1)), wait);
+  for (const round of [1, 2]) {
+    there.cut();
+    await send(there, visitor, String(2 * round));
+    await send(there, visitor, String(2 * round + 1));
+    await vi.waitFor(
+      () => expect([mounting.name, ...bodies(tab)]).toEqual([mounting.name, ...upTo(2 * round + 1)]),
+      wait,
+    );
+    expect(tab.opened()).toBe(round + 1);
+  }
+  expect(tab.told.map(({ id }) => id)).toEqual(upTo(5));
+  // It came again after the third: that one and those before it had reached it, by the header alone.
+  const statuses = (await there.engine.messages.list({ limit: 100 })).data.map(({ status }) => status);
+  expect(statuses.toReversed()).toEqual(["delivered", "delivered", "delivered", "sent", "sent"]);
+  const { data } = await there.engine.messages.timeline(first);
+  expect(data.filter(({ type }) => type === "receipt")).toHaveLength(1);
+}
+
+test("a visitor goes on in another process where it was in the first", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidings-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const connect = () => sqlite({ file: join(folder, "test.db") });
+  const [one, other] = [await shop({}, { storage: connect() }), await shop({}, { storage: connect() })];
+  const session = await one.engine.webchat.open();
+  const [here, there] = [visitorOf(one, session), visitorOf(other, session)];
+  for (const body of upTo(3)) await send(one, here, body);
+  const [first] = await read(`${here.url}/stream?token=${here.token}`, {}, 1);
+  expect(first).toMatchObject({ body: "1" });
+  const headers = { "Last-Event-ID": "1", authorization: `Bearer ${there.token}` };
+  expect(await read(`${there.url}/stream`, headers, 2)).toMatchObject([{ body: "2" }, { body: "3" }]);
+  // What the first one commits reaches who listens at the other.
+  const tab = openTab(there);
+  await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(3)), wait);
+  await send(one, here, "4");
+  await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(4)), wait);
+});
+
+test("words come as they were written, and not at all once they are redacted", async () => {
+  const there = await shop({}, { storage: alone() });
+  const visitor = visitorOf(there, await there.engine.webchat.open());
+  const body = "<img src=x onerror=alert(1)>\nid: 99\n\ndata: forged\r\nevent: x \u2028 \u{1F600}";
+  const tab = openTab(visitor);
+  await send(there, visitor, body);
+  await vi.waitFor(() => expect(bodies(tab)).toEqual([body]), wait);
+  expect(tab.told[0]?.id).toBe("1");
+  const secret = await send(there, visitor, "secret");
+  await vi.waitFor(() => expect(bodies(tab)).toEqual([body, "secret"]), wait);
+  await there.engine.messages.redact(secret);
+  const again = openTab(visitor);
+  await vi.waitFor(() => expect(bodies(again)).toEqual([body, null]), wait);
+});
+
+test("a new session begins with what is new, and marks what its browser says", async () => {
+  const there = await shop();
+  const before = visitorOf(there, await there.engine.webchat.open());
+  await send(there, before, "old");
+  await vi.waitFor(async () => expect(await read(`${before.url}/stream?token=${before.token}`, {}, 1)).toHaveLength(1));
+  const { contact_id } = before.session;
+  const now = visitorOf(there, await there.engine.webchat.open({ contact_id }));
+  const stranger = visitorOf(there, await there.engine.webchat.open());
+  const tab = openTab(now);
+  const message_id = await send(there, now, "new");
+  await vi.waitFor(() => expect(bodies(tab)).toEqual(["new"]), wait);
+  const statusOf = async (): Promise<string> => (await there.engine.messages.get(message_id)).status;
+  expect((await stranger.post("/marks", { message_id, mark: "read" })).status).toBe(404);
+  expect((await now.post("/marks", { message_id, mark: "seen" })).status).toBe(422);
+  expect(await statusOf()).toBe("sent");
+  const events: string[] = [];
+  there.engine.on("message.sent", ({ data }) => void events.push(data.status));
+  for (const mark of ["delivered", "delivered", "read", "delivered", "read"]) {
+    expect((await now.post("/marks", { message_id, mark })).status).toBe(204);
+  }
+  expect(await statusOf()).toBe("read");
+  expect(events).toEqual(["delivered"]);
+  const { data } = await there.engine.messages.timeline(message_id);
+  expect(data.filter(({ type }) => type === "receipt")).toHaveLength(2);
+});
+
+test("a stream is refused without its token, for a number that is none, and beyond five; and ends when the engine stops", async () => {
+  const there = await shop({}, { storage: alone() });
+  const visitor = visitorOf(there, await there.engine.webchat.open());
+  const other = visitorOf(there, await there.engine.webchat.open());
+  const statusOf = async (query: string): Promise<number> => (await fetch(`${visitor.url}/stream${query}`)).status;
+  expect(await statusOf("")).toBe(401);
+  expect(await statusOf(`?token=${other.token}`)).toBe(401);
+  expect(await statusOf(`?token=${visitor.token}&last_event_id=x`)).toBe(422);
+  const left = new AbortController();
+  const open = (): Promise<Response> => fetch(`${visitor.url}/stream?token=${visitor.token}`, { signal: left.signal });
+  const streams = [await open(), await open(), await open(), await open(), await open()];
+  expect(streams.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual(
+    streams.map(() => [200, "text/event-stream"]),
+  );
+  expect((await open()).status).toBe(503);
+  expect((await fetch(`${other.url}/stream?token=${other.token}`, { signal: left.signal })).status).toBe(200);
+  left.abort();
+  // Who has left makes room.
+  await vi.waitFor(async () => {
+    const again = new AbortController();
+    const answer = await fetch(`${visitor.url}/stream?token=${visitor.token}`, { signal: again.signal });
+    again.abort();
+    expect(answer.status).toBe(200);
+  }, wait);
+  const last = await fetch(`${visitor.url}/stream?token=${visitor.token}`);
+  const ended = last.text();
+  await there.engine.stop({ deadlineMs: 1_000 });
+  expect(await ended).toBe("retry: 2000\n\n");
+});
+
+test("pages of the origins that the host named may call visitors' routes, and no others anything", async () => {
+  const there = await shop({ webchat: { origins: ["https://shop.example"] } });
+  const visitor = visitorOf(there, await there.engine.webchat.open());
+  const preflight = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
+  const asked = async (path: string, origin: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${there.base}${path}`, { ...init, headers: { origin, ...(init.headers as object) } });
+  const path = `/v1/webchat/sessions/${visitor.session.id}/messages`;
+  const options = { method: "OPTIONS", headers: preflight };
+  const allowed = await asked(path, "https://shop.example", options);
+  expect(allowed.status).toBe(204);
+  expect(Object.fromEntries(allowed.headers)).toMatchObject({
+    "access-control-allow-origin": "https://shop.example",
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
+    vary: "Origin",
+  });
+  expect(allowed.headers.get("access-control-allow-credentials")).toBeNull();
+  const origins = async (where: string, origin: string, init?: RequestInit): Promise<string | null> =>
+    (await asked(where, origin, init)).headers.get("access-control-allow-origin");
+  expect(await origins(path, "https://evil.example", options)).toBeNull();
+  expect(await origins(path, "https://shop.example.evil.example", options)).toBeNull();
+  // Errors can be read too.
+  expect(await origins(path, "https://shop.example", { method: "POST" })).toBe("https://shop.example");
+  for (const keys of ["/v1/messages", "/v1/webchat/sessions"]) {
+    expect(await origins(keys, "https://shop.example", options)).toBeNull();
+    expect(await origins(keys, "https://shop.example", { method: "POST" })).toBeNull();
+  }
+  const none = await shop();
+  const answer = await fetch(`${none.base}${path}`, {
+    ...options,
+    headers: { ...preflight, origin: "https://shop.example" },
+  });
+  expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([204, null]);
+});

@@ -1,0 +1,79 @@
+/** An engine on real time with a visitor at a browser, over real sockets. */
+import { EventSource } from "eventsource";
+import { onTestFinished } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { nodeHandler } from "../../adapters/http/node.ts";
+import { system } from "../../adapters/system/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import type { WebchatMessage, WebchatSession } from "../../src/domain/webchat/types.ts";
+import type { EngineOptions } from "../../src/options.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { type Mounting, serve } from "../http/servers.ts";
+
+export interface Shop {
+  readonly engine: MessagingEngine;
+  /** Of the API. */
+  readonly base: string;
+  readonly port: number;
+  /** Closes the sockets that are open, as a network does. */
+  cut(): void;
+}
+
+export async function shop(
+  options: Partial<EngineOptions> = {},
+  { storage = memory(), mounting }: { readonly storage?: StoragePort; readonly mounting?: Mounting } = {},
+): Promise<Shop> {
+  const engine = new MessagingEngine({ storage, transports: [sandbox()], ...system(), ...options });
+  const running = await serve(mounting ?? { prefix: "", listener: nodeHandler }, engine);
+  onTestFinished(async () => {
+    await engine.stop({ deadlineMs: 1_000 });
+    await running[Symbol.asyncDispose]();
+  });
+  await engine.start();
+  const { base, port, server } = running;
+  return { engine, base, port, cut: () => server.closeAllConnections() };
+}
+
+export interface Visitor {
+  readonly session: WebchatSession;
+  readonly token: string;
+  /** The routes of its session. */
+  readonly url: string;
+  post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+export function visitorOf({ base }: Pick<Shop, "base">, session: WebchatSession): Visitor {
+  const { id, token } = session;
+  const url = `${base}/v1/webchat/sessions/${id}`;
+  return {
+    session,
+    token: token ?? "",
+    url,
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      }),
+  };
+}
+
+/** A tab: what an `EventSource` in it was told, under the number that it came with. */
+export interface Tab {
+  readonly told: { readonly id: string; readonly message: WebchatMessage }[];
+  readonly opened: () => number;
+  readonly source: EventSource;
+}
+
+export function openTab({ url, token }: Pick<Visitor, "url" | "token">): Tab {
+  const source = new EventSource(`${url}/stream?token=${encodeURIComponent(token)}`);
+  onTestFinished(() => source.close());
+  const told: Tab["told"][number][] = [];
+  let opened = 0;
+  source.addEventListener("open", () => void opened++);
+  source.addEventListener("message", ({ lastEventId, data }) => {
+    told.push({ id: lastEventId, message: JSON.parse(String(data)) as WebchatMessage });
+  });
+  return { told, opened: () => opened, source };
+}

@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type FailingStreak, isGivenUp, withFailure } from "../../src/domain/webhooks/failing.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const start = Date.UTC(2026, 0, 1, 12);
+
+/** Failures at these times, and whether the last of them ends the endpoint. */
+function givenUpAfter(times: readonly number[]): boolean {
+  let streak: FailingStreak | null = null;
+  for (const at of times) streak = withFailure(streak, at);
+  return streak !== null && isGivenUp(streak, times.at(-1) ?? 0);
+}
+
+const every = (ms: number, count: number): number[] => Array.from({ length: count }, (_, i) => start + i * ms);
+
+describe("an endpoint that fails is given up", () => {
+  test.each<[string, number[], boolean]>([
+    ["after five days of failure", every(12 * hourMs, 11), true],
+    ["not a moment before", [...every(12 * hourMs, 10), start + 5 * dayMs - 1], false],
+    ["not for a thousand failures on four days", every(5 * 60_000, 1_000), false],
+    ["not for nine attempts in a month", every(3 * dayMs, 9), false],
+    ["not for ten attempts on two days", [...every(hourMs, 9), start + 20 * dayMs], false],
+  ])("%s", (_, times, expected) => {
+    expect(givenUpAfter(times)).toBe(expected);
+  });
+
+  test("by the time since the first failure, the attempts and their days, since its last success", () => {
+    const step = fc.record({
+      after: fc.integer({ min: 0, max: 30 * hourMs }),
+      succeeds: fc.nat(15).map((n) => n === 0),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        let now = start;
+        let streak: FailingStreak | null = null;
+        let failures: number[] = [];
+        for (const { after, succeeds } of steps) {
+          now += after;
+          failures = succeeds ? [] : [...failures, now];
+          streak = succeeds ? null : withFailure(streak, now);
+          const days = new Set(failures.map((at) => new Date(at).toISOString().slice(0, 10)));
+          const expected = failures.length >= 10 && days.size >= 3 && now - (failures[0] ?? now) >= 5 * dayMs;
+          expect(streak !== null && isGivenUp(streak, now)).toBe(expected);
+        }
+      }),
+    );
+  });
+
+  test("never sooner for a clock that steps back and forth", () => {
+    const swinging = Array.from({ length: 100 }, (_, i) => start + (i % 2) * dayMs);
+    let streak: FailingStreak | null = null;
+    for (const at of swinging) streak = withFailure(streak, at);
+    expect(streak).toMatchObject({ attempts: 100, days: 2 });
+  });
+});

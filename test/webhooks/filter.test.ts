@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { eventTypes } from "../../src/domain/events/types.ts";
+import { eventPatterns, patternsOf, withoutCovered } from "../../src/domain/webhooks/filter.ts";
+
+describe("an event filter", () => {
+  test("may ask for all, for kinds, for types by name", () => {
+    expect(eventPatterns).toEqual(expect.arrayContaining(["*", "message.*", "agent.*", "agent.run.*", ...eventTypes]));
+    expect(patternsOf("message.sent")).toEqual(["*", "message.*", "message.sent"]);
+    expect(patternsOf("agent.run.completed")).toEqual(["*", "agent.*", "agent.run.*", "agent.run.completed"]);
+  });
+
+  test.each([
+    [["message.sent", "message.*"], ["message.*"]],
+    [["contact.created", "*", "message.*"], ["*"]],
+    [
+      ["message.sent", "contact.created", "message.sent"],
+      ["message.sent", "contact.created"],
+    ],
+    [["agent.run.*", "agent.*", "agent.run.completed"], ["agent.*"]],
+  ])("%j says no more than %j", (filter, narrowed) => {
+    expect(withoutCovered(filter)).toEqual(narrowed);
+  });
+
+  test("takes an event by exactly one of its patterns, and the events that it says", () => {
+    const takes = (pattern: string, type: string): boolean =>
+      new RegExp(`^${pattern.replaceAll(".", "\\.").replace("*", ".+")}$`).test(type);
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...eventPatterns), { maxLength: 6 }),
+        fc.constantFrom(...eventTypes),
+        (filter, type) => {
+          const index = new Set(withoutCovered(filter));
+          const found = patternsOf(type).filter((key) => index.has(key));
+          expect(found).toHaveLength(filter.some((pattern) => takes(pattern, type)) ? 1 : 0);
+        },
+      ),
+    );
+  });
+});

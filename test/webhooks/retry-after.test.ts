@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { longestRetryAfterMs, retryAfterMs } from "../../src/domain/webhooks/retry-after.ts";
+
+/** Of RFC 9110's own example: Sun, 06 Nov 1994 08:49:37 GMT. */
+const then = Date.UTC(1994, 10, 6, 8, 49, 37);
+
+describe("Retry-After", () => {
+  test.each([
+    ["120", 120_000],
+    ["0", 0],
+    [" 5 ", 5_000],
+    ["1.2", 2_000],
+    ["0.001", 1_000],
+    ["99999999999", longestRetryAfterMs],
+    ["9".repeat(400), longestRetryAfterMs],
+    ["-5", undefined],
+    ["+5", undefined],
+    ["1e3", undefined],
+    ["0x10", undefined],
+    ["5, 10", undefined],
+    ["soon", undefined],
+    ["", undefined],
+    [undefined, undefined],
+    ["2026-01-01", undefined],
+    ["Sunny with clouds", undefined],
+  ])("%j asks for %j", (header, expected) => {
+    expect(retryAfterMs(header, then)).toBe(expected);
+  });
+
+  test.each(["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])(
+    "knows the date %s",
+    (header) => {
+      expect(retryAfterMs(header, then - 30_000)).toBe(30_000);
+      expect(retryAfterMs(header, then + 30_000)).toBe(0);
+      expect(retryAfterMs(header, then - 10 * longestRetryAfterMs)).toBe(longestRetryAfterMs);
+    },
+  );
+
+  test("is never negative nor longer than a day, whatever it says", () => {
+    const words = fc.oneof(
+      fc.string(),
+      fc.double().map(String),
+      fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+    );
+    fc.assert(
+      fc.property(words, fc.integer({ min: 0, max: 4e12 }), (header, now) => {
+        const asked = retryAfterMs(header, now) ?? 0;
+        expect(asked).toBeGreaterThanOrEqual(0);
+        expect(asked).toBeLessThanOrEqual(longestRetryAfterMs);
+      }),
+    );
+  });
+});

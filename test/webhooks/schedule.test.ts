@@ -1,0 +1,190 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  delays,
+  isGone,
+  isSuccess,
+  longestAttemptMs,
+  mostAttempts,
+  mostJitter,
+  nextAttempt,
+  type PastAttempt,
+  pauseOf,
+} from "../../src/domain/webhooks/schedule.ts";
+import type { HttpOutcome } from "../../src/ports/http-client.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const start = Date.UTC(2026, 0, 1);
+
+const answered = (status: number, retryAfter?: string): HttpOutcome => ({
+  outcome: "answered",
+  status,
+  headers: retryAfter === undefined ? {} : { "retry-after": retryAfter },
+  body: new Uint8Array(),
+  truncated: false,
+  address: "192.0.2.1",
+});
+const timedOut: HttpOutcome = {
+  outcome: "failed",
+  code: "response_timeout",
+  message: "",
+  sent: true,
+  address: null,
+  partial: null,
+};
+
+const failure: fc.Arbitrary<HttpOutcome> = fc.oneof(
+  fc.constant(timedOut),
+  fc.constantFrom(101, 199, 301, 307, 400, 404, 500, 503, 999).map((status) => answered(status)),
+  fc.tuple(fc.constantFrom(302, 429, 500, 503), fc.nat(2 * 86_400)).map(([status, s]) => answered(status, String(s))),
+  fc
+    .constantFrom("-5", "1.5", "99999999999", "Sun, 06 Nov 1994 08:49:37 GMT", "soon")
+    .map((text) => answered(503, text)),
+);
+const jitter = fc.double({ min: 0, max: 1, noNaN: true });
+/** An attempt: how long it took, how late the dispatcher was for it, what came of it. */
+const attempt = fc.record({
+  duration: fc.integer({ min: 0, max: longestAttemptMs }),
+  late: fc.integer({ min: 0, max: 2 * minuteMs }),
+  outcome: failure,
+  jitter,
+});
+const attempts = fc.array(attempt, { minLength: mostAttempts, maxLength: mostAttempts });
+
+interface Made {
+  readonly started: number;
+  readonly ended: number;
+}
+
+/** A delivery whose attempts all fail; `away` is how much later still than due each begins. */
+function deliver(
+  all: readonly { duration: number; late: number; outcome: HttpOutcome; jitter: number }[],
+  away: readonly number[] = [],
+): Made[] {
+  const history: PastAttempt[] = [];
+  const made: Made[] = [];
+  let due = start;
+  let waited_ms = 0;
+  // More than the most, to see that it ends by itself.
+  for (const [i, { duration, late, outcome, jitter: drawn }] of [...all, ...all].entries()) {
+    const started = due + late + (away[i] ?? 0);
+    const ended = started + duration;
+    made.push({ started, ended });
+    history.push({ waited_ms, duration_ms: duration });
+    const next = nextAttempt(history, outcome, ended, drawn);
+    if (next.status !== "pending") break;
+    expect(next.next_attempt_at).toBe(ended + next.wait_ms);
+    due = next.next_attempt_at;
+    waited_ms = next.wait_ms;
+  }
+  return made;
+}
+
+describe("the schedule", () => {
+  test("is at once, then after 1 minute, 10 minutes, 2 hours and 16 hours", () => {
+    const made = deliver(Array.from({ length: 5 }, () => ({ duration: 500, late: 0, outcome: timedOut, jitter: 0 })));
+    const gaps = made.slice(1).map(({ started }, i) => started - (made[i]?.ended ?? 0));
+    expect(gaps).toEqual([minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs]);
+  });
+
+  test("has five attempts whatever is answered, none of them early, all begun within 24 hours of the first", () => {
+    fc.assert(
+      fc.property(attempts, (all) => {
+        const made = deliver(all);
+        expect(made).toHaveLength(mostAttempts);
+        for (const [i, delay] of delays.entries()) {
+          expect((made[i + 1]?.started ?? 0) - (made[i]?.ended ?? 0)).toBeGreaterThanOrEqual(delay);
+        }
+        expect((made.at(-1)?.started ?? 0) - start).toBeLessThanOrEqual(dayMs);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("leaves out the time in which nothing could be sent: it ends no delivery and shortens no wait", () => {
+    const away = fc.array(fc.integer({ min: 0, max: 30 * dayMs }), { minLength: 5, maxLength: 5 });
+    const gapsOf = (made: readonly Made[]) => made.slice(1).map(({ started }, i) => started - (made[i]?.ended ?? 0));
+    fc.assert(
+      fc.property(attempts, away, (all, absences) => {
+        const gaps = gapsOf(deliver(all, absences)).map((gap, i) => gap - (absences[i + 1] ?? 0));
+        expect(gaps).toEqual(gapsOf(deliver(all)));
+      }),
+    );
+  });
+
+  test("spreads each wait by up to 8 % over its delay, and no less when time runs short", () => {
+    fc.assert(
+      fc.property(fc.array(jitter, { minLength: 5, maxLength: 5 }), (drawn) => {
+        const made = deliver(
+          drawn.map((each) => ({ duration: longestAttemptMs, late: 0, outcome: timedOut, jitter: each })),
+        );
+        for (const [i, delay] of delays.entries()) {
+          const wait = (made[i + 1]?.started ?? 0) - (made[i]?.ended ?? 0);
+          expect(wait).toBe(Math.ceil(delay + delay * mostJitter * (drawn[i] ?? 0)));
+        }
+      }),
+    );
+  });
+
+  test("is not thrown by an attempt that took hours, since its owner slept", () => {
+    const history = [{ waited_ms: 0, duration_ms: 30 * hourMs }];
+    expect(nextAttempt(history, answered(503, "3600"), start, 0)).toMatchObject({ wait_ms: hourMs });
+    expect(nextAttempt([{ waited_ms: 0, duration_ms: -hourMs }], timedOut, start, 0)).toMatchObject({
+      wait_ms: minuteMs,
+    });
+  });
+
+  test("Retry-After delays a wait and never hastens it", () => {
+    fc.assert(
+      fc.property(attempts, fc.nat(2 * 86_400), jitter, fc.integer({ min: 1, max: 4 }), (all, seconds, drawn, made) => {
+        const history = all.slice(0, made).map(({ duration }, i) => ({
+          waited_ms: i === 0 ? 0 : (delays[i - 1] ?? 0),
+          duration_ms: duration,
+        }));
+        const plain = nextAttempt(history, answered(503), start, drawn);
+        const asked = nextAttempt(history, answered(503, String(seconds)), start, drawn);
+        if (plain.status !== "pending" || asked.status !== "pending") throw new Error("it ended early");
+        expect(asked.wait_ms).toBeGreaterThanOrEqual(plain.wait_ms);
+        // It is heeded where there is room: five hours at least, whichever attempt it is.
+        expect(asked.wait_ms).toBeGreaterThanOrEqual(Math.min(seconds * 1_000, 5 * hourMs));
+      }),
+    );
+  });
+
+  test.each([
+    [200, "succeeded"],
+    [204, "succeeded"],
+    [299, "succeeded"],
+    [410, "failed"],
+  ])("ends with a %i at any attempt", (status, expected) => {
+    for (let made = 1; made <= mostAttempts; made++) {
+      const history = Array.from({ length: made }, () => ({ waited_ms: minuteMs, duration_ms: 100 }));
+      expect(nextAttempt(history, answered(status), start, 0.5)).toEqual({ status: expected });
+    }
+  });
+
+  test("a response that broke off is no success, whatever its status", () => {
+    const partial = { status: 200, headers: {}, body: new Uint8Array(), truncated: false };
+    const broken: HttpOutcome = { ...timedOut, code: "body_timeout", partial };
+    expect(isSuccess(broken)).toBe(false);
+    expect(isGone({ ...broken, partial: { ...partial, status: 410 } })).toBe(false);
+    expect(isSuccess(answered(302))).toBe(false);
+  });
+});
+
+describe("an endpoint is left alone", () => {
+  test.each([
+    [answered(429, "30"), 30_000],
+    [answered(503, "30"), 30_000],
+    [answered(503, "86400"), hourMs],
+    [answered(503), 0],
+    [answered(503, "-1"), 0],
+    [answered(500, "30"), 0],
+    [answered(200, "30"), 0],
+    [timedOut, 0],
+  ])("for as long as it asks, an hour at most: %#", (outcome, expected) => {
+    expect(pauseOf(outcome, start)).toBe(expected);
+  });
+});
