@@ -23,31 +23,20 @@ export function keepingAgents(): { readonly http: http.Agent; readonly https: ht
     autoSelectFamilyAttemptTimeout: nextAddressMs,
   };
   return {
-    http: careful(new http.Agent(options)),
+    http: ageing(new http.Agent(options)),
     // Said outright, since an environment variable could say otherwise.
-    https: careful(new https.Agent({ ...options, rejectUnauthorized: true, minVersion: "TLSv1.2" })),
+    https: ageing(new https.Agent({ ...options, rejectUnauthorized: true, minVersion: "TLSv1.2" })),
   };
 }
 
-/** Keeps no connection for too long, and none that speaks unasked: what it said would pass for the next request's response. */
-function careful<A extends http.Agent>(agent: A): A {
+/** Keeps no connection for too long. (One that speaks unasked while it is kept is closed by Node: nobody takes it for a response.) */
+function ageing<A extends http.Agent>(agent: A): A {
   const since = new WeakMap<Duplex, number>();
   const keep = agent.keepSocketAlive.bind(agent);
-  const reuse = agent.reuseSocket.bind(agent);
   agent.keepSocketAlive = (socket) => {
     const start = since.get(socket) ?? performance.now();
     since.set(socket, start);
-    if (performance.now() - start > oldestMs) return false;
-    socket.on("data", hangUp);
-    return keep(socket);
-  };
-  agent.reuseSocket = (socket, request) => {
-    socket.off("data", hangUp);
-    reuse(socket, request);
+    return performance.now() - start <= oldestMs && keep(socket);
   };
   return agent;
-}
-
-function hangUp(this: Duplex): void {
-  this.destroy();
 }

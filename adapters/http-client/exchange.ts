@@ -163,13 +163,9 @@ class Exchange {
     if (this.#received?.isWhole === true) return this.#answer(this.#received, false);
     const failure = failureOf(error, this.#phase);
     const unanswered = this.#received === undefined && /_(?:closed|reset)$/.test(failure.code);
-    if (!unanswered) return this.#fail(failure);
-    const lost = new Failure(
-      "kept_connection_lost",
-      "A kept connection broke; whether the request was heard isn't known.",
-    );
-    // Node may say that the connection ended before it says what was wrong with its last words.
-    setImmediate(() => this.#fail(this.#call?.reusedSocket === true ? lost : failure));
+    if (!unanswered || this.#call?.reusedSocket !== true) return this.#fail(failure);
+    const lost = "A kept connection broke; whether the request was heard isn't known.";
+    this.#fail(new Failure("kept_connection_lost", lost));
   };
 
   readonly #abort = (): void => this.#fail(new Failure("aborted", "The exchange was given up."));

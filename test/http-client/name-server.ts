@@ -2,8 +2,11 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
 
-/** What a name server says of a name: addresses, `nothing` (no such name), `failure` (SERVFAIL), or not a word. */
-export type Answer = readonly string[] | "nothing" | "failure" | "silence";
+/**
+ * What a name server says of a name: addresses, `nothing` (no such name), `failure` (SERVFAIL), `doubt` (no IPv4 address, and a failure
+ * when asked for others), or not a word.
+ */
+export type Answer = readonly string[] | "nothing" | "failure" | "doubt" | "silence";
 
 export interface NameServer {
   /** For `dnsServers`. */
@@ -26,7 +29,7 @@ export async function nameServer(names: Readonly<Record<string, Answer | readonl
     const answer = answers[Math.min(turn, answers.length - 1)] ?? "nothing";
     if (answer === "silence") return;
     const addresses = typeof answer === "string" ? [] : answer.filter((each) => each.includes(":") === (type === AAAA));
-    const code = answer === "nothing" ? 3 : answer === "failure" ? 2 : 0;
+    const code = answer === "nothing" ? 3 : answer === "failure" || (answer === "doubt" && type === AAAA) ? 2 : 0;
     const header = Buffer.from([...query.subarray(0, 2), 0x81, 0x80 | code, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
     socket.send(Buffer.concat([header, query.subarray(12, end), ...addresses.map(record)]), from.port, from.address);
   });

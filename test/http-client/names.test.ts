@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { destinations } from "../../src/destinations/destinations.ts";
 import { type Answer, nameServer } from "./name-server.ts";
 import { type Behaviour, receiver } from "./receiver.ts";
@@ -31,6 +31,7 @@ describe("a name", () => {
     ["does not exist", "nothing", "dns_not_found"],
     ["has no address", [], "dns_not_found"],
     ["can't be looked up", "failure", "dns_failed"],
+    ["may have an address that can't be looked up", "doubt", "dns_failed"],
     ["is looked up for too long", "silence", "dns_timeout"],
   ])("that %s", async (_, told, code) => {
     const { there, http, url } = await world(answering, told);
@@ -121,6 +122,20 @@ describe("a kept connection", () => {
     await expect.poll(() => there.connections[0]?.destroyed).toBe(true);
     expect(seen(await http.send(post(url)))).toEqual(ok);
     expect(there.connections).toHaveLength(2);
+  });
+
+  test("ends when it is old, however busy, so that its name is looked up again", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { names, there, http, url } = await world(answering, ["127.0.0.1"]);
+    for (let i = 0; i < 3; i++) {
+      expect(seen(await http.send(post(url)))).toEqual(ok);
+      vi.advanceTimersByTime(40_000);
+    }
+    expect(there.connections).toHaveLength(1);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    expect(there.connections).toHaveLength(2);
+    expect(names.asked).toHaveLength(2);
   });
 
   test("is closed with the client, which can go on with new ones", async () => {

@@ -239,6 +239,11 @@ describe("a receiver that speaks oddly", () => {
       { code: "response_malformed", sent: true },
     ],
     [
+      "one length twice",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+      { code: "response_malformed", sent: true },
+    ],
+    [
       "a length and chunks",
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       { code: "response_malformed", sent: true },

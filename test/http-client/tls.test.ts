@@ -1,5 +1,6 @@
 import type { TlsOptions } from "node:tls";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { HttpRequest } from "../../src/ports/http-client.ts";
 import { authority, type Authority, type Identity, selfSigned, trust } from "./authority.ts";
 import { nameServer } from "./name-server.ts";
 import { type Behaviour, receiver } from "./receiver.ts";
@@ -21,10 +22,10 @@ beforeAll(async () => {
 });
 
 /** One exchange over TLS with a receiver that has that certificate and is called by the name. */
-async function exchangeWith(secure: TlsOptions) {
+async function exchangeWith(secure: TlsOptions, behaviour = answering, over: Partial<HttpRequest> = {}) {
   const names = await nameServer({ [name]: ["127.0.0.1"] });
-  const there = await receiver(answering, secure);
-  const outcome = await client({ dnsServers: [names.address] }).send(post(`https://${name}:${there.port}/hook`));
+  const there = await receiver(behaviour, secure);
+  const outcome = await client({ dnsServers: [names.address] }).send(post(`https://${name}:${there.port}/hook`, over));
   return { there, outcome };
 }
 
@@ -34,6 +35,13 @@ describe("over TLS", () => {
     expect(seen(outcome)).toEqual({ status: 200, body: "ok", truncated: false });
     expect(there.connections[0]).toMatchObject({ servername: name });
     expect(there.heard()).toMatch(`Host: ${name}:${there.port}`);
+  });
+
+  test("a receiver that falls silent after the handshake may have heard the request", async () => {
+    const silent: Behaviour = { onRequest: () => {} };
+    const { there, outcome } = await exchangeWith({ ...(await known.issue(name)) }, silent, { deadline_ms: shortMs });
+    expect(seen(outcome)).toEqual({ code: "response_timeout", sent: true });
+    expect(there.requests()).toBe(1);
   });
 
   test("a dot at the name's end changes nothing", async () => {

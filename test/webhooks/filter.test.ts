@@ -18,6 +18,10 @@ describe("an event filter", () => {
       ["message.sent", "contact.created"],
     ],
     [["agent.run.*", "agent.*", "agent.run.completed"], ["agent.*"]],
+    [
+      ["message.sent", "message.sender"],
+      ["message.sent", "message.sender"],
+    ],
   ])("%j says no more than %j", (filter, narrowed) => {
     expect(withoutCovered(filter)).toEqual(narrowed);
   });

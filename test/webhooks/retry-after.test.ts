@@ -37,6 +37,17 @@ describe("Retry-After", () => {
     },
   );
 
+  test("means Greenwich's time also where the date doesn't say so, wherever this runs", () => {
+    const home = process.env["TZ"];
+    process.env["TZ"] = "America/New_York";
+    try {
+      expect(retryAfterMs("Sun Nov  6 08:49:37 1994", then - 30_000)).toBe(30_000);
+    } finally {
+      if (home === undefined) delete process.env["TZ"];
+      else process.env["TZ"] = home;
+    }
+  });
+
   test("is never negative nor longer than a day, whatever it says", () => {
     const words = fc.oneof(
       fc.string(),

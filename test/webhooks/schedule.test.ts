@@ -136,6 +136,14 @@ describe("the schedule", () => {
     });
   });
 
+  test("keeps its delays for a delivery whose day is over, since it was begun under a longer schedule", () => {
+    const history = [
+      { waited_ms: 0, duration_ms: 0 },
+      { waited_ms: 3 * dayMs, duration_ms: 0 },
+    ];
+    expect(nextAttempt(history, answered(503, "3600"), start, 1)).toMatchObject({ wait_ms: 10 * minuteMs });
+  });
+
   test("Retry-After delays a wait and never hastens it", () => {
     fc.assert(
       fc.property(attempts, fc.nat(2 * 86_400), jitter, fc.integer({ min: 1, max: 4 }), (all, seconds, drawn, made) => {
