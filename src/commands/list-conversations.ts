@@ -57,15 +57,15 @@ async function wayFor(reads: Reads, filters: Filters, { scope }: Call): Promise<
     return wayOfContact(reads, scope, contact_id, own, label);
   }
   if (label !== undefined) return wayOfLabel(reads, scope, label, statuses, where);
-  const { index, prefix } = leadOf(others, scope);
+  const { index, by } = leadOf(others);
   return {
     index,
-    prefix: prefix.length + 1,
+    prefix: by.length + 3,
     look: (limit, after) => {
       const from = { index, order, where, limit, ...(after === undefined ? {} : { after }) } as const;
       return lookAcross(
         reads,
-        statuses.map((each) => ({ ...from, prefix: [...prefix, each] })),
+        statuses.map((each) => ({ ...from, prefix: [scope.account_id, scope.mode, each, ...by] })),
       );
     },
   };
@@ -73,18 +73,21 @@ async function wayFor(reads: Reads, filters: Filters, { scope }: Call): Promise<
 
 interface Lead {
   readonly index: Index<ConversationRow>;
-  /** Its columns before the status. */
-  readonly prefix: readonly KeyValue[];
+  /** What it has between the status and the time. */
+  readonly by: readonly KeyValue[];
 }
 
-function leadOf(filters: Omit<Filters, "contact_id" | "label" | "status">, { account_id, mode }: Scope): Lead {
-  const { assignee, handler, unread, opt_out_suspected } = filters;
-  if (opt_out_suspected === true) return { index: inboxSuspected, prefix: [account_id, mode] };
-  if (assignee !== undefined) return { index: inboxByAssignee, prefix: [account_id, mode, assignee] };
-  if (unread === true) return { index: inboxUnread, prefix: [account_id, mode] };
-  if (handler !== undefined && handler !== "none")
-    {return { index: inboxByHandler, prefix: [account_id, mode, handler] };}
-  return { index: inbox, prefix: [account_id, mode] };
+function leadOf({
+  assignee,
+  handler,
+  unread,
+  opt_out_suspected,
+}: Omit<Filters, "contact_id" | "label" | "status">): Lead {
+  if (opt_out_suspected === true) return { index: inboxSuspected, by: [] };
+  if (assignee !== undefined) return { index: inboxByAssignee, by: [assignee] };
+  if (unread === true) return { index: inboxUnread, by: [] };
+  if (handler !== undefined && handler !== "none") return { index: inboxByHandler, by: [handler] };
+  return { index: inbox, by: [] };
 }
 
 function whereOf({ handler, assignee, medium, unread, opt_out_suspected }: Filters): Where {

@@ -35,8 +35,9 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
       expires_at: tx.now + services.webchatSessionMs,
       created_at: tx.now,
     });
-    const token = signToken(services.secret, session.id, session.expires_at);
-    return { id: session.id, token, contact_id, inbox: inbox.address, expires_at: iso(session.expires_at) };
+    const { id, expires_at } = session;
+    const token = signToken(services.secret, { scope, session_id: id, expires_at });
+    return { id, token, contact_id, inbox: inbox.address, expires_at: iso(expires_at) };
   },
   onReplay: (session) => ({ ...session, token: null }),
 };

@@ -1,4 +1,4 @@
-import { provenSession } from "../domain/webchat/rows.ts";
+import { webchatSessionById } from "../domain/webchat/rows.ts";
 import { verifyToken } from "../domain/webchat/token.ts";
 import { notFound, TidingsError } from "../errors.ts";
 import type { KeyObject } from "node:crypto";
@@ -26,8 +26,8 @@ export async function letIn(
     throw new TidingsError("invalid_visitor_token", "The token is not this session's.");
   }
   if (proven.expires_at <= now) throw new TidingsError("expired_visitor_token", "The session has expired.");
-  const session = await provenSession(reads, proven.session_id);
+  const { scope } = proven;
+  const session = await reads.get(webchatSessionById, [scope.account_id, scope.mode, proven.session_id]);
   if (session === undefined) throw notFound("webchat session");
-  const { account_id, mode, id } = session;
-  return { scope: { account_id, mode }, caller: { type: "visitor", session_id: id } };
+  return { scope, caller: { type: "visitor", session_id: session.id } };
 }

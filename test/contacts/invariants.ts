@@ -1,19 +1,10 @@
 /** What holds of contacts and all that is theirs, whatever was done to them. */
 import { expect } from "vitest";
-import {
-  contactLabels,
-  contacts,
-  identities,
-} from "../../src/domain/contacts/rows.ts";
+import { contactLabels, contacts, identities } from "../../src/domain/contacts/rows.ts";
 import { conversations, notes } from "../../src/domain/conversations/rows.ts";
 import { events } from "../../src/domain/events/rows.ts";
 import { jobs } from "../../src/domain/jobs/rows.ts";
-import {
-  attempts,
-  inboundIds,
-  messages,
-  timeline,
-} from "../../src/domain/messages/rows.ts";
+import { attempts, inboundIds, messages, timeline } from "../../src/domain/messages/rows.ts";
 import { observations } from "../../src/domain/observations/rows.ts";
 import { messageScores } from "../../src/domain/sentiment/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
@@ -56,11 +47,7 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
     const numbers = [...written.values()].flatMap((row) => (row.conversation_id === id ? [row.sequence] : []));
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: message_count }, (_, i) => i + 1));
   }
-  const parts = [
-    ...(await of(attempts)),
-    ...(await of(timeline)),
-    ...(await of(inboundIds)),
-  ];
+  const parts = [...(await of(attempts)), ...(await of(timeline)), ...(await of(inboundIds))];
   for (const { message_id } of parts) expect(written.has(message_id)).toBe(true);
   for (const { message_id, contact_id } of await of(messageScores)) {
     expect(written.get(message_id)?.contact_id).toBe(contact_id);

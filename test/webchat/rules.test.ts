@@ -2,8 +2,7 @@ import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { pace } from "../../src/domain/webchat/rules.ts";
-import { signToken, verifyToken } from "../../src/domain/webchat/token.ts";
-import type { WebchatSessionId } from "../../src/ids.ts";
+import { type ProvenToken, signToken, verifyToken } from "../../src/domain/webchat/token.ts";
 
 it("a session may write 20 messages in any ten seconds, and no message is refused when fewer came", () => {
   const gap = fc.oneof(fc.nat({ max: 900 }), fc.constantFrom(0, 1, 499, 500, 501, 10_000));
@@ -35,19 +34,23 @@ it("a session may write 20 messages in any ten seconds, and no message is refuse
 
 const secret = createSecretKey(Buffer.alloc(32, 7));
 const ulid = fc.stringMatching(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
-const expiry = fc.nat({ max: 4_102_444_800_000 });
 
-it("a token proves its session and its expiry, and with anything changed nothing", () => {
+it("a token proves whose its session is and its expiry, and with anything changed nothing", () => {
   fc.assert(
     fc.property(
-      ulid,
-      expiry,
+      fc.record<ProvenToken>({
+        scope: fc.record({
+          account_id: ulid.map((id) => `acct_${id}` as const),
+          mode: fc.constantFrom("sandbox", "live"),
+        }),
+        session_id: ulid.map((id) => `wcs_${id}` as const),
+        expires_at: fc.nat({ max: 4_102_444_800_000 }),
+      }),
       fc.nat(),
       fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 1 }),
-      (id, at, place, other) => {
-        const session_id: WebchatSessionId = `wcs_${id}`;
-        const token = signToken(secret, session_id, at);
-        expect(verifyToken(secret, token)).toEqual({ session_id, expires_at: at });
+      (proven, place, other) => {
+        const token = signToken(secret, proven);
+        expect(verifyToken(secret, token)).toEqual(proven);
         const i = place % token.length;
         const changed = token.slice(0, i) + other + token.slice(i + 1);
         if (changed !== token) expect(verifyToken(secret, changed)).toBeUndefined();

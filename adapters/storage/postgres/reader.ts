@@ -48,12 +48,13 @@ export class PostgresReader implements Reader {
     const planned = rangeStatement(range, table);
     if (planned === undefined) return { rows: [], unplaced: false };
     const { position } = table.layout;
+    // Asked first: what another process places in between is then among the rows.
     const inPlace = position !== undefined && index.columns.includes(position) ? [waiting(table, position)] : [];
-    const [, found, unplaced] = await connections.atomic([planSettings, planned.statement, ...inPlace]);
-    const rows = (found?.rows ?? [])
+    const [, ...results] = await connections.atomic([planSettings, ...inPlace, planned.statement]);
+    const rows = (results.at(-1)?.rows ?? [])
       .toSorted(([a], [b]) => Number(a) - Number(b))
       .slice(planned.skipped, planned.skipped + limit)
       .map(([, ...values]) => table.decode(values));
-    return { rows, unplaced: (unplaced?.rows.length ?? 0) > 0 };
+    return { rows, unplaced: results.slice(0, -1).some((waited) => waited.rows.length > 0) };
   }
 }

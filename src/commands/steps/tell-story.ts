@@ -2,7 +2,6 @@ import { contactResource } from "../../domain/contacts/resource.ts";
 import { contactById, contacts, identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
 import { type ConversationRow, notes } from "../../domain/conversations/rows.ts";
 import { handlerOnAssign, kept } from "../../domain/conversations/rules.ts";
-import { disarm } from "../../domain/jobs/rows.ts";
 import type { MessageRow } from "../../domain/messages/rows.ts";
 import { carried } from "../../domain/messages/rules.ts";
 import { stateOf } from "../../domain/messages/state.ts";
@@ -70,7 +69,7 @@ async function tellScore(tx: Tx, message: MessageRow, score: number): Promise<vo
   if (contact !== undefined) tx.update(contacts, contact, { mood: feel(contact.mood, score) });
 }
 
-/** Nobody hands it over: that it was is a part of the story. */
+/** That it was handed over is a part of the story: its job finds nothing queued. */
 async function tellDelivered(tx: Tx, teller: Teller, story: Story, sender: SenderRow, turn: Turn): Promise<void> {
   const actor = actorOf(teller.scope, teller.services.drawId);
   const identity = await identityOf(tx, actor, story);
@@ -83,7 +82,6 @@ async function tellDelivered(tx: Tx, teller: Teller, story: Story, sender: Sende
   const correspondence = { channel, identity, sender, conversation, isNew: current === undefined, author };
   const call = { ...teller, idempotency_key: null };
   const message = await writeMessage(tx, call, { body, media: [...media] }, correspondence, null);
-  await disarm(tx, { kind: "send", key: conversation.id });
   const delivered = carried(stateOf(message), { status: "delivered", at: tx.now, error: null });
   const moved = await moveMessage(tx, actor, message, delivered.state);
   const times = { at: iso(tx.now), carrier_at: iso(tx.now) };

@@ -6,7 +6,7 @@ import {
   type Candidate,
   type ContactQuery,
   contactQuery,
-  fits,
+  hasBeginnings,
   ranked,
   type Sample,
   samples,
@@ -62,6 +62,9 @@ type Ask = (sample: Sample, asked: readonly Asked[]) => Promise<readonly Rows[]>
 /**
  * The contacts that have all of the words whole; then, unless they are enough, those that have words that begin with them. From the
  * smallest sample up to all contacts: what is common is found in a small one, and what is rare costs little in the largest.
+ *
+ * A storage gathers all contacts that a beginning stands for. So the common ones are left out where others are rare, and looked for in
+ * what these find; unless they find too much.
  */
 async function findByWords(reads: Pick<Reads, "search">, scope: Scope, query: ContactQuery): Promise<Rows> {
   const { words } = query;
@@ -74,44 +77,35 @@ async function findByWords(reads: Pick<Reads, "search">, scope: Scope, query: Co
         limit,
       })),
     );
-  let begun: Rows | undefined;
-  let rare: readonly string[] = words;
-  for (const sample of samples) {
-    const isFirst = sample === samples[0] && words.length > 1;
-    // In one round trip.
-    const [whole = [], longer = [], ...each] = await ask(sample, [
-      { words, prefix: false, limit: most },
-      { words, prefix: true, limit: begun === undefined ? most : 0 },
-      ...(isFirst ? words.map((word) => ({ words: [word], prefix: true, limit: telling })) : []),
-    ]);
-    // Whoever has the words whole comes before all others.
-    if (whole.length >= enough) return whole;
-    if (longer.length >= enough) begun = longer;
-    if (isFirst) rare = words.filter((_, i) => (each[i]?.length ?? 0) < telling);
-  }
-  return findInAll(ask, query, rare, begun);
-}
+  const [smallest, small] = samples;
+  const [whole = [], longer = [], ...each] = await ask(smallest, [
+    { words, prefix: false, limit: most },
+    { words, prefix: true, limit: most },
+    ...(words.length > 1 ? words.map((word) => ({ words: [word], prefix: true, limit: telling })) : []),
+  ]);
+  // Whoever has the words whole comes before all others.
+  if (whole.length >= enough) return whole;
+  const left = words.filter((_, i) => (each[i]?.length ?? 0) < telling);
+  const rare = left.length > 0 && left.length < words.length ? left : words;
+  const sift = (found: Rows): Rows =>
+    rare === words ? found : found.filter((contact) => hasBeginnings(contact, query));
+  let begun = longer.length >= enough ? longer : undefined;
 
-/**
- * A storage gathers all contacts that a beginning stands for. So the common ones are left out where others are rare, and looked at in
- * what these find; unless they find too much.
- */
-async function findInAll(ask: Ask, query: ContactQuery, rare: readonly string[], begun?: Rows): Promise<Rows> {
-  const { words } = query;
-  let longer = begun;
-  if (longer === undefined && rare.length > 0 && rare.length < words.length) {
-    const [found = []] = await ask(0, [{ words: rare, prefix: true, limit: mostSifted }]);
-    const fitting = found.filter((contact) => fits(contact, query));
+  const [more = [], found = []] = await ask(small, [
+    { words, prefix: false, limit: most },
+    { words: rare, prefix: true, limit: begun === undefined ? mostSifted : 0 },
+  ]);
+  if (more.length >= enough) return more;
+  const sifted = sift(found);
+  if (sifted.length >= enough) begun ??= sifted.slice(0, most);
+  if (begun === undefined) {
+    const [all = []] = await ask(0, [{ words: rare, prefix: true, limit: mostSifted }]);
     // All there are, so those that have the words whole are among them.
-    if (found.length < mostSifted) return fitting;
-    if (fitting.length >= enough) longer = fitting;
+    if (all.length < mostSifted) return sift(all);
+    begun = rare === words ? all : (await ask(0, [{ words, prefix: true, limit: most }])).flat();
   }
-  if (longer === undefined) {
-    [longer = []] = await ask(0, [{ words, prefix: true, limit: most }]);
-    if (longer.length < most) return longer;
-  }
-  const [whole = []] = await ask(0, [{ words, prefix: false, limit: most }]);
-  return [...whole, ...longer];
+  const [last = []] = await ask(0, [{ words, prefix: false, limit: most }]);
+  return [...last, ...begun];
 }
 
 /** Numbers that begin with the digits. */

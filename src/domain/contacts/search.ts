@@ -61,6 +61,8 @@ function samplesOf(id: string): readonly Sample[] {
 const markOf = ({ account_id, mode }: Scope, sample: Sample): string =>
   hashOf(`${account_id} ${mode}`).toString("hex", 0, 5) + String(sample);
 
+const markLength = 11;
+
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** What a contact is found by, for the storage; null of one that has no words. */
@@ -113,9 +115,11 @@ function bestFit({ contact, phones }: Candidate<Facts>, { words, digits }: Conta
   return fits.filter((fit) => fit !== undefined).toSorted(byFit)[0];
 }
 
-/** Whether it has all of the words, as far as beginnings. */
-export const fits = (contact: Facts, { words }: ContactQuery): boolean =>
-  wordFit(weighed(contact), words) !== undefined;
+/** Whether it has words that begin with each of the query's. */
+export function hasBeginnings({ words }: Pick<ContactRow, "words">, query: ContactQuery): boolean {
+  const own = (words ?? "").split(" ").map((word) => word.slice(markLength));
+  return query.words.every((word) => own.some((each) => each.startsWith(word)));
+}
 
 function wordFit(own: ReadonlyMap<string, number>, words: readonly string[]): Fit | undefined {
   if (words.length === 0) return undefined;

@@ -3,7 +3,7 @@ import { boolean, collection, integer, json, nullable, text, time } from "../../
 import type { Mode } from "../../scope.ts";
 import type { Medium } from "../../fields.ts";
 import type { Author } from "../messages/types.ts";
-import type { ConversationStatus, Handler, Priority } from "./types.ts";
+import { type ConversationStatus, conversationStatusSchema, type Handler, type Priority } from "./types.ts";
 
 export interface ConversationRow {
   readonly account_id: AccountId;
@@ -72,17 +72,20 @@ export const conversationsOfContact = conversations.index("by_contact", ["contac
 
 /**
  * The inbox: the newest activity of each status first; all statuses together are a merge of theirs. Every message moves its conversation
- * in it, so it is the only index over all of them; the others have but those that stand out.
+ * in it, so it is the only index over all of them; the others have but those that stand out. That it has every status is said so that no
+ * database takes it for one of those, whose order it shares.
  */
-export const inbox = conversations.index("inbox", ["account_id", "mode", "status", "last_activity_at"]);
+export const inbox = conversations.index("inbox", ["account_id", "mode", "status", "last_activity_at"], {
+  where: { column: "status", in: conversationStatusSchema.options },
+});
 export const inboxByAssignee = conversations.index(
   "by_assignee",
-  ["account_id", "mode", "assignee_id", "status", "last_activity_at"],
+  ["account_id", "mode", "status", "assignee_id", "last_activity_at"],
   { where: { column: "assignee_id", present: true } },
 );
 export const inboxByHandler = conversations.index(
   "by_handler",
-  ["account_id", "mode", "handler", "status", "last_activity_at"],
+  ["account_id", "mode", "status", "handler", "last_activity_at"],
   { where: { column: "handler", in: ["ai", "queue", "human"] } },
 );
 export const inboxUnread = conversations.index("unread", ["account_id", "mode", "status", "last_activity_at"], {

@@ -1,7 +1,6 @@
 import type { AccountId, MessageId, SenderId, WebchatSessionId } from "../../ids.ts";
-import { collection, integer, json, type Seen, text, time } from "../../ports/collection.ts";
+import { collection, integer, json, text, time } from "../../ports/collection.ts";
 import type { Mode } from "../../scope.ts";
-import type { Reads } from "../../transactions/reads.ts";
 
 /**
  * A browser that may write and listen for a while. It speaks for an address, and whose that is the address's identity says: a merge takes
@@ -36,13 +35,6 @@ export const webchatSessions = collection<WebchatSessionRow>("webchat_sessions",
 export const webchatSessionById = webchatSessions.key("account_id", "mode", "id");
 export const webchatSessionsOfAddress = webchatSessions.index("by_address", ["account_id", "mode", "address"]);
 export const webchatSessionsByExpiry = webchatSessions.index("by_expiry", ["expires_at"]);
-/** Not exported: whose it is, only its token proves. */
-const sessionByIdAlone = webchatSessions.unique("by_id", ["id"]);
-
-/** The session whose token was verified. */
-export function provenSession(reads: Reads, id: WebchatSessionId): Promise<Seen<WebchatSessionRow> | undefined> {
-  return reads.get(sessionByIdAlone, [id]);
-}
 
 /** What an address has been sent: 1, 2, 3 … without gaps, so that a browser can say how far it has read. */
 export interface MailboxRow {
