@@ -58,8 +58,9 @@ export class KeyRing {
   async authenticate(text: string): Promise<Authenticated> {
     const hash = parseKey(text) === null ? undefined : hashKey(text);
     const known = hash === undefined ? undefined : await this.#knownBy(hash);
-    if (hash === undefined || known === undefined)
-      {throw new TidingsError("invalid_api_key", "The API key is not valid.");}
+    if (hash === undefined || known === undefined) {
+      throw new TidingsError("invalid_api_key", "The API key is not valid.");
+    }
     const { key, requests_per_second } = known;
     const now = this.#options.clock.now();
     const verdict = judgeKey(key, hash, now);

@@ -20,8 +20,9 @@ export const cancelMessage: Command<ById, Message> = {
   async run(tx, { id }, { scope, services }) {
     const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
     if (message === undefined) throw notFound("message");
-    if (message.direction === "inbound")
-      {throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");}
+    if (message.direction === "inbound") {
+      throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");
+    }
     const decision = cancel(stateOf(message));
     if (decision.decision === "refused") {
       throw new TidingsError("not_cancelable", `The message is ${decision.status} and can't be canceled any more.`);

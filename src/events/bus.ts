@@ -22,8 +22,9 @@ export class EventBus {
 
   on<T extends EventType>(type: T, handler: EventHandler<T>): void {
     let wrapped = this.#wrapped.get(type);
-    if (wrapped === undefined)
-      {this.#wrapped.set(type, (wrapped = new Map<unknown, (event: Event, scope: Scope) => void>()));}
+    if (wrapped === undefined) {
+      this.#wrapped.set(type, (wrapped = new Map<unknown, (event: Event, scope: Scope) => void>()));
+    }
     if (wrapped.has(handler)) return;
     const guarded = (event: Event, scope: Scope): void => {
       void this.#call(handler as EventHandler<EventType>, event, scope);

@@ -99,8 +99,9 @@ export class NewsDesk {
 
   #joinMailbox(signal: Signal, mailbox: string): () => void {
     const waiting = this.#mailboxes.get(mailbox) ?? new Set();
-    if (waiting.size >= mostOfMailbox)
-      {throw new TidingsError("overloaded", "Too many streams of this visitor are open.");}
+    if (waiting.size >= mostOfMailbox) {
+      throw new TidingsError("overloaded", "Too many streams of this visitor are open.");
+    }
     if (this.#ofMailboxes >= mostOfMailboxes) throw new TidingsError("overloaded", "Too many visitors are connected.");
     this.#mailboxes.set(mailbox, waiting.add(signal));
     this.#ofMailboxes++;

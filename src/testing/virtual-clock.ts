@@ -116,8 +116,9 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
 
 function milliseconds(time: Time): number {
   const ms = new Date(time).getTime();
-  if (Number.isNaN(ms))
-    {throw new TidingsError("invalid_option", `Expected a time in ISO 8601 or milliseconds, got ${String(time)}.`);}
+  if (Number.isNaN(ms)) {
+    throw new TidingsError("invalid_option", `Expected a time in ISO 8601 or milliseconds, got ${String(time)}.`);
+  }
   return ms;
 }
 

@@ -37,8 +37,9 @@ export function hiddenInputs(path: string, source: string, allowed: readonly str
     const name = nameOf(node) ?? "";
     if (bannedNames.has(name) && !allowed.includes(name)) findings.add(name);
     const part = halfBanned.get(name);
-    if (part !== undefined && !isPure(name, part, parent, field))
-      {findings.add(name === "Date" ? "Date" : `${name}.${part}`);}
+    if (part !== undefined && !isPure(name, part, parent, field)) {
+      findings.add(name === "Date" ? "Date" : `${name}.${part}`);
+    }
   }
   return [...findings].map((finding) => `${path} uses ${finding}`);
 }

@@ -85,8 +85,9 @@ const server = "test/support/postgres-server.ts";
 
 function refusal(path: string, target: string, modules: Modules): string | undefined {
   const [root] = path.split("/");
-  if (root === "examples")
-    {return target.startsWith("examples/") || target === server ? undefined : "examples import what users import";}
+  if (root === "examples") {
+    return target.startsWith("examples/") || target === server ? undefined : "examples import what users import";
+  }
   if (!modules.has(target)) return "no such module";
   if (root === "adapters") return refusalOfAdapter(path, target);
   return target.startsWith("src/") ? refusalInSrc(path, target) : "src never imports adapters";

@@ -223,8 +223,9 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
     const [stuck, other] = await Promise.all(["stuck", "other"].map((name) => one.accounts.create({ name })));
     await one.start();
-    for (const to of ["+15005551001", "+15005551002"])
-      {await one.account(stuck?.account.id).messages.send({ to, body: "stuck" });}
+    for (const to of ["+15005551001", "+15005551002"]) {
+      await one.account(stuck?.account.id).messages.send({ to, body: "stuck" });
+    }
     await clock.settle();
     const { id } = await one.account(other?.account.id).messages.send({ to: "+15005550001", body: "busy" });
     const begun = clock.now();

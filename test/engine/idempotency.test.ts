@@ -274,8 +274,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
       () => one.messages.cancel(itemId, keyed("cancel-item")),
     ];
     for (const call of calls) expect((await call()).body).toBe(body);
-    for (const { id } of [sent, scheduled, inbound, { id: itemId }])
-      {await one.messages.redact(id, keyed(`redact-${id}`));}
+    for (const { id } of [sent, scheduled, inbound, { id: itemId }]) {
+      await one.messages.redact(id, keyed(`redact-${id}`));
+    }
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "erased", status: 410 });
     const { data } = await one.messages.batch({ messages: [{ ...hello, body }] }, keyed("batch"));
     expect(data).toEqual([expect.objectContaining({ ok: false, code: "erased", status: 410 })]);

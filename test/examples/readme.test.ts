@@ -74,8 +74,9 @@ describe("the code in the README and the docs", () => {
     });
     const { engine, server, pool } = (await import(fileOf(sample))) as Running;
     try {
-      while (output.length < sample.output.length)
-        {await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });}
+      while (output.length < sample.output.length) {
+        await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });
+      }
       expect(output).toBe(sample.output);
       if (server !== undefined) await expectToServe(server, sample.code);
     } finally {

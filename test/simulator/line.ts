@@ -51,8 +51,9 @@ export function line(world: World, life: Life, crash: (why: string) => void): Li
       if (how === 1) return { outcome: "ambiguous", error: { code: "unknown", message: "The line broke." } };
       return never();
     }
-    if (dice.chance(faults.answerDelayed))
-      {await clock.sleep(dice.between(1, dice.chance(0.8) ? longest.commit : longest.answer));}
+    if (dice.chance(faults.answerDelayed)) {
+      await clock.sleep(dice.between(1, dice.chance(0.8) ? longest.commit : longest.answer));
+    }
     return answer;
   };
 

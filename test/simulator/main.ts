@@ -34,8 +34,9 @@ for (let seed = first; seed < first + count; seed++) {
   if (!values.keep) break;
 }
 
-for (const [invariant, seeds] of broken)
-  {console.log(`"${invariant}" broken by ${seeds.length} seeds: ${seeds.slice(0, 12).join(", ")}`);}
+for (const [invariant, seeds] of broken) {
+  console.log(`"${invariant}" broken by ${seeds.length} seeds: ${seeds.slice(0, 12).join(", ")}`);
+}
 const did = `${number(ran)} seeds, ${number(ran * steps)} steps, ${number(messages)} orders, ${number(calls)} carrier calls`;
 console.log(
   `simulate: ${did}, ${broken.size === 0 ? `${invariants.length} invariants held` : `${broken.size} invariants broken`}`,

@@ -20,12 +20,13 @@ const poller: Actor = {
     let before = "queued";
     for (let looks = dice.between(1, 4); looks > 0; looks--) {
       const answer = await clients.ask((engine) => engine.messages.get(id));
-      if (answer.kind === "refused")
-        {world.accuse(
+      if (answer.kind === "refused") {
+        world.accuse(
           "what was acknowledged is there",
           [id],
           `message ${id} was acknowledged and can't be found: ${answer.code}`,
-        );}
+        );
+      }
       if (answer.kind === "done") {
         const { status } = answer.value;
         if (rankOf(status) < rankOf(before)) {

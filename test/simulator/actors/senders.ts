@@ -106,9 +106,9 @@ const batcher: Actor = {
       if (answer.kind === "refused") return orders.forEach((order) => clients.refused(order, answer.code));
       for (const result of answer.value.data) {
         const order = orders[result.index];
-        if (order === undefined)
-          {world.accuse("one key, one answer", [], `a batch of ${orders.length} answered item ${result.index}`);}
-        else if (result.ok) clients.answered(order, result.message);
+        if (order === undefined) {
+          world.accuse("one key, one answer", [], `a batch of ${orders.length} answered item ${result.index}`);
+        } else if (result.ok) clients.answered(order, result.message);
         else clients.refused(order, result.code);
       }
     }

@@ -100,8 +100,9 @@ export const asAsked: Invariant = {
           says: `the carrier was given "${body}" for ${message_id} and not "${bodies.join('" or "')}"`,
         };
       }
-      if (to !== order.message.to)
-        {yield { about: [message_id], says: `${message_id} to ${order.message.to} was sent to ${to}` };}
+      if (to !== order.message.to) {
+        yield { about: [message_id], says: `${message_id} to ${order.message.to} was sent to ${to}` };
+      }
     },
   }),
 };

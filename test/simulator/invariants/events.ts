@@ -82,16 +82,18 @@ export const connectedEvents: Invariant = {
           if (direction === "inbound") expect("message.received", id, 1);
           else expect("message.sent", id, delivered_at === null ? 0 : 1);
           const told = last.get(id);
-          if (told !== undefined && told !== status)
-            {breaches.push({ about: [id], says: `${id} is ${status}, and the last event says ${told}` });}
+          if (told !== undefined && told !== status) {
+            breaches.push({ about: [id], says: `${id} is ${status}, and the last event says ${told}` });
+          }
         }
         const made = (type: string): number => all.filter((event) => event.type === type).length;
         for (const [type, rows] of [
           ["contact.created", allOf(world.ground, contacts)],
           ["conversation.created", allOf(world.ground, conversations)],
         ] as const) {
-          if (made(type) !== rows.length)
-            {breaches.push({ about: [], says: `${made(type)} events ${type} for ${rows.length}` });}
+          if (made(type) !== rows.length) {
+            breaches.push({ about: [], says: `${made(type)} events ${type} for ${rows.length}` });
+          }
         }
         return breaches;
       },

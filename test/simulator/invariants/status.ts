@@ -25,12 +25,14 @@ export const joinOfEvidence: Invariant = {
           const blind = !world.canLookUp && status === "ambiguous" && certain.length === 0;
           return blind ? [] : breach("the carrier took it");
         }
-        if (!world.hasReceipts)
-          {return status === "delivered" ? [] : breach("accepted is all that this carrier ever says");}
+        if (!world.hasReceipts) {
+          return status === "delivered" ? [] : breach("accepted is all that this carrier ever says");
+        }
         const [least, most] = [strongest(certain), strongest(possible)];
         if (rankOf(status) < rankOf(least)) return breach(`a receipt said ${least}`);
-        if (rankOf(status) > Math.max(rankOf(most), rankOf("unconfirmed")))
-          {return breach(`the carrier never said more than ${most}`);}
+        if (rankOf(status) > Math.max(rankOf(most), rankOf("unconfirmed"))) {
+          return breach(`the carrier never said more than ${most}`);
+        }
         if (certain.length < possible.length) return [];
         const first = firstDelivery(possible);
         return first === delivered_at
@@ -74,11 +76,12 @@ export const receiptsKept: Invariant = {
               entry.type === "receipt" && entry.status === receipt.status && Date.parse(entry.carrier_at) === receipt.at
             );
           });
-          if (!kept)
-            {breaches.push({
+          if (!kept) {
+            breaches.push({
               about: [id],
               says: `the timeline of ${id} has no receipt "${receipt.status}", and one was taken`,
-            });}
+            });
+          }
         }
       }
       return breaches;
