@@ -8,12 +8,9 @@ import type { ApiHandler } from "./api/http.ts";
 import { apiRoutes } from "./api/routes/index.ts";
 import { createAccount } from "./commands/create-account.ts";
 import { defaultAccountId, prepareStorage } from "./commands/prepare-storage.ts";
-import { carriersOf } from "./commands/steps/carriers.ts";
-import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { accountById } from "./domain/accounts/rows.ts";
 import type { ConsumeOptions, ConsumerHandler } from "./domain/consumers/types.ts";
 import type { EventType } from "./domain/events/types.ts";
-import { arm } from "./domain/jobs/rows.ts";
 import { notFound, TidingsError } from "./errors.ts";
 import { EventBus, type EventHandler } from "./events/bus.ts";
 import { NewsDesk } from "./events/news.ts";
@@ -21,17 +18,16 @@ import { type Context, Executor } from "./execute.ts";
 import { HostPolicies } from "./host-policies.ts";
 import { checkedKey } from "./idempotency/key.ts";
 import { type AccountId, type DrawId, idSource, isId } from "./ids.ts";
-import { jobHandlers } from "./jobs/index.ts";
-import { reapJob } from "./jobs/reap.ts";
 import { KeyRing } from "./key-ring.ts";
 import { type EngineOptions, type Settings, settingsOf } from "./options.ts";
 import { inputSchema, type RowProcedure, type Services } from "./operation.ts";
-import { analyzerName } from "./ports/sentiment.ts";
 import { schema } from "./schema.ts";
 import type { Mode, Scope } from "./scope.ts";
 import { Store } from "./transactions/store.ts";
 import { webchatTransport } from "./webchat/transport.ts";
-import { startTransports, stopTransports } from "./transports.ts";
+import { stopTransports } from "./transports.ts";
+import { fanOut } from "./webhooks/fan-out.ts";
+import { startWork, type Work } from "./work.ts";
 import { parse } from "./validation.ts";
 
 export interface StopOptions {
@@ -63,8 +59,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
   readonly #accounts = new LRUCache<AccountId, true>({ max: 10_000 });
   #preparing: Promise<Executor> | undefined;
   #isOpen = false;
-  #starting: Promise<Dispatcher> | undefined;
-  #dispatcher: Dispatcher | undefined;
+  #starting: Promise<Work> | undefined;
+  #work: Work | undefined;
   #stopping: Promise<void> | undefined;
   #unwatch: (() => void) | undefined;
 
@@ -73,7 +69,7 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     const settings = settingsOf(options);
     const { storage, clock, random, logger, limits, mode } = settings;
     this.#drawId = idSource(clock, random);
-    this.#store = new Store({ port: storage, schema, clock, random, logger });
+    this.#store = new Store({ port: storage, schema, projection: fanOut(this.#drawId), clock, random, logger });
     const transports = [...settings.transports, webchatTransport(this.#store)];
     this.#settings = { ...settings, transports };
     this.#bus = new EventBus(logger);
@@ -254,7 +250,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
   }
 
   async #prepare(): Promise<Executor> {
-    const { storage, clock, random, limits, transports, sentiment, webchat, consent, quietHours } = this.#settings;
+    const { storage, clock, random, limits, transports, sentiment, webchat, consent, quietHours, http } =
+      this.#settings;
     const { idempotencyHours, reopenHours } = this.#settings;
     await this.#store.open();
     this.#isOpen = true;
@@ -263,7 +260,7 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
       this.#keyRing.forget();
       this.#news.raise();
       this.#consumers.wake();
-      this.#dispatcher?.wake();
+      this.#work?.wake();
     });
     const services: Services = {
       drawId: this.#drawId,
@@ -275,49 +272,23 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
       reopenMs: reopenHours * hourMs,
       webchatSessionMs: webchat.sessionHours * hourMs,
       scoresSentiment: sentiment !== undefined,
+      destinations: http?.destinations,
       secret: createSecretKey(secret),
     };
     const policies = this.#policies;
     return new Executor({ store: this.#store, clock, services, policies, rememberMs: idempotencyHours * hourMs });
   }
 
-  async #start(): Promise<Dispatcher> {
-    const { storage, clock, random, logger, transports, sentiment, concurrency, laneConcurrency, eventRetentionDays } =
-      this.#settings;
-    const store = this.#store;
-    const drawId = this.#drawId;
+  async #start(): Promise<Work> {
     const { services } = await this.#prepared();
-    await store.commit((tx) => arm(tx, reapJob(tx.now)));
-    await this.#consumers.open();
-    await startTransports(transports, { store, services, clock, logger });
-    const handlers = jobHandlers({
-      store,
-      clock,
-      logger,
-      drawId,
+    this.#work = await startWork(this.#settings, {
+      store: this.#store,
+      drawId: this.#drawId,
       services,
       policies: this.#policies,
-      transports,
-      carriers: carriersOf(transports),
       consumers: this.#consumers,
-      analyzer: sentiment,
-      eventMs: eventRetentionDays * 24 * hourMs,
     });
-    this.#dispatcher = new Dispatcher({
-      store,
-      clock,
-      random,
-      logger,
-      handlers,
-      farSides: new Set([...transports.map(({ name }) => name), ...(sentiment === undefined ? [] : [analyzerName])]),
-      servesConsumer: (lane) => this.#consumers.serves(lane),
-      concurrency,
-      laneConcurrency,
-      consumerConcurrency: store.hasTransactions ? storage.capabilities.transactions : concurrency,
-    });
-    const dispatcher = this.#dispatcher;
-    this.#consumers.start(() => dispatcher.wake());
-    return dispatcher;
+    return this.#work;
   }
 
   async #stop(deadlineMs: number): Promise<void> {
@@ -325,7 +296,7 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     const begun = clock.now();
     this.#news.close();
     // What is starting is started first, or has failed and left nothing to stop.
-    const dispatcher = await this.#starting?.catch(() => undefined);
+    const work = await this.#starting?.catch(() => undefined);
     await this.#preparing?.catch(() => {});
     this.#unwatch?.();
     // A clock that was set meanwhile makes it no longer than it was to be.
@@ -333,8 +304,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     // What is stopped meanwhile may wait behind them.
     const transactionsEnded = this.#store.transactionsEnd(left());
     await this.#consumers.stop();
-    await dispatcher?.stop(left());
-    if (dispatcher !== undefined) await stopTransports(transports, left(), this.#settings);
+    await work?.stop(left());
+    if (work !== undefined) await stopTransports(transports, left(), this.#settings);
     await transactionsEnded;
     // Another engine may have the storage open: one that never had leaves it alone.
     if (this.#isOpen) await this.#store.close();

@@ -4,12 +4,13 @@
  */
 import type { KeyObject } from "node:crypto";
 import type { z } from "zod";
+import type { Destinations } from "./destinations/destinations.ts";
 import type { DrawId, KeyId, RequestId, WebchatSessionId } from "./ids.ts";
 import type { ConsentSettings, Limits, QuietHours } from "./options.ts";
 import type { HostOpinions } from "./ports/policy.ts";
 import type { Random } from "./ports/random.ts";
 import type { Transport } from "./ports/transport.ts";
-import type { Scope } from "./scope.ts";
+import type { Mode, Scope } from "./scope.ts";
 import type { Signal } from "./signal.ts";
 import type { Reads } from "./transactions/reads.ts";
 import type { Tx } from "./transactions/transaction.ts";
@@ -59,6 +60,8 @@ export interface Services {
   readonly reopenMs: number;
   /** How long a visitor's session lasts, in milliseconds. */
   readonly webchatSessionMs: number;
+  /** Where webhooks may lead; undefined where no client is set up, and nothing can be sent. */
+  readonly destinations: Readonly<Record<Mode, Destinations>> | undefined;
   /** Whether there is an analyzer: without one nothing is written down to be scored. */
   readonly scoresSentiment: boolean;
   /** The key of keyed hashes (fingerprints, cursors, erased addresses): 32 bytes that never leave the storage. */

@@ -1,6 +1,8 @@
+import { type Destinations, destinations } from "./destinations/destinations.ts";
 import { TidingsError } from "./errors.ts";
 import type { Clock } from "./ports/clock.ts";
 import { type Logger, silent } from "./ports/logger.ts";
+import type { HttpClient } from "./ports/http-client.ts";
 import type { Policy } from "./ports/policy.ts";
 import type { Random } from "./ports/random.ts";
 import type { SentimentAnalyzer } from "./ports/sentiment.ts";
@@ -63,6 +65,22 @@ export interface WebchatOptions {
   readonly sessionHours?: number;
 }
 
+/** The way out of the engine, for what users give URLs of. */
+export interface HttpOptions {
+  /** Such as `httpClient()` of "tidings/http-client". */
+  readonly client: HttpClient;
+  /**
+   * What may be called besides the public Internet: host names (`hooks.internal`: that very name, wherever it leads), addresses and
+   * networks (`10.1.0.0/16`, `fd00::/8`). Up to 1,000; by default nothing.
+   */
+  readonly allow?: readonly string[];
+}
+
+export interface WebhookOptions {
+  /** How long an attempt may take, from the look-up of the name to the last byte of the answer: 1 to 60 seconds, by default 15. */
+  readonly deadlineSeconds?: number;
+}
+
 /** Local hours, `HH:MM` from 00:00 to 23:59; over midnight where `from` is later than `to`. The same twice means none. */
 export interface QuietHours {
   readonly from: string;
@@ -92,6 +110,9 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly reopenHours?: number;
   /** How long events are kept, 1 to 3,650 days; by default 30. */
   readonly eventRetentionDays?: number;
+  /** Without it no webhook can be made, and deliveries wait for an engine that has one. */
+  readonly http?: HttpOptions;
+  readonly webhooks?: WebhookOptions;
   readonly webchat?: WebchatOptions;
   readonly consent?: ConsentOptions;
   /** When marketing messages wait, by the recipient's clock; where its time zone isn't known, by the account's. By default they never do. */
@@ -102,13 +123,21 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
 
 /** Options with everything decided. */
 export interface Settings extends Required<
-  Omit<EngineOptions, "limits" | "sentiment" | "webchat" | "consent" | "quietHours">
+  Omit<EngineOptions, "limits" | "sentiment" | "http" | "webhooks" | "webchat" | "consent" | "quietHours">
 > {
+  readonly http: HttpSettings | undefined;
+  readonly webhooks: Required<WebhookOptions>;
   readonly webchat: Required<WebchatOptions>;
   readonly sentiment: SentimentAnalyzer | undefined;
   readonly limits: Limits;
   readonly consent: ConsentSettings;
   readonly quietHours: QuietHours | null;
+}
+
+export interface HttpSettings {
+  readonly client: HttpClient;
+  /** Plain http is for sandboxes. */
+  readonly destinations: Readonly<Record<Mode, Destinations>>;
 }
 
 /** Null: no answer. */
@@ -205,6 +234,18 @@ export function settingsOf(options: EngineOptions): Settings {
   const ruleNames: readonly string[] = arePolicies ? policies.map(({ name }) => name) : [];
   const taken = ["consent", "quiet_hours", ...ruleNames].find((name, i, all) => all.indexOf(name) !== i);
   expectName("policies", taken === undefined, "policies of different names, other than the built-in ones", taken);
+  const { http, webhooks = {} } = options;
+  const isHttp = http === undefined || (has(http, "valueOf") && has(http.client, "send", "close"));
+  expect("http", isHttp, '{ client }, such as httpClient() of "tidings/http-client"', http);
+  const { allow = [] } = (isHttp ? http : undefined) ?? {};
+  const isAllowed = Array.isArray(allow) && allow.length <= 1_000 && allow.every(isDestination);
+  expect("http.allow", isAllowed, "a list of host names, addresses and networks", allow);
+  const isWebhooks = typeof webhooks === "object" && webhooks !== null;
+  expect("webhooks", isWebhooks, "an object", webhooks);
+  const { deadlineSeconds = 15, ...noSuch } = isWebhooks ? webhooks : {};
+  for (const name of Object.keys(noSuch)) expectName(`webhooks.${name}`, false, "deadlineSeconds", name);
+  const isDeadline = Number.isInteger(deadlineSeconds) && deadlineSeconds >= 1 && deadlineSeconds <= 60;
+  expect("webhooks.deadlineSeconds", isDeadline, "a whole number from 1 to 60", deadlineSeconds);
   const { webchat = {} } = options;
   const isWebchat = typeof webchat === "object" && webchat !== null;
   expect("webchat", isWebchat, "an object", webchat);
@@ -223,6 +264,14 @@ export function settingsOf(options: EngineOptions): Settings {
     mode,
     limits: { ...defaultLimits, ...limits },
     sentiment,
+    http:
+      http === undefined || !isHttp || !isAllowed
+        ? undefined
+        : {
+            client: http.client,
+            destinations: { live: destinations({ allow }), sandbox: destinations({ allow, http: true }) },
+          },
+    webhooks: { deadlineSeconds },
     webchat: { origins, sessionHours },
     concurrency: within("concurrency", 1, 1_000, 64),
     laneConcurrency: within("laneConcurrency", 1, 1_000, 16),
@@ -251,6 +300,8 @@ const optionNames = [
   "idempotencyHours",
   "reopenHours",
   "eventRetentionDays",
+  "http",
+  "webhooks",
   "webchat",
   "consent",
   "quietHours",
@@ -283,6 +334,16 @@ function consentOption(name: string, value: unknown): [holds: boolean, expected:
       return [isTextToSend(value), "a text of 1 to 1,600 characters"];
     default:
       return [false, "no such option"];
+  }
+}
+
+function isDestination(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  try {
+    destinations({ allow: [value] });
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -12,6 +12,7 @@ import { defaultSenders, senders } from "./domain/senders/rows.ts";
 import { messageScores } from "./domain/sentiment/rows.ts";
 import { settings } from "./domain/settings/rows.ts";
 import { usage } from "./domain/usage/rows.ts";
+import { bookmarks, deliveries, deliveryAttempts, webhookPatterns, webhooks } from "./domain/webhooks/rows.ts";
 import { mail, mailboxes, webchatSessions } from "./domain/webchat/rows.ts";
 import { idempotency } from "./idempotency/rows.ts";
 import { type Schema, schemaOf } from "./ports/collection.ts";
@@ -44,6 +45,11 @@ export const schema: Schema = schemaOf([
   events,
   consumers,
   consumerEvents,
+  webhooks,
+  webhookPatterns,
+  deliveries,
+  deliveryAttempts,
+  bookmarks,
   usage,
   idempotency,
   jobs,

@@ -1,5 +1,6 @@
 import type { Claim, JobKind, JobName } from "../domain/jobs/types.ts";
-import { finish, type JobRow, jobs, lease, transportOf } from "../domain/jobs/rows.ts";
+import { finish, type JobRow, jobs, lease } from "../domain/jobs/rows.ts";
+import { transportOf } from "../domain/jobs/rules.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Random } from "../ports/random.ts";
@@ -38,8 +39,10 @@ export interface DispatcherOptions extends SlotsOptions {
    * theirs.
    */
   readonly farSides: ReadonlySet<string>;
-  /** Whether the consumer is set up here that a lane is of, if it is of one; jobs of others are left to engines that have theirs. */
-  readonly servesConsumer: (lane: string) => boolean;
+  /**
+   * Whether what a lane needs is set up here: its consumer, a client for webhooks. Jobs of other lanes are left to engines that have it.
+   */
+  readonly serves: (lane: string) => boolean;
 }
 
 /** A lease must outlast an attempt's deadline; handlers extend it as they go on. */
@@ -200,7 +203,7 @@ export class Dispatcher {
 
   /** Whoever has the transport finds its job when it is due, or within a poll. Left to nobody else, no message would expire. */
   #leaveIn(lane: string): number {
-    if (!this.#options.servesConsumer(lane)) return Infinity;
+    if (!this.#options.serves(lane)) return Infinity;
     const transport = transportOf(lane);
     return transport === undefined || this.#options.farSides.has(transport) ? 0 : pollMs + leaveMs;
   }

@@ -1,14 +1,22 @@
 import { consumerOf } from "../domain/consumers/rules.ts";
-import { slow, transportOf } from "../domain/jobs/rows.ts";
+import { slow, transportOf } from "../domain/jobs/rules.ts";
+import { isWebhookLane } from "../domain/webhooks/rules.ts";
 
 export interface SlotsOptions {
-  /** Jobs at once. */
+  /** Jobs at once, beside those of webhooks. */
   readonly concurrency: number;
   /** Jobs at once in one lane; a quarter in the slow lane beside it. */
   readonly laneConcurrency: number;
   /** Jobs of consumers at once, whichever they are of: each may hold a transaction. */
   readonly consumerConcurrency: number;
 }
+
+/**
+ * Webhooks that are sent to at once. Most of that time is waiting, which takes no slot of others; a socket or a few each are what it
+ * costs. Three quarters are for those that have not shown that they answer: the others come through however many of these hang.
+ */
+const webhooksAtOnce = 512;
+const unprovenAtOnce = 384;
 
 /**
  * Who may run beside whom. A carrier that hangs keeps its jobs for as long as a call may take, so one transport gets three quarters of
@@ -21,19 +29,25 @@ export class Slots {
   #carrying = 0;
   #consuming = 0;
   #taken = 0;
+  #sending = 0;
+  #unproven = 0;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
   }
 
   get free(): number {
-    return this.#options.concurrency - this.#taken;
+    return this.#freeForJobs + webhooksAtOnce - this.#sending;
   }
 
   freeIn(lane: string): number {
+    if (isWebhookLane(lane)) {
+      const free = webhooksAtOnce - this.#sending;
+      return lane.endsWith(slow) ? Math.min(free, unprovenAtOnce - this.#unproven) : free;
+    }
     const { concurrency, laneConcurrency, consumerConcurrency } = this.#options;
     const inLane = lane.endsWith(slow) ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
-    const free = Math.min(this.free, inLane - (this.#perLane.get(lane) ?? 0));
+    const free = Math.min(this.#freeForJobs, inLane - (this.#perLane.get(lane) ?? 0));
     if (consumerOf(lane) !== undefined) return Math.min(free, consumerConcurrency - this.#consuming);
     const transport = transportOf(lane);
     if (transport === undefined) return free;
@@ -50,7 +64,16 @@ export class Slots {
     this.#count(lane, -1);
   }
 
+  get #freeForJobs(): number {
+    return this.#options.concurrency - this.#taken;
+  }
+
   #count(lane: string, by: 1 | -1): void {
+    if (isWebhookLane(lane)) {
+      this.#sending += by;
+      if (lane.endsWith(slow)) this.#unproven += by;
+      return;
+    }
     this.#taken += by;
     add(this.#perLane, lane, by);
     if (consumerOf(lane) !== undefined) this.#consuming += by;

@@ -1,4 +1,5 @@
 import type { JobHandler } from "../dispatch/dispatcher.ts";
+import { deliverHandler, type DeliverWork } from "./deliver.ts";
 import { consumeHandler, type ConsumeWork } from "./consume.ts";
 import { eraseHandler } from "./erase.ts";
 import { followUpHandler } from "./follow-up.ts";
@@ -12,7 +13,9 @@ import { unparkHandler } from "./unpark.ts";
 import { wakeHandler } from "./wake.ts";
 
 /** All that happens later. */
-export function jobHandlers(work: CarrierWork & ConsumeWork & ScoreWork & ReapEvents): readonly JobHandler[] {
+export function jobHandlers(
+  work: CarrierWork & ConsumeWork & DeliverWork & ScoreWork & ReapEvents,
+): readonly JobHandler[] {
   return [
     sendHandler(work),
     followUpHandler(work),
@@ -22,6 +25,7 @@ export function jobHandlers(work: CarrierWork & ConsumeWork & ScoreWork & ReapEv
     eraseHandler(work),
     unparkHandler(work),
     consumeHandler(work),
+    deliverHandler(work),
     scoreHandler(work),
     reapHandler(work),
   ];

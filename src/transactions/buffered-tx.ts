@@ -11,6 +11,8 @@ export interface BufferedTxOptions {
   readonly overlay: Overlay;
   /** What a new row's version begins with. */
   readonly firstVersion: () => number;
+  /** The collection whose new rows are noted. */
+  readonly noted?: Collection | undefined;
 }
 
 /** The transaction that commands see: what is committed, under buffered writes. */
@@ -19,13 +21,21 @@ export class BufferedTx implements Tx {
   readonly #snapshot: Snapshot;
   readonly #overlay: Overlay;
   readonly #firstVersion: () => number;
+  readonly #noted: Collection | undefined;
+  #insertions: readonly object[] = [];
   #over: Error | undefined;
 
-  constructor({ now, snapshot, overlay, firstVersion }: BufferedTxOptions) {
+  constructor({ now, snapshot, overlay, firstVersion, noted }: BufferedTxOptions) {
     this.now = now;
     this.#snapshot = snapshot;
     this.#overlay = overlay;
     this.#firstVersion = firstVersion;
+    this.#noted = noted;
+  }
+
+  /** The rows of the noted collection that were inserted, in order. */
+  get insertions(): readonly object[] {
+    return this.#insertions;
   }
 
   /** Nothing can be read or written from here on; a body that still tries is told why. */
@@ -73,6 +83,7 @@ export class BufferedTx implements Tx {
       row: next,
       changed: base === undefined ? unchanged : new Set(Object.keys(row)),
     });
+    if (collection === this.#noted) this.#insertions = [...this.#insertions, next];
     return next;
   }
 
@@ -105,11 +116,13 @@ export class BufferedTx implements Tx {
   async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     this.#begin();
     const mark = this.#overlay.mark();
+    const insertions = this.#insertions;
     try {
       return await work(this);
     } catch (error) {
       this.#begin();
       this.#overlay.takeBack(mark);
+      this.#insertions = insertions;
       throw error;
     }
   }

@@ -12,7 +12,7 @@ import { Bodies } from "./bodies.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import { Overlay } from "./overlay.ts";
 import { GroupSnapshot } from "./snapshot.ts";
-import type { Tx } from "./transaction.ts";
+import type { Projection, Tx } from "./transaction.ts";
 
 /** A command that waits for its commit. */
 export interface Member {
@@ -37,6 +37,7 @@ export interface CommitterOptions {
   readonly clock: Clock;
   /** What a new row's version begins with. */
   readonly firstVersion: () => number;
+  readonly projection: Projection | undefined;
   /** Told of each commit, before it is answered. */
   readonly committed: (writes: readonly Write[]) => void;
   /** Takes back members that are to be run again. */
@@ -168,14 +169,17 @@ export class Committer {
   }
 
   async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Guess> {
-    const { clock, firstVersion } = this.#options;
+    const { clock, firstVersion, projection } = this.#options;
     const now = clock.now();
     let lookups: readonly Lookup[] = [];
     let tx: BufferedTx | undefined;
     try {
-      const value = await this.#bodies.run(snapshot, (reads) => {
+      const value = await this.#bodies.run(snapshot, async (reads) => {
         lookups = reads.lookups;
-        return member.work((tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion })));
+        tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion, noted: projection?.of });
+        const answer = await member.work(tx);
+        if (tx.insertions.length > 0) await projection?.project(tx, tx.insertions);
+        return answer;
       });
       return { result: { ok: true, value }, overlay, lookups };
     } catch (error) {

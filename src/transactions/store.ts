@@ -7,11 +7,12 @@ import type { Group, StoragePort, Write } from "../ports/storage.ts";
 import { HostTransactions } from "./host.ts";
 import { Committer, type Member, mostConflicts } from "./committer.ts";
 import { type Reads, reads } from "./reads.ts";
-import type { Tx } from "./transaction.ts";
+import type { Projection, Tx } from "./transaction.ts";
 
 export interface StoreOptions {
   readonly port: StoragePort;
   readonly schema: Schema;
+  readonly projection?: Projection;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -46,7 +47,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#options = options;
-    const { port, clock, random, logger } = options;
+    const { port, clock, random, logger, projection } = options;
     this.#reads = reads(port.reader);
     this.#hosts = new HostTransactions({
       port,
@@ -59,6 +60,7 @@ export class Store {
       port,
       clock,
       firstVersion: this.#firstVersion,
+      projection,
       committed: (writes) => this.#tell(writes),
       again: (members) => this.#takeBack(members),
     });
@@ -134,7 +136,7 @@ export class Store {
   }
 
   #join<T>(handle: unknown, work: (tx: Tx) => Promise<T>, wrote: (writes: readonly Write[]) => void): Promise<T> {
-    const { port, clock } = this.#options;
+    const { port, clock, projection } = this.#options;
     return new Promise<T>((resolve, reject) => {
       const begin = (): Group => {
         if (port.host !== undefined) return port.host(handle);
@@ -145,6 +147,7 @@ export class Store {
         port: { begin, turn: () => port.turn(), capabilities },
         clock,
         firstVersion: this.#firstVersion,
+        projection,
         committed: wrote,
         again: () => {},
       });

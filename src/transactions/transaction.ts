@@ -13,6 +13,12 @@ export interface ReadOptions {
   readonly claim?: boolean;
 }
 
+/** Makes more of new rows of a collection, in the transaction that inserted them, when all else in it is done. */
+export interface Projection {
+  readonly of: Collection;
+  project(tx: Tx, rows: readonly object[]): Promise<void>;
+}
+
 /**
  * What a command sees of the storage. Reads answer the command's own writes, then those of the commands that commit
  * together with it, then what is committed. Writes are buffered and take effect when the command returns, all or none.

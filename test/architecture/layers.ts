@@ -19,9 +19,10 @@ const layers: readonly (readonly string[])[] = [
   ["problem"],
   ["events", "idempotency", "rate-limits"],
   ["commands", "host-policies", "key-ring", "schema"],
-  ["execute", "procedures", "transport-sink", "webchat"],
+  ["execute", "procedures", "transport-sink", "webchat", "webhooks"],
   ["jobs", "dispatch", "api"],
   ["account-handle", "api-backend", "consumers", "transports"],
+  ["work"],
   ["engine"],
   ["index"],
 ];

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arm, disarm, finish, jobByName, lease, renew, slow } from "../../src/domain/jobs/rows.ts";
+import { arm, disarm, finish, jobByName, lease, renew } from "../../src/domain/jobs/rows.ts";
+import { slow } from "../../src/domain/jobs/rules.ts";
 import type { Claim, JobOrder } from "../../src/domain/jobs/types.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { schema } from "../../src/schema.ts";

@@ -80,6 +80,7 @@ async function follow(port: StoragePort, input: { types?: EventType[]; last_even
     secret,
     consent: standardConsent,
     quietHours: null,
+    destinations: undefined,
   };
   const call: Call = {
     scope: quiet,

@@ -5,6 +5,7 @@
  */
 import { boolean, collection, integer, nullable, type Seen, text, time } from "../../ports/collection.ts";
 import type { Tx } from "../../transactions/transaction.ts";
+import { laneFor } from "./rules.ts";
 import type { Claim, JobName, JobOrder } from "./types.ts";
 
 export interface JobRow extends JobOrder {
@@ -109,17 +110,4 @@ async function held(tx: Tx, claim: Claim): Promise<Seen<JobRow> | undefined> {
 
 function claimOf({ kind, key, account_id, mode, lane, fence, failures }: JobRow): Claim {
   return { kind, key, account_id, mode, lane, fence, failures };
-}
-
-/** Jobs that fail have a lane beside that of their destination, with a small cap of its own, so that they hold up no others. */
-export const slow = "~slow";
-
-function laneFor(lane: string, failures: number): string {
-  const usual = lane.endsWith(slow) ? lane.slice(0, -slow.length) : lane;
-  return failures > 0 ? `${usual}${slow}` : usual;
-}
-
-/** The far side that the jobs of a lane call, mostly a transport: of `<kind> <name> <account> <mode>`. The engine's own work has none. */
-export function transportOf(lane: string): string | undefined {
-  return /^\S+ (.+) \S+ \S+$/.exec(lane)?.[1];
 }

@@ -3,7 +3,19 @@ import type { Mode } from "../../scope.ts";
 
 /** What kinds of work there are for later. Each has a handler in `src/jobs`. */
 export type JobKind =
-  "send" | "release" | "follow-up" | "unpark" | "consume" | "score" | "wake" | "merge" | "erase" | "reap";
+  | "send"
+  | "release"
+  | "follow-up"
+  | "unpark"
+  | "consume"
+  | "deliver"
+  | "recover"
+  | "discard"
+  | "score"
+  | "wake"
+  | "merge"
+  | "erase"
+  | "reap";
 
 /** A job is one row for each kind and key, however often it is armed. */
 export interface JobName {

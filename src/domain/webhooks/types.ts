@@ -3,14 +3,23 @@ import { z } from "zod";
 import { eventTypeSchema } from "../events/types.ts";
 import { ids, timestamp } from "../../fields.ts";
 
+export const webhookStatusSchema = z.enum(["enabled", "paused", "disabled"]);
+export type WebhookStatus = z.infer<typeof webhookStatusSchema>;
+
+export const webhookOrderingSchema = z.enum(["none", "fifo"]);
+export type WebhookOrdering = z.infer<typeof webhookOrderingSchema>;
+
+export const deliveryStatusSchema = z.enum(["pending", "succeeded", "failed", "parked", "canceled"]);
+export type DeliveryStatus = z.infer<typeof deliveryStatusSchema>;
+
 const webhookFields = {
   id: ids.webhook,
   url: z.string(),
-  events: z.array(eventTypeSchema),
+  events: z.array(z.string()).meta({ description: "Types of events, or patterns: `*`, `message.*`." }),
   headers: z.record(z.string(), z.string()),
-  ordering: z.enum(["none", "fifo"]),
+  ordering: webhookOrderingSchema,
   description: z.string().nullable(),
-  status: z.enum(["enabled", "paused", "disabled"]),
+  status: webhookStatusSchema,
   disabled_reason: z.string().nullable(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -46,7 +55,7 @@ export const deliverySchema = z
     webhook_id: ids.webhook,
     event_id: ids.event,
     event_type: eventTypeSchema,
-    status: z.enum(["pending", "succeeded", "failed", "parked", "canceled"]),
+    status: deliveryStatusSchema,
     attempts: z.array(deliveryAttemptSchema),
     next_attempt_at: timestamp.nullable(),
     created_at: timestamp,

@@ -1,0 +1,36 @@
+import { eventResource } from "../domain/events/resource.ts";
+import { type EventRow, events } from "../domain/events/rows.ts";
+import { patternsOf } from "../domain/webhooks/filter.ts";
+import { webhookPatternByName } from "../domain/webhooks/rows.ts";
+import { mostWebhooks } from "../domain/webhooks/rules.ts";
+import type { DrawId } from "../ids.ts";
+import type { Projection, Tx } from "../transactions/transaction.ts";
+import { writeDelivery } from "../commands/steps/write-delivery.ts";
+
+/**
+ * Makes the deliveries of an event in its own transaction, with the bytes that are sent. Webhooks are found by the patterns that take the
+ * event, so those that don't cost nothing. Nothing is written that other transactions write too: a host's transaction may stay open for long
+ * and must not hold up who else has events for the same webhook. That there is work the webhooks are told by `delivery-reader.ts`.
+ */
+export function fanOut(drawId: DrawId): Projection {
+  return {
+    of: events,
+    async project(tx, rows) {
+      for (const event of rows as readonly EventRow[]) await deliver(tx, drawId, event);
+    },
+  };
+}
+
+async function deliver(tx: Tx, drawId: DrawId, event: EventRow): Promise<void> {
+  const { account_id, mode } = event;
+  const found = await Promise.all(
+    patternsOf(event.type).map((pattern) => tx.list(webhookPatternByName, [account_id, mode, pattern], mostWebhooks)),
+  );
+  const listening = found.flat();
+  if (listening.length === 0) return;
+  const body = JSON.stringify(eventResource(event));
+  for (const { webhook_id } of listening) {
+    const { id: event_id, type: event_type } = event;
+    writeDelivery(tx, drawId, { account_id, mode, webhook_id, event_id, event_type, body });
+  }
+}

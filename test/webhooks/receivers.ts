@@ -1,0 +1,76 @@
+/** Receivers on the world's clock: they answer what a test says, and note what they are sent. */
+import { Webhook as Verifier } from "standardwebhooks";
+import type { HttpClient, HttpOutcome, HttpRequest } from "../../src/ports/http-client.ts";
+import type { VirtualClock } from "../../src/testing/index.ts";
+
+/** A request as a receiver saw it. */
+export interface Seen {
+  readonly url: string;
+  readonly at: number;
+  readonly id: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** How long it takes, in milliseconds; Infinity: it never answers. */
+  readonly after?: number;
+}
+
+/** What the receiver at a URL answers to its nth request, from 0. */
+export type Behaviour = (request: Seen, n: number) => Answer;
+
+export interface Receivers {
+  readonly client: HttpClient;
+  readonly seen: Seen[];
+  /** Requests under way, and the most there ever were at once at one URL. */
+  readonly busiest: ReadonlyMap<string, number>;
+  at(url: string, behaviour: Behaviour): void;
+}
+
+export function receivers(clock: VirtualClock): Receivers {
+  const seen: Seen[] = [];
+  const behaviours = new Map<string, Behaviour>();
+  const counts = new Map<string, number>();
+  const busy = new Map<string, number>();
+  const busiest = new Map<string, number>();
+
+  async function send(request: HttpRequest): Promise<HttpOutcome> {
+    const { url, headers, body, deadline_ms, signal } = request;
+    const id = headers["webhook-id"] ?? "";
+    const said: Seen = { url, at: clock.now(), id, body: Buffer.from(body ?? []).toString(), headers };
+    seen.push(said);
+    const n = counts.get(url) ?? 0;
+    counts.set(url, n + 1);
+    const { status = 200, headers: answered = {}, body: text = "", after = 5 } = behaviours.get(url)?.(said, n) ?? {};
+    const now = (busy.get(url) ?? 0) + 1;
+    busy.set(url, now);
+    busiest.set(url, Math.max(busiest.get(url) ?? 0, now));
+    await clock.sleep(Math.min(after, deadline_ms), signal);
+    busy.set(url, (busy.get(url) ?? 1) - 1);
+    const address = "192.0.2.1";
+    if (after > deadline_ms) {
+      return { outcome: "failed", code: "response_timeout", message: "late", sent: true, address, partial: null };
+    }
+    return { outcome: "answered", status, headers: answered, body: Buffer.from(text), truncated: false, address };
+  }
+
+  return {
+    client: { send, close() {} },
+    seen,
+    busiest,
+    at: (url, behaviour) => void behaviours.set(url, behaviour),
+  };
+}
+
+/** Whether a receiver with this secret takes a request for genuine, by the public library. It looks at the wall clock, so not at the age. */
+export function isGenuine({ body, headers }: Seen, secret: string): boolean {
+  const verifier = new Verifier(secret);
+  const id = headers["webhook-id"] ?? "";
+  const seconds = Number(headers["webhook-timestamp"]);
+  const expected = verifier.sign(id, new Date(seconds * 1_000), body);
+  return (headers["webhook-signature"] ?? "").split(" ").includes(expected);
+}
