@@ -7,8 +7,13 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sandbox } from "tidings/sandbox";
+import { MessagingEngine } from "tidings";
+import { keywordOf } from "../../src/domain/consents/keywords.ts";
+import type { Keyword } from "../../src/domain/consents/types.ts";
+import { eventTypes } from "../../src/domain/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/errors.ts";
 import { database } from "../support/postgres.ts";
+import { expectToChat } from "./chat.ts";
 import { type Sample, samplesOf } from "./samples.ts";
 
 const documents = ["README.md", ...globSync("docs/*.md").toSorted()];
@@ -33,7 +38,7 @@ interface Running {
   readonly pool?: { end(): Promise<void> };
 }
 
-describe("the code in the README and the docs", () => {
+describe("the code in the README and the docs", { timeout: 60_000 }, () => {
   const home = process.cwd();
   let elsewhere = "";
 
@@ -41,9 +46,11 @@ describe("the code in the README and the docs", () => {
     await mkdir(folder, { recursive: true });
     await Promise.all(samples.map((sample) => writeFile(fileOf(sample), programOf(sample))));
     const compilerOptions = { noUnusedLocals: false, rootDir: home };
+    // Where a dependency has no types of its own, the project declares them.
+    const include = ["./*.ts", "../../../adapters/**/*.d.ts"];
     await writeFile(
       join(folder, "tsconfig.json"),
-      JSON.stringify({ extends: "../../../tsconfig.json", compilerOptions, include: ["./*.ts"], exclude: [] }),
+      JSON.stringify({ extends: "../../../tsconfig.json", compilerOptions, include, exclude: [] }),
     );
     elsewhere = await mkdtemp(join(tmpdir(), "tidings-samples-"));
   });
@@ -61,10 +68,11 @@ describe("the code in the README and the docs", () => {
       );
     });
     expect(findings).toBe("");
-  }, 60_000);
+  });
 
-  test.each(samples)("$name prints what the document says, and serves where it does", async (sample) => {
+  test.for(samples)("$name prints what the document says, and serves where it does", async (sample, { skip }) => {
     process.chdir(await mkdtemp(join(elsewhere, "run-")));
+    if (sample.page !== "") await servePage(sample);
     if (sample.code.includes("DATABASE_URL")) vi.stubEnv("DATABASE_URL", (await database()).url);
     const lines = new EventEmitter();
     let output = "";
@@ -78,7 +86,9 @@ describe("the code in the README and the docs", () => {
         await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });
       }
       expect(output).toBe(sample.output);
-      if (server !== undefined) await expectToServe(server, sample.code);
+      if (server === undefined) return;
+      await expectToServe(server, sample.code);
+      if (sample.page !== "") await expectToChat(urlOf(server), skip);
     } finally {
       vi.restoreAllMocks();
       vi.unstubAllEnvs();
@@ -90,13 +100,32 @@ describe("the code in the README and the docs", () => {
   });
 });
 
-/** The surface answers under the path that the code mounts it at. */
-async function expectToServe(server: Server, code: string): Promise<void> {
+/** Puts a page where the program serves it from. */
+async function servePage({ page }: Sample): Promise<void> {
+  await mkdir("public");
+  await writeFile("public/index.html", page);
+}
+
+function urlOf(server: Server): string {
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("the server has no port");
+  return `http://localhost:${address.port}`;
+}
+
+/** The surface answers under the path that the code mounts it at. */
+async function expectToServe(server: Server, code: string): Promise<void> {
   const [, path = ""] = /"(\/\w+)(?:\/\*)?"/.exec(code) ?? [];
-  const response = await fetch(`http://localhost:${address.port}${path}/v1/health`);
+  const response = await fetch(`${urlOf(server)}${path}/v1/health`);
   expect(await response.json()).toEqual({ status: "ok" });
+}
+
+function complaintOf(work: () => unknown): string {
+  try {
+    work();
+    return "";
+  } catch (error) {
+    return String(error);
+  }
 }
 
 describe("the documents", () => {
@@ -122,6 +151,31 @@ describe("the documents", () => {
     expect(listed.toSorted()).toEqual(
       errorCodes.map((code) => `${new TidingsError(code, "").status} ${code}`).toSorted(),
     );
+  });
+
+  test("list every option", () => {
+    const complaint = complaintOf(() => new MessagingEngine({ other: true } as never));
+    const [, names = ""] = /expected one of ([\w, ]+), got "other"/.exec(complaint) ?? [];
+    const rows = [...read("docs/embedding.md").matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)];
+    const listed = rows.flatMap(([, cell = ""]) => cell.match(/\w+/g) ?? []);
+    expect(listed.toSorted()).toEqual(names.split(", ").toSorted());
+  });
+
+  test("list every type of event", () => {
+    const rows = [...read("docs/embedding.md").matchAll(/^\| (`[a-z]+\.[a-z_.]+`.*?) \|/gm)];
+    const listed = rows.flatMap(([, cell = ""]) => cell.match(/[\w.]+/g) ?? []);
+    expect(listed.toSorted()).toEqual(eventTypes.toSorted());
+  });
+
+  test("list keywords that mean what they say", () => {
+    const meant = (word: string): Keyword =>
+      /^(HELP|INFO)$/.test(word) ? "help" : word === "STOP" ? "opt_out" : "opt_in";
+    const rows = [...read("docs/consent-and-policies.md").matchAll(/^\| ([A-Z]{4}.*?) \|/gm)];
+    expect(rows).toHaveLength(3);
+    for (const [, cell = ""] of rows) {
+      const words = cell.replace(" only of who has opted out", "").split(/[,;] /);
+      for (const word of words) expect(keywordOf(word, true), word).toBe(meant(words[0] ?? ""));
+    }
   });
 
   test.each(documents)("%s links to what is there", (document) => {

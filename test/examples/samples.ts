@@ -7,6 +7,8 @@ export interface Sample {
   readonly code: string;
   /** What the document says that it prints. */
   readonly output: string;
+  /** The page that it serves out of `public`; empty where the document has none. */
+  readonly page: string;
 }
 
 interface Block {
@@ -17,13 +19,13 @@ interface Block {
 
 /**
  * A block that makes an engine begins a program, and the blocks after it go on with it. A block of `text` right after one of
- * code is what the program prints there.
+ * code is what the program prints there, and one of `html` the page that it serves.
  */
 export function samplesOf(document: string): Sample[] {
-  const samples: { name: string; code: string; output: string }[] = [];
+  const samples: { name: string; code: string; output: string; page: string }[] = [];
   for (const { language, content, line } of blocksOf(readFileSync(document, "utf8"))) {
     if (language === "ts" && content.includes("new MessagingEngine(")) {
-      samples.push({ name: `${document}:${line}`, code: content, output: "" });
+      samples.push({ name: `${document}:${line}`, code: content, output: "", page: "" });
       continue;
     }
     const current = samples.at(-1);
@@ -31,6 +33,7 @@ export function samplesOf(document: string): Sample[] {
       if (language === "ts") throw new Error(`${document}:${line}: no engine has been made here yet`);
     } else if (language === "ts") current.code += content;
     else if (language === "text") current.output += content;
+    else if (language === "html") current.page = content;
   }
   return samples;
 }

@@ -1,12 +1,9 @@
-/** A page of another origin in a real browser, from npm alone. */
+/** A page of another origin in a real browser. */
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Browser, chromium as playwright } from "playwright-core";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { chromium } from "../support/chromium.ts";
 import { shop, visitorOf } from "./world.ts";
 
 const wait = { timeout: 20_000, interval: 50 };
@@ -33,30 +30,10 @@ const page = `<!doctype html><title>Shop</title><ol></ol><script>
   window.say = async (body) => (await post("/messages", { body })).status;
 </script>`;
 
-async function launch(): Promise<Browser> {
-  const folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
-  // Unpacked there, and never found half-unpacked by another run.
-  vi.stubEnv("TMPDIR", folder);
-  const { default: chromium } = await import("@sparticuz/chromium");
-  const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: chromium.args,
-    headless: true,
-  });
-  onTestFinished(async () => {
-    await browser.close();
-    vi.unstubAllEnvs();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return browser;
-}
-
 test("a page in Chromium that is cut off twice shows each message once, in order, as it was written", async ({
   skip,
 }) => {
-  const browser = await launch().catch((error: unknown) =>
-    skip(`Chromium can't be started here: ${String(error).slice(0, 200)}`),
-  );
+  const browser = await chromium(skip);
   const pages = createServer((_, response) => response.setHeader("content-type", "text/html").end(page));
   pages.listen(0, "127.0.0.1");
   await once(pages, "listening");

@@ -1,0 +1,45 @@
+/** What docs/webchat.md's page does in a real browser. */
+import type { Page } from "playwright-core";
+import { expect, type TestContext, vi } from "vitest";
+import { chromium } from "../support/chromium.ts";
+
+const wait = { timeout: 20_000, interval: 50 };
+
+/** Words with markup get through and back as they are; words whose answer is lost stay, and are sent once by the next click. */
+export async function expectToChat(url: string, skip: TestContext["skip"]): Promise<void> {
+  const browser = await chromium(skip);
+  const tab = await browser.newPage();
+  await tab.goto(url);
+  await say(tab, "<b>hello</b>");
+  await shows(tab, ["<b>hello</b>", "You wrote: <b>hello</b>"]);
+
+  await tab.route(
+    "**/messages",
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await say(tab, "again");
+  await shows(tab, ["<b>hello</b>", "You wrote: <b>hello</b>", "You wrote: again"]);
+  expect(await tab.inputValue("[name=body]")).toBe("again");
+  await tab.click("button");
+  await shows(tab, ["<b>hello</b>", "You wrote: <b>hello</b>", "You wrote: again", "again"]);
+  await say(tab, "last");
+  await shows(tab, ["You wrote: again", "again", "last", "You wrote: last"]);
+}
+
+async function say(tab: Page, words: string): Promise<void> {
+  await vi.waitFor(async () => expect(await tab.isDisabled("button")).toBe(false), wait);
+  await tab.fill("[name=body]", words);
+  await tab.click("button");
+}
+
+/** The end of the thread. */
+async function shows(tab: Page, lines: readonly string[]): Promise<void> {
+  await vi.waitFor(async () => {
+    const shown = await tab.locator("li").allTextContents();
+    expect(shown.slice(-lines.length)).toEqual(lines);
+  }, wait);
+}

@@ -1,0 +1,29 @@
+/** A real browser, from npm alone. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium as playwright } from "playwright-core";
+import { onTestFinished, type TestContext, vi } from "vitest";
+
+/** Skips the test, and says why, where Chromium can't be started. */
+export function chromium(skip: TestContext["skip"]): Promise<Browser> {
+  return launch().catch((error: unknown) => skip(`Chromium can't be started here: ${String(error).slice(0, 200)}`));
+}
+
+async function launch(): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
+  // Unpacked there, and never found half-unpacked by another run.
+  vi.stubEnv("TMPDIR", folder);
+  const { default: packed } = await import("@sparticuz/chromium");
+  const browser = await playwright.launch({
+    executablePath: await packed.executablePath(),
+    args: packed.args,
+    headless: true,
+  });
+  onTestFinished(async () => {
+    await browser.close();
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return browser;
+}
