@@ -30,6 +30,8 @@ interface Known {
   readonly key: KeyRow;
   readonly requests_per_second: number;
   readonly read_at: number;
+  /** How often everything had been forgotten by then. */
+  readonly forgotten: number;
 }
 
 const mostKnown = 10_000;
@@ -45,6 +47,8 @@ const noteEveryMs = 60_000;
 export class KeyRing {
   readonly #options: KeyRingOptions;
   readonly #known = new LRUCache<string, Known>({ max: mostKnown });
+  /** What was looked up before the last time doesn't count: emptying so large a cache costs more than a command. */
+  #forgotten = 0;
   /** Look-ups that who asks now can share. One that began before a change is not among them. */
   readonly #underWay = new Map<string, Promise<Known | undefined>>();
   /** When this process last wrote down that a key is in use. */
@@ -88,7 +92,7 @@ export class KeyRing {
 
   /** Another process may have changed keys. */
   forget(): void {
-    this.#known.clear();
+    this.#forgotten++;
     this.#underWay.clear();
   }
 
@@ -96,7 +100,7 @@ export class KeyRing {
     const known = this.#known.get(hash);
     const age = known === undefined ? Infinity : this.#options.clock.now() - known.read_at;
     // What was read in the future was read before the clock was set back, who knows how long ago.
-    if (age >= 0 && age < knownMs) return known;
+    if (known?.forgotten === this.#forgotten && age >= 0 && age < knownMs) return known;
     const shared = this.#underWay.get(hash);
     if (shared !== undefined) return shared;
     const lookingUp = this.#lookUp(hash);
@@ -118,10 +122,11 @@ export class KeyRing {
     const { store, clock } = this.#options;
     const { reads } = store;
     const read_at = clock.now();
+    const forgotten = this.#forgotten;
     const key = (await reads.get(keyBySecret, [hash])) ?? (await reads.get(keyByPreviousSecret, [hash]));
     const account = key && (await reads.get(accountById, [key.account_id]));
     if (key === undefined || account === undefined) return undefined;
-    return { key, requests_per_second: account.requests_per_second, read_at };
+    return { key, requests_per_second: account.requests_per_second, read_at, forgotten };
   }
 
   /** Writes down that a key is in use. Nobody waits for it, and nothing hangs on it. */

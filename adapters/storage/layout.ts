@@ -109,9 +109,8 @@ const expected = {
 } as const satisfies Record<Column["type"], string>;
 
 // A lone surrogate has no UTF-8: a database would store another text than it was given.
-const loneSurrogate = /\p{Surrogate}/u;
 const text = (value: unknown): string | undefined =>
-  typeof value === "string" && !loneSurrogate.test(value) ? value : undefined;
+  typeof value === "string" && value.isWellFormed() ? value : undefined;
 // Beyond 2^53 a number names no one integer. Adding 0 makes -0 the 0 that databases keep.
 const integer = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? Number(value) + 0 : undefined);
 

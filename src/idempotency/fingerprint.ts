@@ -13,7 +13,8 @@ export function fingerprint(secret: KeyObject | Uint8Array, operation: string, i
 
 function withoutKey(input: unknown): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input;
-  return Object.fromEntries(Object.entries(input).filter(([name]) => name !== "idempotency_key"));
+  const { idempotency_key: _, ...others } = input as Readonly<Record<string, unknown>>;
+  return others;
 }
 
 /**
@@ -23,11 +24,10 @@ function withoutKey(input: unknown): unknown {
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  const members = new Map(Object.entries(value));
   let written = "";
   // Without a comparison of its own a sort is by UTF-16 code units, as the RFC has it.
-  for (const name of Array.from(members.keys()).toSorted()) {
-    const member: unknown = members.get(name);
+  for (const name of Object.keys(value).toSorted()) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
     if (member !== undefined) written += `${written === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
   }
   return `{${written}}`;

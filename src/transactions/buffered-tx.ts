@@ -23,7 +23,7 @@ export class BufferedTx implements Tx {
   readonly #firstVersion: () => number;
   readonly #noted: Collection | undefined;
   #insertions: readonly object[] = [];
-  #over: Error | undefined;
+  #hasEnded = false;
 
   constructor({ now, snapshot, overlay, firstVersion, noted }: BufferedTxOptions) {
     this.now = now;
@@ -38,9 +38,9 @@ export class BufferedTx implements Tx {
     return this.#insertions;
   }
 
-  /** Nothing can be read or written from here on; a body that still tries is told why. */
-  end(why: Error): void {
-    this.#over = why;
+  /** The command has returned: nothing can be read or written from here on. */
+  end(): void {
+    this.#hasEnded = true;
   }
 
   async get<R extends object, K extends readonly KeyValue[]>(
@@ -154,7 +154,7 @@ export class BufferedTx implements Tx {
   }
 
   #begin(): void {
-    if (this.#over !== undefined) throw this.#over;
+    if (this.#hasEnded) throw new Error("The command has returned; its transaction can't be used any more.");
   }
 }
 

@@ -156,15 +156,17 @@ export class Committer {
 
   /** Runs one body over what the group has; its writes stay when it succeeds. */
   async #run(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Result> {
-    for (;;) {
+    for (let isAgain = false; ; isAgain = true) {
       const mark = overlay.mark();
       const { result } = await this.#body(member, snapshot, overlay);
       if (result.ok) return result;
       overlay.takeBack(mark);
       throwIfUnread(result);
       if (!(result.error instanceof StorageConflict)) return result;
-      // A row that an earlier member of this group inserted: run again, it is there to be seen now.
       if (++member.conflicts >= mostConflicts) return { ok: false, error: contended(result.error) };
+      // A row that an earlier member of this group inserted is there to be seen now. Rows that don't fit together, since somebody
+      // committed between the reads of two of them, never do in this group, which reads each row once.
+      if (isAgain) throw result.error;
     }
   }
 
@@ -185,7 +187,7 @@ export class Committer {
     } catch (error) {
       return { result: { ok: false, error }, overlay, lookups };
     } finally {
-      tx?.end(new Error("The command has returned; its transaction can't be used any more."));
+      tx?.end();
     }
   }
 

@@ -4,14 +4,19 @@ import type { Row } from "../ports/storage.ts";
 /** A key as one string; lengths keep ["a", "bc"] and ["ab", "c"] apart. */
 export function encodeKey(key: readonly KeyValue[]): string {
   let encoded = "";
-  for (const part of key) encoded += typeof part === "string" ? `${part.length}:${part}` : `#${String(part)};`;
+  for (const part of key) encoded += encodePart(part);
   return encoded;
 }
+
+const encodePart = (part: unknown): string =>
+  typeof part === "string" ? `${part.length}:${part}` : `#${String(part)};`;
 
 /** Where a row stands in an index, by its first `length` columns; `undefined` when the index doesn't have it. */
 export function placeIn(index: Index, length: number, row: Row): string | undefined {
   if (!isIn(index, row)) return undefined;
-  return encodeKey(index.columns.slice(0, length).map((column) => row[column] as KeyValue));
+  let place = "";
+  for (let i = 0; i < length; i++) place += encodePart(row[index.columns[i] ?? ""]);
+  return place;
 }
 
 /** Whether a row stands in an index under (a prefix of) a key. */

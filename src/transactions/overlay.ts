@@ -121,6 +121,10 @@ export class Overlay {
   }
 }
 
+/** Whether a look-up names one row by its whole primary key. */
+export const isPrimaryKey = ({ index, key }: Lookup): boolean =>
+  index === index.collection.primary && key.length === index.columns.length;
+
 /** How many rows of the storage a look-up must read, so that enough are left when the overlay is laid over them. */
 export function mostToRead({ index, key, limit }: Lookup, overlay: Overlay): number {
   // Under a whole unique key there is one at most.
@@ -135,6 +139,7 @@ export function laidOver(stored: readonly AnySeen[], lookup: Lookup, overlay: Ov
   const { collection } = index;
   if (!overlay.touches(collection)) return stored;
   const entries = overlay.under(index, key);
+  if (stored.length === 0 && entries.length === 0) return stored;
   // Also what stands elsewhere by now: the overlay's form of a row is the one that this transaction knows.
   const rows = stored.filter((row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined);
   for (const { row } of entries) {
@@ -192,13 +197,16 @@ type Places = Map<string, Set<string>>;
 type PlacesByLength = Map<number, Places>;
 
 function note(places: Places, index: Index, length: number, id: string, { base, row }: Entry): void {
-  for (const form of row === base ? [row] : [base, row]) {
-    const place = form && placeIn(index, length, form);
-    if (place === undefined) continue;
-    const ids = places.get(place);
-    if (ids === undefined) places.set(place, new Set([id]));
-    else ids.add(id);
-  }
+  const place = row && placeIn(index, length, row);
+  const before = base && base !== row ? placeIn(index, length, base) : undefined;
+  if (place !== undefined) noteAt(places, place, id);
+  if (before !== undefined && before !== place) noteAt(places, before, id);
+}
+
+function noteAt(places: Places, place: string, id: string): void {
+  const ids = places.get(place);
+  if (ids === undefined) places.set(place, new Set([id]));
+  else ids.add(id);
 }
 
 const none: readonly Entry[] = [];

@@ -1,7 +1,7 @@
 import type { Index } from "../ports/collection.ts";
 import type { Group, Lookup, Row, StoragePort } from "../ports/storage.ts";
 import { encodeKey } from "./keys.ts";
-import { type AnySeen, laidOver, mostToRead, type Overlay } from "./overlay.ts";
+import { type AnySeen, isPrimaryKey, laidOver, mostToRead, type Overlay } from "./overlay.ts";
 
 export type Rows = readonly AnySeen[];
 
@@ -41,10 +41,11 @@ export class GroupSnapshot implements Snapshot {
     const { index, limit, claim } = lookup;
     let known = this.#known.get(index);
     if (known === undefined) this.#known.set(index, (known = new Map<string, Rows | Promise<Rows>>()));
-    const place = `${claim === true ? "claim " : ""}${limit} ${id}`;
+    // A key as it is has no space in front of its first colon.
+    const place = limit === 1 && claim !== true ? id : `${claim === true ? "claim " : ""}${limit} ${id}`;
     const before = known.get(place);
     if (before !== undefined) return before;
-    const rows = this.#read(lookup);
+    const rows = this.#read(lookup, id);
     known.set(place, rows);
     if (!(rows instanceof Promise)) return rows;
     return rows.then(
@@ -64,13 +65,26 @@ export class GroupSnapshot implements Snapshot {
     await Promise.all(lookups.map(async (lookup) => this.read(lookup, encodeKey(lookup.key))));
   }
 
-  #read(lookup: Lookup): Rows | Promise<Rows> {
-    const { ahead, group, port } = this.#options;
-    const wider = ahead === undefined ? lookup : { ...lookup, limit: mostToRead(lookup, ahead) };
-    const overlaid = (rows: Rows): Rows => (ahead === undefined ? rows : laidOver(rows, lookup, ahead));
-    if (!port.capabilities.synchronous) return this.#ask(wider).then(overlaid);
-    const answer = group.read([wider]);
-    return answer instanceof Promise ? answer.then((found) => overlaid(first(found))) : overlaid(first(answer));
+  #read(lookup: Lookup, id: string): Rows | Promise<Rows> {
+    const { ahead } = this.#options;
+    if (ahead === undefined) return this.#stored(lookup);
+    if (isPrimaryKey(lookup) && lookup.claim !== true) {
+      // What the group before writes of this row is all that there will be of it.
+      const touched = ahead.find(lookup.index.collection, id);
+      if (touched === undefined) return this.#stored(lookup);
+      return touched.row === undefined ? [] : [touched.row];
+    }
+    const rows = this.#stored({ ...lookup, limit: mostToRead(lookup, ahead) });
+    return rows instanceof Promise
+      ? rows.then((found) => laidOver(found, lookup, ahead))
+      : laidOver(rows, lookup, ahead);
+  }
+
+  #stored(lookup: Lookup): Rows | Promise<Rows> {
+    const { group, port } = this.#options;
+    if (!port.capabilities.synchronous) return this.#ask(lookup);
+    const answer = group.read([lookup]);
+    return answer instanceof Promise ? answer.then(first) : first(answer);
   }
 
   #ask(lookup: Lookup): Promise<Rows> {

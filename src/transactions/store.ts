@@ -198,8 +198,8 @@ export class Store {
   }
 
   async #drain(): Promise<void> {
-    // Commands that are sent in the same breath share the first commit.
-    await Promise.resolve();
+    // Commands that are sent in the same breath share the first commit, and so do those of requests that arrived together.
+    await this.#options.port.turn();
     while (this.#queue.length > 0) {
       await this.#committer.runGroup(this.#queue);
       await this.#options.port.turn();

@@ -13,8 +13,12 @@ export interface PlannedUpdate {
  * exchange their keys can't be put in order; no command does that.
  */
 export function freeingFirst(updates: readonly PlannedUpdate[]): readonly PlannedUpdate[] {
-  const [takers, others] = [updates.filter(takesKey), updates.filter((update) => !takesKey(update))];
-  const ordered = [...others];
+  const takers: PlannedUpdate[] = [];
+  const ordered: PlannedUpdate[] = [];
+  for (const update of updates) {
+    if (taken(update).length > 0) takers.push(update);
+    else ordered.push(update);
+  }
   while (takers.length > 0) {
     const held = new Set(takers.flatMap(({ write, base }) => uniqueKeys(write.collection.indexes, base)));
     const next = takers.findIndex((update) => !taken(update).some((key) => held.has(key)));
@@ -22,8 +26,6 @@ export function freeingFirst(updates: readonly PlannedUpdate[]): readonly Planne
   }
   return ordered;
 }
-
-const takesKey = (update: PlannedUpdate): boolean => taken(update).length > 0;
 
 /** The unique keys that the row comes to have and has not yet. */
 function taken({ write: { collection, changed, row }, base }: PlannedUpdate): string[] {

@@ -5,11 +5,16 @@ import { SortedList } from "./sorted-list.ts";
 
 export type StoredRow = readonly Stored[];
 
+/** What all indexes have of a row in common: they see its new form without being touched, where it keeps its place in them. */
+export interface Kept {
+  row: StoredRow;
+}
+
 /** One index of a collection: rows sorted by the index's columns, then by the primary key's. */
 export class SortedIndex {
   readonly index: Index;
   readonly #places: readonly number[];
-  readonly #rows = new SortedList<StoredRow>();
+  readonly #rows = new SortedList<Kept>();
   readonly #covers: (row: StoredRow) => boolean;
 
   constructor(layout: Layout, index: Index) {
@@ -22,11 +27,11 @@ export class SortedIndex {
     else this.#covers = (row) => row[place] !== null;
   }
 
-  add(row: StoredRow): void {
-    if (this.#covers(row)) this.#rows.set(sortKey(this.#key(row)), row);
+  add(kept: Kept): void {
+    if (this.#covers(kept.row)) this.#rows.set(sortKey(this.#key(kept.row)), kept);
   }
 
-  remove(row: StoredRow): void {
+  remove({ row }: Kept): void {
     if (this.#covers(row)) this.#rows.delete(sortKey(this.#key(row)));
   }
 
@@ -43,7 +48,7 @@ export class SortedIndex {
     return !key.includes(null) && this.first(key) !== undefined;
   }
 
-  first(prefix: StoredRow): StoredRow | undefined {
+  first(prefix: StoredRow): Kept | undefined {
     const key = sortKey(prefix);
     const entry = this.#rows.firstFrom(key);
     return entry?.key.startsWith(key) === true ? entry.value : undefined;
@@ -66,7 +71,7 @@ export class SortedIndex {
     for (const { key, value } of entries) {
       if (!key.startsWith(under)) return;
       if (end !== undefined && (key.startsWith(end) || key > end === ascending)) return;
-      yield value;
+      yield value.row;
     }
   }
 

@@ -9,7 +9,7 @@ import {
   type Write,
 } from "../../../src/ports/storage.ts";
 import { type Layout, layoutOf, storedKey, storedValue, type Stored } from "../layout.ts";
-import { SortedIndex, type StoredRow } from "./sorted-index.ts";
+import { type Kept, SortedIndex, type StoredRow } from "./sorted-index.ts";
 import { WordList } from "./word-list.ts";
 
 /** Takes one write back. */
@@ -19,23 +19,29 @@ export type Undo = () => void;
 export class Table {
   readonly layout: Layout;
   readonly #primary: SortedIndex;
-  readonly #indexes: ReadonlyMap<string, SortedIndex>;
   /** The primary first. */
-  readonly #all: readonly SortedIndex[];
+  readonly #indexes: ReadonlyMap<string, SortedIndex>;
   readonly #words: ReadonlyMap<string, WordList>;
+  readonly #everywhere: readonly (SortedIndex | WordList)[];
   readonly #keyPlaces: readonly number[];
 
   constructor(collection: Collection) {
     this.layout = layoutOf(collection);
     this.#primary = new SortedIndex(this.layout, collection.primary);
-    this.#indexes = new Map(collection.indexes.map((index) => [index.name, new SortedIndex(this.layout, index)]));
-    this.#all = [this.#primary, ...this.#indexes.values()];
+    this.#indexes = new Map([
+      ["primary", this.#primary],
+      ...collection.indexes.map((index) => [index.name, new SortedIndex(this.layout, index)] as const),
+    ]);
     this.#words = new Map(collection.wordIndexes.map((index) => [index.name, new WordList(this.layout, index)]));
+    this.#everywhere = [...this.#indexes.values(), ...this.#words.values()];
     this.#keyPlaces = collection.primary.columns.map((column) => this.layout.place(column));
   }
 
-  get(lookup: Lookup): Row[] {
-    return this.#take(this.#index(lookup.index.name).walk(storedKey(lookup.key)), () => true, lookup.limit);
+  get({ index, key, limit }: Lookup): Row[] {
+    const found = this.#index(index.name);
+    if (limit !== 1) return this.#take(found.walk(storedKey(key)), () => true, limit);
+    const kept = found.first(storedKey(key));
+    return kept === undefined ? [] : [this.layout.decode(kept.row)];
   }
 
   range({ index, prefix, order, after, until, where, skip, limit }: Range): Row[] {
@@ -75,13 +81,13 @@ export class Table {
       case "insert":
         return this.#insert(this.#encode(write.row, nextPosition));
       case "update": {
-        const before = this.#guarded(write.key, write.version);
-        const row = [...before];
+        const kept = this.#guarded(write.key, write.version);
+        const row = [...kept.row];
         for (const column of new Set([...write.changed, "version"])) {
           const place = this.layout.place(column);
           row[place] = this.layout.encodeAt(place, write.row);
         }
-        return this.#replace(before, row);
+        return this.#replace(kept, row);
       }
       case "remove":
         return this.#remove(this.#guarded(write.key, write.version));
@@ -94,7 +100,7 @@ export class Table {
   }
 
   #index(name: string): SortedIndex {
-    const index = name === "primary" ? this.#primary : this.#indexes.get(name);
+    const index = this.#indexes.get(name);
     if (index === undefined) throw new TypeError(`${this.layout.collection.name} has no index ${name}`);
     return index;
   }
@@ -116,64 +122,58 @@ export class Table {
     return this.layout.encode(position === undefined ? row : { ...row, [position]: nextPosition() });
   }
 
-  #guarded(key: readonly KeyValue[], version: number): StoredRow {
-    const row = this.#primary.first(storedKey(key));
-    if (row === undefined) throw this.#conflict("is gone");
+  #guarded(key: readonly KeyValue[], version: number): Kept {
+    const kept = this.#primary.first(storedKey(key));
+    if (kept === undefined) throw this.#conflict("is gone");
     const { versioned } = this.layout;
-    if (versioned && row[this.layout.place("version")] !== version) throw this.#conflict("was written meanwhile");
-    return row;
+    if (versioned && kept.row[this.layout.place("version")] !== version) throw this.#conflict("was written meanwhile");
+    return kept;
   }
 
   #insert(row: StoredRow): Undo {
     if (this.#keyPlaces.some((place) => row[place] === null)) {
       throw new StorageRefusal(`the key of ${this.layout.collection.name} can't be null`);
     }
-    for (const index of this.#all) if (index.refuses(row)) throw this.#conflict(`has this ${index.index.name} key`);
-    for (const index of this.#everywhere()) index.add(row);
+    for (const index of this.#indexes.values()) {
+      if (index.refuses(row)) throw this.#conflict(`has this ${index.index.name} key`);
+    }
+    const kept = { row };
+    for (const each of this.#everywhere) each.add(kept);
     return () => {
-      for (const index of this.#everywhere()) index.remove(row);
+      for (const each of this.#everywhere) each.remove(kept);
     };
   }
 
-  #remove(row: StoredRow): Undo {
-    for (const index of this.#everywhere()) index.remove(row);
+  #remove(kept: Kept): Undo {
+    for (const each of this.#everywhere) each.remove(kept);
     return () => {
-      for (const index of this.#everywhere()) index.add(row);
+      for (const each of this.#everywhere) each.add(kept);
     };
   }
 
-  *#everywhere(): Generator<SortedIndex | WordList> {
-    yield* this.#all;
-    yield* this.#words.values();
-  }
-
-  /** Only indexes in which the row moves are touched; in the others it is exchanged. */
-  #replace(before: StoredRow, after: StoredRow): Undo {
-    for (const index of this.#all) {
+  #replace(kept: Kept, after: StoredRow): Undo {
+    const before = kept.row;
+    for (const index of this.#indexes.values()) {
       if (!index.keeps(before, after) && index.refuses(after)) throw this.#conflict(`has this ${index.index.name} key`);
     }
-    this.#exchange(before, after);
-    return () => this.#exchange(after, before);
+    this.#exchange(kept, after);
+    return () => this.#exchange(kept, before);
   }
 
-  #exchange(before: StoredRow, after: StoredRow): void {
-    for (const index of this.#all) {
-      if (!index.keeps(before, after)) index.remove(before);
-      index.add(after);
-    }
-    for (const words of this.#words.values()) {
-      words.remove(before);
-      words.add(after);
-    }
+  #exchange(kept: Kept, after: StoredRow): void {
+    const moved = this.#everywhere.filter((each) => !each.keeps(kept.row, after));
+    for (const each of moved) each.remove(kept);
+    kept.row = after;
+    for (const each of moved) each.add(kept);
   }
 
   #add(sums: StoredRow): Undo {
-    const before = this.#primary.first(this.#keyPlaces.map((place) => sums[place] ?? null));
-    if (before === undefined) return this.#insert(sums);
-    const after = before.map((value, place) =>
+    const kept = this.#primary.first(this.#keyPlaces.map((place) => sums[place] ?? null));
+    if (kept === undefined) return this.#insert(sums);
+    const after = kept.row.map((value, place) =>
       this.#keyPlaces.includes(place) ? value : Number(value) + Number(sums[place]),
     );
-    return this.#replace(before, after);
+    return this.#replace(kept, after);
   }
 
   #conflict(what: string): StorageConflict {
