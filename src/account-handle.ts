@@ -1,16 +1,5 @@
-import { addObservation } from "./commands/add-observation.ts";
-import { createContact } from "./commands/create-contact.ts";
-import { getContact } from "./commands/get-contact.ts";
-import { listContactConversations } from "./commands/list-contact-conversations.ts";
-import { listContactMessages } from "./commands/list-contact-messages.ts";
-import { listContacts } from "./commands/list-contacts.ts";
-import { listObservations } from "./commands/list-observations.ts";
-import { removeObservation } from "./commands/remove-observation.ts";
-import { updateContact } from "./commands/update-contact.ts";
-import { eraseContact } from "./procedures/erase-contact.ts";
-import { mergeContacts } from "./procedures/merge-contacts.ts";
-import { importContactRows } from "./procedures/import-contacts.ts";
-import { searchContacts } from "./commands/search-contacts.ts";
+import type { Account, CreateAccount, CreatedAccount } from "./domain/accounts/types.ts";
+import type { ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
 import type {
   Contact,
   CreateContact,
@@ -21,68 +10,6 @@ import type {
   SearchContacts,
   UpdateContact,
 } from "./domain/contacts/types.ts";
-import type { AddObservation, Observation } from "./domain/observations/types.ts";
-import { cancelMessage } from "./commands/cancel-message.ts";
-import { createKey } from "./commands/create-key.ts";
-import { createSender } from "./commands/create-sender.ts";
-import { editMessage } from "./commands/edit-message.ts";
-import { openWebchatSession } from "./commands/open-webchat-session.ts";
-import { previewMessage } from "./commands/preview-message.ts";
-import { receiveSandboxMessage } from "./commands/receive-sandbox-message.ts";
-import { receiveSandboxReceipts } from "./commands/receive-sandbox-receipts.ts";
-import { redactMessage } from "./commands/redact-message.ts";
-import { removeSender } from "./commands/remove-sender.ts";
-import { resetSandbox } from "./procedures/reset-sandbox.ts";
-import { revokeKey } from "./commands/revoke-key.ts";
-import { rotateKey } from "./commands/rotate-key.ts";
-import { seedSandbox } from "./commands/seed-sandbox.ts";
-import { sendBatch } from "./procedures/send-batch.ts";
-import { sendMessage } from "./commands/send-message.ts";
-import { updateSender } from "./commands/update-sender.ts";
-import { getAccount } from "./domain/accounts/reads.ts";
-import type { Account, CreateAccount, CreatedAccount } from "./domain/accounts/types.ts";
-import { getEvent, listEvents } from "./domain/events/reads.ts";
-import type { Event, ListEvents } from "./domain/events/types.ts";
-import type { Page, PageQuery } from "./fields.ts";
-import { listKeys } from "./domain/keys/reads.ts";
-import type { ApiKey, CreatedKey, CreateKey } from "./domain/keys/types.ts";
-import { getMessage, getTimeline, listMessages } from "./domain/messages/reads.ts";
-import type {
-  BatchMessages,
-  BatchResults,
-  EditMessage,
-  ListMessages,
-  Message,
-  MessagePreview,
-  PreviewMessage,
-  SendMessage,
-} from "./domain/messages/types.ts";
-import { listSandboxNumbers } from "./domain/sandbox/reads.ts";
-import type {
-  SandboxInbound,
-  SandboxNumbers,
-  SandboxReceipts,
-  SandboxResetResult,
-  SandboxSeedResult,
-} from "./domain/sandbox/types.ts";
-import { listSenders } from "./domain/senders/reads.ts";
-import type { CreateSender, Sender, UpdateSender } from "./domain/senders/types.ts";
-import type { Timeline } from "./domain/timeline/types.ts";
-import { getUsage } from "./domain/usage/reads.ts";
-import type { GetUsage, Usage } from "./domain/usage/types.ts";
-import { addNote } from "./commands/add-note.ts";
-import { assignConversation } from "./commands/assign-conversation.ts";
-import { getConversation } from "./commands/get-conversation.ts";
-import { handBackConversation } from "./commands/hand-back-conversation.ts";
-import { handOffConversation } from "./commands/hand-off-conversation.ts";
-import { labelConversation } from "./commands/label-conversation.ts";
-import { listConversationMessages } from "./commands/list-conversation-messages.ts";
-import { listConversations } from "./commands/list-conversations.ts";
-import { listNotes } from "./commands/list-notes.ts";
-import { openConversation } from "./commands/open-conversation.ts";
-import { readConversation } from "./commands/read-conversation.ts";
-import { reply } from "./commands/reply.ts";
-import { updateConversation } from "./commands/update-conversation.ts";
 import type {
   AddNote,
   AssignConversation,
@@ -94,13 +21,43 @@ import type {
   Reply,
   UpdateConversation,
 } from "./domain/conversations/types.ts";
-import { getConsents } from "./commands/get-consents.ts";
-import { changeConsent } from "./commands/set-consent.ts";
-import { getContactSentiment } from "./commands/get-contact-sentiment.ts";
-import type { ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
+import type { Event, ListEvents } from "./domain/events/types.ts";
+import type { ApiKey, CreatedKey, CreateKey } from "./domain/keys/types.ts";
+import type {
+  BatchMessages,
+  BatchResults,
+  EditMessage,
+  ListMessages,
+  Message,
+  MessagePreview,
+  PreviewMessage,
+  SendMessage,
+} from "./domain/messages/types.ts";
+import type { AddObservation, Observation } from "./domain/observations/types.ts";
+import type {
+  SandboxEvent,
+  SandboxInbound,
+  SandboxNumbers,
+  SandboxReceipts,
+  SandboxResetResult,
+  SandboxSeedResult,
+} from "./domain/sandbox/types.ts";
+import type { CreateSender, Sender, UpdateSender } from "./domain/senders/types.ts";
 import type { ContactSentiment } from "./domain/sentiment/types.ts";
+import type { Timeline } from "./domain/timeline/types.ts";
+import type { GetUsage, Usage } from "./domain/usage/types.ts";
 import type { OpenWebchatSession, WebchatSession } from "./domain/webchat/types.ts";
-import type { Command, Procedure, Query, RowProcedure } from "./operation.ts";
+import type {
+  CreatedWebhook,
+  CreateWebhook,
+  Delivery,
+  DeliveryWithAttempts,
+  ListDeliveries,
+  TestWebhook,
+  UpdateWebhook,
+  Webhook,
+} from "./domain/webhooks/types.ts";
+import type { Page, PageQuery } from "./fields.ts";
 import type { Scope } from "./scope.ts";
 
 /** What every change takes beside its input. */
@@ -237,12 +194,44 @@ export interface Events {
   list(filters?: ListEvents): Promise<Page<Event>>;
 }
 
+export interface Webhooks {
+  /**
+   * The secret is in the answer, this once.
+   * @throws TidingsError `not_configured` where the engine has no option `http`
+   */
+  create(input: CreateWebhook, options?: CommandOptions): Promise<CreatedWebhook>;
+  get(id: string): Promise<Webhook>;
+  /** Newest first. */
+  list(page?: PageQuery): Promise<Page<Webhook>>;
+  update(id: string, changes: Changes<UpdateWebhook>, options?: CommandOptions): Promise<Webhook>;
+  /** Its deliveries go with it, a little later. */
+  remove(id: string, options?: CommandOptions): Promise<void>;
+  /** The old secret signs too for the grace time, a day by default. */
+  rotateSecret(
+    id: string,
+    input?: { readonly grace_seconds?: number },
+    options?: CommandOptions,
+  ): Promise<CreatedWebhook>;
+  /** Sends it a sample event, once, whatever its status. */
+  test(id: string, input?: Changes<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
+  /** Newest first. */
+  deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<Delivery>>;
+  /** With what is sent, and every attempt. */
+  delivery(id: string, deliveryId: string): Promise<DeliveryWithAttempts>;
+  /** Once more, whatever became of it. */
+  redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
+  /** Sends once more what failed and was made since then. Goes on after it resolves. */
+  recover(id: string, input: { readonly since: string }, options?: CommandOptions): Promise<Webhook>;
+}
+
 /** A test bench; in the sandbox only. */
 export interface Sandbox {
   /** The test numbers, and what each does. */
   numbers(): Promise<SandboxNumbers>;
   inbound(input: SandboxInbound, options?: CommandOptions): Promise<Message>;
   receipts(id: string, receipts: SandboxReceipts["receipts"], options?: CommandOptions): Promise<Message>;
+  /** Tells handlers, streams and webhooks of a sample event. */
+  event(input: SandboxEvent, options?: CommandOptions): Promise<Event>;
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;
   reset(options?: CommandOptions): Promise<SandboxResetResult>;
 }
@@ -262,99 +251,8 @@ export interface AccountHandle {
   readonly webchat: Webchat;
   readonly senders: Senders;
   readonly events: Events;
+  readonly webhooks: Webhooks;
   readonly sandbox: Sandbox;
   get(): Promise<Account>;
   usage(days?: GetUsage): Promise<Usage>;
-}
-
-/** How a handle reaches the engine: inputs are parsed there. */
-export interface Run {
-  readonly change: <Input, Output>(
-    operation: Command<Input, Output> | Procedure<Input, Output>,
-    input: unknown,
-    options: CommandOptions | undefined,
-  ) => Promise<Output>;
-  readonly read: <Input, Output>(query: Query<Input, Output>, input: unknown) => Promise<Output>;
-  readonly rows: <Report, Total>(
-    procedure: RowProcedure<Report, Total>,
-    rows: Iterable<unknown> | AsyncIterable<unknown>,
-  ) => AsyncGenerator<Report, Total>;
-}
-
-export function accountHandle(scope: Scope, { change, read, rows }: Run): AccountHandle {
-  return {
-    scope,
-    messages: {
-      send: (input, options) => change(sendMessage, input, options),
-      batch: (input, options) => change(sendBatch, input, options),
-      preview: (input) => change(previewMessage, input, undefined),
-      get: (id) => read(getMessage, { id }),
-      list: (filters = {}) => read(listMessages, filters),
-      timeline: (id) => read(getTimeline, { id }),
-      edit: (id, changes, options) => change(editMessage, { ...changes, id }, options),
-      cancel: (id, options) => change(cancelMessage, { id }, options),
-      redact: (id, options) => change(redactMessage, { id }, options),
-    },
-    contacts: {
-      search: (query) => read(searchContacts, query),
-      import: (contacts) => rows(importContactRows, contacts),
-      create: (input, options) => change(createContact, input, options),
-      get: (id) => read(getContact, { id }),
-      list: (filters = {}) => read(listContacts, filters),
-      update: (id, changes, options) => change(updateContact, { ...changes, id }, options),
-      merge: (id, contact_id, options) => change(mergeContacts, { id, contact_id }, options),
-      erase: (id, options) => change(eraseContact, { id }, options),
-      conversations: (id, page = {}) => read(listContactConversations, { ...page, id }),
-      messages: (id, page = {}) => read(listContactMessages, { ...page, id }),
-      observations: (id, page = {}) => read(listObservations, { ...page, id }),
-      addObservation: (id, input, options) => change(addObservation, { ...input, id }, options),
-      removeObservation: (id, observation_id, options) => change(removeObservation, { id, observation_id }, options),
-      consents: (id) => read(getConsents, { id }),
-      setConsent: (id, medium, asked, options) => change(changeConsent, { ...asked, id, medium }, options),
-      sentiment: (id) => read(getContactSentiment, { id }),
-    },
-    conversations: {
-      open: (input, options) => change(openConversation, input, options),
-      get: (id) => read(getConversation, { id }),
-      list: (filters = {}) => read(listConversations, filters),
-      update: (id, changes, options) => change(updateConversation, { ...changes, id }, options),
-      messages: (id, page = {}) => read(listConversationMessages, { ...page, id }),
-      reply: (id, input, options) => change(reply, { ...input, id }, options),
-      notes: (id, page = {}) => read(listNotes, { ...page, id }),
-      addNote: (id, input, options) => change(addNote, { ...input, id }, options),
-      assign: (id, assignee, options) => change(assignConversation, { id, assignee }, options),
-      setLabels: (id, labels, options) => change(labelConversation, { id, labels }, options),
-      markRead: (id, options) => change(readConversation, { id }, options),
-      handOff: (id, input, options) => change(handOffConversation, { ...input, id }, options),
-      handBack: (id, options) => change(handBackConversation, { id }, options),
-    },
-    apiKeys: {
-      create: (input, options) => change(createKey, input, options),
-      list: (page = {}) => read(listKeys, page),
-      rotate: (id, input = {}, options) => change(rotateKey, { ...input, id }, options),
-      revoke: (id, options) => change(revokeKey, { id }, options),
-    },
-    webchat: {
-      open: (input = {}, options) => change(openWebchatSession, input, options),
-    },
-    senders: {
-      create: (input, options) => change(createSender, input, options),
-      list: (page = {}) => read(listSenders, page),
-      update: (id, changes, options) => change(updateSender, { ...changes, id }, options),
-      remove: (id, options) => change(removeSender, { id }, options),
-    },
-    events: {
-      get: (id) => read(getEvent, { id }),
-      list: (filters = {}) => read(listEvents, filters),
-    },
-    sandbox: {
-      numbers: () => read(listSandboxNumbers, {}),
-      inbound: (input, options) => change(receiveSandboxMessage, input, options),
-      receipts: (id, receipts, options) => change(receiveSandboxReceipts, { id, receipts }, options),
-      seed: (options) => change(seedSandbox, {}, options),
-      reset: (options) => change(resetSandbox, {}, options),
-    },
-    get: () => read(getAccount, {}),
-    usage: (days = {}) => read(getUsage, days),
-  };
 }

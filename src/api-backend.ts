@@ -67,7 +67,7 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       const transport = transports.find((each) => each.name === name);
       if (transport?.parseCallback === undefined) throw notFound("transport");
       const { services } = await prepared();
-      const { receipts, inbound, response } = await transport.parseCallback(request);
+      const { receipts, inbound, response } = await transport.parseCallback({ ...request, received_at: clock.now() });
       const sink = transportSink(name, { store, services, logger });
       // Committed before the carrier is told so: what fails here, it sends again.
       await Promise.all([

@@ -1,6 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { type AccountHandle, accountHandle, type Accounts, type CommandOptions, type Run } from "./account-handle.ts";
+import type { AccountHandle, Accounts, CommandOptions } from "./account-handle.ts";
+import { accountHandle, type Run } from "./account-operations.ts";
 import { apiBackend } from "./api-backend.ts";
 import { type Consumer, Consumers } from "./consumers.ts";
 import { apiHandler } from "./api/handler.ts";
@@ -139,6 +140,10 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
 
   get events(): AccountHandle["events"] {
     return this.#own.events;
+  }
+
+  get webhooks(): AccountHandle["webhooks"] {
+    return this.#own.webhooks;
   }
 
   get sandbox(): AccountHandle["sandbox"] {

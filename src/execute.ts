@@ -157,7 +157,10 @@ export class Executor {
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>> {
     const { store, services, clock } = this.#options;
-    if (stream.before !== undefined) await this.execute(stream.before, input, context);
+    while (stream.before !== undefined && !signal.aborted) {
+      const { value: isMore } = await this.execute(stream.before, input, context);
+      if (!isMore) break;
+    }
     return stream.open(
       { ...sources, reads: store.reads, now: () => clock.now(), turn: () => store.turn() },
       input,
@@ -218,7 +221,9 @@ export class Executor {
     }
 
     const settled = await settle(tx, command, input, call);
-    const answer = settled.ok ? answerOf(command, settled.outcome, input, call, key) : problemOf(settled.error, call);
+    const answer = settled.ok
+      ? answerOf(command, settled.outcome, input, call, key)
+      : problemOf(command, settled.error, input, call);
     tx.insert(idempotency, {
       ...scope,
       key,
@@ -276,9 +281,9 @@ function answerOf<Input, Output>(
   return { status, response, subject_id, also_shows };
 }
 
-function problemOf(error: TidingsError, { request_id }: Call): Answer {
-  const response = JSON.stringify(problem(error, request_id));
-  return { status: error.status, response, subject_id: null, also_shows: null };
+function problemOf<Input>(command: Command<Input, unknown>, error: TidingsError, input: Input, call: Call): Answer {
+  const response = JSON.stringify(problem(error, call.request_id));
+  return { status: error.status, response, subject_id: null, also_shows: command.shows?.(input, call) ?? null };
 }
 
 function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {

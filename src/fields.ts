@@ -90,13 +90,17 @@ export function metadataInput(limits: Limits): z.ZodType<Metadata> {
       error: `must have at most ${limits.metadata_keys} keys`,
     })
     .meta({ maxProperties: limits.metadata_keys });
-  // A record drops this key in silence, and what is not kept must be refused.
+  return wholeRecord(entries);
+}
+
+/** A record drops this key in silence, and what is not kept must be refused. */
+export function wholeRecord<T>(record: z.ZodType<T>): z.ZodType<T> {
   return z.preprocess((value, context) => {
     if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__")) {
       context.addIssue({ code: "custom", message: "must not have the key __proto__", path: ["__proto__"] });
     }
     return value;
-  }, entries);
+  }, record);
 }
 
 /** A whole number in a query, where HTTP knows only strings. */

@@ -12,9 +12,19 @@ export type {
   Messages,
   Sandbox,
   Senders,
+  Webchat,
+  Webhooks,
 } from "./account-handle.ts";
 export { defaultLimits } from "./options.ts";
-export type { ConsentOptions, EngineOptions, Limits, QuietHours } from "./options.ts";
+export type {
+  ConsentOptions,
+  EngineOptions,
+  HttpOptions,
+  Limits,
+  QuietHours,
+  WebchatOptions,
+  WebhookOptions,
+} from "./options.ts";
 export { ReplayedError, TidingsError } from "./errors.ts";
 export type { ErrorCode, FieldError, FieldPlace } from "./errors.ts";
 export type { Mode, Scope } from "./scope.ts";
@@ -25,7 +35,18 @@ export type { Problem } from "./problem.ts";
 export type { Account, CreateAccount, CreatedAccount, Plan } from "./domain/accounts/types.ts";
 export type { Consent, ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
 export type { ConsumeOptions, ConsumerContext, ConsumerHandler, ParkedEvent } from "./domain/consumers/types.ts";
-export type { Contact, ContactReference, Identity } from "./domain/contacts/types.ts";
+export type {
+  Contact,
+  ContactReference,
+  CreateContact,
+  Identity,
+  ImportContact,
+  ImportCounts,
+  ImportReport,
+  ListContacts,
+  SearchContacts,
+  UpdateContact,
+} from "./domain/contacts/types.ts";
 export type {
   AddNote,
   AssignConversation,
@@ -54,11 +75,22 @@ export type {
   Segments,
   SendMessage,
 } from "./domain/messages/types.ts";
+export type { AddObservation, Observation } from "./domain/observations/types.ts";
 export type { ContactSentiment, Sentiment, SentimentLabel } from "./domain/sentiment/types.ts";
 export type { PolicyVerdict } from "./domain/policies/types.ts";
 export type { CreateSender, Sender, UpdateSender } from "./domain/senders/types.ts";
 export type { Timeline, TimelineEntry } from "./domain/timeline/types.ts";
 export type { OpenWebchatSession, WebchatMessage, WebchatSession } from "./domain/webchat/types.ts";
+export type {
+  CreatedWebhook,
+  CreateWebhook,
+  Delivery,
+  DeliveryAttempt,
+  DeliveryWithAttempts,
+  ListDeliveries,
+  UpdateWebhook,
+  Webhook,
+} from "./domain/webhooks/types.ts";
 export type { GetUsage, Usage } from "./domain/usage/types.ts";
 
 export type { Policy, PolicyFacts, Verdict } from "./ports/policy.ts";
@@ -67,4 +99,7 @@ export type { Logger } from "./ports/logger.ts";
 export type { Random } from "./ports/random.ts";
 export type { SentimentAnalyzer } from "./ports/sentiment.ts";
 export type { StorageCapabilities, StoragePort } from "./ports/storage.ts";
+export { destinations, publicOnly } from "./destinations/destinations.ts";
+export type { DestinationOptions, Destinations } from "./destinations/destinations.ts";
+export type * from "./ports/http-client.ts";
 export type * from "./ports/transport.ts";

@@ -79,7 +79,10 @@ export interface Command<Input, Output> {
   run(tx: Tx, input: Input, call: Call): Promise<Output>;
   /** What a replay shows instead, where the answer has a secret in it. */
   onReplay?(output: Output): Output;
-  /** What the answer shows, where it has no `id` of its own: it is erased from replays with that. */
+  /**
+   * What the answer shows, where it has no `id` of its own: it is erased from replays with that. So is a refusal, where the host's rules
+   * may have said something of somebody in it.
+   */
   shows?(input: Input, call: Call): string;
 }
 
@@ -140,8 +143,8 @@ export interface EventStream<Input> {
   readonly kind: "stream";
   readonly name: string;
   readonly input: (limits: Limits) => z.ZodType<Input>;
-  /** Done before it is opened, with the same input: who comes again tells what it had. */
-  readonly before?: Command<Input, void>;
+  /** Done before it is opened, with the same input, for as long as it answers that there is more: who comes again tells what it had. */
+  readonly before?: Command<Input, boolean>;
   open(sources: StreamSources, input: Input, call: Call, signal: AbortSignal): Promise<AsyncIterable<StreamEvent>>;
 }
 
@@ -162,6 +165,8 @@ export interface StreamSources {
 
 export interface News {
   readonly signal: Signal;
+  /** Whether the stream has to make room: newer ones of its mailbox have come. */
+  readonly isOver: () => boolean;
   readonly leave: () => void;
 }
 

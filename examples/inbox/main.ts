@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { inspect } from "node:util";
 import { MessagingEngine } from "tidings";
 import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
@@ -73,7 +74,7 @@ async function tellStory(url: string): Promise<void> {
   for (const { id, phone, item, text } of listOrders(db)) console.log(`order ${id} (${item}, ${phone}): text ${text}`);
   const { contact_id, conversation_id } = await engine.sandbox.inbound({
     from: "+15005550001",
-    body: "Is it <b>really</b> coming today?",
+    body: "Is it <b>really</b> coming today?\u001b]0;owned\u0007",
   });
   await until(async () => (await engine.conversations.list({ unread: true })).data.length === 2);
   await showInbox();
@@ -92,9 +93,9 @@ async function showInbox(): Promise<void> {
   console.log("\nThe inbox, newest first:");
   for (const { contact, message_count, unread_count, handler, last_message } of (await engine.conversations.list())
     .data) {
-    console.log(
-      `  ${contact.name}  ${message_count} messages, ${unread_count} unread, handled by ${handler}: ${last_message?.preview}`,
-    );
+    // Quoted and escaped: what customers write must not steer a terminal.
+    const [name, said] = [inspect(contact.name), inspect(last_message?.preview)];
+    console.log(`  ${name}  ${message_count} messages, ${unread_count} unread, handled by ${handler}: ${said}`);
   }
 }
 

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import express from "express";
 import { MessagingEngine } from "tidings";
 import { expressHandler } from "tidings/express";
+import { httpClient } from "tidings/http-client";
 import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
 import { system } from "tidings/system";
@@ -24,7 +25,9 @@ const isOnce = process.argv.includes("--once");
 
 const folder = await mkdtemp(join(tmpdir(), "tidings-"));
 const file = join(folder, "quickstart.db");
-const engine = new MessagingEngine({ storage: sqlite({ file }), transports: [sandbox()], ...system() });
+// So that a webhook may be on this machine too.
+const http = { client: httpClient(), allow: ["127.0.0.1", "localhost"] };
+const engine = new MessagingEngine({ storage: sqlite({ file }), transports: [sandbox()], ...system(), http });
 const server = createServer(express().use(expressHandler(engine)));
 
 const stop = new AbortController();

@@ -37,7 +37,7 @@ export interface ApiBackend {
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>>;
   /** @throws TidingsError `not_found` when no transport of that name takes callbacks */
-  callback(transport: string, request: CallbackRequest): Promise<CallbackResult["response"]>;
+  callback(transport: string, request: Omit<CallbackRequest, "received_at">): Promise<CallbackResult["response"]>;
   /** Resolves when the storage answers. @throws TidingsError `storage_unavailable`, `shutting_down` */
   health(): Promise<void>;
 }

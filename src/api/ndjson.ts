@@ -88,10 +88,13 @@ function parsed(line: Uint8Array, depth: number): unknown {
 const tooLong = (bytes: number): TidingsError =>
   new TidingsError("body_too_large", `The line is longer than ${bytes} bytes.`);
 
+/** Characters that wait to be read: reports of some 600,000 rows that are well, and of a few thousand with all wrong that can be. */
+const mostUnread = 64 * 1_024 * 1_024;
+
 /**
  * The answer, a line for each report; then `{"result": …}`, or `{"error": …}` with the problem that ended it. The work goes on also while
  * nobody reads: many clients read no answer before they have sent all of their request, and waiting for each other would be for ever. What
- * is not read yet is kept, a line for each row, whose number is bounded.
+ * is not read yet is kept, up to a bound that no import comes to whose rows are mostly well; then the work waits for its reader.
  */
 export async function* reportLines(
   reports: AsyncGenerator<unknown, unknown>,
@@ -99,10 +102,14 @@ export async function* reportLines(
   failed: (error: unknown) => void,
 ): AsyncGenerator<string, void> {
   let unread: string[] = [];
+  let size = 0;
   let wake = (): void => {};
+  let goOn = (): void => {};
   const state = { ended: false, left: false };
-  const tell = (line: unknown): void => {
-    unread.push(`${JSON.stringify(line)}\n`);
+  const tell = (told: unknown): void => {
+    const line = `${JSON.stringify(told)}\n`;
+    unread.push(line);
+    size += line.length;
     wake();
   };
   const work = async (): Promise<void> => {
@@ -113,6 +120,7 @@ export async function* reportLines(
           break;
         }
         tell(next.value);
+        if (size > mostUnread) await new Promise<void>((resolve) => (goOn = resolve));
       }
     } catch (error) {
       tell({ error: problemOf(error, request_id, failed) });
@@ -127,12 +135,15 @@ export async function* reportLines(
     for (;;) {
       const lines = unread;
       unread = [];
+      size = 0;
+      goOn();
       if (lines.length > 0) yield lines.join("");
       else if (state.ended) return;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
     state.left = true;
+    goOn();
   }
 }
 

@@ -1,14 +1,12 @@
 import { identitiesOfContact, identityByAddress } from "../domain/contacts/rows.ts";
+import { mostIdentities } from "../domain/contacts/rules.ts";
 import { messageById, type MessageRow } from "../domain/messages/rows.ts";
 import { mail, mailboxByAddress, mailboxes, mailOfMessage } from "../domain/webchat/rows.ts";
 import type { OutboundMessage } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 
-/** Addresses of one contact; it has several where contacts were merged. */
-const mostAddresses = 20;
-
 /**
- * Puts a message in the mailbox of its address, and of the contact's other ones: whichever browser the contact sits at shows it. Done
+ * Puts a message in the mailbox of each address that the contact has, more than one where contacts were merged: whichever browser the contact sits at shows it. Done
  * twice, it is there once.
  */
 export async function deliverWebchatMessage(
@@ -16,14 +14,11 @@ export async function deliverWebchatMessage(
   { account_id, mode, message_id, to }: OutboundMessage,
 ): Promise<void> {
   const message = await tx.get(messageById, [account_id, mode, message_id]);
-  // Erased on its way.
-  if (message === undefined) return;
   const identity = await tx.get(identityByAddress, [account_id, mode, "webchat", to], { hold: true });
-  const others =
-    identity === undefined ? [] : await tx.list(identitiesOfContact, [identity.contact_id, "webchat"], mostAddresses);
-  for (const address of new Set([to, ...others.map((other) => other.address)])) {
-    await append(tx, message, address);
-  }
+  // Erased on its way: the address goes first, and what is put in a mailbox after that would stay there.
+  if (message === undefined || identity === undefined) return;
+  const own = await tx.list(identitiesOfContact, [identity.contact_id, "webchat"], mostIdentities);
+  for (const { address } of own) await append(tx, message, address);
 }
 
 /** The mailbox's row is written with each entry, so its numbers have no gaps, whatever races. */
@@ -31,7 +26,7 @@ async function append(tx: Tx, { account_id, mode, id: message_id }: MessageRow, 
   if ((await tx.get(mailOfMessage, [message_id, address])) !== undefined) return;
   const mailbox =
     (await tx.get(mailboxByAddress, [account_id, mode, address])) ??
-    tx.insert(mailboxes, { account_id, mode, address, last_number: 0, delivered_number: 0 });
+    tx.insert(mailboxes, { account_id, mode, address, last_number: 0 });
   const number = mailbox.last_number + 1;
   tx.update(mailboxes, mailbox, { last_number: number });
   tx.insert(mail, { account_id, mode, address, number, message_id });

@@ -1,7 +1,4 @@
-import type { KeyObject } from "node:crypto";
-import { consentEvidence, consentEvidenceById } from "../domain/consents/rows.ts";
-import { addressHash } from "../domain/consents/rules.ts";
-import { contactsMergedInto, identities, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
+import { contactsMergedInto, identitiesOfContact } from "../domain/contacts/rows.ts";
 import { mostIdentities, mostMerged } from "../domain/contacts/rules.ts";
 import { currentConversation } from "../domain/conversations/rows.ts";
 import { kept } from "../domain/conversations/rules.ts";
@@ -9,10 +6,9 @@ import { arm } from "../domain/jobs/rows.ts";
 import { type ById, byIdSchema } from "../fields.ts";
 import type { ContactId } from "../ids.ts";
 import type { Command } from "../operation.ts";
-import type { Tx } from "../transactions/transaction.ts";
-import { eraseAnswers } from "./steps/erase-answers.ts";
 import { eraseJob } from "./steps/contact-jobs.ts";
 import { contactToChange } from "./steps/contact-to-change.ts";
+import { forgetAddress } from "./steps/forget-address.ts";
 import { forgetVisitor } from "./steps/forget-visitor.ts";
 import { media } from "./steps/show-contact.ts";
 import { removeContact } from "./steps/write-contact.ts";
@@ -25,8 +21,6 @@ export interface Erased {
 
 /** Rows of a visitor's mailbox, at once. */
 const mostMail = 500;
-/** Of one address; it is told of each opt-out and opt-in. */
-const mostEvidence = 10_000;
 
 /**
  * From this commit on there is no such contact: its addresses are nobody's, and nothing that is queued for it is handed over. What its
@@ -47,11 +41,13 @@ export const startErasure: Command<ById, Erased> = {
       const closed_at = current.closed_at ?? tx.now;
       await writeConversation(tx, current, { current: null, ...kept({ status: "closed", closed_at }) });
     }
-    for (const identity of await tx.list(identitiesOfContact, [contact.id], mostIdentities)) {
-      await forgetAddress(tx, services.secret, identity);
-      // As long as what was sent to it. What it has yet to see goes with the rest.
-      while (identity.medium === "webchat" && !(await forgetVisitor(tx, scope, identity.address, mostMail)));
-      tx.remove(identities, identity);
+    const owned = () => tx.list(identitiesOfContact, [contact.id], mostIdentities);
+    for (let left = await owned(); left.length > 0; left = await owned()) {
+      for (const identity of left) {
+        // As long as what was sent to it. What it has yet to see goes with the rest.
+        while (identity.medium === "webchat" && !(await forgetVisitor(tx, scope, identity.address, mostMail)));
+        await forgetAddress(tx, services.secret, identity);
+      }
     }
     const { account_id, mode } = scope;
     const merged = await tx.list(contactsMergedInto, [account_id, mode, contact.id], mostMerged);
@@ -64,12 +60,3 @@ export const startErasure: Command<ById, Erased> = {
     return { contacts: gone.map((each) => each.id) };
   },
 };
-
-/** That and when an address opted out or in stays known, and how; not in whose words. Of its previews nothing does. */
-async function forgetAddress(tx: Tx, secret: KeyObject, identity: IdentityRow): Promise<void> {
-  const { account_id, mode, medium, address } = identity;
-  const hash = addressHash(secret, identity, medium, address);
-  while (!(await eraseAnswers(tx, identity, hash)));
-  const evidence = await tx.list(consentEvidenceById, [account_id, mode, medium, hash], mostEvidence);
-  for (const row of evidence) if (row.detail !== null) tx.update(consentEvidence, row, { detail: null });
-}

@@ -6,8 +6,6 @@ import { disarm } from "../domain/jobs/rows.ts";
 import {
   attempts,
   attemptsOfMessage,
-  inboundByProviderId,
-  inboundIds,
   messages,
   type MessageRow,
   messagesOfContact,
@@ -19,6 +17,7 @@ import { idempotency, idempotencyByKey } from "../idempotency/rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
 import type { Tx } from "../transactions/transaction.ts";
+import { eraseDeliveries } from "./steps/clear-deliveries.ts";
 import { eraseAnswers } from "./steps/erase-answers.ts";
 import { writeConversation } from "./steps/write-conversation.ts";
 
@@ -26,6 +25,8 @@ import { writeConversation } from "./steps/write-conversation.ts";
 const chunk = 50;
 /** Of one message or conversation; what is beyond has its turn before the message has. */
 const mostParts = 200;
+/** What webhooks were told, at once. */
+const mostDeliveries = 100;
 /** More consumers than anybody has. */
 const mostConsumers = 1_000;
 
@@ -56,20 +57,16 @@ async function eraseMessages(tx: Tx, scope: Scope, id: string): Promise<boolean>
 
 async function eraseMessage(tx: Tx, scope: Scope, message: Seen<MessageRow>): Promise<void> {
   const { account_id, mode } = scope;
-  const { id, idempotency_key, transport, provider_message_id } = message;
-  const [tried, told, sent, taken, answersGone] = await Promise.all([
+  const { id, idempotency_key } = message;
+  const [tried, told, sent, answersGone] = await Promise.all([
     tx.list(attemptsOfMessage, [id], mostParts),
     tx.list(timeline.primary, [account_id, mode, id], mostParts),
     idempotency_key === null ? undefined : tx.get(idempotencyByKey, [account_id, mode, idempotency_key]),
-    transport === null || provider_message_id === null
-      ? undefined
-      : tx.get(inboundByProviderId, [account_id, mode, transport, provider_message_id]),
     eraseAnswers(tx, scope, id),
   ]);
   for (const attempt of tried) tx.remove(attempts, attempt);
   for (const entry of told) tx.remove(timeline, entry);
   if (sent?.subject_id === id) tx.update(idempotency, sent, { response: null });
-  if (taken?.message_id === id) tx.remove(inboundIds, taken);
   if (message.status === "scheduled") await disarm(tx, { kind: "release", key: id });
   if (answersGone && Math.max(tried.length, told.length) < mostParts) tx.remove(messages, message);
 }
@@ -106,12 +103,20 @@ async function eraseImpressions(tx: Tx, scope: Scope, id: string): Promise<boole
 }
 
 /** What happened stays in the log, for those who count it and go on from there; whom it happened to does not. */
-async function eraseEvents(tx: Tx, _scope: Scope, id: string): Promise<boolean> {
+async function eraseEvents(tx: Tx, scope: Scope, id: string): Promise<boolean> {
   const [found, reading] = await Promise.all([
     tx.list(eventsOfContact, [id], chunk),
     tx.list(consumers.primary, [], mostConsumers),
   ]);
+  let room = mostDeliveries;
   for (const event of found) {
+    const [emptied, answersGone] = await Promise.all([
+      eraseDeliveries(tx, event.id, room),
+      eraseAnswers(tx, scope, event.id),
+    ]);
+    room -= emptied;
+    // They are found by the event, so that goes last.
+    if (room <= 0 || !answersGone) return false;
     tx.update(events, event, { data: erasedData(event), contact_id: null });
     // What a handler threw at it may quote it.
     const waiting = await Promise.all(reading.map(({ name }) => tx.get(consumerEventOf, [name, event.id])));

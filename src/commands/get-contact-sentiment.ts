@@ -1,12 +1,11 @@
-import { contactById } from "../domain/contacts/rows.ts";
 import { messageScores } from "../domain/sentiment/rows.ts";
 import { sentimentOf, trendOf } from "../domain/sentiment/rules.ts";
 import type { ContactSentiment } from "../domain/sentiment/types.ts";
 import { iso } from "../domain/time.ts";
-import { notFound } from "../errors.ts";
 import { type ById, byIdSchema } from "../fields.ts";
 import type { Query } from "../operation.ts";
 import { look } from "../transactions/look.ts";
+import { contactToRead } from "./steps/contact-to-change.ts";
 
 /** The messages that are shown. */
 const mostMessages = 20;
@@ -17,10 +16,7 @@ export const getContactSentiment: Query<ById, ContactSentiment> = {
   name: "contacts.sentiment",
   input: () => byIdSchema,
   async run(reads, { id }, { scope: { account_id, mode } }) {
-    const named = await reads.get(contactById, [account_id, mode, id]);
-    const survivor = named?.merged_into ?? null;
-    const contact = survivor === null ? named : await reads.get(contactById, [account_id, mode, survivor]);
-    if (contact === undefined) throw notFound("contact");
+    const contact = await contactToRead(reads, { account_id, mode }, id);
     const { rows } = await look(reads, {
       index: messageScores.primary,
       prefix: [account_id, mode, contact.id],

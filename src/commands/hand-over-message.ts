@@ -11,7 +11,7 @@ import type { HostOpinions } from "../ports/policy.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf } from "./steps/append-event.ts";
 import type { Carriers } from "./steps/carriers.ts";
-import { findAddressee } from "./steps/find-consent.ts";
+import { holdAddressee } from "./steps/find-consent.ts";
 import { holdBack, isErased, judgeQueued } from "./steps/judge-queued.ts";
 import { moveMessage } from "./steps/move-message.ts";
 import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
@@ -63,7 +63,7 @@ export async function handOverMessage(
         return undefined;
       case "send": {
         const { channel, to } = message;
-        const addressee = await findAddressee(tx, services.secret, message, mediumOf(channel), to, { hold: true });
+        const addressee = await holdAddressee(tx, services.secret, message, mediumOf(channel), to);
         // Without its words or its contact it must not leave: it was redacted while nobody knew whether it had left, or it is erased.
         if (message.body === null || (await isErased(tx, message, addressee))) {
           writeTimeline(tx, actor, message, await moveMessage(tx, actor, message, { status: "canceled" }), null);

@@ -2,8 +2,8 @@ import type { KeyObject } from "node:crypto";
 import { contactResource } from "../domain/contacts/resource.ts";
 import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "../domain/contacts/rows.ts";
 import { type ImportContact, importContactSchema, type ImportedContact } from "../domain/contacts/types.ts";
-import { notFound } from "../errors.ts";
 import type { Command } from "../operation.ts";
+import { StorageConflict } from "../ports/storage.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf, appendEvent } from "./steps/append-event.ts";
 import { setConsent } from "./steps/set-consent.ts";
@@ -34,7 +34,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
     }
     const { contact_id } = identity;
     const known = await tx.get(contactById, [account_id, mode, contact_id]);
-    if (known === undefined) throw notFound("contact");
+    if (known === undefined) throw new StorageConflict("the contact was erased between two reads");
     const isNew = changes(known, facts);
     if (isNew) {
       const contact = await showContact(tx, await updateContact(tx, known, facts));

@@ -17,6 +17,7 @@ import {
   type ListConversations,
   listConversationsSchema,
 } from "../domain/conversations/types.ts";
+import { mediumOf } from "../domain/messages/rules.ts";
 import type { Page } from "../fields.ts";
 import type { Call, Query } from "../operation.ts";
 import { type OwnWalk, pageOf } from "../pagination.ts";
@@ -90,12 +91,12 @@ function leadOf({
   return { index: inbox, by: [] };
 }
 
-function whereOf({ handler, assignee, medium, unread, opt_out_suspected }: Filters): Where {
+function whereOf({ handler, assignee, channel, unread, opt_out_suspected }: Filters): Where {
   const flag = (asked: boolean): true | null => (asked ? true : null);
   return {
     ...(handler === undefined ? {} : { handler }),
     ...(assignee === undefined ? {} : { assignee_id: assignee }),
-    ...(medium === undefined ? {} : { medium }),
+    ...(channel === undefined ? {} : { medium: mediumOf(channel) }),
     ...(unread === undefined ? {} : { unread: flag(unread) }),
     ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: flag(opt_out_suspected) }),
   };

@@ -1,5 +1,11 @@
 import { attemptsOfMessage, messageById } from "../domain/messages/rows.ts";
-import { mailboxByAddress, mailboxes, mailByNumber, mailOfMessage, type MailRow } from "../domain/webchat/rows.ts";
+import {
+  mailboxByAddress,
+  mailByNumber,
+  mailOfMessage,
+  type MailRow,
+  webchatSessions,
+} from "../domain/webchat/rows.ts";
 import {
   type VisitorMark,
   visitorMarkSchema,
@@ -13,7 +19,7 @@ import { type Actor, actorOf } from "./steps/append-event.ts";
 import { takeReceipts } from "./steps/apply-receipt.ts";
 import { findSession } from "./steps/find-session.ts";
 
-/** Messages that one transaction marks. A browser that has more comes again and proves the rest. */
+/** Messages that one transaction marks. */
 const mostMarked = 100;
 
 /** A visitor's browser says that it has a message, or that its visitor has read it. */
@@ -30,26 +36,31 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
   },
 };
 
-/** A browser that comes again with the number of the last message that it had has all before it too. */
-export const markWebchatMail: Command<VisitorStream, void> = {
+/**
+ * A browser that comes again with the number of the last message that it had has all before it too that it was sent: what came since its
+ * session began, or since the number with which it first came, where an older session had left it. Answers whether it proves still more.
+ */
+export const markWebchatMail: Command<VisitorStream, boolean> = {
   kind: "command",
   name: "webchat.mail.mark",
   input: () => visitorStreamSchema,
-  status: 204,
-  async run(tx, { id, last_event_id = "0" }, { scope, services }) {
+  status: 200,
+  async run(tx, { id, last_event_id }, { scope, services }) {
+    if (last_event_id === undefined) return false;
     const { account_id, mode } = scope;
-    const { address } = await findSession(tx, scope, id);
+    const session = await findSession(tx, scope, id);
+    const { address, begins_after } = session;
     const mailbox = await tx.get(mailboxByAddress, [account_id, mode, address]);
-    if (mailbox === undefined) return;
-    const first = mailbox.delivered_number + 1;
-    const last = Math.min(Number(last_event_id), mailbox.last_number, mailbox.delivered_number + mostMarked);
-    if (last < first) return;
+    const had = Math.min(Number(last_event_id), mailbox?.last_number ?? 0);
+    const before = session.proven_number ?? Math.min(had, begins_after);
+    const proven = Math.max(before, Math.min(had, before + mostMarked));
     const actor = actorOf(scope, services.drawId);
-    for (let number = first; number <= last; number++) {
+    for (let number = before + 1; number <= proven; number++) {
       const entry = await tx.get(mailByNumber, [account_id, mode, address, number]);
       if (entry !== undefined) await receipt(tx, actor, entry, "delivered");
     }
-    tx.update(mailboxes, mailbox, { delivered_number: last });
+    if (proven !== session.proven_number) tx.update(webchatSessions, session, { proven_number: proven });
+    return proven < had;
   },
 };
 

@@ -1,6 +1,6 @@
 import { arm } from "../domain/jobs/rows.ts";
 import { bookmarkByName, bookmarks, webhookById } from "../domain/webhooks/rows.ts";
-import { deliverJob } from "../domain/webhooks/rules.ts";
+import { deliverJob, discardJob } from "../domain/webhooks/rules.ts";
 import type { WebhookId } from "../ids.ts";
 import type { Scope } from "../scope.ts";
 import type { Tx } from "../transactions/transaction.ts";
@@ -27,7 +27,9 @@ export async function moveBookmark(tx: Tx, { from, to, webhooks }: BookmarkMove)
     [...webhooks].map(async ([id, { account_id, mode }]) => {
       // Held: whoever enables it meanwhile must not miss these.
       const webhook = await tx.get(webhookById, [account_id, mode, id], { hold: true });
-      if (webhook?.status !== "enabled") return;
+      // Deleted while these were on their way to be committed.
+      if (webhook === undefined) return arm(tx, discardJob({ account_id, mode, id }, tx.now));
+      if (webhook.status !== "enabled") return;
       await arm(tx, deliverJob(webhook, Math.max(tx.now, webhook.paused_until ?? 0)));
     }),
   );

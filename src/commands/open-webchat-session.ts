@@ -1,5 +1,6 @@
 import { contactResource } from "../domain/contacts/resource.ts";
-import { contactById, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
+import { contactById, type ContactRow, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
+import { mostIdentities } from "../domain/contacts/rules.ts";
 import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../domain/senders/rows.ts";
 import { iso } from "../domain/time.ts";
 import { mailboxByAddress, webchatSessions } from "../domain/webchat/rows.ts";
@@ -12,7 +13,8 @@ import { webchatTransportName } from "../ports/transport.ts";
 import type { Scope } from "../scope.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf, appendEvent } from "./steps/append-event.ts";
-import { insertContact } from "./steps/write-contact.ts";
+import { showContact } from "./steps/show-contact.ts";
+import { insertContact, updateContact } from "./steps/write-contact.ts";
 import { insertIdentity } from "./steps/write-identity.ts";
 
 /** Lets a visitor's browser in. Who it is the host says, or it is somebody new. */
@@ -31,6 +33,7 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
       address,
       sender_id: inbox.id,
       begins_after: mailbox?.last_number ?? 0,
+      proven_number: null,
       recent: [],
       expires_at: tx.now + services.webchatSessionMs,
       created_at: tx.now,
@@ -57,7 +60,7 @@ async function inboxFor(tx: Tx, { account_id, mode }: Scope, address: string | u
 
 /**
  * The address that the session speaks for: the contact's, if it has one on webchat, so that it finds its conversation again. Its row is
- * held, so that no merge and no erasure takes it away meanwhile.
+ * held, so that no merge and no erasure takes it away meanwhile, or written: of two that give it its first address, one finds the other's.
  */
 async function visitor(
   tx: Tx,
@@ -76,7 +79,19 @@ async function visitor(
     throw invalid([{ pointer: "/contact_id", code: "unknown_contact", message: "no such contact" }]);
   }
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
-  return known ?? insertIdentity(tx, actor, services.secret, { ...newIdentity, contact_id: contact.id });
+  if (known !== undefined) return known;
+  await refuseFull(tx, contact);
+  const identity = await insertIdentity(tx, actor, services.secret, { ...newIdentity, contact_id: contact.id });
+  const updated = await showContact(tx, await updateContact(tx, contact, {}));
+  appendEvent(tx, actor, "contact.updated", { contact: updated }, { contact_id: contact.id });
+  return identity;
+}
+
+/** Whoever goes through a contact's addresses goes through so many. */
+async function refuseFull(tx: Tx, { id }: ContactRow): Promise<void> {
+  const own = await tx.list(identitiesOfContact, [id], mostIdentities);
+  if (own.length < mostIdentities) return;
+  throw new TidingsError("conflict", `A contact can have at most ${mostIdentities} addresses.`);
 }
 
 async function newVisitor(

@@ -1,4 +1,4 @@
-import { addressHash, consentFor } from "../domain/consents/rules.ts";
+import { consentFor } from "../domain/consents/rules.ts";
 import { channelOf, mediumOf, plan } from "../domain/messages/rules.ts";
 import { segmentsOf } from "../domain/messages/segments.ts";
 import { type MessagePreview, type PreviewMessage, previewMessageSchema } from "../domain/messages/types.ts";
@@ -8,7 +8,7 @@ import { invalid, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { chooseSender } from "./steps/choose-sender.ts";
 import { findAddressee } from "./steps/find-consent.ts";
-import { findRecipient } from "./steps/find-recipient.ts";
+import { findRecipient, recipientMark } from "./steps/find-recipient.ts";
 import { judgeMessage } from "./steps/judge-message.ts";
 
 /** Tells what would become of a message, and writes nothing. */
@@ -18,7 +18,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   input: previewMessageSchema,
   status: 200,
   shows: ({ to, ...draft }, { scope, services }) =>
-    to.startsWith("+") ? addressHash(services.secret, scope, mediumOf(channelOf(draft)), to) : to,
+    recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
   async run(tx, input, call) {
     const { scope, services } = call;
     const channel = channelOf(input);

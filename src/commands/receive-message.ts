@@ -1,4 +1,5 @@
 import { liveSenderByAddress, senderByAddress } from "../domain/senders/rows.ts";
+import { TidingsError } from "../errors.ts";
 import type { Services } from "../operation.ts";
 import type { InboundMessage } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
@@ -21,6 +22,11 @@ export async function receiveMessage(
       : await tx.get(senderByAddress, [account_id, "sandbox", message.to]);
   if (sender === undefined || sender.transport !== transport) return "unknown";
   const { account_id: owner, mode } = sender;
-  await takeInMessage(tx, { scope: { account_id: owner, mode }, services }, sender, message);
+  try {
+    await takeInMessage(tx, { scope: { account_id: owner, mode }, services }, sender, message);
+  } catch (error) {
+    // Its carrier need not bring it a third time.
+    if (!(error instanceof TidingsError) || error.code !== "erased") throw error;
+  }
   return "received";
 }

@@ -4,6 +4,7 @@ import { afterAttempt, afterAutomatic, type EndedAttempt } from "../domain/webho
 import { responseColumns } from "../domain/webhooks/response.ts";
 import {
   deliveries,
+  deliveryAttemptByNumber,
   deliveryAttempts,
   deliveryById,
   type DeliveryRow,
@@ -11,14 +12,19 @@ import {
   type WebhookRow,
   webhooks,
 } from "../domain/webhooks/rows.ts";
-import type { DeliveryId, DrawId } from "../ids.ts";
+import type { AttemptId, DeliveryId, DrawId } from "../ids.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf, appendEvent } from "./steps/append-event.ts";
 
 export interface MadeAttempt extends EndedAttempt {
+  readonly id: AttemptId;
   readonly delivery_id: DeliveryId;
+  /** How many attempts were written down when this one began. */
+  readonly attempts: number;
+  /** The body that it was sent with. */
+  readonly sent: string | null;
 }
 
 export interface RecordOptions {
@@ -44,28 +50,41 @@ export async function recordAttempts(
     ...made.map(({ delivery_id }) => tx.get(deliveryById, [account_id, mode, delivery_id])),
   ]);
   const latest = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])));
-  for (const attempt of made) {
+  const written = await Promise.all(made.map((attempt) => isWritten(tx, latest.get(attempt.delivery_id), attempt)));
+  const fresh = made.filter((_, i) => written[i] !== true);
+  for (const attempt of fresh) {
     const delivery = latest.get(attempt.delivery_id);
-    if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, drawId, delivery, attempt));
+    if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, delivery, attempt));
   }
-  if (webhook !== undefined) heed(tx, webhook, made, { scope, drawId });
+  if (webhook !== undefined) heed(tx, webhook, fresh, { scope, drawId });
   return isOurs;
 }
 
-function recordAttempt(tx: Tx, drawId: DrawId, delivery: Seen<DeliveryRow>, attempt: MadeAttempt): Seen<DeliveryRow> {
+/** A commit whose answer was lost is made again. */
+async function isWritten(tx: Tx, delivery: DeliveryRow | undefined, { id, attempts }: MadeAttempt): Promise<boolean> {
+  if (delivery === undefined || delivery.attempts === attempts) return false;
   const { account_id, mode, id: delivery_id } = delivery;
-  const { manual, started_at, duration_ms, outcome } = attempt;
+  const numbers = Array.from({ length: delivery.attempts - attempts }, (_, i) => attempts + 1 + i);
+  const since = await Promise.all(
+    numbers.map((number) => tx.get(deliveryAttemptByNumber, [account_id, mode, delivery_id, number])),
+  );
+  return since.some((row) => row?.id === id);
+}
+
+function recordAttempt(tx: Tx, delivery: Seen<DeliveryRow>, attempt: MadeAttempt): Seen<DeliveryRow> {
+  const { account_id, mode, id: delivery_id } = delivery;
+  const { id, sent, asked_at, started_at, duration_ms, outcome } = attempt;
   const number = delivery.attempts + 1;
   tx.insert(deliveryAttempts, {
     account_id,
     mode,
     delivery_id,
     number,
-    id: drawId("att"),
-    manual,
+    id,
+    manual: asked_at !== null,
     started_at,
     duration_ms,
-    ...responseColumns(outcome, { isErased: delivery.body === null }),
+    ...responseColumns(outcome, { isWithdrawn: delivery.body !== sent }),
   });
   return tx.update(deliveries, delivery, { attempts: number, ...afterAttempt(delivery, attempt) });
 }
@@ -78,11 +97,12 @@ function heed(
   { scope, drawId }: Pick<RecordOptions, "scope" | "drawId">,
 ): void {
   let latest = webhook;
-  for (const attempt of made.filter(({ manual }) => !manual)) {
+  for (const attempt of made.filter(({ asked_at }) => asked_at === null)) {
     const changes = afterAutomatic(latest, attempt);
     if (changes !== undefined) latest = tx.update(webhooks, latest, changes);
   }
   if (webhook.status !== "enabled" || latest.status !== "disabled") return;
+  latest = tx.update(webhooks, latest, { updated_at: tx.now });
   const { id: webhook_id, url, disabled_reason } = latest;
   appendEvent(tx, actorOf(scope, drawId), "webhook.disabled", { webhook_id, url, reason: disabled_reason ?? "" }, {});
 }

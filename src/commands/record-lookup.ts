@@ -16,6 +16,7 @@ import { heedRefusal } from "./steps/heed-refusal.ts";
 import { moveMessage } from "./steps/move-message.ts";
 import { providerIdFor } from "./steps/provider-id.ts";
 import { sendJob } from "./steps/send-jobs.ts";
+import { tellApart } from "./steps/tell-apart.ts";
 import { writeTimeline } from "./steps/write-timeline.ts";
 
 /**
@@ -25,7 +26,7 @@ import { writeTimeline } from "./steps/write-timeline.ts";
 export async function recordLookup(
   tx: Tx,
   claim: Claim,
-  answer: LookupAnswer,
+  found: LookupAnswer,
   services: Services,
   carriers: Carriers,
 ): Promise<void> {
@@ -35,6 +36,7 @@ export async function recordLookup(
   if (attempt === undefined || message === undefined) return finish(tx, claim);
 
   const actor = actorOf(message, services.drawId);
+  const answer = await tellApart(tx, message, attempt, found);
   const provider_message_id =
     answer.outcome === "sent"
       ? await providerIdFor(tx, attempt, answer.provider_message_id)
@@ -58,7 +60,7 @@ async function applyFinding(
   actor: Actor,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
-  answer: LookupAnswer,
+  answer: Exclude<LookupAnswer, { outcome: "alike" }>,
   carriers: Carriers,
 ): Promise<Seen<MessageRow>> {
   let moved = message;

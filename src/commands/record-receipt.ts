@@ -2,16 +2,21 @@ import { arm } from "../domain/jobs/rows.ts";
 import {
   attemptById,
   attemptByProviderId,
+  type AttemptRow,
+  attempts,
   messageById,
+  messages,
   parkedReceipts,
   parkedReceiptsOf,
 } from "../domain/messages/rows.ts";
 import type { Services } from "../operation.ts";
+import type { Seen } from "../ports/collection.ts";
 import type { Receipt, ReceiptSubject } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
-import { takeReceipts } from "./steps/apply-receipt.ts";
+import { applyParked, takeReceipts } from "./steps/apply-receipt.ts";
 import { heedRefusal } from "./steps/heed-refusal.ts";
+import { providerIdFor } from "./steps/provider-id.ts";
 import { unparkJob } from "./steps/send-jobs.ts";
 
 /** 72 hours: how long a receipt waits for the answer that tells what it belongs to. */
@@ -41,9 +46,20 @@ export async function recordReceipt(
   const message = await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]);
   // A transport speaks of its own attempts only.
   if (message === undefined || attempt.transport !== transport) return "unknown";
-  const moved = await takeReceipts(tx, actorOf(message, services.drawId), message, attempt, [receipt]);
-  await heedRefusal(tx, services, message, moved);
+  const actor = actorOf(message, services.drawId);
+  const named = await learnName(tx, attempt, subject);
+  const shown =
+    named === attempt ? message : tx.update(messages, message, { provider_message_id: named.provider_message_id });
+  const moved = await takeReceipts(tx, actor, shown, named, [receipt]);
+  await heedRefusal(tx, services, message, named === attempt ? moved : await applyParked(tx, actor, moved, named));
   return "recorded";
+}
+
+/** An attempt whose answer was lost, or is not there yet, hears from its receipt what the carrier calls it. */
+async function learnName(tx: Tx, attempt: Seen<AttemptRow>, subject: ReceiptSubject): Promise<Seen<AttemptRow>> {
+  if (attempt.provider_message_id !== null || subject.provider_message_id === undefined) return attempt;
+  const provider_message_id = await providerIdFor(tx, attempt, subject.provider_message_id);
+  return provider_message_id === null ? attempt : tx.update(attempts, attempt, { provider_message_id });
 }
 
 async function park(tx: Tx, transport: string, provider_message_id: string, receipt: Receipt): Promise<void> {

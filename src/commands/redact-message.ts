@@ -8,6 +8,7 @@ import { notFound, TidingsError } from "../errors.ts";
 import { idempotency, idempotencyAlsoShowing, idempotencyByKey } from "../idempotency/rows.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
+import { rewriteDeliveries } from "./steps/clear-deliveries.ts";
 import { writeTimeline } from "./steps/write-timeline.ts";
 
 /** Of one message, under keys of their own: edits, a cancellation, simulated receipts. */
@@ -20,7 +21,8 @@ export const redactMessage: Command<ById, Message> = {
   input: () => byIdSchema,
   status: 200,
   async run(tx, { id }, { scope, services }) {
-    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+    // Held, for one that is redacted already: an erasure that commits meanwhile must find what is remembered of the answer.
+    const message = await tx.get(messageById, [scope.account_id, scope.mode, id], { hold: true });
     if (message === undefined) throw notFound("message");
     if (message.status === "scheduled" || message.status === "queued" || message.status === "sending") {
       throw new TidingsError("conflict", `The message is ${message.status}: cancel it, or wait until it is sent.`);
@@ -30,7 +32,9 @@ export const redactMessage: Command<ById, Message> = {
     const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
     writeTimeline(tx, actorOf(scope, services.drawId), message, redacted, { type: "redaction", at: iso(tx.now) });
     const received = await eventOf(tx, scope, receivedEventId(message.id));
-    if (received !== undefined) tx.update(events, received, { data: { ...received.data, body: "", media: [] } });
+    if (received !== undefined) {
+      await rewriteDeliveries(tx, tx.update(events, received, { data: { ...received.data, body: "", media: [] } }));
+    }
     if (message.idempotency_key !== null) {
       const stored = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });

@@ -19,6 +19,7 @@ export const reply: Command<Reply, Message> = {
   name: "conversations.reply",
   input: replySchema,
   status: 201,
+  shows: ({ id }) => id,
   async run(tx, { id, body, media, author_id }, call) {
     const { scope, services } = call;
     const found = await findOwnConversation(tx, scope, id);

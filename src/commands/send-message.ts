@@ -6,7 +6,7 @@ import { acceptMessage } from "./steps/accept-message.ts";
 import type { Actor } from "./steps/append-event.ts";
 import { chooseSender } from "./steps/choose-sender.ts";
 import { meetContact } from "./steps/find-contact.ts";
-import { findRecipient } from "./steps/find-recipient.ts";
+import { findRecipient, recipientMark } from "./steps/find-recipient.ts";
 import { beginConversation, findConversation, isActive } from "./steps/open-conversation.ts";
 
 /** Accepts a message: it is queued, or scheduled, and will be handed over by whichever engine gets to it. */
@@ -15,6 +15,8 @@ export const sendMessage: Command<SendMessage, Message> = {
   name: "messages.send",
   input: sendMessageSchema,
   status: 201,
+  shows: ({ to, ...draft }, { scope, services }) =>
+    recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
   async run(tx, input, call) {
     const actor: Actor = { scope: call.scope, drawId: call.services.drawId };
     const channel = channelOf(input);

@@ -1,10 +1,11 @@
 import type { KeyObject } from "node:crypto";
-import { type ContactRow, identities, identityByAddress } from "../domain/contacts/rows.ts";
+import { type ContactRow, identityByAddress } from "../domain/contacts/rows.ts";
 import { type Contact, type UpdateContact, updateContactSchema } from "../domain/contacts/types.ts";
 import type { Command } from "../operation.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf, appendEvent } from "./steps/append-event.ts";
 import { contactToChange } from "./steps/contact-to-change.ts";
+import { forgetAddress } from "./steps/forget-address.ts";
 import { showContact } from "./steps/show-contact.ts";
 import { updateContact as writeContact } from "./steps/write-contact.ts";
 import { insertIdentity, ownPhone } from "./steps/write-identity.ts";
@@ -16,7 +17,8 @@ export const updateContact: Command<UpdateContact, Contact> = {
   input: updateContactSchema,
   status: 200,
   async run(tx, { id, ...change }, { scope, services }) {
-    const contact = await contactToChange(tx, scope, id);
+    // Held, for where nothing changes: an erasure that commits meanwhile must find what is remembered of the answer.
+    const contact = await contactToChange(tx, scope, id, { hold: true });
     const facts = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     if (Object.keys(facts).length === 0) return showContact(tx, contact);
     const actor = actorOf(scope, services.drawId);
@@ -44,7 +46,7 @@ async function changePhone(
   if (address !== null && (await ownPhone(tx, actor, address, id)) !== undefined) return;
   const before = phone === null ? undefined : await tx.get(identityByAddress, [account_id, mode, "text", phone]);
   const last_sender_id = before?.last_sender_id ?? null;
-  if (before !== undefined) tx.remove(identities, before);
+  if (before !== undefined) await forgetAddress(tx, secret, before);
   if (address === null) return;
   await insertIdentity(tx, actor, secret, { contact_id: id, medium: "text", address, last_sender_id });
 }

@@ -14,7 +14,8 @@ export async function withDeadline<T>(
   const deadline = new AbortController();
   const done = new AbortController();
   const over = clock.sleep(ms, done.signal).then(() => {
-    deadline.abort();
+    // When the work is done this ends too: an abort that nobody waits for would cost an exception.
+    if (!done.signal.aborted) deadline.abort();
     return late();
   });
   const aborted = new Promise<never>((_, reject) => {

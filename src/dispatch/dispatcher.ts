@@ -1,6 +1,6 @@
 import type { Claim, JobKind, JobName } from "../domain/jobs/types.ts";
 import { finish, type JobRow, jobs, lease } from "../domain/jobs/rows.ts";
-import { transportOf } from "../domain/jobs/rules.ts";
+import { laneFor, slow, transportOf } from "../domain/jobs/rules.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Random } from "../ports/random.ts";
@@ -26,6 +26,8 @@ export interface Turn {
   readonly abort: AbortSignal;
   /** The engine stops: finish what is begun, begin no more. */
   readonly isStopping: () => boolean;
+  /** What it waits for is long in coming: from now on it has its place among the slow, and leaves its own to others. */
+  readonly lags: () => void;
 }
 
 export interface DispatcherOptions extends SlotsOptions {
@@ -53,6 +55,8 @@ const pollMs = 5_000;
 const leaveMs = 1_000;
 /** Before lanes are asked on that one search did not come round to. */
 const searchOnMs = 25;
+/** Of what became due here since the last search; the rest is searched for. */
+const mostArmed = 256;
 /** After a failure, doubled with each one more. */
 const pauseMs = 1_000;
 const longestPauseMs = 300_000;
@@ -68,7 +72,11 @@ export class Dispatcher {
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
   readonly #loop: Promise<void>;
+  /** Running here while they were found due: looked for again when that has ended. */
+  readonly #dueAgain = new Set<string>();
   #stopping = false;
+  /** Jobs that became due by commits of this process since the last search. */
+  #armed: DueJob[] = [];
   /** Until when the loop means to sleep: work that is due before it wakes the loop. */
   #sleepsUntil = Infinity;
 
@@ -79,7 +87,7 @@ export class Dispatcher {
     this.#due = new DueJobs(options.store.reads);
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => {
-      if (writes.some((write) => this.#isDueBeforeWaking(write))) this.#wake.raise();
+      for (const write of writes) this.#heed(write);
     });
     this.#loop = this.#run();
   }
@@ -129,15 +137,18 @@ export class Dispatcher {
   async #take(now: number): Promise<number> {
     const { free } = this.#slots;
     if (free <= 0) return 0;
+    const armed = this.#armed;
+    this.#armed = [];
     const found = await this.#due.find({
       now,
       free,
       freeIn: (lane) => this.#slots.freeIn(lane),
       leaveIn: (lane) => this.#leaveIn(lane),
+      armed,
     });
-    const leases = await Promise.allSettled(
-      found.filter((job) => !this.#running.has(nameOf(job))).map((job) => this.#lease(job)),
-    );
+    const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
+    for (const job of running) this.#dueAgain.add(nameOf(job));
+    const leases = await Promise.allSettled(startable.map((job) => this.#lease(job)));
     const refused = leases.filter((each) => each.status === "rejected");
     const [first] = refused;
     if (first !== undefined) {
@@ -176,20 +187,31 @@ export class Dispatcher {
   /** Runs a job that holds a slot in `lane`. */
   #start(claim: Claim, lane: string): void {
     const name = nameOf(claim);
-    const run = this.#handle(claim).finally(() => {
-      this.#running.delete(name);
-      this.#slots.leave(lane);
+    let place = lane;
+    const lags = (): void => {
+      if (place.endsWith(slow)) return;
+      this.#slots.leave(place);
+      place = laneFor(place, 1);
+      this.#slots.take(place);
       this.#wake.raise();
+    };
+    const run = this.#handle(claim, lags).finally(() => {
+      const wasFull = this.#slots.freeIn(place) <= 0;
+      this.#running.delete(name);
+      this.#slots.leave(place);
+      const isDueAgain = this.#dueAgain.delete(name);
+      // Otherwise nobody waits for its end, nor for the room that this makes.
+      if (wasFull || isDueAgain) this.#wake.raise();
     });
     this.#running.set(name, run);
   }
 
-  async #handle(claim: Claim): Promise<void> {
+  async #handle(claim: Claim, lags: () => void): Promise<void> {
     const { store, clock, logger } = this.#options;
     try {
       const handler = this.#handlers.get(claim.kind);
       if (handler === undefined) throw new Error(`no handler for jobs of kind ${claim.kind}`);
-      await handler.run(claim, { abort: this.#abort.signal, isStopping: () => this.#stopping });
+      await handler.run(claim, { abort: this.#abort.signal, isStopping: () => this.#stopping, lags });
     } catch (error) {
       logger.error({ err: error, job: nameOf(claim) }, "a job failed; it is tried again");
       const pause = Math.min(pauseMs * 2 ** claim.failures, longestPauseMs);
@@ -208,11 +230,21 @@ export class Dispatcher {
     return transport === undefined || this.#options.farSides.has(transport) ? 0 : pollMs + leaveMs;
   }
 
-  #isDueBeforeWaking(write: Write): boolean {
-    if (write.collection !== jobs || (write.kind !== "insert" && write.kind !== "update")) return false;
-    const { due_at } = write.row as Pick<JobRow, "due_at">;
-    return due_at <= this.#options.clock.now() || due_at < this.#sleepsUntil;
+  /** Of what was just written: a job that is due before the loop means to wake wakes it. */
+  #heed(write: Write): void {
+    if (write.collection !== jobs || (write.kind !== "insert" && write.kind !== "update")) return;
+    const { due_at, leased, kind, key, lane } = write.row as Pick<
+      JobRow,
+      "due_at" | "leased" | "kind" | "key" | "lane"
+    >;
+    const isDue = due_at <= this.#options.clock.now();
+    if (isDue && !leased && this.#armed.length < mostArmed) this.#armed.push({ kind, key, lane });
+    if (isDue || due_at < this.#sleepsUntil) this.#wake.raise();
   }
+}
+
+function partition<T>(all: readonly T[], holds: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(holds), all.filter((each) => !holds(each))];
 }
 
 const nameOf = ({ kind, key }: JobName): string => `${kind}:${key}`;

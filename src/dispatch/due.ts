@@ -16,6 +16,8 @@ export interface Room {
   readonly freeIn: (lane: string) => number;
   /** How long this lane's jobs are left to other dispatchers when they are due, in milliseconds; by default not at all. */
   readonly leaveIn?: (lane: string) => number;
+  /** Jobs that became due here just now: where much is due that has no room, they are not searched for. */
+  readonly armed?: readonly DueJob[];
 }
 
 /** Due jobs that are looked at in order of time before lanes are asked one by one. */
@@ -45,14 +47,15 @@ export class DueJobs {
     return this.#isThrough;
   }
 
-  async find({ now, free, freeIn, leaveIn = () => 0 }: Room): Promise<readonly DueJob[]> {
+  async find({ now, free, freeIn, leaveIn = () => 0, armed = [] }: Room): Promise<readonly DueJob[]> {
     const all = await this.#readDue(now, window);
     const due = all.filter(({ lane, due_at }) => due_at <= now - leaveIn(lane));
     this.#isThrough = true;
     if (all.length < window) return takeTurns(due, free, freeIn);
     const found = await this.#ask({ now, free, freeIn, leaveIn });
-    const known = new Set(found.map(({ kind, key }) => `${kind} ${key}`));
-    return takeTurns([...found, ...due.filter(({ kind, key }) => !known.has(`${kind} ${key}`))], free, freeIn);
+    const mine = armed.filter(({ lane }) => leaveIn(lane) === 0);
+    const jobs = new Map([...found, ...mine, ...due].map((job) => [`${job.kind} ${job.key}`, job]));
+    return takeTurns([...jobs.values()], free, freeIn);
   }
 
   /** When the first job after `now` is due; `undefined` when there is none. */
@@ -68,7 +71,7 @@ export class DueJobs {
   }
 
   /** Due jobs of the lanes after the one that was asked last, once round at most, until there are enough. */
-  async #ask({ now, free, freeIn, leaveIn }: Required<Room>): Promise<JobRow[]> {
+  async #ask({ now, free, freeIn, leaveIn }: Required<Omit<Room, "armed">>): Promise<JobRow[]> {
     const found: JobRow[] = [];
     const start = this.#lane;
     let isRound = false;
@@ -128,8 +131,8 @@ export class DueJobs {
 }
 
 /** One of each lane, then a second of each, and so on, as far as there is room. */
-export function takeTurns(due: readonly JobRow[], free: number, freeIn: (lane: string) => number): DueJob[] {
-  const lanes = new Map<string, JobRow[]>();
+export function takeTurns(due: readonly DueJob[], free: number, freeIn: (lane: string) => number): DueJob[] {
+  const lanes = new Map<string, DueJob[]>();
   for (const job of due) {
     const lane = lanes.get(job.lane);
     if (lane === undefined) lanes.set(job.lane, [job]);

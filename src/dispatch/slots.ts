@@ -13,10 +13,10 @@ export interface SlotsOptions {
 
 /**
  * Webhooks that are sent to at once. Most of that time is waiting, which takes no slot of others; a socket or a few each are what it
- * costs. Three quarters are for those that have not shown that they answer: the others come through however many of these hang.
+ * costs. Those that have not shown that they answer, and those that are long about it, have places of their own: the others come through
+ * however many of these hang.
  */
-const webhooksAtOnce = 512;
-const unprovenAtOnce = 384;
+const webhooksAtOnce = { quick: 512, slow: 384, all: 1_024 } as const;
 
 /**
  * Who may run beside whom. A carrier that hangs keeps its jobs for as long as a call may take, so one transport gets three quarters of
@@ -29,21 +29,22 @@ export class Slots {
   #carrying = 0;
   #consuming = 0;
   #taken = 0;
-  #sending = 0;
-  #unproven = 0;
+  #quickWebhooks = 0;
+  #slowWebhooks = 0;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
   }
 
   get free(): number {
-    return this.#freeForJobs + webhooksAtOnce - this.#sending;
+    return this.#freeForJobs + this.#freeForWebhooks;
   }
 
   freeIn(lane: string): number {
     if (isWebhookLane(lane)) {
-      const free = webhooksAtOnce - this.#sending;
-      return lane.endsWith(slow) ? Math.min(free, unprovenAtOnce - this.#unproven) : free;
+      const { quick, slow: most } = webhooksAtOnce;
+      const free = lane.endsWith(slow) ? most - this.#slowWebhooks : quick - this.#quickWebhooks;
+      return Math.min(this.#freeForWebhooks, free);
     }
     const { concurrency, laneConcurrency, consumerConcurrency } = this.#options;
     const inLane = lane.endsWith(slow) ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
@@ -68,10 +69,14 @@ export class Slots {
     return this.#options.concurrency - this.#taken;
   }
 
+  get #freeForWebhooks(): number {
+    return webhooksAtOnce.all - this.#quickWebhooks - this.#slowWebhooks;
+  }
+
   #count(lane: string, by: 1 | -1): void {
     if (isWebhookLane(lane)) {
-      this.#sending += by;
-      if (lane.endsWith(slow)) this.#unproven += by;
+      if (lane.endsWith(slow)) this.#slowWebhooks += by;
+      else this.#quickWebhooks += by;
       return;
     }
     this.#taken += by;

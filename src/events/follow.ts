@@ -22,7 +22,7 @@ const quietMs = 15_000;
  * Tells what comes, as it comes, until `signal` aborts. A reader that is slow is read for slowly: nothing is buffered but what `next` gave.
  */
 export async function* follow(
-  { news: { signal: fresh, leave }, now, goesOn, turn, next, endsAt = Infinity }: Following,
+  { news: { signal: fresh, isOver, leave }, now, goesOn, turn, next, endsAt = Infinity }: Following,
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   let quietSince = now();
@@ -30,7 +30,7 @@ export async function* follow(
     while (!signal.aborted) {
       // Lowered before the reads: what commits meanwhile raises it again and is not slept through.
       fresh.lower();
-      const told = (await goesOn()) ? await next() : undefined;
+      const told = !isOver() && (await goesOn()) ? await next() : undefined;
       if (told === undefined) return;
       for (const event of told.events) {
         if (signal.aborted) return;

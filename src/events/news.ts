@@ -7,18 +7,29 @@ import type { Clock } from "../ports/clock.ts";
 import type { Write } from "../ports/storage.ts";
 import { Signal } from "../signal.ts";
 
-/** Streams of one mailbox in this process: the tabs of one visitor. */
+/**
+ * Streams of one mailbox in this process: the tabs of one visitor. One more ends the oldest, which may be of a connection that has died
+ * unnoticed; a browser that is refused would not come again by itself.
+ */
 const mostOfMailbox = 5;
+/** Of those that are to end, so many may be waiting to be read to their end. */
+const mostLeaving = 5;
 /** Streams of mailboxes in this process. Each is an open socket of somebody who is no customer of the host's yet. */
 const mostOfMailboxes = 10_000;
 /** How often mailboxes are looked into, at most, because another process has committed something: mostly it was not for them. */
 const rumourMs = 200;
 
+/** A stream that waits for mail. */
+interface Reader {
+  readonly signal: Signal;
+  isOver: boolean;
+}
+
 /** Wakes the streams that wait: for events, for mail, and to find that they are over. */
 export class NewsDesk {
   readonly #clock: Clock;
   readonly #waiting = new Set<Signal>();
-  readonly #mailboxes = new Map<string, Set<Signal>>();
+  readonly #mailboxes = new Map<string, Set<Reader>>();
   #ofMailboxes = 0;
   #isRumoured = false;
   #closed = false;
@@ -32,11 +43,12 @@ export class NewsDesk {
     return this.#closed;
   }
 
-  /** @throws TidingsError `overloaded` when too many wait for mail already */
+  /** @throws TidingsError `overloaded` when too many wait for mail already, or too many of the mailbox's can't be brought to their end */
   open(over: AbortSignal, mailbox?: string): News {
     const signal = new Signal(this.#clock);
     const raise = (): void => signal.raise();
-    const leave = mailbox === undefined ? this.#joinEvents(signal) : this.#joinMailbox(signal, mailbox);
+    const reader: Reader = { signal, isOver: false };
+    const leave = mailbox === undefined ? this.#joinEvents(signal) : this.#joinMailbox(reader, mailbox);
     const gone = (): void => {
       raise();
       // A stream that nobody began to read is not told that it is over.
@@ -46,6 +58,7 @@ export class NewsDesk {
     else over.addEventListener("abort", gone, { once: true });
     return {
       signal,
+      isOver: () => reader.isOver,
       leave: () => {
         leave();
         over.removeEventListener("abort", gone);
@@ -58,11 +71,14 @@ export class NewsDesk {
       this.#raiseEvents();
     }
     if (this.#ofMailboxes === 0) return;
+    // A session that is gone doesn't say whose it was. Many go at once when they have expired.
+    if (writes.some(({ collection, kind }) => collection === webchatSessions && kind === "remove")) {
+      this.#raiseMailboxes();
+    }
     for (const write of writes) {
-      if (write.collection === webchatSessions && write.kind === "remove") this.#raiseMailboxes();
       if (write.collection !== mail || write.kind !== "insert") continue;
       const waiting = this.#mailboxes.get(mailboxName(write.row as unknown as MailRow)) ?? [];
-      for (const signal of waiting) signal.raise();
+      for (const { signal } of waiting) signal.raise();
     }
   }
 
@@ -88,7 +104,7 @@ export class NewsDesk {
   }
 
   #raiseMailboxes(): void {
-    for (const waiting of this.#mailboxes.values()) for (const signal of waiting) signal.raise();
+    for (const waiting of this.#mailboxes.values()) for (const { signal } of waiting) signal.raise();
   }
 
   /** Answers how to leave. */
@@ -97,16 +113,22 @@ export class NewsDesk {
     return () => this.#waiting.delete(signal);
   }
 
-  #joinMailbox(signal: Signal, mailbox: string): () => void {
+  #joinMailbox(reader: Reader, mailbox: string): () => void {
     const waiting = this.#mailboxes.get(mailbox) ?? new Set();
-    if (waiting.size >= mostOfMailbox) {
+    if (this.#ofMailboxes >= mostOfMailboxes) throw new TidingsError("overloaded", "Too many visitors are connected.");
+    if (waiting.size >= mostOfMailbox + mostLeaving) {
       throw new TidingsError("overloaded", "Too many streams of this visitor are open.");
     }
-    if (this.#ofMailboxes >= mostOfMailboxes) throw new TidingsError("overloaded", "Too many visitors are connected.");
-    this.#mailboxes.set(mailbox, waiting.add(signal));
+    const open = [...waiting].filter(({ isOver }) => !isOver);
+    const [oldest] = open;
+    if (oldest !== undefined && open.length >= mostOfMailbox) {
+      oldest.isOver = true;
+      oldest.signal.raise();
+    }
+    this.#mailboxes.set(mailbox, waiting.add(reader));
     this.#ofMailboxes++;
     return () => {
-      if (!waiting.delete(signal)) return;
+      if (!waiting.delete(reader)) return;
       this.#ofMailboxes--;
       if (waiting.size === 0) this.#mailboxes.delete(mailbox);
     };

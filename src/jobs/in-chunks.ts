@@ -8,7 +8,7 @@ const own = { own: true } as const;
 /** Chunks in one go; then others have their turn. */
 const mostChunks = 100;
 
-/** Work on a contact that takes many transactions, one chunk in each. The last one takes the job away. */
+/** Work that takes many transactions, one chunk in each. The last one takes the job away. */
 export function inChunks(
   store: Store,
   work: (tx: Tx, scope: Scope, id: string) => Promise<"more" | "done">,

@@ -1,11 +1,13 @@
 import type { JobHandler } from "../dispatch/dispatcher.ts";
 import { deliverHandler, type DeliverWork } from "./deliver.ts";
 import { consumeHandler, type ConsumeWork } from "./consume.ts";
+import { discardHandler } from "./discard.ts";
 import { eraseHandler } from "./erase.ts";
 import { followUpHandler } from "./follow-up.ts";
 import { mergeHandler } from "./merge.ts";
 import { reapHandler } from "./reap.ts";
 import type { ReapEvents } from "./reap-events.ts";
+import { recoverHandler } from "./recover.ts";
 import { releaseHandler } from "./release.ts";
 import { scoreHandler, type ScoreWork } from "./score.ts";
 import { type CarrierWork, sendHandler } from "./send.ts";
@@ -26,6 +28,8 @@ export function jobHandlers(
     unparkHandler(work),
     consumeHandler(work),
     deliverHandler(work),
+    recoverHandler(work),
+    discardHandler(work),
     scoreHandler(work),
     reapHandler(work),
   ];

@@ -1,5 +1,6 @@
 import { consumerByName, consumerEventOf } from "../domain/consumers/rows.ts";
 import { eventsByPosition, type EventRow, events } from "../domain/events/rows.ts";
+import { deliveriesOfEvent } from "../domain/webhooks/rows.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Seen } from "../ports/collection.ts";
@@ -19,7 +20,8 @@ const mostConsumers = 1_000;
 
 /**
  * Removes events in the order of their positions, up to the first that is to be kept, a chunk at each call. What a consumer has not
- * come to yet is kept however old it is, as is what it has yet to handle. Each call answers how many rows it looked at.
+ * come to yet is kept however old it is, as is what it has yet to handle, and what there are deliveries of. Each call answers how many rows
+ * it looked at.
  */
 export function eventReaper({ store, clock, logger, eventMs }: ReapEvents, chunk: number): () => Promise<number> {
   let after = 0;
@@ -49,13 +51,15 @@ export function eventReaper({ store, clock, logger, eventMs }: ReapEvents, chunk
   };
 }
 
-/** Those that no consumer has yet to handle. */
+/** Those that no consumer has yet to handle, and that no delivery tells of. */
 async function notHeld(
   { reads }: Store,
   passed: readonly Seen<EventRow>[],
   names: readonly string[],
 ): Promise<readonly Seen<EventRow>[]> {
-  const held = new Set<string>();
+  const ids = passed.map(({ id }) => [id]);
+  const told = await reads.lists(deliveriesOfEvent, ids, 1);
+  const held = new Set<string>(told.flat().map(({ event_id }) => event_id));
   for (const name of names) {
     const rows = await reads.getAll(
       consumerEventOf,

@@ -1,10 +1,13 @@
+import { eraseAnswers } from "../commands/steps/erase-answers.ts";
 import type { JobHandler } from "../dispatch/dispatcher.ts";
 import { finish } from "../domain/jobs/rows.ts";
 import type { JobOrder } from "../domain/jobs/types.ts";
 import { parkedReceipts, parkedReceiptsByExpiry, parkedReceiptsOf } from "../domain/messages/rows.ts";
+import { observationById, observations, observationsByExpiry } from "../domain/observations/rows.ts";
 import { webchatSessionById, webchatSessions, webchatSessionsByExpiry } from "../domain/webchat/rows.ts";
 import { isRemembered } from "../idempotency/lifetime.ts";
 import { idempotency, idempotencyByExpiry, idempotencyByKey } from "../idempotency/rows.ts";
+import { deliveryReaper } from "./reap-deliveries.ts";
 import { eventReaper, type ReapEvents } from "./reap-events.ts";
 
 const own = { own: true } as const;
@@ -29,7 +32,9 @@ export function reapHandler(work: ReapEvents): JobHandler {
   return {
     kind: "reap",
     async run(claim, { isStopping }) {
-      for (const reap of [reapIdempotency, reapParked, reapSessions, eventReaper(work, chunk)]) {
+      const expiring = [reapIdempotency, reapParked, reapSessions, reapObservations];
+      // What tells of an event goes before it.
+      for (const reap of [...expiring, deliveryReaper(work, chunk), eventReaper(work, chunk)]) {
         for (let i = 0; i < mostChunks && !isStopping(); i++) {
           if ((await reap(work)) < chunk) break;
         }
@@ -90,6 +95,26 @@ async function reapSessions({ store, clock }: ReapEvents): Promise<number> {
     for (const { account_id, mode, id } of expired) {
       const row = await tx.get(webchatSessionById, [account_id, mode, id]);
       if (row !== undefined) tx.remove(webchatSessions, row);
+    }
+  }, own);
+  return expired.length;
+}
+
+/** What was noticed about somebody for a while, also where it was answered when it was noted. */
+async function reapObservations({ store, clock }: ReapEvents): Promise<number> {
+  const expired = await store.reads.range({
+    index: observationsByExpiry,
+    prefix: [],
+    order: "ascending",
+    until: [clock.now()],
+    limit: chunk,
+  });
+  await store.commit(async (tx) => {
+    for (const { account_id, mode, contact_id, id } of expired) {
+      const row = await tx.get(observationById, [account_id, mode, contact_id, id]);
+      if (row === undefined) continue;
+      await eraseAnswers(tx, row, id);
+      tx.remove(observations, row);
     }
   }, own);
   return expired.length;

@@ -42,7 +42,9 @@ export function scoreHandler({ store, clock, logger, drawId, analyzer }: ScoreWo
     } catch (error) {
       // Nothing is recorded then: whoever has the job next scores it.
       if (abort.aborted) return null;
-      logger.warn({ err: errorFacts(error), message_id: row.message_id }, "a message could not be scored");
+      // Its message may quote the words that it was given, and they have no place in a log.
+      const { name, code } = errorFacts(error);
+      logger.warn({ err: { name, code }, message_id: row.message_id }, "a message could not be scored");
       return null;
     }
   };

@@ -10,7 +10,8 @@ import type { Channel, Media } from "./transport.ts";
  * - `allow`: nothing speaks against it.
  * - `deny`: it must not go out. A request for it is answered 422; a message that was accepted before fails, for good.
  * - `defer`: not before `until` (milliseconds since the epoch, at most 35 days ahead). A request for it is accepted; at its hand-over the
- *   message is scheduled anew, and its time to live moves along. A time that has passed allows it.
+ *   message is scheduled anew, and its time to live moves along, up to 70 days from its creation. A time that has passed
+ *   allows it.
  */
 export type Verdict =
   | { readonly verdict: "allow" }

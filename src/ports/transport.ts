@@ -70,6 +70,18 @@ export const carrierErrorCodes = [
 ] as const;
 export type CarrierErrorCode = (typeof carrierErrorCodes)[number];
 
+/** Reasons that the same message would meet again. */
+export const permanentReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
+  "invalid_destination",
+  "landline",
+  "filtered",
+  "opted_out",
+  "unsupported_channel",
+  "unsupported_media",
+  "invalid_sender",
+  "content_rejected",
+]);
+
 export interface CarrierError {
   readonly code: CarrierErrorCode;
   readonly message: string;
@@ -94,12 +106,26 @@ export interface Receipt {
   readonly error?: CarrierError;
 }
 
-/** Says which attempt a receipt belongs to: by the provider's id, or by the attempt's where the carrier echoes it. */
-export type ReceiptSubject = { readonly provider_message_id: string } | { readonly attempt_id: AttemptId };
+/**
+ * Says which attempt a receipt belongs to: by the provider's id, or by the attempt's where the carrier echoes it. Given both, an attempt
+ * whose answer was lost learns what the carrier calls it.
+ */
+export type ReceiptSubject =
+  { readonly provider_message_id: string } | { readonly attempt_id: AttemptId; readonly provider_message_id?: string };
 
-/** `not_sent` only when the carrier surely never had it and never will: then the message is sent again. */
+/** A message that the carrier has, and what it says of it. */
+export interface CarriedMessage {
+  readonly provider_message_id: string;
+  readonly receipts: readonly Receipt[];
+}
+
+/**
+ * `not_sent` only when the carrier surely never had it and never will: then the message is sent again. `alike`: the carrier can't tell
+ * attempts apart, and these could be it; the message is *sent* where just one of them is no other attempt's, else nothing is known.
+ */
 export type LookupAnswer =
-  | { readonly outcome: "sent"; readonly provider_message_id: string; readonly receipts: readonly Receipt[] }
+  | ({ readonly outcome: "sent" } & CarriedMessage)
+  | { readonly outcome: "alike"; readonly messages: readonly CarriedMessage[] }
   | { readonly outcome: "not_sent" }
   | { readonly outcome: "unknown" };
 
@@ -149,6 +175,8 @@ export interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** By the engine's clock, in milliseconds: for a signature that ages, and where the carrier gives no time of its own. */
+  readonly received_at: number;
 }
 
 export interface CallbackResult {
@@ -174,7 +202,10 @@ export interface Transport {
   send(message: OutboundMessage, context: SendContext): Promise<SendAnswer>;
   /** What became of an attempt whose answer was lost or whose receipts stay away. */
   lookup?(message: OutboundMessage, attempt: AttemptMade): Promise<LookupAnswer>;
-  /** Verifies the carrier's signature: throws `TidingsError` when it is forged. */
+  /**
+   * Reads what the carrier tells, once its signature is verified. The same bytes may come again, and in any order.
+   * @throws TidingsError `invalid_signature` when it is forged
+   */
   parseCallback?(request: CallbackRequest): Promise<CallbackResult>;
   /** Called when the engine starts; again after `stop`. */
   start?(context: TransportContext): Promise<void>;

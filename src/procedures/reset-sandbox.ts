@@ -3,17 +3,26 @@ import { consentEvidence, consents } from "../domain/consents/rows.ts";
 import { contactLabels, contacts, identities } from "../domain/contacts/rows.ts";
 import { conversationLabels, conversations, notes } from "../domain/conversations/rows.ts";
 import { eventsOfAccount } from "../domain/events/rows.ts";
-import { attempts, attemptsOfMessage, inboundIds, messages, timeline } from "../domain/messages/rows.ts";
+import {
+  attempts,
+  attemptsOfMessage,
+  inboundIds,
+  type MessageRow,
+  messages,
+  timeline,
+} from "../domain/messages/rows.ts";
 import { messageScores } from "../domain/sentiment/rows.ts";
 import { observations } from "../domain/observations/rows.ts";
 import type { SandboxResetResult } from "../domain/sandbox/types.ts";
+import { deliveries } from "../domain/webhooks/rows.ts";
 import { mail, mailboxes, webchatSessions } from "../domain/webchat/rows.ts";
 import { idempotency } from "../idempotency/rows.ts";
 import type { Procedure, Steps } from "../operation.ts";
-import { type Index, keyOf, type KeyValue } from "../ports/collection.ts";
-import type { MessageId } from "../ids.ts";
+import { type Index, keyOf, type KeyValue, type Seen, type UniqueIndex } from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
 import { look } from "../transactions/look.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { removeDelivery } from "../commands/steps/remove-delivery.ts";
 import { refuseLive } from "../commands/steps/refuse-live.ts";
 
 /** Rows that one transaction removes. */
@@ -22,8 +31,8 @@ const chunk = 200;
 const nothing = z.strictObject({});
 
 /**
- * Starts over: messages, contacts, conversations and events of the sandbox are gone; keys, senders and counts stay. Jobs of what is gone
- * find nothing to do and end by themselves.
+ * Starts over: messages, contacts, conversations and events of the sandbox are gone; keys, senders, webhooks and counts stay. Jobs of what
+ * is gone find nothing to do and end by themselves.
  */
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",
@@ -33,7 +42,8 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   keepsAnswer: true,
   async run(steps, _input, { scope, services }) {
     refuseLive(scope);
-    let removed = await removeMessages(steps, scope, services.drawId("msg"));
+    let removed = await removeBefore(steps, scope, messages.primary, services.drawId("msg"), removeMessage);
+    removed += await removeBefore(steps, scope, deliveries.primary, services.drawId("dlv"), removeDelivery);
     for (const { primary } of [
       timeline,
       inboundIds,
@@ -59,22 +69,31 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   },
 };
 
-/** Those before `end`: what goes on being sent meanwhile belongs to the new start. */
-async function removeMessages(steps: Steps, { account_id, mode }: Scope, end: MessageId): Promise<number> {
+/** Those before `end`, with their parts: what goes on being sent meanwhile belongs to the new start. */
+async function removeBefore<R extends object>(
+  steps: Steps,
+  { account_id, mode }: Scope,
+  index: UniqueIndex<R>,
+  end: string,
+  remove: (tx: Tx, row: Seen<R>) => Promise<void>,
+): Promise<number> {
   for (let removed = 0; ;) {
     const prefix = [account_id, mode];
-    const range = { index: messages.primary, prefix, order: "ascending", until: [end], limit: chunk } as const;
-    const rows = await steps.reads.range(range);
+    const rows = await steps.reads.range({ index, prefix, order: "ascending", until: [end], limit: chunk });
     if (rows.length === 0) return removed;
     await steps.commit(async (tx) => {
-      for (const { id } of rows) {
-        const [message] = await tx.list(messages.primary, [account_id, mode, id], 1);
-        for (const attempt of await tx.list(attemptsOfMessage, [id], chunk)) tx.remove(attempts, attempt);
-        if (message !== undefined) tx.remove(messages, message);
+      for (const row of rows) {
+        const latest = await tx.get(index, keyOf(index.collection, row));
+        if (latest !== undefined) await remove(tx, latest);
       }
     });
     removed += rows.length;
   }
+}
+
+async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
+  for (const attempt of await tx.list(attemptsOfMessage, [message.id], chunk)) tx.remove(attempts, attempt);
+  tx.remove(messages, message);
 }
 
 /**

@@ -22,7 +22,7 @@ const layers: readonly (readonly string[])[] = [
   ["execute", "procedures", "transport-sink", "webchat", "webhooks"],
   ["jobs", "dispatch", "api"],
   ["account-handle", "api-backend", "consumers", "transports"],
-  ["work"],
+  ["account-operations", "work"],
   ["engine"],
   ["index"],
 ];

@@ -5,7 +5,7 @@ import { standardConsent } from "../../src/options.ts";
 
 const words = {
   opt_out: ["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "REVOKE", "OPTOUT", "OPT OUT", "REMOVE"],
-  opt_in: ["START", "UNSTOP"],
+  opt_in: ["START", "UNSTOP", "YES"],
   help: ["HELP", "INFO"],
 } as const;
 
@@ -25,9 +25,17 @@ describe("a consent keyword", () => {
   it("is known in any case, with blanks around it and punctuation behind it", () => {
     fc.assert(
       fc.property(said.chain(mixed), blank, behind, fc.boolean(), ({ text, keyword }, before, after, isOptedOut) => {
-        expect(keywordOf(`${before}${text}${after}`, isOptedOut)).toBe(keyword);
+        const counts = keyword !== "opt_in" || isOptedOut;
+        expect(keywordOf(`${before}${text}${after}`, isOptedOut)).toBe(counts ? keyword : null);
       }),
     );
+  });
+
+  it("is one however much blank and punctuation comes with it", () => {
+    for (const much of [" ".repeat(5_000), "!".repeat(5_000), " .".repeat(5_000)]) {
+      expect([keywordOf(`STOP${much}`, false), suspectsOptOut(`STOP${much}`)]).toEqual(["opt_out", false]);
+    }
+    expect(keywordOf(`${" ".repeat(5_000)}stop`, false)).toBe("opt_out");
   });
 
   it("is a whole message: with any other word it is none", () => {
@@ -39,9 +47,9 @@ describe("a consent keyword", () => {
     );
   });
 
-  it("YES opts in who has opted out, and else answers another question", () => {
-    expect(keywordOf("Yes!", true)).toBe("opt_in");
-    expect(keywordOf("Yes!", false)).toBeNull();
+  it.each(["Yes!", "start"])("%s opts in who has opted out, and else answers another question", (text) => {
+    expect(keywordOf(text, true)).toBe("opt_in");
+    expect(keywordOf(text, false)).toBeNull();
   });
 });
 

@@ -1,6 +1,8 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { messages } from "../../src/domain/messages/rows.ts";
+import type { EngineOptions } from "../../src/options.ts";
+import type { Policy } from "../../src/ports/policy.ts";
 import type { Group, Write } from "../../src/ports/storage.ts";
 import { carrier } from "../support/carrier.ts";
 import { LateStorage } from "../support/late-storage.ts";
@@ -10,20 +12,23 @@ import { world } from "../support/world.ts";
 const isHandOver = (write: Write): boolean =>
   write.kind === "update" && write.collection === messages && write.row["status"] === "sending";
 
-it("a hand-over that has read what the address allows and not yet committed loses against an opt-out elsewhere", async () => {
+const phone = "+15005550101";
+const onTheWay = () => Promise.resolve();
+
+/** An engine whose hand-overs read all that they rest on and then wait, and another one on the same storage. */
+function waiting(options: Partial<EngineOptions> = {}) {
   const { clock, engine } = world();
   const storage = new LateStorage(memory());
-  const onTheWay = () => Promise.resolve();
   const slow = storage.connect({ onTheWay });
   let arrive: () => void = () => {};
   const arrives = new Promise<void>((resolve) => (arrive = resolve));
-  let waiting = 0;
+  let handOvers = 0;
   const begin = (how?: "shared" | "exclusive"): Group => {
     const group = slow.begin(how);
     return over(group, {
       async commit(writes) {
         if (writes.some(isHandOver)) {
-          waiting++;
+          handOvers++;
           await arrives;
         }
         await group.commit(writes);
@@ -31,17 +36,51 @@ it("a hand-over that has read what the address allows and not yet committed lose
     });
   };
   const line = carrier({ receipts: "none" });
-  const one = engine(over(slow, { begin }), { transports: [line] });
-  const two = engine(storage.connect({ onTheWay }));
-  const phone = "+15005550101";
-  const { id, contact_id } = await two.messages.send({ to: phone, body: "Hello" });
-  await one.start();
-  await clock.settle();
-  expect([waiting, line.calls.length]).toEqual([1, 0]);
-  // Not by STOP, whose confirmation writes the job that hands over: this writes nothing else that the two have in common.
-  await two.contacts.setConsent(contact_id, "text", { status: "opted_out" });
-  arrive();
-  await clock.advance(10_000);
-  expect(line.calls).toEqual([]);
-  expect((await one.messages.get(id)).error).toMatchObject({ code: "recipient_opted_out" });
+  const one = engine(over(slow, { begin }), { transports: [line], ...options });
+  const two = engine(storage.connect({ onTheWay }), options);
+  const comes = async (work: () => Promise<unknown>): Promise<void> => {
+    await one.start();
+    await clock.settle();
+    expect([handOvers, line.calls.length]).toEqual([1, 0]);
+    await work();
+    arrive();
+    await clock.advance(10_000);
+  };
+  const sent = (): string[] => line.calls.map(({ message }) => message.message_id);
+  return { one, two, comes, sent };
+}
+
+describe("a hand-over that has read what it rests on and not yet committed", () => {
+  it("loses against an opt-out elsewhere", async () => {
+    const { one, two, comes, sent } = waiting();
+    const { id, contact_id } = await two.messages.send({ to: phone, body: "Hello" });
+    // Not by STOP, whose confirmation writes the job that hands over: this writes nothing else that the two have in common.
+    await comes(() => two.contacts.setConsent(contact_id, "text", { status: "opted_out" }));
+    expect(sent()).toEqual([]);
+    expect((await one.messages.get(id)).error).toMatchObject({ code: "recipient_opted_out" });
+  });
+
+  it("loses against one from a number that is nobody's by now", async () => {
+    const { one, two, comes, sent } = waiting();
+    const { id, contact_id } = await two.messages.send({ to: phone, body: "Hello" });
+    await two.contacts.update(contact_id, { phone: null });
+    await comes(() => two.sandbox.inbound({ from: phone, body: "STOP" }));
+    expect(sent()).not.toContain(id);
+    expect((await one.messages.get(id)).error).toMatchObject({ code: "recipient_opted_out" });
+  });
+
+  it("loses against what a rule of the host's rests on", async () => {
+    const rule: Policy = {
+      name: "rule",
+      evaluate: ({ contact }) =>
+        contact?.labels.includes("quiet") === true
+          ? { verdict: "deny", code: "quiet", message: "Not now." }
+          : { verdict: "allow" },
+    };
+    const { one, two, comes, sent } = waiting({ policies: [rule] });
+    const { id, contact_id } = await two.messages.send({ to: phone, body: "Hello" });
+    await comes(() => two.contacts.update(contact_id, { labels: ["quiet"] }));
+    expect(sent()).toEqual([]);
+    expect((await one.messages.get(id)).error).toMatchObject({ code: "policy_denied", provider_code: "quiet" });
+  });
 });

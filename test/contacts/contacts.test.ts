@@ -4,6 +4,7 @@ import type { ListContacts } from "../../src/domain/contacts/types.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { addressesOf, all, everyEvent, outcome } from "./people.ts";
+import { tablesWith } from "./rows.ts";
 
 const [ann, bob] = ["+4915112345671", "+4915112345672"] as const;
 
@@ -240,5 +241,21 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     await contacts.removeObservation(id, noticed.id);
     expect((await contacts.observations(id)).data).toEqual([]);
     expect(await outcome(contacts.removeObservation(id, noticed.id))).toBe("not_found");
+  });
+
+  it("are not remembered by what has expired: it goes, also from what was answered when it was noted", async () => {
+    const { clock, engine } = world();
+    const port = open().connect();
+    const one = engine(port);
+    await one.start();
+    const { id } = await one.contacts.create({ name: "Ann" });
+    const expires_at = new Date(clock.now() + 60_000).toISOString();
+    await one.contacts.addObservation(id, { content: "likes kumquats", kind: "taste" });
+    const brief = { content: "in a hurry", kind: "mood", expires_at };
+    await one.contacts.addObservation(id, brief, { idempotencyKey: "brief" });
+    expect(await tablesWith(port, ["hurry"])).toEqual(["observations: hurry", "idempotency_keys: hurry"]);
+    await clock.advance(1_200_000);
+    expect(await tablesWith(port, ["hurry", "kumquats"])).toEqual(["observations: kumquats"]);
+    expect(await outcome(one.contacts.addObservation(id, brief, { idempotencyKey: "brief" }))).toBe("erased");
   });
 });

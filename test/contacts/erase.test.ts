@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { eventSchema } from "../../src/domain/events/types.ts";
 import { jobs } from "../../src/domain/jobs/rows.ts";
+import type { Policy } from "../../src/ports/policy.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
@@ -100,6 +101,19 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     expect(await outcome(contacts.erase(id))).toBe("not_found");
   });
 
+  it("takes in nothing again that its carrier brings once more", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const line = carrier();
+    const one = engine(storage, { transports: [line] });
+    await one.start();
+    const { id } = await getToKnow(one, clock);
+    await one.contacts.erase(id);
+    const again = { from: phone, body: "octopus inbound", provider_message_id: `p ${phone}` };
+    expect(await outcome(one.sandbox.inbound(again))).toBe("erased");
+    expect(await tablesWith(storage, [phone, "octopus inbound"])).toEqual([]);
+  });
+
   it("hands nothing over that was queued or scheduled, and what comes from the number later is somebody new's", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
@@ -138,6 +152,49 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     await clock.advance(120_000);
     expect(line.calls).toEqual([]);
     expect(await tablesWith(storage, [phone, "zebulon", "queued "])).toEqual([]);
+  });
+
+  it("takes what carriers and the host's rules said of it, and what was known of numbers that it gave up", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const line = carrier({
+      send: ({ to }) => ({
+        outcome: "rejected",
+        permanent: true,
+        error: { code: "landline", message: `Zebulon at ${to} has no mobile phone.` },
+      }),
+    });
+    const gossip: Policy = {
+      name: "gossip",
+      evaluate: ({ message: { body } }) =>
+        body === "pay" ? { verdict: "deny", code: "broke", message: "Zebulon owes us." } : { verdict: "allow" },
+    };
+    const one = engine(storage, { transports: [line], policies: [gossip] });
+    await one.start();
+    const { contacts, messages, conversations } = one;
+    const { id } = await contacts.create({ phone: second });
+    await contacts.setConsent(id, "text", { status: "opted_in", detail: "pepper form" });
+    await contacts.update(id, { phone }, key("update"));
+    const { conversation_id } = await messages.send({ to: phone, body: "hello" });
+    const send_at = new Date(clock.now() + 3_600_000).toISOString();
+    const later = await messages.send({ to: phone, body: "hello", send_at });
+    await clock.advance(1_000);
+    const refused = [
+      messages.send({ to: phone, body: "pay" }, key("by number")),
+      messages.send({ to: id, body: "pay" }, key("by id")),
+      messages.batch({ messages: [{ to: phone, body: "pay" }] }, key("batch")),
+      messages.edit(later.id, { body: "pay" }, key("edit")),
+      conversations.reply(conversation_id, { body: "pay" }, key("reply")),
+    ];
+    await Promise.allSettled(refused);
+    for (const word of ["zebulon at", "zebulon owes", second]) {
+      expect([word, await tablesWith(storage, [word])]).not.toEqual([word, []]);
+    }
+
+    await contacts.erase(id);
+
+    expect(await tablesWith(storage, ["zebulon", "pepper", phone, second])).toEqual([]);
+    expect(await outcome(messages.send({ to: phone, body: "pay" }, key("by number")))).toBe("erased");
   });
 
   it("takes what consumers threw at its events, also at one that they are at, and goes on calling them", async () => {

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { reportLines } from "../../src/api/ndjson.ts";
 import type { ImportReport } from "../../src/domain/contacts/types.ts";
 import { call, jsonOf } from "../http/call.ts";
 import { ask, parseAnswers, type RawAnswer } from "../http/raw.ts";
@@ -139,6 +140,47 @@ async function readAll(socket: Socket): Promise<RawAnswer> {
   const [answer] = parseAnswers(Buffer.concat(chunks));
   return answer ?? expect.fail("no answer");
 }
+
+describe("reports that nobody reads", () => {
+  /** As large as they get: each of a hundred fields is wrong. */
+  const large = { errors: Array.from({ length: 100 }, () => "x".repeat(100)) };
+
+  it("are held up to a bound; from there on the work goes on as they are read, all of them, in order", async () => {
+    let made = 0;
+    const count = 20_000;
+    const work = async function* (): AsyncGenerator<object, string> {
+      for (; made < count; made++) yield { index: made, ...large };
+      return "all";
+    };
+    const lines = reportLines(work(), "req_1", () => {});
+    const chunks = [(await lines.next()).value ?? ""];
+    for (let last = -1; last !== made;) {
+      last = made;
+      for (let i = 0; i < 10_000; i++) await Promise.resolve();
+    }
+    expect(made).toBeLessThan(10_000);
+    let seen = 0;
+    for (const chunk of chunks) seen += chunk.split("\n").length - 1;
+    for await (const chunk of lines) seen += chunk.split("\n").length - 1;
+    expect([made, seen]).toEqual([count, count + 1]);
+  });
+
+  it("hold up nothing when their reader has gone", async () => {
+    let isReturned = false;
+    const work = async function* (): AsyncGenerator<object, string> {
+      try {
+        for (;;) yield large;
+      } finally {
+        isReturned = true;
+      }
+    };
+    const lines = reportLines(work(), "req_1", () => {});
+    await lines.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    await lines.return(undefined);
+    await expect.poll(() => isReturned).toBe(true);
+  });
+});
 
 describe("an import as one body", () => {
   it("reports on each contact, and repeats its answer under an idempotency key", async () => {

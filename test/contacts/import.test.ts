@@ -11,14 +11,12 @@ import type { ImportContact, ImportReport } from "../../src/domain/contacts/type
 import type { MessagingEngine } from "../../src/engine.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
+import { imported } from "./people.ts";
 
 const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
 
-async function imported(engine: MessagingEngine, rows: Iterable<unknown>): Promise<ImportReport[]> {
-  const reports: ImportReport[] = [];
-  for await (const report of engine.contacts.import(rows as Iterable<ImportContact>)) reports.push(report);
-  return reports;
-}
+const importInto = ({ contacts }: MessagingEngine, rows: Iterable<unknown>): Promise<ImportReport[]> =>
+  imported(contacts, rows as Iterable<ImportContact>);
 
 const statuses = (reports: readonly ImportReport[]): string[] => reports.map(({ status }) => status);
 
@@ -31,7 +29,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
       labels: ["vip"],
       attributes: { a: "1" },
     });
-    const reports = await imported(engine, [
+    const reports = await importInto(engine, [
       { phone: phone(1), email: "ann@x.example", attributes: { a: "1" } },
       { phone: phone(2), name: "<b>Bob</b>" },
       { phone: phone(1), name: null },
@@ -54,7 +52,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
 
   it("harms no row by a bad one, and says what is wrong with it, field by field", async () => {
     const engine = world().engine(open().connect());
-    const reports = await imported(engine, [
+    const reports = await importInto(engine, [
       { phone: phone(1) },
       { name: "No phone" },
       { phone: "12", email: "x", attributes: { "": "", town: 7 } },
@@ -85,9 +83,9 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
       port.reader.range({ index: consentEvidence.primary, prefix: [], order: "ascending", limit: 100 });
     const row = (i: number, status: string, detail?: string) => ({ phone: phone(i), consent: { status, detail } });
     const rows = [row(1, "opted_out", "list of 2025"), row(2, "opted_in"), row(3, "opted_in", "form")];
-    expect(statuses(await imported(engine, rows))).toEqual(["created", "created", "created"]);
-    expect(statuses(await imported(engine, rows))).toEqual(["unchanged", "unchanged", "unchanged"]);
-    expect(statuses(await imported(engine, [row(1, "opted_in"), row(2, "opted_out")]))).toEqual([
+    expect(statuses(await importInto(engine, rows))).toEqual(["created", "created", "created"]);
+    expect(statuses(await importInto(engine, rows))).toEqual(["unchanged", "unchanged", "unchanged"]);
+    expect(statuses(await importInto(engine, [row(1, "opted_in"), row(2, "opted_out")]))).toEqual([
       "unchanged",
       "updated",
     ]);
@@ -98,7 +96,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     expect(out.map(String).toSorted()).toEqual([phone(1), phone(2)]);
     const all = await port.reader.range({ index: consentByAddress, prefix: [], order: "ascending", limit: 9 });
     expect(all.map(({ status }) => String(status)).toSorted()).toEqual(["opted_in", "opted_out", "opted_out"]);
-    const reports = await imported(engine, [{ phone: phone(4), consent: { status: "unknown" } }]);
+    const reports = await importInto(engine, [{ phone: phone(4), consent: { status: "unknown" } }]);
     expect(reports[0]?.errors[0]).toMatchObject({ pointer: "/consent/status" });
   });
 
@@ -138,7 +136,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
       for await (const { status } of engine.contacts.import(broken())) expect(status).toBe("created");
     };
     await expect(importing()).rejects.toThrow("the file ends here");
-    expect(statuses(await imported(engine, [{ phone: phone(0) }]))).toEqual(["unchanged"]);
+    expect(statuses(await importInto(engine, [{ phone: phone(0) }]))).toEqual(["unchanged"]);
   });
 });
 

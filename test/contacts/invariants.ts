@@ -1,12 +1,14 @@
 /** What holds of contacts and all that is theirs, whatever was done to them. */
 import { expect } from "vitest";
 import { contactLabels, contacts, identities } from "../../src/domain/contacts/rows.ts";
+import { nothingOfItsOwn } from "../../src/domain/contacts/rules.ts";
 import { conversations, notes } from "../../src/domain/conversations/rows.ts";
 import { events } from "../../src/domain/events/rows.ts";
 import { jobs } from "../../src/domain/jobs/rows.ts";
-import { attempts, inboundIds, messages, timeline } from "../../src/domain/messages/rows.ts";
+import { attempts, messages, timeline } from "../../src/domain/messages/rows.ts";
 import { observations } from "../../src/domain/observations/rows.ts";
 import { messageScores } from "../../src/domain/sentiment/rows.ts";
+import { mail, mailboxes, webchatSessions } from "../../src/domain/webchat/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { rowsOf } from "./rows.ts";
@@ -22,12 +24,20 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
     expect([of_, byId.get(id as never)?.merged_into]).toEqual([of_, null]);
   };
 
-  for (const { id, merged_into } of byId.values()) if (merged_into !== null) isSomebody(merged_into, { merged: id });
+  for (const { id, merged_into, ...own } of byId.values()) {
+    if (merged_into === null) continue;
+    isSomebody(merged_into, { merged: id });
+    expect(own).toMatchObject(nothingOfItsOwn);
+  }
   const addresses = await of(identities);
   for (const { address, contact_id } of addresses) isSomebody(contact_id, { address });
   for (const { id, phone } of byId.values()) {
     const known = addresses.find(({ medium, address }) => medium === "text" && address === phone);
     if (phone !== null) expect(known?.contact_id).toBe(id);
+  }
+  const visitors = new Set(addresses.flatMap(({ medium, address }) => (medium === "webchat" ? [address] : [])));
+  for (const { address } of [...(await of(webchatSessions)), ...(await of(mailboxes)), ...(await of(mail))]) {
+    expect([address, visitors.has(address)]).toEqual([address, true]);
   }
   const labelled = (await of(contactLabels)).map(({ contact_id, label }) => `${contact_id} ${label}`);
   const labels = [...byId.values()].flatMap(({ id, labels: own }) => own.map((label) => `${id} ${label}`));
@@ -47,10 +57,11 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
     const numbers = [...written.values()].flatMap((row) => (row.conversation_id === id ? [row.sequence] : []));
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: message_count }, (_, i) => i + 1));
   }
-  const parts = [...(await of(attempts)), ...(await of(timeline)), ...(await of(inboundIds))];
+  const parts = [...(await of(attempts)), ...(await of(timeline))];
   for (const { message_id } of parts) expect(written.has(message_id)).toBe(true);
-  for (const { message_id, contact_id } of await of(messageScores)) {
+  for (const { message_id, contact_id, state } of await of(messageScores)) {
     expect(written.get(message_id)?.contact_id).toBe(contact_id);
+    expect(state).not.toBe("pending");
   }
   for (const { id, contact_id } of await of(observations)) isSomebody(contact_id, { observation: id });
   for (const { conversation_id } of await of(notes)) expect(threads.has(conversation_id)).toBe(true);

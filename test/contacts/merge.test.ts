@@ -76,6 +76,39 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     expect(await messages.send({ to: other.id, body: "hello" })).toMatchObject({ to: ann, contact_id: survivor.id });
   });
 
+  it("has what the other wrote scored as the survivor's, also what was not scored yet", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const wired = { sentiment: { score: () => 0.5 } };
+    const one = engine(ground.connect(), wired);
+    const { id: survivor } = await one.contacts.create({ phone: ann });
+    for (const body of ["good", "very good"]) await one.sandbox.inbound({ from: bob, body });
+    const [other] = (await one.contacts.list({ phone: bob })).data;
+    await one.contacts.merge(survivor, other?.id ?? "");
+    await one.start();
+    await clock.advance(1_000);
+    const { current, messages } = await one.contacts.sentiment(survivor);
+    expect([current?.label, messages.map(({ score }) => score)]).toEqual(["positive", [0.5, 0.5]]);
+  });
+
+  it("has it scored as the survivor's when it is scored before the history has moved", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const wired = { sentiment: { score: () => 0.5 } };
+    const { storage, dieAfter } = mortal(ground.connect());
+    const dying = engine(storage, wired);
+    const { contact_id: survivor } = await dying.sandbox.inbound({ from: ann, body: "good" });
+    const { contact_id: other } = await dying.sandbox.inbound({ from: bob, body: "very good" });
+    dieAfter(1);
+    expect(await outcome(dying.contacts.merge(survivor, other))).toBe("storage_unavailable");
+    const one = engine(ground.connect(), wired);
+    await one.start();
+    await clock.advance(120_000);
+    const { current, messages } = await one.contacts.sentiment(survivor);
+    expect([current?.label, messages.map(({ score }) => score)]).toEqual(["positive", [0.5, 0.5]]);
+    expect((await one.contacts.get(other)).sentiment).toBeNull();
+  });
+
   it("goes on with the other's open conversation where the survivor has none", async () => {
     const { one } = opened();
     const { contacts, sandbox } = one;

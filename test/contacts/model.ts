@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/account-handle.ts";
-import { addressesOf, all, outcome } from "./people.ts";
+import type { ImportReport } from "../../src/domain/contacts/types.ts";
+import { addressesOf, all, imported, outcome } from "./people.ts";
 
 /** Somebody, as far as an account knows. */
 export class Person {
@@ -176,6 +177,32 @@ const erase = (nth: number): Command =>
     person.marks.push(...person.words.filter((word) => word !== "STOP" && word !== "START"));
   });
 
+/** All of it twice: the second time it says nothing new, but where it says two things of one contact. */
+const bringIn = (phones: readonly string[], status: "opted_in" | "opted_out" | null): Command =>
+  command(`import(${phones.join(", ")}, ${String(status)})`, async (model, { account: { contacts } }) => {
+    const rows = phones.map((phone) => ({
+      phone,
+      name: model.word(),
+      ...(status === null ? {} : { consent: { status } }),
+    }));
+    const reports = async (): Promise<ImportReport[]> => imported(contacts, rows);
+    const first = await reports();
+    for (const [i, { phone, name }] of rows.entries()) {
+      const { contact_id = null, status: came } = first[i] ?? {};
+      const known = model.owner(phone);
+      expect([came, contact_id]).toEqual(known === undefined ? ["created", contact_id] : ["updated", known.id]);
+      const owner = known ?? new Person(contact_id ?? "", phone, null);
+      if (known === undefined) model.people.push(owner);
+      owner.name = name;
+      owner.marks.push(name);
+      if (status === "opted_out") model.optedOut.add(phone);
+    }
+    const owners = phones.map((phone) => model.owner(phone));
+    const isOnce = owners.map((owner) => owners.filter((each) => each === owner).length === 1);
+    const again = (await reports()).map((each) => each.status);
+    expect(again).toEqual(isOnce.map((once) => (once ? "unchanged" : "updated")));
+  });
+
 /** Words, or one that opts out or in. */
 const inbound = (phone: string, keyword: "STOP" | "START" | null): Command =>
   command(`inbound(${phone}, ${String(keyword)})`, async (model, { account: { sandbox } }) => {
@@ -216,6 +243,9 @@ export const contactCommands = fc.commands<Model, Real, false>(
     nth.map(erase),
     fc.tuple(number, fc.constantFrom("STOP", "START", null, null, null)).map(([phone, word]) => inbound(phone, word)),
     number.map(send),
+    fc
+      .tuple(fc.array(number, { minLength: 1, maxLength: 3 }), fc.constantFrom("opted_in", "opted_out", null, null))
+      .map(([phones, status]) => bringIn(phones, status)),
   ],
   { size: "large", maxCommands: 30 },
 );

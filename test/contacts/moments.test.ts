@@ -1,17 +1,24 @@
 /** Two things that are done to contacts at once: the one whole between what the other read and what it writes, at each of its commits. */
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { AccountHandle } from "../../src/account-handle.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { storages } from "../support/storages.ts";
+import { LateStorage } from "../support/late-storage.ts";
+import { type StorageCase, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
-import { outcome } from "./people.ts";
+import { imported, outcome } from "./people.ts";
 import { tablesWith } from "./rows.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 const [ann] = numbers;
 
 type Act = (account: AccountHandle, ids: readonly [string, string, string]) => Promise<unknown>;
+
+async function threadOf({ contacts }: AccountHandle, id: string): Promise<string> {
+  const [thread] = (await contacts.conversations(id)).data;
+  return thread?.id ?? "conv_none";
+}
 
 const acts = {
   "Ann into Bob": ({ contacts }, [a, b]) => contacts.merge(b, a),
@@ -23,10 +30,21 @@ const acts = {
   "Ann is written to": ({ messages }) => messages.send({ to: ann, body: "kumquat" }),
   "something is noticed about Ann": ({ contacts }, [a]) =>
     contacts.addObservation(a, { content: "kumquat", kind: "x" }),
-  "Ann's conversation is closed": async ({ contacts, conversations }, [a]) => {
-    const [thread] = (await contacts.conversations(a)).data;
-    return conversations.update(thread?.id ?? "", { status: "closed" });
+  "Ann's conversation is closed": async (account, [a]) =>
+    account.conversations.update(await threadOf(account, a), { status: "closed" }),
+  "Ann is written to by her id": ({ messages }, [a]) => messages.send({ to: a, body: "kumquat" }),
+  "Ann is answered": async (account, [a]) =>
+    account.conversations.reply(await threadOf(account, a), { body: "kumquat" }),
+  "Ann is imported": async ({ contacts }) => {
+    const [report] = await imported(contacts, [{ phone: ann, labels: ["kumquat"] }]);
+    if (report?.status === "failed") throw new Error(JSON.stringify(report.errors));
   },
+  "Ann opts out": ({ contacts }, [a]) => contacts.setConsent(a, "text", { status: "opted_out", detail: "kumquat" }),
+  "a note on Ann is written": async (account, [a]) =>
+    account.conversations.addNote(await threadOf(account, a), { body: "kumquat" }),
+  "nothing changes at Ann": ({ contacts }, [a]) => contacts.update(a, {}, { idempotencyKey: "nothing" }),
+  "nothing changes at Ann's conversation": async (account, [a]) =>
+    account.conversations.setLabels(await threadOf(account, a), [], { idempotencyKey: "nothing" }),
 } as const satisfies Record<string, Act>;
 type Name = keyof typeof acts;
 
@@ -39,25 +57,50 @@ const pairs: readonly (readonly [Name, Name])[] = [
   ["Ann into Bob", "Ann is written to"],
   ["Ann into Bob", "something is noticed about Ann"],
   ["Ann into Bob", "Ann's conversation is closed"],
+  ["Ann into Bob", "Ann is written to by her id"],
+  ["Ann into Bob", "Ann is answered"],
+  ["Ann into Bob", "Ann is imported"],
+  ["Ann into Bob", "Ann opts out"],
+  ["Ann is erased", "Ann is written to by her id"],
+  ["Ann is erased", "Ann is answered"],
+  ["Ann is erased", "Ann is imported"],
+  ["Ann is erased", "Ann opts out"],
   ["Ann is erased", "Ann writes"],
   ["Ann is erased", "Ann is written to"],
   ["Ann is erased", "something is noticed about Ann"],
   ["Ann is erased", "Ann's conversation is closed"],
+  ["Ann is erased", "a note on Ann is written"],
+  ["Ann is erased", "nothing changes at Ann"],
+  ["Ann is erased", "nothing changes at Ann's conversation"],
 ];
+
+/** What no merge gets in the way of. */
+const unharmed: ReadonlySet<Name> = new Set([
+  "Ann writes",
+  "Ann is written to",
+  "Ann is written to by her id",
+  "Ann is imported",
+]);
 
 const expected = ["done", "conflict", "not_found", "validation_failed", "erased"];
 
-/** A storage that does something between a group's reads and its commit. */
-function interrupted(storage: StoragePort): {
+/** A storage that does something before one of its groups' reads, where it is to, or between the last of them and the commit. */
+function interrupted(
+  storage: StoragePort,
+  atReads: boolean,
+): {
   readonly storage: StoragePort;
-  before(commit: number, work: () => Promise<void>): void;
+  before(moment: number, work: () => Promise<void>): void;
 } {
   let left = Infinity;
   let interrupt = async (): Promise<void> => {};
   const begin: StoragePort["begin"] = (how) => {
     const group = storage.begin(how);
     return {
-      read: (lookups) => group.read(lookups),
+      async read(lookups) {
+        if (atReads && how !== "exclusive" && left-- === 0) await interrupt();
+        return group.read(lookups);
+      },
       abort: () => group.abort(),
       async commit(writes) {
         // An exclusive one keeps others out.
@@ -68,18 +111,27 @@ function interrupted(storage: StoragePort): {
   };
   return {
     storage: { ...storage, begin },
-    before(commit, work) {
-      left = commit;
+    before(moment, work) {
+      left = moment;
       interrupt = work;
     },
   };
 }
 
-/** Commits of one call, with those that are run again. */
-const mostCommits = 12;
+/** Reads and commits of one call, with those that are run again. */
+const mostMoments = 100;
 
-// Of the storages only this one lets groups of several engines read side by side; the others take turns.
-const postgres = storages.find(({ name }) => name === "PostgreSQL");
+// The storages that let groups of several engines read side by side; in the others they take turns.
+const grounds: readonly Pick<StorageCase, "open">[] = [
+  ...storages.filter(({ name }) => name === "PostgreSQL"),
+  {
+    open() {
+      const storage = new LateStorage(memory());
+      return { connect: () => storage.connect({ onTheWay: () => Promise.resolve() }) };
+    },
+  },
+];
+const [postgres, late] = grounds;
 
 describe.each(
   pairs.flatMap(([a, b]) => [
@@ -87,36 +139,43 @@ describe.each(
     { a: b, b: a },
   ]),
 )("$a, and meanwhile $b", ({ a, b }) => {
-  it("leaves contacts whole, whenever it meets", async () => {
+  it.each([
+    { when: "between its reads and a commit", ground: postgres, atReads: false },
+    { when: "at any of its reads and commits", ground: late, atReads: true },
+  ])("leaves contacts whole, $when", async ({ ground: { open } = expect.fail(), atReads }) => {
     const { clock, engine } = world();
-    const ground = postgres?.open();
-    if (ground === undefined) throw new Error("there is no PostgreSQL");
+    const ground = open();
     const storage = ground.connect();
-    const { storage: own, before } = interrupted(ground.connect());
+    const { storage: own, before } = interrupted(ground.connect(), atReads);
     const [one, two] = [engine(own), engine(storage)];
     let reached = 0;
-    for (let commit = 0; reached === commit && commit < mostCommits; commit++) {
+    for (let moment = 0; reached === moment && moment < mostMoments; moment++) {
       const { account } = await two.accounts.create({ name: "moments" });
       const [mine, theirs] = [one.account(account.id), two.account(account.id)];
-      const [x, y, z] = await Promise.all(numbers.map((from) => theirs.sandbox.inbound({ from, body: "hello" })));
+      const hello = numbers.map((from) => ({ from, body: from === ann ? "hello kumquat" : "hello" }));
+      const [x, y, z] = await Promise.all(hello.map((each) => theirs.sandbox.inbound(each)));
       if (x === undefined || y === undefined || z === undefined) throw new Error("three were made");
       const ids = [x.contact_id, y.contact_id, z.contact_id] as const;
       await mine.get();
 
       const ends: string[] = [];
-      before(commit, async () => {
+      before(moment, async () => {
         ends.push(await outcome(acts[b](theirs, ids)));
-        reached = commit + 1;
+        reached = moment + 1;
       });
       ends.push(await outcome(acts[a](mine, ids)));
 
-      for (const end of ends) expect(expected).toContain(end);
+      for (const end of ends) expect(expected, `moment ${moment}`).toContain(end);
+      const isMerge = a === "Ann into Bob" || b === "Ann into Bob";
+      if (isMerge && (unharmed.has(a) || unharmed.has(b))) {
+        expect([moment, ...ends]).toEqual([moment, ...ends.map(() => "done")]);
+      }
       await clock.settle();
       await checkContacts(storage, account.id);
       if (a !== "Ann is erased" && b !== "Ann is erased") continue;
-      const words = await tablesWith(storage, ["kumquat"], account.id);
+      const words = await tablesWith(storage, ["kumquat", ann], account.id);
       const { data } = await theirs.contacts.list({ phone: ann });
-      if (data.length === 0) expect([commit, words]).toEqual([commit, []]);
+      if (data.length === 0) expect([moment, words]).toEqual([moment, []]);
     }
     expect(reached).toBeGreaterThan(0);
   });

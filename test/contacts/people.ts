@@ -1,6 +1,6 @@
 /** An engine with people to write to, on storages that can fail. */
 import type { AccountHandle } from "../../src/account-handle.ts";
-import type { Contact } from "../../src/domain/contacts/types.ts";
+import type { Contact, ImportContact, ImportReport } from "../../src/domain/contacts/types.ts";
 import type { Event } from "../../src/domain/events/types.ts";
 import { TidingsError } from "../../src/errors.ts";
 import type { Page } from "../../src/fields.ts";
@@ -18,6 +18,16 @@ export async function all<T>(
     if (page.next_cursor === null) return found;
     cursor = page.next_cursor;
   }
+}
+
+/** What an import says of each row. */
+export async function imported(
+  contacts: AccountHandle["contacts"],
+  rows: Iterable<ImportContact>,
+): Promise<ImportReport[]> {
+  const reports: ImportReport[] = [];
+  for await (const report of contacts.import(rows)) reports.push(report);
+  return reports;
 }
 
 /** In the order in which they were committed. */

@@ -8,7 +8,7 @@ import { accepted, carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
-import { outcome } from "./people.ts";
+import { imported, outcome } from "./people.ts";
 import { rowsOf } from "./rows.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
@@ -23,6 +23,9 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant("notice" as const), one: who }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant("move" as const), one: who, other: who }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant("close" as const), one: who }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("note" as const), one: who }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("visit" as const), one: who }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("import" as const), one: who }) },
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
@@ -30,14 +33,15 @@ type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 const expected = ["done", "conflict", "not_found", "validation_failed", "recipient_opted_out", "erased"];
 
 describe.each(storages)("contacts on $name", ({ name, open }) => {
-  const numRuns = { memory: 60, SQLite: 30, PostgreSQL: 12 }[name];
+  const numRuns = { memory: 60, SQLite: 20, PostgreSQL: 8 }[name];
 
   it("are whole when merges, erasures, sends and inbounds meet, through two engines", async () => {
     const { clock, engine } = world();
     const ground = open();
     const storage = ground.connect();
     const line = carrier({ send: (_, attempt) => accepted(attempt) });
-    const engines = [engine(storage, { transports: [line] }), engine(ground.connect(), { transports: [line] })];
+    const wired = { transports: [line], sentiment: { score: () => 0.5 } };
+    const engines = [engine(storage, wired), engine(ground.connect(), wired)];
     const [first] = engines;
     if (first === undefined) throw new Error("two were made");
     for (const each of engines) await each.start();
@@ -53,7 +57,7 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
         const history = Array.from({ length: isLong ? 130 : 0 }, () => ({ from: numbers[0], body: `w${++said}w` }));
         await Promise.all(history.map((each) => handle.sandbox.inbound(each)));
         const optedOut = new Set<string>();
-        const act = (step: Action, { contacts, messages: sending, sandbox, conversations }: AccountHandle) => {
+        const act = (step: Action, { contacts, messages: sending, sandbox, conversations, webchat }: AccountHandle) => {
           const number = numbers[step.one] ?? "";
           const { contact_id = "", conversation_id = "" } = known[step.one] ?? {};
           const body = `w${++said}w`;
@@ -75,6 +79,12 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
               return contacts.update(contact_id, { phone: numbers[step.other] ?? null });
             case "close":
               return conversations.update(conversation_id, { status: "closed" });
+            case "note":
+              return conversations.addNote(conversation_id, { body });
+            case "visit":
+              return webchat.open({ contact_id });
+            case "import":
+              return imported(contacts, [{ phone: number, labels: ["imported"] }]);
           }
         };
         const ends = await Promise.all(
@@ -94,5 +104,5 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
       }),
       { numRuns },
     );
-  });
+  }, 60_000);
 });

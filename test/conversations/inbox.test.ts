@@ -16,7 +16,7 @@ const filters: fc.Arbitrary<ListConversations> = fc
     handler: fc.constantFrom("ai", "queue", "human", "none"),
     assignee: fc.constantFrom(anna, agent, "nobody we know"),
     label: fc.constantFrom("new", "vip", "nowhere"),
-    medium: fc.constantFrom("text", "webchat"),
+    channel: fc.constantFrom("sms", "mms", "webchat"),
     unread: fc.boolean(),
     opt_out_suspected: fc.boolean(),
   })
@@ -29,12 +29,12 @@ function passes(each: Filling, asked: ListConversations): boolean {
     status: each.status,
     handler: each.handler,
     assignee: each.assignee ?? undefined,
-    medium: each.medium,
     unread: each.unread > 0,
     opt_out_suspected: each.suspected,
     contact_id: each.contact_id,
   };
-  const { label, ...others } = asked;
+  const { label, channel, ...others } = asked;
+  if (channel !== undefined && (channel === "webchat") !== (each.medium === "webchat")) return false;
   if (label !== undefined && !each.labels.includes(label)) return false;
   return Object.entries(others).every(([name, wanted]) => Reflect.get(facts, name) === wanted);
 }

@@ -18,8 +18,11 @@ const titled = (route: Authorized): { name: string; route: Authorized } => ({
 const scoped = routes.filter((route) => route.scopes.length > 0);
 const withId = routes.filter(({ path }) => path.includes(":"));
 
-const pathOf = ({ path }: Route, id: string, observation = id): string =>
-  path.replace(":medium", "text").replace(":observation_id", observation).replaceAll(/:\w+/g, id);
+/** Beside the id that it begins with, a path can name what its resource has: by the name of the parameter. */
+type Parts = Readonly<Record<string, string>>;
+
+const pathOf = ({ path }: Route, id: string, parts: Parts = {}): string =>
+  path.replace(":medium", "text").replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? id);
 
 /** What a list can't be asked without. */
 const queries: Readonly<Record<string, string>> = { "/v1/contacts/search": "?q=anna" };
@@ -40,6 +43,10 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/conversations/:id/assign": { assignee: { type: "human", id: "anna" } },
   "PUT /v1/conversations/:id/labels": { labels: ["new"] },
   "POST /v1/conversations/:id/handoff": { reason: "asked for it" },
+  "POST /v1/webhooks": { url: "https://example.com/hooks", events: ["*"] },
+  "PATCH /v1/webhooks/:id": { description: "changed" },
+  "POST /v1/webhooks/:id/recover": { since: "2026-01-01T00:00:00Z" },
+  "POST /v1/sandbox/events": { type: "message.sent" },
 };
 const bodyOf = ({ method, path }: Route): { body?: object } =>
   method === "GET" ? {} : { body: bodies[`${method} ${path}`] ?? {} };
@@ -112,7 +119,14 @@ describe.each(storages)("over $name", ({ make }) => {
       typeof text === "string" ? text.replace(/"request_id":"[^"]*"/, "") : text;
 
     /** An id of each noun that a sandbox tenant has, by the first noun of the path. */
-    async function idsOf({ secret: key }: Tenant): Promise<Record<string, string>> {
+    async function idsOf({ secret: key }: Tenant): Promise<{ readonly ids: Parts; readonly parts: Parts }> {
+      const hook = await call(there.engine.api, {
+        method: "POST",
+        path: "/v1/webhooks",
+        key,
+        body: { url: "https://example.com/hooks", events: ["*"] },
+      });
+      const webhook = String(jsonOf(hook)["id"]);
       const sent = await call(there.engine.api, {
         method: "POST",
         path: "/v1/messages",
@@ -131,28 +145,30 @@ describe.each(storages)("over $name", ({ make }) => {
         key,
         body: { content: "likes tea", kind: "taste" },
       });
-      return {
+      const ids = {
         messages: message,
-        observations: String(jsonOf(noted)["id"]),
         sandbox: message,
         senders: await first("/v1/senders"),
         "api-keys": await first("/v1/api-keys"),
         events: await first("/v1/events"),
         contacts: contact,
         conversations: await first("/v1/conversations"),
+        webhooks: webhook,
       };
+      const delivery_id = await first(`/v1/webhooks/${webhook}/deliveries`);
+      return { ids, parts: { observation_id: String(jsonOf(noted)["id"]), delivery_id } };
     }
 
     test.each(withId.map(titled))("are one and the same 404 at $name, and nothing is changed", async ({ route }) => {
       const noun = route.path.split("/")[2] ?? "";
       const owner = await there.tenant("sandbox");
-      const { observations, ...ids } = await idsOf(owner);
+      const { ids, parts } = await idsOf(owner);
       const id = ids[noun] ?? expect.fail(`no id of ${noun}`);
       const prefix = id.split("_")[0] ?? "";
       const ask = (key: string, foreign: string) =>
         call(there.engine.api, {
           method: route.method,
-          path: pathOf(route, foreign, observations),
+          path: pathOf(route, foreign, parts),
           key,
           ...bodyOf(route),
         });

@@ -11,6 +11,7 @@ import { MessagingEngine } from "../../src/engine.ts";
 import type { KeyScope } from "../../src/domain/keys/types.ts";
 import { idempotency } from "../../src/idempotency/rows.ts";
 import type { Limits } from "../../src/options.ts";
+import type { HttpClient } from "../../src/ports/http-client.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
@@ -65,7 +66,16 @@ export const storages: readonly { readonly name: string; readonly make: () => Pr
 export function world(limits: Partial<Limits> = {}, storage: StoragePort = memory()): World {
   const errors: unknown[] = [];
   const logger = { ...silent, error: (facts: object): void => void errors.push(facts) };
-  const engine = new MessagingEngine({ storage, transports: [sandbox()], ...system(), logger, limits });
+  // It is not started, so nothing is sent.
+  const client: HttpClient = { send: () => Promise.reject(new Error("nothing is sent")), close() {} };
+  const engine = new MessagingEngine({
+    storage,
+    transports: [sandbox()],
+    ...system(),
+    logger,
+    limits,
+    http: { client },
+  });
   const keyWith: World["keyWith"] = async ({ scope: { account_id, mode } }, scopes) => {
     const { apiKeys } = engine.account(account_id, { mode });
     const { secret } = await apiKeys.create({ name: "test", ...(scopes === undefined ? {} : { scopes }) });

@@ -6,7 +6,7 @@ import type { EngineOptions } from "../../src/options.ts";
 import type { Policy, PolicyFacts, Verdict } from "../../src/ports/policy.ts";
 import { carrier } from "../support/carrier.ts";
 import { held } from "../support/unhurried.ts";
-import { world } from "../support/world.ts";
+import { stopped, world } from "../support/world.ts";
 import { hosts, note } from "../host-transactions/hosts.ts";
 
 const to = "+15005550101";
@@ -223,6 +223,30 @@ describe("policies of the host on memory", () => {
       time_zone: null,
       now: expect.any(Number) as unknown,
     });
+  });
+
+  it("put a message off again and again, but not for ever", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const line = carrier({ receipts: "none" });
+    const later = 35 * 86_400_000;
+    const never: Policy = {
+      name: "never",
+      evaluate: ({ now }) => ({ verdict: "defer", until: now + later, reason: "not yet" }),
+    };
+    const { id } = await engine(storage, { transports: [line], policies: [never] }).messages.send(hello);
+    const statuses: string[] = [];
+    for (let looks = 0; looks < 4; looks++) {
+      const one = engine(storage, { transports: [line], policies: [never] });
+      await one.start();
+      await clock.settle();
+      statuses.push((await one.messages.get(id)).status);
+      // Nobody looks for a month: an engine at work wakes up too often for a test.
+      await stopped(one, clock);
+      await clock.advance(later);
+    }
+    expect(statuses).toEqual(["scheduled", "scheduled", "expired", "expired"]);
+    expect(line.calls).toEqual([]);
   });
 
   it("are refused with names that are taken, and beside what is none", () => {

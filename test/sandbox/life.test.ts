@@ -42,7 +42,7 @@ async function lifeOf(to: string) {
             : each.provider_message_id === subject.provider_message_id,
         );
         if (known) enter(carried(state, evidenceOf(receipt)));
-        else if ("provider_message_id" in subject) parked.push({ ...subject, receipt });
+        else if (!("attempt_id" in subject)) parked.push({ ...subject, receipt });
       },
       async inbound() {},
     },

@@ -192,4 +192,15 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     const { id } = await engine.contacts.create({ name: "Every" });
     expect(idsOf(await engine.contacts.search({ q: "every", limit: 3 }))[0]).toBe(id);
   }, 60_000);
+
+  it("of a beginning that more have than are gone through still puts who has it whole first, however old", async () => {
+    const engine = world().engine(open().connect());
+    const { id } = await engine.contacts.create({ name: "Every" });
+    const people = function* (): Generator<{ phone: string; name: string }> {
+      for (let i = 0; i < 1_500; i++) yield { phone: `+1500${String(i).padStart(7, "0")}`, name: `Everyone N${i}` };
+    };
+    for await (const { status } of engine.contacts.import(people())) expect(status).toBe("created");
+    const { data, has_more } = await engine.contacts.search({ q: "every", limit: 3 });
+    expect([data[0]?.id, data.length, has_more]).toEqual([id, 3, true]);
+  });
 });

@@ -5,6 +5,8 @@ import type { Mood, SentimentLabel } from "../../src/domain/sentiment/types.ts";
 
 const score = fc.oneof(
   fc.double({ min: -1, max: 1, noNaN: true }),
+  // Most doubles are next to nothing.
+  fc.integer({ min: -1_000, max: 1_000 }).map((permille) => permille / 1_000),
   fc.constantFrom(-1, -0.6, -0.2, -0.1, 0, 0.1, 0.2, 0.6, 1),
 );
 const scores = fc.array(score, { minLength: 1, maxLength: 30 });

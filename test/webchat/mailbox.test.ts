@@ -1,18 +1,24 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { identities } from "../../src/domain/contacts/rows.ts";
 import { messages } from "../../src/domain/messages/rows.ts";
 import { mail, mailboxes } from "../../src/domain/webchat/rows.ts";
 import { TidingsError } from "../../src/errors.ts";
 import { silent } from "../../src/ports/logger.ts";
+import type { WebchatSession } from "../../src/domain/webchat/types.ts";
 import type { OutboundMessage } from "../../src/ports/transport.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import { seededRandom } from "../../src/testing/index.ts";
 import { Store } from "../../src/transactions/store.ts";
 import { webchatTransport } from "../../src/webchat/transport.ts";
-import { over } from "../support/over.ts";
+import { call } from "../http/call.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
+import { committing } from "./world.ts";
+
+const rowsOf = (storage: StoragePort, { primary: index }: typeof mail | typeof mailboxes) =>
+  storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
 
 const entriesIn = (storage: StoragePort) =>
   storage.reader.range({ index: mail.primary, prefix: [], order: "ascending", limit: 1_000 });
@@ -23,23 +29,23 @@ async function send(engine: MessagingEngine, to: string, body: string): Promise<
   return (await engine.messages.send({ to, channel: "webchat", body })).id;
 }
 
+/** A browser comes, again with the number of the last message that it had, and leaves. */
+async function come({ api }: MessagingEngine, { id, token }: WebchatSession, last?: number): Promise<void> {
+  const left = new AbortController();
+  const path = `/v1/webchat/sessions/${id}/stream?token=${token}${last === undefined ? "" : `&last_event_id=${last}`}`;
+  const answer = await call(api, { path, signal: left.signal });
+  left.abort();
+  expect(answer.status).toBe(200);
+}
+
 /** A storage that commits what has mail in it, and then loses the answer, as often as `losing` says. */
 function losing(storage: StoragePort, line: { losing: number }): StoragePort {
   const hasMail = (writes: readonly Write[]): boolean => writes.some(({ collection }) => collection === mail);
-  return over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return {
-        read: (lookups) => group.read(lookups),
-        abort: () => group.abort(),
-        async commit(writes) {
-          await group.commit(writes);
-          if (line.losing === 0 || !hasMail(writes)) return;
-          line.losing--;
-          throw new TidingsError("storage_unavailable", "The answer is lost.");
-        },
-      };
-    },
+  return committing(storage, async (writes, proceed) => {
+    await proceed();
+    if (line.losing === 0 || !hasMail(writes)) return;
+    line.losing--;
+    throw new TidingsError("storage_unavailable", "The answer is lost.");
   });
 }
 
@@ -128,5 +134,80 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     expect(entries.map(({ number }) => number)).toEqual([1, 1]);
     const boxes = await storage.reader.range({ index: mailboxes.primary, prefix: [], order: "ascending", limit: 9 });
     expect(boxes.map(({ last_number }) => last_number)).toEqual([1, 1]);
+  });
+
+  it("proves all that a browser had before it came again, however much that is", async () => {
+    const { engine, clock } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    const session = await one.webchat.open();
+    await one.start();
+    const count = 230;
+    await Promise.all(Array.from({ length: count }, (_, i) => send(one, session.contact_id, String(i))));
+    await clock.advanceUntil(async () => (await entriesIn(storage)).length === count);
+    await clock.advance(1_000);
+    await come(one, session, count - 1);
+    const { data } = await one.messages.list({ status: "sent" });
+    expect(data.map(({ id }) => id)).toEqual([(await entriesIn(storage)).at(-1)?.["message_id"]]);
+    expect((await one.messages.list({ status: "delivered", limit: 100 })).has_more).toBe(true);
+    await come(one, session, 10 ** 15 - 1);
+    expect((await one.messages.list({ status: "sent" })).data).toEqual([]);
+  });
+
+  it("proves nothing by a session that its browser was not sent in it", async () => {
+    const { engine, clock } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    const before = await one.webchat.open();
+    const { contact_id } = before;
+    await one.start();
+    const ids = [await send(one, contact_id, "1"), await send(one, contact_id, "2"), await send(one, contact_id, "3")];
+    await clock.advanceUntil(async () => (await entriesIn(storage)).length === 3);
+    const session = await one.webchat.open({ contact_id });
+    ids.push(await send(one, contact_id, "4"));
+    await clock.advanceUntil(async () => (await entriesIn(storage)).length === 4);
+    await clock.advance(1_000);
+    const statuses = () => Promise.all(ids.map(async (id) => (await one.messages.get(id)).status));
+    // Nobody ever came for the first three; this one is told of the fourth alone.
+    await come(one, session);
+    await come(one, session, 4);
+    expect(await statuses()).toEqual(["sent", "sent", "sent", "delivered"]);
+    // One that goes on where an older one of its browser ended is sent what was missed, and proves that.
+    const later = await one.webchat.open({ contact_id });
+    await come(one, later, 1);
+    expect(await statuses()).toEqual(["sent", "sent", "sent", "delivered"]);
+    await come(one, later, 4);
+    expect(await statuses()).toEqual(["sent", "delivered", "delivered", "delivered"]);
+  });
+
+  it("isn't left behind by a hand-over that an erasure overtakes", async () => {
+    const { engine, clock } = world();
+    const ground = open();
+    const storage = ground.connect();
+    let handOver = async (): Promise<void> => {};
+    const isErased = ({ collection, kind }: Write): boolean => collection === identities && kind === "remove";
+    const overtaking = committing(storage, async (writes, proceed) => {
+      await proceed();
+      if (writes.some(isErased)) await handOver();
+    });
+    const one = engine(overtaking);
+    const { contact_id } = await one.webchat.open();
+    const id = await send(one, contact_id, "a");
+    const [row] = await storage.reader.range({ index: messages.primary, prefix: [], order: "ascending", limit: 1 });
+    const message = { ...(row as unknown as OutboundMessage), message_id: id as OutboundMessage["message_id"] };
+    const other = ground.connect();
+    const store = new Store({ port: other, schema, clock, random: seededRandom(9), logger: silent });
+    await store.open();
+    const context = { attempt_id: "att_1", number: 1, started_at: 0, signal: new AbortController().signal } as const;
+    let handedOver = 0;
+    handOver = async () => {
+      await webchatTransport(store).send(message, context);
+      handedOver++;
+    };
+    await one.contacts.erase(contact_id);
+    await clock.settle();
+    expect(handedOver).toBe(1);
+    expect([await rowsOf(storage, mail), await rowsOf(storage, mailboxes)]).toEqual([[], []]);
+    await store.close();
   });
 });

@@ -8,9 +8,11 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import { seededRandom } from "../../src/testing/index.ts";
 import { Store } from "../../src/transactions/store.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../http/call.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
+import { committing } from "./world.ts";
 
 const hourMs = 3_600_000;
 
@@ -81,6 +83,18 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     });
   });
 
+  it("give a known contact its first address there, once, and tell so", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });
+    await one.webchat.open({ contact_id });
+    await one.webchat.open({ contact_id });
+    const { identities } = await one.contacts.get(contact_id);
+    expect(identities.map(({ medium }) => medium).toSorted()).toEqual(["text", "webchat"]);
+    const { data } = await one.events.list({ type: "contact.updated" });
+    expect(data).toMatchObject([{ data: { contact: { id: contact_id, identities } } }]);
+  });
+
   it("work in live mode in an inbox that the host made", async () => {
     const { engine } = world();
     const live = engine(open().connect()).account(undefined, { mode: "live" });
@@ -123,6 +137,31 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect(await rowsOf(storage, webchatSessions)).toEqual([]);
   });
 
+  it("end with their streams when they expire", async () => {
+    const { engine, clock } = world();
+    const one = engine(open().connect(), { webchat: { sessionHours: 1 } });
+    const { id, token } = await one.webchat.open();
+    const path = `/v1/webchat/sessions/${id}/stream?token=${token}`;
+    await clock.advance(7_000);
+    const { body } = await call(one.api, { path });
+    if (typeof body === "string" || body === null) return expect.fail("no stream");
+    let isOver = false;
+    const chunks: unknown[] = [];
+    const read = (async () => {
+      for await (const chunk of body) chunks.push(chunk);
+      isOver = true;
+    })();
+    await clock.advance(hourMs - 7_001);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    await clock.settle();
+    expect(isOver).toBe(true);
+    await read;
+    // Every 15 seconds a sign of life.
+    expect(chunks).toHaveLength(1 + 239);
+    expect(jsonOf(await call(one.api, { path }))).toMatchObject({ status: 401, code: "expired_visitor_token" });
+  });
+
   it("make one message of what a browser sends twice, and each browser's own keys of theirs", async () => {
     const { engine } = world();
     const one = engine(open().connect());
@@ -155,6 +194,23 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect((await write(one, other, { body: "20" })).status).toBe(201);
     await clock.advance(8_000);
     expect((await write(one, session, { body: "20" })).status).toBe(201);
+  });
+
+  it("count a visitor's messages exactly, however many come at once at two engines", async () => {
+    const { engine, clock } = world();
+    const ground = open();
+    const engines = [engine(ground.connect()), engine(ground.connect())] as const;
+    const [one, other] = engines;
+    const session = await one.webchat.open();
+    let isOver = false;
+    const all = Promise.all(
+      Array.from({ length: 40 }, (_, i) => write(i % 2 === 0 ? one : other, session, { body: String(i) })),
+    ).finally(() => (isOver = true));
+    await clock.advanceUntil(() => isOver, 9_000);
+    const statuses = Map.groupBy(await all, ({ status }) => status);
+    expect([statuses.get(201)?.length, statuses.get(429)?.length]).toEqual([20, 20]);
+    const { data } = await one.conversations.list();
+    expect(data).toMatchObject([{ message_count: 20, unread_count: 20 }]);
   });
 
   it("end when what the address has is forgotten, or its inbox is removed", async () => {
@@ -192,4 +248,24 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     await one.senders.remove(inbox?.id ?? "");
     expect(jsonOf(await write(one, last, { body: "hi" }))).toMatchObject({ status: 404, code: "not_found" });
   });
+});
+
+it("two sessions that are opened for a contact at once speak for one address", async () => {
+  const { engine } = world();
+  const storage = memory();
+  const other = engine(storage);
+  let race = async (): Promise<void> => {};
+  const overtaken = committing(storage, async (writes, proceed) => {
+    const isOpening = writes.some(({ collection }) => collection === webchatSessions);
+    const overtake = isOpening ? race : undefined;
+    if (isOpening) race = async () => {};
+    await overtake?.();
+    await proceed();
+  });
+  const one = engine(overtaken);
+  const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });
+  race = async () => void (await other.webchat.open({ contact_id }));
+  await one.webchat.open({ contact_id });
+  const addresses = (await rowsOf(storage, webchatSessions)).map(({ address }) => address);
+  expect([addresses.length, new Set(addresses).size]).toEqual([2, 1]);
 });

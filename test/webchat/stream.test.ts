@@ -6,6 +6,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { type Mounting, mountings } from "../http/servers.ts";
+import { call } from "../http/call.ts";
 import { over } from "../support/over.ts";
 import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
 
@@ -69,11 +70,16 @@ async function isCutTwice(mounting: Mounting): Promise<void> {
   expect(data.filter(({ type }) => type === "receipt")).toHaveLength(1);
 }
 
-test("a visitor goes on in another process where it was in the first", async () => {
+/** Two processes on one storage. */
+async function shops(): Promise<readonly [Shop, Shop]> {
   const folder = mkdtempSync(join(tmpdir(), "tidings-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const connect = () => sqlite({ file: join(folder, "test.db") });
-  const [one, other] = [await shop({}, { storage: connect() }), await shop({}, { storage: connect() })];
+  return [await shop({}, { storage: connect() }), await shop({}, { storage: connect() })];
+}
+
+test("a visitor goes on in another process where it was in the first", async () => {
+  const [one, other] = await shops();
   const session = await one.engine.webchat.open();
   const [here, there] = [visitorOf(one, session), visitorOf(other, session)];
   for (const body of upTo(3)) await send(one, here, body);
@@ -86,6 +92,26 @@ test("a visitor goes on in another process where it was in the first", async () 
   await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(3)), wait);
   await send(one, here, "4");
   await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(4)), wait);
+});
+
+test("a visitor whose contact is merged goes on, and one whose contact is erased is shown out, in whatever process", async () => {
+  const [one, other] = await shops();
+  const [kept, merged] = [await one.engine.webchat.open(), await one.engine.webchat.open()];
+  const [here, there] = [visitorOf(one, kept), visitorOf(other, merged)];
+  const tabs = [openTab(here), openTab(there)] as const;
+  await send(one, there, "before");
+  await vi.waitFor(() => expect(tabs.map(bodies)).toEqual([[], ["before"]]), wait);
+  await one.engine.contacts.merge(kept.contact_id, merged.contact_id);
+  await send(one, here, "to both");
+  await vi.waitFor(() => expect(tabs.map(bodies)).toEqual([["to both"], ["before", "to both"]]), wait);
+  expect((await there.post("/messages", { body: "it's me" })).status).toBe(201);
+  const { data } = await one.engine.conversations.list({ contact_id: kept.contact_id, status: "open" });
+  expect(data).toMatchObject([{ message_count: 3, unread_count: 1, contact: { id: kept.contact_id } }]);
+
+  await one.engine.contacts.erase(kept.contact_id);
+  // Its session is gone when it comes again, so it comes no more.
+  await vi.waitFor(() => expect(tabs.map(({ source }) => source.readyState)).toEqual([2, 2]), wait);
+  expect((await there.post("/messages", { body: "still me" })).status).toBe(404);
 });
 
 test("words come as they were written, and not at all once they are redacted", async () => {
@@ -129,7 +155,7 @@ test("a new session begins with what is new, and marks what its browser says", a
   expect(data.filter(({ type }) => type === "receipt")).toHaveLength(2);
 });
 
-test("a stream is refused without its token, for a number that is none, and beyond five; and ends when the engine stops", async () => {
+test("a stream is refused without its token, for a number that is none; and ends when the engine stops", async () => {
   const there = await shop({}, { storage: alone() });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const other = visitorOf(there, await there.engine.webchat.open());
@@ -137,26 +163,46 @@ test("a stream is refused without its token, for a number that is none, and beyo
   expect(await statusOf("")).toBe(401);
   expect(await statusOf(`?token=${other.token}`)).toBe(401);
   expect(await statusOf(`?token=${visitor.token}&last_event_id=x`)).toBe(422);
-  const left = new AbortController();
-  const open = (): Promise<Response> => fetch(`${visitor.url}/stream?token=${visitor.token}`, { signal: left.signal });
-  const streams = [await open(), await open(), await open(), await open(), await open()];
-  expect(streams.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual(
-    streams.map(() => [200, "text/event-stream"]),
-  );
-  expect((await open()).status).toBe(503);
-  expect((await fetch(`${other.url}/stream?token=${other.token}`, { signal: left.signal })).status).toBe(200);
-  left.abort();
-  // Who has left makes room.
-  await vi.waitFor(async () => {
-    const again = new AbortController();
-    const answer = await fetch(`${visitor.url}/stream?token=${visitor.token}`, { signal: again.signal });
-    again.abort();
-    expect(answer.status).toBe(200);
-  }, wait);
   const last = await fetch(`${visitor.url}/stream?token=${visitor.token}`);
   const ended = last.text();
   await there.engine.stop({ deadlineMs: 1_000 });
   expect(await ended).toBe("retry: 2000\n\n");
+});
+
+test("of more than five streams of a visitor the oldest ends, and its browser goes on when it comes again", async () => {
+  const there = await shop({}, { storage: alone() });
+  const visitor = visitorOf(there, await there.engine.webchat.open());
+  const open = async (): Promise<ReadableStreamDefaultReader<string>> => {
+    const { status, headers, body } = await fetch(`${visitor.url}/stream?token=${visitor.token}`);
+    expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    const reader = (body ?? expect.fail("no body")).pipeThrough(new TextDecoderStream()).getReader();
+    onTestFinished(() => reader.cancel());
+    return reader;
+  };
+  const first = await open();
+  expect(await first.read()).toEqual({ done: false, value: "retry: 2000\n\n" });
+  const others = [await open(), await open(), await open(), await open()];
+  const ended = first.read();
+  others.push(await open());
+  expect((await ended).done).toBe(true);
+  await send(there, visitor, "hello");
+  for (const each of others) {
+    let text = "";
+    while (!text.includes("hello")) text += (await each.read()).value ?? expect.fail("it ended");
+  }
+});
+
+test("streams of a visitor that nobody reads are refused from the eleventh on, until they are left", async () => {
+  const there = await shop();
+  const visitor = visitorOf(there, await there.engine.webchat.open());
+  const left = new AbortController();
+  const path = `/v1/webchat/sessions/${visitor.session.id}/stream?token=${visitor.token}`;
+  const open = async (): Promise<number> => (await call(there.engine.api, { path, signal: left.signal })).status;
+  const statuses = [];
+  for (let i = 0; i < 11; i++) statuses.push(await open());
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 503]);
+  left.abort();
+  expect((await call(there.engine.api, { path })).status).toBe(200);
 });
 
 test("pages of the origins that the host named may call visitors' routes, and no others anything", async () => {

@@ -8,8 +8,9 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../src/engine.ts";
 import type { WebchatMessage, WebchatSession } from "../../src/domain/webchat/types.ts";
 import type { EngineOptions } from "../../src/options.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { type Mounting, serve } from "../http/servers.ts";
+import { over } from "../support/over.ts";
 
 export interface Shop {
   readonly engine: MessagingEngine;
@@ -76,4 +77,21 @@ export function openTab({ url, token }: Pick<Visitor, "url" | "token">): Tab {
     told.push({ id: lastEventId, message: JSON.parse(String(data)) as WebchatMessage });
   });
   return { told, opened: () => opened, source };
+}
+
+/** A storage whose commits go through `commit`: what happens before each, and what becomes of its answer. */
+export function committing(
+  storage: StoragePort,
+  commit: (writes: readonly Write[], proceed: () => Promise<void>) => Promise<void>,
+): StoragePort {
+  return over(storage, {
+    begin(how) {
+      const group = storage.begin(how);
+      return {
+        read: (lookups) => group.read(lookups),
+        abort: () => group.abort(),
+        commit: (writes) => commit(writes, async () => group.commit(writes)),
+      };
+    },
+  });
 }

@@ -7,9 +7,13 @@ import type { VirtualClock } from "../../src/testing/index.ts";
 export interface Seen {
   readonly url: string;
   readonly at: number;
+  /** By a clock that nobody sets. */
+  readonly elapsed: number;
   readonly id: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** How long its answer takes. */
+  after: number;
 }
 
 export interface Answer {
@@ -28,40 +32,55 @@ export interface Receivers {
   readonly seen: Seen[];
   /** Requests under way, and the most there ever were at once at one URL. */
   readonly busiest: ReadonlyMap<string, number>;
+  readonly busy: ReadonlyMap<string, number>;
+  /** Requests that came while one of the same event was under way at the same URL. */
+  readonly overlaps: Seen[];
   at(url: string, behaviour: Behaviour): void;
 }
 
-export function receivers(clock: VirtualClock): Receivers {
+/** `setOn` says by how much the clock was set on so far. */
+export function receivers(clock: VirtualClock, setOn: () => number = () => 0): Receivers {
   const seen: Seen[] = [];
   const behaviours = new Map<string, Behaviour>();
   const counts = new Map<string, number>();
   const busy = new Map<string, number>();
   const busiest = new Map<string, number>();
+  const underWay = new Set<string>();
+  const overlaps: Seen[] = [];
 
   async function send(request: HttpRequest): Promise<HttpOutcome> {
     const { url, headers, body, deadline_ms, signal } = request;
     const id = headers["webhook-id"] ?? "";
-    const said: Seen = { url, at: clock.now(), id, body: Buffer.from(body ?? []).toString(), headers };
+    const at = clock.now();
+    const text = Buffer.from(body ?? []).toString();
+    const said: Seen = { url, at, elapsed: at - setOn(), id, body: text, headers, after: 0 };
     seen.push(said);
     const n = counts.get(url) ?? 0;
     counts.set(url, n + 1);
-    const { status = 200, headers: answered = {}, body: text = "", after = 5 } = behaviours.get(url)?.(said, n) ?? {};
+    const { status = 200, headers: answered = {}, body: answer = "", after = 5 } = behaviours.get(url)?.(said, n) ?? {};
+    said.after = Math.min(after, deadline_ms);
     const now = (busy.get(url) ?? 0) + 1;
     busy.set(url, now);
     busiest.set(url, Math.max(busiest.get(url) ?? 0, now));
-    await clock.sleep(Math.min(after, deadline_ms), signal);
+    const name = `${url} ${id}`;
+    if (underWay.has(name)) overlaps.push(said);
+    underWay.add(name);
+    await clock.sleep(said.after, signal);
+    underWay.delete(name);
     busy.set(url, (busy.get(url) ?? 1) - 1);
     const address = "192.0.2.1";
     if (after > deadline_ms) {
       return { outcome: "failed", code: "response_timeout", message: "late", sent: true, address, partial: null };
     }
-    return { outcome: "answered", status, headers: answered, body: Buffer.from(text), truncated: false, address };
+    return { outcome: "answered", status, headers: answered, body: Buffer.from(answer), truncated: false, address };
   }
 
   return {
     client: { send, close() {} },
     seen,
     busiest,
+    busy,
+    overlaps,
     at: (url, behaviour) => void behaviours.set(url, behaviour),
   };
 }

@@ -1,5 +1,4 @@
 import type {
-  CarrierErrorCode,
   OutboundMessage,
   Receipt,
   SendAnswer,
@@ -7,6 +6,7 @@ import type {
   Transport,
   TransportContext,
 } from "../../../src/ports/transport.ts";
+import { sentences } from "../reasons.ts";
 import { type Behaviour, behaviourOf, type CarrierAnswer, type PlannedReceipt, sandboxNumbers } from "./behaviours.ts";
 
 /** Messages whose receipts are on their way at one time. What is beyond is found by look-up. */
@@ -161,20 +161,3 @@ function rejected({ code, permanent, retry_after_ms }: Extract<CarrierAnswer, { 
   const error = { code, message: sentences[code] };
   return { outcome: "rejected", error, permanent, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
 }
-
-const sentences: Record<CarrierErrorCode, string> = {
-  invalid_destination: "The destination is not a number that can be reached.",
-  landline: "The destination is a landline.",
-  unreachable: "The handset can't be reached.",
-  filtered: "The carrier filtered the message.",
-  opted_out: "The recipient opted out at the carrier.",
-  unsupported_channel: "The destination doesn't take this kind of message.",
-  unsupported_media: "The destination doesn't take this kind of media.",
-  invalid_sender: "The sender is not one that the carrier knows.",
-  content_rejected: "The carrier refused the content.",
-  throttled: "The carrier asks to slow down.",
-  carrier_unavailable: "The carrier is not available.",
-  unauthorized: "The carrier refused the credentials.",
-  answer_lost: "The carrier's answer was lost.",
-  unknown: "The carrier gave no reason.",
-};

@@ -14,6 +14,7 @@ import { senderRoutes } from "./senders.ts";
 import { sentimentRoutes } from "./sentiment.ts";
 import { serviceRoutes } from "./service.ts";
 import { webchatRoutes } from "./webchat.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 const tags: readonly Tag[] = [
   { name: "Messages", description: "Send, schedule, follow and take back messages." },
@@ -24,6 +25,7 @@ const tags: readonly Tag[] = [
     description: "Visitors of your pages: sessions for their browsers, and what browsers do with them.",
   },
   { name: "Events", description: "What happened, as a list and as a stream." },
+  { name: "Webhooks", description: "Endpoints of yours that are told of events, and every try to tell them." },
   { name: "Senders", description: "The numbers and inboxes that messages come from." },
   { name: "API keys", description: "Who may do what, in which mode." },
   { name: "Account", description: "The account that the key belongs to." },
@@ -43,6 +45,7 @@ export function apiRoutes(limits: Limits): readonly Route[] {
     ...sentimentRoutes,
     ...webchatRoutes,
     ...eventRoutes,
+    ...webhookRoutes,
     ...senderRoutes,
     ...apiKeyRoutes,
     ...accountRoutes,

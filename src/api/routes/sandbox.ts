@@ -1,7 +1,9 @@
+import { createSandboxEvent } from "../../commands/create-sandbox-event.ts";
 import { receiveSandboxMessage } from "../../commands/receive-sandbox-message.ts";
 import { receiveSandboxReceipts } from "../../commands/receive-sandbox-receipts.ts";
 import { resetSandbox } from "../../procedures/reset-sandbox.ts";
 import { seedSandbox } from "../../commands/seed-sandbox.ts";
+import { eventSchema } from "../../domain/events/types.ts";
 import { messageSchema } from "../../domain/messages/types.ts";
 import { listSandboxNumbers } from "../../domain/sandbox/reads.ts";
 import { sandboxNumbersSchema, sandboxResetResultSchema, sandboxSeedResultSchema } from "../../domain/sandbox/types.ts";
@@ -38,6 +40,15 @@ export const sandboxRoutes: readonly Route[] = [
   {
     ...write,
     method: "POST",
+    path: "/v1/sandbox/events",
+    operation: createSandboxEvent,
+    summary: "Simulate an event",
+    description: "Of any type, with sample data: handlers, streams and webhooks are told of it as of others.",
+    response: eventSchema,
+  },
+  {
+    ...write,
+    method: "POST",
     path: "/v1/sandbox/seed",
     operation: seedSandbox,
     summary: "Make sample data",
@@ -49,7 +60,7 @@ export const sandboxRoutes: readonly Route[] = [
     path: "/v1/sandbox/reset",
     operation: resetSandbox,
     summary: "Start over",
-    description: "Removes what the account has in the sandbox, but its keys and senders.",
+    description: "Removes what the account has in the sandbox, but its keys, senders and webhooks.",
     response: sandboxResetResultSchema,
   },
 ];

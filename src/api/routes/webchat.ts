@@ -44,6 +44,6 @@ export const webchatRoutes: readonly Route[] = [
     summary: "Follow what the visitor is sent",
     description:
       "Each message once and in order, over reconnections too: data is a `WebchatMessage`, the id its number. What a browser had " +
-      "when it comes again counts as delivered. Five at a time for a session's address.",
+      "when it comes again counts as delivered. Five at a time for a session's address: one more ends the oldest.",
   },
 ];

@@ -91,6 +91,7 @@ export async function writeMessage(
   const id = services.drawId("msg");
   const segments = channel === "sms" ? segmentsOf(draft.body) : null;
   const message = tx.insert(messages, {
+    ...untouched,
     ...scope,
     id,
     conversation_id: conversation.id,
@@ -116,7 +117,6 @@ export async function writeMessage(
     idempotency_key,
     created_at: tx.now,
     updated_at: tx.now,
-    ...untouched,
     keyword,
     ...patchOf(state),
   });

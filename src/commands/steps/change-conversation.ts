@@ -8,13 +8,16 @@ import { type Actor, appendEvent } from "./append-event.ts";
 import { showConversation } from "./show-conversation.ts";
 import { writeConversation } from "./write-conversation.ts";
 
-/** @throws TidingsError `not_found` */
+/**
+ * Held, also where nothing of it changes: notes that are written and answers that are remembered meanwhile must be found by an erasure.
+ * @throws TidingsError `not_found`
+ */
 export async function findOwnConversation(
   tx: Tx,
   { account_id, mode }: Scope,
   id: string,
 ): Promise<Seen<ConversationRow>> {
-  const conversation = await tx.get(conversationById, [account_id, mode, id]);
+  const conversation = await tx.get(conversationById, [account_id, mode, id], { hold: true });
   if (conversation === undefined) throw notFound("conversation");
   return conversation;
 }

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import { consentByAddress } from "../../domain/consents/rows.ts";
+import { consentByAddress, consents } from "../../domain/consents/rows.ts";
 import { addressHash, type ConsentState, noConsent } from "../../domain/consents/rules.ts";
 import { identityByAddress } from "../../domain/contacts/rows.ts";
 import type { Medium } from "../../fields.ts";
@@ -23,7 +23,7 @@ export interface Addressee extends ConsentState {
   readonly contact_id: string | null;
 }
 
-/** What an address allows, whoever has it, and that contact's id. With `hold` it stays so until this commits. */
+/** What an address allows, whoever has it, and that contact's id. */
 export async function findAddressee(
   tx: Tx,
   secret: KeyObject,
@@ -33,10 +33,27 @@ export async function findAddressee(
   options?: ReadOptions,
 ): Promise<Addressee> {
   const identity = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address], options);
-  if (identity !== undefined) {
-    const { consent: status, opted_out_of, contact_id } = identity;
-    return { status, opted_out_of, contact_id };
-  }
-  const { status, opted_out_of } = await findConsent(tx, secret, scope, medium, address);
-  return { status, opted_out_of, contact_id: null };
+  if (identity === undefined) return { ...(await findConsent(tx, secret, scope, medium, address)), contact_id: null };
+  const { consent: status, opted_out_of, contact_id } = identity;
+  return { status, opted_out_of, contact_id };
+}
+
+/**
+ * The same, and it stays so until this commits. What is nobody's and was never spoken of has no row to be held: it gets one that says
+ * just that, over which an opt-out stumbles that comes meanwhile.
+ */
+export async function holdAddressee(
+  tx: Tx,
+  secret: KeyObject,
+  { account_id, mode }: Scope,
+  medium: Medium,
+  address: string,
+): Promise<Addressee> {
+  const scope = { account_id, mode };
+  const addressee = await findAddressee(tx, secret, scope, medium, address, { hold: true });
+  if (addressee.contact_id !== null) return addressee;
+  const address_hash = addressHash(secret, scope, medium, address);
+  const known = await tx.get(consentByAddress, [account_id, mode, medium, address_hash]);
+  if (known === undefined) tx.insert(consents, { ...scope, medium, address_hash, ...noConsent, updated_at: tx.now });
+  return addressee;
 }

@@ -1,8 +1,17 @@
-import { contactById, identitiesOfContact, identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
+import type { KeyObject } from "node:crypto";
+import { addressHash } from "../../domain/consents/rules.ts";
+import {
+  contactById,
+  type ContactRow,
+  identitiesOfContact,
+  identityByAddress,
+  type IdentityRow,
+} from "../../domain/contacts/rows.ts";
 import { mostIdentities } from "../../domain/contacts/rules.ts";
 import type { Medium } from "../../fields.ts";
 import { invalid } from "../../errors.ts";
 import type { Seen } from "../../ports/collection.ts";
+import { StorageConflict } from "../../ports/storage.ts";
 import type { Scope } from "../../scope.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
@@ -16,16 +25,34 @@ export async function findRecipient(
   medium: Medium,
   to: string,
 ): Promise<Seen<IdentityRow> | undefined> {
-  if (to.startsWith("+")) return tx.get(identityByAddress, [account_id, mode, medium, to]);
-  const named = await tx.get(contactById, [account_id, mode, to]);
-  const survivor = named?.merged_into ?? null;
-  const contact = survivor === null ? named : await tx.get(contactById, [account_id, mode, survivor]);
-  if (contact === undefined) throw invalid([{ pointer: "/to", code: "unknown_contact", message: "no such contact" }]);
-  const identities = await tx.list(identitiesOfContact, [contact.id, medium], mostIdentities);
-  // Of several that came together in a merge: the number that it is known by, else the one that was seen last.
-  const known = identities.find(({ address }) => medium === "text" && address === contact.phone);
-  const [identity] = known === undefined ? identities.toSorted((a, b) => b.created_at - a.created_at) : [known];
-  // By its address it is the same row however it was come by, and so can be held and written.
-  if (identity !== undefined) return tx.get(identityByAddress, [account_id, mode, medium, identity.address]);
-  throw invalid([{ pointer: "/to", code: "no_address", message: `the contact has no ${medium} address` }]);
+  const at = (address: string) => tx.get(identityByAddress, [account_id, mode, medium, address]);
+  if (to.startsWith("+")) return at(to);
+  for (let id = to; ;) {
+    // The addresses first. A merge moves them and says where to in one commit: where they are gone, the contact says so.
+    const identities = await tx.list(identitiesOfContact, [id, medium], mostIdentities);
+    const contact = await tx.get(contactById, [account_id, mode, id]);
+    if (contact === undefined) throw invalid([{ pointer: "/to", code: "unknown_contact", message: "no such contact" }]);
+    if (contact.merged_into === null) {
+      const identity = usualOf(contact, identities);
+      if (identity === undefined) {
+        throw invalid([{ pointer: "/to", code: "no_address", message: `the contact has no ${medium} address` }]);
+      }
+      // By its address it is the same row however it was come by, and so can be held and written.
+      const latest = await at(identity.address);
+      if (latest === undefined) throw new StorageConflict("the contact gave the address up between two reads");
+      return latest;
+    }
+    id = contact.merged_into;
+  }
+}
+
+/** Of several that came together in a merge: the number that it is known by, else the one that was seen last. */
+function usualOf({ phone }: ContactRow, identities: readonly Seen<IdentityRow>[]): Seen<IdentityRow> | undefined {
+  const known = identities.find(({ medium, address }) => medium === "text" && address === phone);
+  return known ?? identities.toSorted((a, b) => b.created_at - a.created_at)[0];
+}
+
+/** What an answer that shows whom a message would go to is found by when that is erased: a contact's id, or what stands for a number. */
+export function recipientMark(secret: KeyObject, scope: Scope, medium: Medium, to: string): string {
+  return to.startsWith("+") ? addressHash(secret, scope, medium, to) : to;
 }

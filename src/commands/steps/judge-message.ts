@@ -6,7 +6,7 @@ import { judgeConsent, judgeQuietHours } from "../../domain/policies/rules.ts";
 import { TidingsError } from "../../errors.ts";
 import type { Call } from "../../operation.ts";
 import type { Opinion, PolicyFacts } from "../../ports/policy.ts";
-import type { Tx } from "../../transactions/transaction.ts";
+import type { ReadOptions, Tx } from "../../transactions/transaction.ts";
 
 /** What is judged: of a message as much as a policy asks for, and what is known of whom it goes to. */
 export interface Judged {
@@ -18,6 +18,8 @@ export interface Judged {
   readonly contact_id: string | null;
   /** When it would go out, in milliseconds. */
   readonly at: number;
+  /** With `hold` what they say stays true until this commits. */
+  readonly options?: ReadOptions;
 }
 
 export type Judging = Pick<Call, "scope" | "services" | "hostOpinions">;
@@ -29,7 +31,7 @@ export type Judging = Pick<Call, "scope" | "services" | "hostOpinions">;
 export async function judgeMessage(
   tx: Tx,
   { scope, services: { quietHours }, hostOpinions }: Judging,
-  { message, confirmsOptOut, consent: state, contact_id, at }: Judged,
+  { message, confirmsOptOut, consent: state, contact_id, at, options }: Judged,
 ): Promise<readonly Opinion[]> {
   const consent = consentFor(state, message.from);
   const opinions: Opinion[] = [{ policy: "consent", ...judgeConsent(consent, confirmsOptOut) }];
@@ -38,8 +40,8 @@ export async function judgeMessage(
   if (!waits && !hostOpinions.any) return opinions;
 
   const [contact, account] = await Promise.all([
-    contact_id === null ? undefined : tx.get(contactById, [scope.account_id, scope.mode, contact_id]),
-    tx.get(accountById, [scope.account_id]),
+    contact_id === null ? undefined : tx.get(contactById, [scope.account_id, scope.mode, contact_id], options),
+    tx.get(accountById, [scope.account_id], options),
   ]);
   const { account_id, mode } = scope;
   const time_zone = account?.time_zone ?? null;

@@ -27,7 +27,7 @@ export async function isErased(
   return (await tx.get(contactById, [account_id, mode, contact_id], { hold: true })) === undefined;
 }
 
-/** What the policies say of a message that is about to be handed over. Its addressee is held, so no opt-out comes in between. */
+/** What the policies say of a message that is about to be handed over. What they judge by is held, so that nothing comes in between. */
 export function judgeQueued(
   tx: Tx,
   judging: Judging,
@@ -40,6 +40,7 @@ export function judgeQueued(
     consent: addressee,
     contact_id: addressee.contact_id ?? message.contact_id,
     at: tx.now,
+    options: { hold: true },
   });
 }
 
@@ -59,7 +60,7 @@ export async function holdBack(
     writeTimeline(tx, actor, message, failed, entry);
     return;
   }
-  const state = deferred(stateOf(message), ruled.until, tx.now);
+  const state = deferred(stateOf(message), ruled.until, message.created_at, tx.now);
   const waiting = await moveMessage(tx, actor, message, state);
   await arm(tx, releaseJob(waiting, state.send_at));
   const until = iso(state.send_at);

@@ -1,9 +1,9 @@
 import { contactReference } from "../../domain/contacts/resource.ts";
-import { contactById, identitiesOfContact } from "../../domain/contacts/rows.ts";
+import { contactById, type ContactRow, identitiesOfContact } from "../../domain/contacts/rows.ts";
 import { contactAddress, conversationResource, lastMessageOf } from "../../domain/conversations/resource.ts";
 import type { ConversationRow } from "../../domain/conversations/rows.ts";
 import type { Conversation } from "../../domain/conversations/types.ts";
-import { messageById } from "../../domain/messages/rows.ts";
+import { messageById, type MessageRow } from "../../domain/messages/rows.ts";
 import type { Reads } from "../../transactions/reads.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
@@ -14,9 +14,14 @@ export async function showConversation(tx: Tx, row: ConversationRow): Promise<Co
     tx.get(contactById, [account_id, mode, contact_id]),
     last_message_id === null ? undefined : tx.get(messageById, [account_id, mode, last_message_id]),
   ]);
-  const known = contact?.name ?? contact?.phone ?? (last && contactAddress(last));
-  const address = known ?? (await tx.list(identitiesOfContact, [contact_id, medium], 1))[0]?.address ?? "";
+  const address =
+    atHand(contact, last) ?? (await tx.list(identitiesOfContact, [contact_id, medium], 1))[0]?.address ?? "";
   return conversationResource(row, contactReference(contact_id, contact, address), last ? lastMessageOf(last) : null);
+}
+
+/** What the contact goes by, as far as it takes no further look. */
+function atHand(contact: ContactRow | undefined, last: MessageRow | undefined): string | undefined {
+  return contact?.name ?? contact?.phone ?? (last && contactAddress(last));
 }
 
 /** The conversations of a page. What they show of others is read together: two round trips, however many there are. */
@@ -35,8 +40,7 @@ export async function showConversations(reads: Reads, rows: readonly Conversatio
     rows.map(async (row) => {
       const contact = contactOf.get(row.contact_id);
       const last = row.last_message_id === null ? undefined : lastOf.get(row.last_message_id);
-      const known = contact?.name ?? contact?.phone ?? (last && contactAddress(last));
-      const address = known ?? (await firstAddress(reads, row));
+      const address = atHand(contact, last) ?? (await firstAddress(reads, row));
       const reference = contactReference(row.contact_id, contact, address);
       return conversationResource(row, reference, last ? lastMessageOf(last) : null);
     }),

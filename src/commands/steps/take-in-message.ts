@@ -2,16 +2,18 @@ import { contactReference } from "../../domain/contacts/resource.ts";
 import { contactById, identities } from "../../domain/contacts/rows.ts";
 import { receivedEventId } from "../../domain/events/rows.ts";
 import {
-  inboundByProviderId,
+  inboundByHash,
   inboundIds,
   messageById,
   messages,
   type MessageRow,
   untouched,
 } from "../../domain/messages/rows.ts";
+import { inboundHash } from "../../domain/messages/inbound-id.ts";
 import { mediumOf } from "../../domain/messages/rules.ts";
 import { segmentsOf } from "../../domain/messages/segments.ts";
 import type { SenderRow } from "../../domain/senders/rows.ts";
+import { TidingsError } from "../../errors.ts";
 import type { Call } from "../../operation.ts";
 import type { InboundMessage } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
@@ -23,7 +25,10 @@ import { scoreLater } from "./score-later.ts";
 import { answerKeyword, flagOf, heedWords } from "./heed-words.ts";
 import { openForInbound, takePlace } from "./open-conversation.ts";
 
-/** Makes a message of what came in for a sender. The same provider's id twice makes one message. */
+/**
+ * Makes a message of what came in for a sender. The same provider's id twice makes one message.
+ * @throws TidingsError `erased` when it made one that is gone since: what was erased doesn't come back with its carrier
+ */
 export async function takeInMessage(
   tx: Tx,
   { scope, services }: Pick<Call, "scope" | "services">,
@@ -35,10 +40,13 @@ export async function takeInMessage(
   const { account_id, mode } = scope;
   const { transport } = sender;
   const { provider_message_id, channel } = inbound;
-  const seen = await tx.get(inboundByProviderId, [account_id, mode, transport, provider_message_id]);
-  const before = seen && (await tx.get(messageById, [account_id, mode, seen.message_id]));
-  if (before !== undefined) return before;
-  if (seen !== undefined) tx.remove(inboundIds, seen);
+  const id_hash = inboundHash(services.secret, scope, transport, provider_message_id);
+  const seen = await tx.get(inboundByHash, [account_id, mode, id_hash]);
+  if (seen !== undefined) {
+    const before = await tx.get(messageById, [account_id, mode, seen.message_id]);
+    if (before !== undefined) return before;
+    throw new TidingsError("erased", "The message has been erased.");
+  }
 
   const identity = await findContact(tx, actor, services.secret, mediumOf(channel), inbound.from);
   if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
@@ -80,7 +88,7 @@ export async function takeInMessage(
     created_at: tx.now,
     updated_at: tx.now,
   });
-  tx.insert(inboundIds, { account_id, mode, transport, provider_message_id, message_id: id });
+  tx.insert(inboundIds, { account_id, mode, id_hash, message_id: id });
   countMessage(tx, message);
 
   const contact = await tx.get(contactById, [account_id, mode, contact_id]);

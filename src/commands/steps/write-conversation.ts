@@ -6,7 +6,6 @@ import {
   conversations,
 } from "../../domain/conversations/rows.ts";
 import { arm, disarm } from "../../domain/jobs/rows.ts";
-import type { JobOrder } from "../../domain/jobs/types.ts";
 import type { Seen } from "../../ports/collection.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
@@ -26,11 +25,6 @@ export async function writeConversation(
   return after;
 }
 
-/** Wakes a snoozed conversation on the clock. */
-export function wakeJob({ account_id, mode, id }: ConversationRow, due_at: number): JobOrder {
-  return { kind: "wake", key: id, account_id, mode, lane: "wake", due_at };
-}
-
 async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationRow): Promise<void> {
   const { account_id, mode, id: conversation_id, status, last_activity_at } = after;
   const gone = before.labels.filter((label) => !after.labels.includes(label));
@@ -48,10 +42,11 @@ async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationR
   }
 }
 
-async function writeWake(tx: Tx, { snoozed_until, ...conversation }: ConversationRow): Promise<void> {
-  const job = wakeJob({ ...conversation, snoozed_until }, snoozed_until ?? 0);
-  // Armed for earlier it finds that it is not yet time, and waits on.
-  await (snoozed_until === null ? disarm(tx, job) : arm(tx, job));
+/** Wakes a snoozed conversation on the clock. Armed for earlier already, the job finds that it is not yet time, and waits on. */
+async function writeWake(tx: Tx, { account_id, mode, id: key, snoozed_until }: ConversationRow): Promise<void> {
+  const job = { kind: "wake", key } as const;
+  if (snoozed_until === null) await disarm(tx, job);
+  else await arm(tx, { ...job, account_id, mode, lane: "wake", due_at: snoozed_until });
 }
 
 /** Active conversations have the time of their last message themselves, so that a message writes nothing at the contact. */

@@ -13,18 +13,14 @@ const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...["HELP", "INFO"].map((word) => [word, "help"] as const),
 ]);
 
-/** No keyword with all that may stand around it is longer. */
-const longestKeyword = 100;
+/** One or two words, no longer than those above, with what may stand around them. In one pass, however long that is. */
+const wholeMessage = /^\s*(\p{L}{1,11}(?: \p{L}{1,3})?)[\p{P}\s]*$/u;
 
-/** What a message asks for. YES says something else to who has not opted out. */
+/** What a message asks for. Of who has not opted out, START and YES answer something else. */
 export function keywordOf(body: string, isOptedOut: boolean): Keyword | null {
-  if (body.length > longestKeyword) return null;
-  const word = body
-    .trim()
-    .replace(/[\p{P}\s]+$/u, "")
-    .toUpperCase();
-  if (word === "YES" && !isOptedOut) return null;
-  return keywords.get(word) ?? null;
+  const word = wholeMessage.exec(body)?.[1]?.toUpperCase() ?? "";
+  const keyword = keywords.get(word) ?? null;
+  return keyword === "opt_in" && !isOptedOut ? null : keyword;
 }
 
 /** Characters that are looked at. */

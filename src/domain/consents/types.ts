@@ -45,7 +45,9 @@ export const setConsentSchema = z
     id: reference,
     medium: consentMediumSchema,
     status: z.enum(["opted_in", "opted_out"]),
-    detail: text(500).optional().meta({ description: "How that is known; kept as evidence." }),
+    detail: text(500)
+      .optional()
+      .meta({ description: "How that is known; kept as evidence for as long as the contact has the address." }),
   })
   .meta({ id: "SetConsent" });
 export interface SetConsent extends z.infer<typeof setConsentSchema> {}

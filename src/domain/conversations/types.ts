@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isId } from "../../ids.ts";
 import type { Limits } from "../../options.ts";
 import {
+  channelSchema,
   ids,
   instant,
   mediumSchema,
@@ -81,7 +82,7 @@ export const listConversationsSchema = z.strictObject({
   handler: handlerSchema.optional(),
   assignee: reference.optional().meta({ description: "The id of a person or an agent." }),
   label: reference.optional(),
-  medium: mediumSchema.optional(),
+  channel: channelSchema.optional().meta({ description: "SMS and MMS share conversations." }),
   unread: queryBoolean.optional(),
   opt_out_suspected: queryBoolean.optional(),
   contact_id: reference.optional().meta({ description: "One contact's, in the order in which they began." }),

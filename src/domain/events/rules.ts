@@ -1,13 +1,14 @@
 import type { Contact, ContactReference } from "../contacts/types.ts";
 import type { Conversation } from "../conversations/types.ts";
+import type { MessageError } from "../messages/types.ts";
 import type { EventMap, EventType } from "./types.ts";
 
 /** How each type of event is told of somebody who was erased: what happened and its ids stay, whom it happened to does not. */
 const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] } = {
   "message.received": (data) => ({ ...data, contact: nobody(data.contact), body: "", media: [] }),
   "message.sent": (data) => ({ ...data, contact: nobody(data.contact), to: "" }),
-  "message.updated": (data) => ({ ...data, to: "" }),
-  "message.failed": (data) => ({ ...data, to: "" }),
+  "message.updated": (data) => ({ ...data, to: "", error: wordless(data.error) }),
+  "message.failed": (data) => ({ ...data, to: "", error: wordless(data.error) }),
   "contact.created": ({ contact }) => ({ contact: emptied(contact) }),
   "contact.updated": ({ contact }) => ({ contact: emptied(contact) }),
   "contact.opted_out": (data) => ({ ...data, contact: nobody(data.contact), address: "" }),
@@ -30,6 +31,11 @@ export function erasedData({ type, data }: { readonly type: EventType; readonly 
 
 function nobody({ id }: ContactReference): ContactReference {
   return { id, name: "", phone: null };
+}
+
+/** Carriers quote numbers, and the host's rules may say anything. */
+function wordless(error: MessageError | null): MessageError | null {
+  return error === null ? null : { ...error, message: "" };
 }
 
 function emptied(contact: Contact): Contact {

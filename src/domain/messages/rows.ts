@@ -181,23 +181,24 @@ export const parkedReceipts = collection<ParkedReceiptRow>("parked_receipts", {
 export const parkedReceiptsOf = parkedReceipts.key("transport", "provider_message_id");
 export const parkedReceiptsByExpiry = parkedReceipts.index("by_expires_at", ["expires_at"]);
 
-/** An inbound message of a carrier, so that the same one twice makes one message. */
+/**
+ * An inbound message of a carrier, so that the same one twice makes one message. It outlives the message, so that one that was erased is
+ * not taken in again either, and has nothing but a keyed hash of the provider's id.
+ */
 export interface InboundIdRow {
   readonly account_id: AccountId;
   readonly mode: Mode;
-  readonly transport: string;
-  readonly provider_message_id: string;
+  readonly id_hash: string;
   readonly message_id: MessageId;
 }
 
 export const inboundIds = collection<InboundIdRow>("inbound_ids", {
   account_id: text,
   mode: text,
-  transport: text,
-  provider_message_id: text,
+  id_hash: text,
   message_id: text,
 });
-export const inboundByProviderId = inboundIds.key("account_id", "mode", "transport", "provider_message_id");
+export const inboundByHash = inboundIds.key("account_id", "mode", "id_hash");
 
 /**
  * What happened to a message beside its creation and its attempts, which have rows of their own. `led_to` is the status that it

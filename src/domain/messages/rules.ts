@@ -7,7 +7,13 @@
  * it again. Cancel and send exclude each other since one needs `queued` and the other leaves it.
  */
 import type { FieldError } from "../../errors.ts";
-import type { CarrierError, CarrierErrorCode, Channel, Receipt, SendAnswer } from "../../ports/transport.ts";
+import {
+  type CarrierError,
+  type Channel,
+  permanentReasons,
+  type Receipt,
+  type SendAnswer,
+} from "../../ports/transport.ts";
 import type { EventType } from "../events/types.ts";
 import type { Medium } from "../../fields.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
@@ -131,12 +137,19 @@ export function handOver(state: MessageState, now: number): HandOver {
 /** In milliseconds: nobody puts a message off for less, so that it is not judged again and again in one breath. */
 const shortestDeferral = 1_000;
 
-/** What is queued waits until a policy lets it out. That is not its own time: its ttl moves along. */
-export function deferred(state: MessageState, until: number, now: number): Scheduled {
+/** From a message's creation, in milliseconds: as far ahead as it can be scheduled, and as long again. */
+const longestWait = 2 * maxScheduleAhead;
+
+/**
+ * What is queued waits until a policy lets it out. That is not its own time: its ttl moves along. Not for ever, though: a rule may put it
+ * off again and again.
+ */
+export function deferred(state: MessageState, until: number, created_at: number, now: number): Scheduled {
   if (state.status !== "queued") throw new TypeError(`a message that is ${state.status} can't be put off`);
-  const { expires_at, attempts } = state;
+  const { attempts } = state;
   const send_at = Math.max(until, now + shortestDeferral);
-  return { status: "scheduled", send_at, expires_at: expires_at + (send_at - now), attempts };
+  const expires_at = Math.min(state.expires_at + (send_at - now), created_at + longestWait);
+  return { status: "scheduled", send_at, expires_at: Math.max(state.expires_at, expires_at), attempts };
 }
 
 /** Why a message fails that a policy denies. Codes of the host's rules are theirs: the message shows them beside its own. */
@@ -256,18 +269,6 @@ export function announced(from: MessageStatus | null, to: MessageStatus): EventT
 }
 
 const isArrived = (status: MessageStatus): boolean => status === "delivered" || status === "read";
-
-/** Reasons that the same message would meet again. */
-const permanentReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
-  "invalid_destination",
-  "landline",
-  "filtered",
-  "opted_out",
-  "unsupported_channel",
-  "unsupported_media",
-  "invalid_sender",
-  "content_rejected",
-]);
 
 export function carrierError(error: CarrierError, permanent: boolean): MessageError {
   const { code, message, provider_code = null } = error;

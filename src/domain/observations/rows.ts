@@ -33,3 +33,6 @@ export const observations = collection<ObservationRow>("observations", {
   expires_at: nullable(time),
 });
 export const observationById = observations.key("account_id", "mode", "contact_id", "id");
+export const observationsByExpiry = observations.index("by_expires_at", ["expires_at"], {
+  where: { column: "expires_at", present: true },
+});

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Limits } from "../../options.ts";
 import { carrierErrorCodes } from "../../ports/transport.ts";
+import { eventTypeSchema } from "../events/types.ts";
 import { instant, phone, reference, senderAddress, text } from "../../fields.ts";
 import { type Draft, hasMedia, mediaSchema, needsContent } from "../messages/types.ts";
 import { receiptStatusSchema } from "../timeline/types.ts";
@@ -49,12 +50,20 @@ export const sandboxReceiptsSchema = z
   .meta({ id: "SandboxReceipts", description: "Applied in the order given." });
 export interface SandboxReceipts extends z.infer<typeof sandboxReceiptsSchema> {}
 
+export const sandboxEventSchema = z
+  .strictObject({
+    type: eventTypeSchema,
+    contact_id: reference.optional().meta({ description: "Whom it is about; by default somebody made up." }),
+  })
+  .meta({ id: "SandboxEvent" });
+export interface SandboxEvent extends z.infer<typeof sandboxEventSchema> {}
+
 export const sandboxSeedResultSchema = z
   .strictObject({ contacts: z.int(), conversations: z.int(), messages: z.int() })
   .meta({ id: "SandboxSeedResult", description: "How many of each were made; none when they were there already." });
 export interface SandboxSeedResult extends z.infer<typeof sandboxSeedResultSchema> {}
 
-/** Removes what the account has in the sandbox, but its keys and senders. */
+/** Removes what the account has in the sandbox, but its keys, senders and webhooks. */
 export const sandboxResetResultSchema = z
   .strictObject({ removed: z.int() })
   .meta({ id: "SandboxResetResult", description: "How many rows are gone." });

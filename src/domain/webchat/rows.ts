@@ -1,5 +1,5 @@
 import type { AccountId, MessageId, SenderId, WebchatSessionId } from "../../ids.ts";
-import { collection, integer, json, text, time } from "../../ports/collection.ts";
+import { collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
 import type { Mode } from "../../scope.ts";
 
 /**
@@ -15,6 +15,8 @@ export interface WebchatSessionRow {
   readonly sender_id: SenderId;
   /** The mailbox's last number when it began. */
   readonly begins_after: number;
+  /** Up to where its browser has shown that it has what it was sent. Null before it came again with a number. */
+  readonly proven_number: number | null;
   /** When its last messages came, as many as its pace needs. */
   readonly recent: readonly number[];
   readonly expires_at: number;
@@ -28,6 +30,7 @@ export const webchatSessions = collection<WebchatSessionRow>("webchat_sessions",
   address: text,
   sender_id: text,
   begins_after: integer,
+  proven_number: nullable(integer),
   recent: json,
   expires_at: time,
   created_at: time,
@@ -42,8 +45,6 @@ export interface MailboxRow {
   readonly mode: Mode;
   readonly address: string;
   readonly last_number: number;
-  /** A browser came again and had everything up to here. */
-  readonly delivered_number: number;
 }
 
 export const mailboxes = collection<MailboxRow>("webchat_mailboxes", {
@@ -51,7 +52,6 @@ export const mailboxes = collection<MailboxRow>("webchat_mailboxes", {
   mode: text,
   address: text,
   last_number: integer,
-  delivered_number: integer,
 });
 export const mailboxByAddress = mailboxes.key("account_id", "mode", "address");
 

@@ -16,6 +16,11 @@ export function patternsOf(type: EventType): string[] {
   return ["*", ...kinds, type];
 }
 
+/** The types that a filter takes, in the order in which they are listed. */
+export function typesOf(filter: readonly string[]): EventType[] {
+  return eventTypes.filter((type) => patternsOf(type).some((pattern) => filter.includes(pattern)));
+}
+
 /**
  * A filter without what others of its patterns say already, in the order given. No event is then taken by two of its patterns, so a
  * look-up by `patternsOf` finds a webhook once.

@@ -6,7 +6,8 @@ import { isGone, isSuccess, nextAttempt, pauseOf } from "./schedule.ts";
 
 /** An attempt that has ended. */
 export interface EndedAttempt {
-  readonly manual: boolean;
+  /** The delivery's `manual_at` when this one began: by hand, unless null. */
+  readonly asked_at: number | null;
   /** How many automatic attempts the delivery had when this one began. */
   readonly before: number;
   readonly started_at: number;
@@ -24,17 +25,20 @@ type Progress<R> = Readonly<Partial<R>>;
  * it for dead, or that came back after the delivery's end, counts for nothing but its success.
  */
 export function afterAttempt(delivery: DeliveryRow, attempt: EndedAttempt): Progress<DeliveryRow> {
-  const { manual, before, started_at, ended_at, duration_ms, outcome, jitter } = attempt;
+  const { asked_at, before, ended_at, duration_ms, outcome, jitter } = attempt;
   const { status, history, next_attempt_at, wait_ms, manual_at } = delivery;
   if (status === "canceled") return { manual_at: null };
+  const manual = asked_at !== null;
   // What was asked for by hand since it began is asked for still.
-  const asked = manual && manual_at !== null && manual_at <= started_at ? null : manual_at;
+  const asked = manual && manual_at === asked_at ? null : manual_at;
   const counts = !manual && next_attempt_at !== null && history.length === before;
   const tried = counts ? [...history, { waited_ms: wait_ms, duration_ms }] : history;
   if (isSuccess(outcome)) {
     return { status: "succeeded", history: tried, next_attempt_at: null, manual_at: manual ? asked : null };
   }
-  if (!counts) return { manual_at: asked };
+  // A test is made by hand alone: nothing comes after it.
+  const isOver = status === "pending" && next_attempt_at === null && asked === null;
+  if (!counts) return isOver ? { status: "failed", manual_at: null } : { manual_at: asked };
   const next = nextAttempt(tried, outcome, ended_at, jitter);
   if (next.status !== "pending") return { status: next.status, history: tried, next_attempt_at: null };
   return { history: tried, wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };

@@ -12,15 +12,15 @@ type ResponseColumns = Pick<
   | "response_truncated"
 >;
 
-/** What is kept of an exchange. Of an erased delivery nothing that may quote it. */
-export function responseColumns(outcome: HttpOutcome, { isErased }: { readonly isErased: boolean }): ResponseColumns {
+/** What is kept of an exchange. Where what was sent has been erased or redacted since, nothing that may quote it. */
+export function responseColumns(outcome: HttpOutcome, { isWithdrawn }: { readonly isWithdrawn: boolean }): ResponseColumns {
   const response = outcome.outcome === "answered" ? outcome : outcome.partial;
   return {
     address: outcome.address,
     status_code: response?.status ?? null,
     error: errorOf(outcome),
-    response_headers: isErased ? {} : (response?.headers ?? {}),
-    ...bodyColumns(isErased ? null : response),
+    response_headers: isWithdrawn ? {} : (response?.headers ?? {}),
+    ...bodyColumns(isWithdrawn ? null : response),
     response_truncated: response?.truncated ?? false,
   };
 }

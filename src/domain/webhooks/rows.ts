@@ -132,7 +132,7 @@ export const deliveryById = deliveries.key("account_id", "mode", "id");
 export const deliveriesByPosition = deliveries.unique("by_position", ["position"]);
 /** One for each event and webhook. What an erasure goes through. */
 export const deliveriesOfEvent = deliveries.unique("by_event", ["event_id", "webhook_id"]);
-export const deliveriesOfWebhook = deliveries.index("by_webhook", ["webhook_id", "status", "id"]);
+export const deliveriesOfWebhook = deliveries.index("by_webhook", ["account_id", "mode", "webhook_id", "status", "id"]);
 /** What is due to be sent to a webhook, and in which order where it wants one. */
 export const deliveriesDue = deliveries.index("due", ["webhook_id", "next_attempt_at"], {
   where: { column: "next_attempt_at", present: true },

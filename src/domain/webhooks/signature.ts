@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
 
 /**
  * The signature of Standard Webhooks 1.0.0, its symmetric scheme: HMAC-SHA256 over `id.timestamp.body`.
@@ -25,7 +25,8 @@ export function secretText(bytes: Uint8Array): string {
 export function signatureHeaders({ id, at, body }: Signed, secrets: readonly string[]): SignatureHeaders {
   const timestamp = String(Math.floor(at / 1_000));
   const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(prefix.length), "base64");
+    // Node takes three times as long to sign with bare bytes.
+    const key = createSecretKey(secret.slice(prefix.length), "base64");
     return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`;
   });
   return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };

@@ -1,0 +1,56 @@
+import { webhookResource } from "../domain/webhooks/resource.ts";
+import { webhookBySlot, webhooks } from "../domain/webhooks/rows.ts";
+import { mostWebhooks, secretBytes } from "../domain/webhooks/rules.ts";
+import { secretText } from "../domain/webhooks/signature.ts";
+import { type CreatedWebhook, type CreateWebhook, createWebhookSchema } from "../domain/webhooks/types.ts";
+import { TidingsError } from "../errors.ts";
+import type { Command } from "../operation.ts";
+import type { Scope } from "../scope.ts";
+import type { Tx } from "../transactions/transaction.ts";
+import { endpointUrl } from "./steps/endpoint-url.ts";
+import { writePatterns } from "./steps/write-patterns.ts";
+
+/** Has an endpoint told of events from this commit on. */
+export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
+  kind: "command",
+  name: "webhooks.create",
+  input: () => createWebhookSchema,
+  status: 201,
+  async run(tx, { url, events, headers = {}, ordering = "none", description = null }, call) {
+    const { scope, services } = call;
+    const webhook = tx.insert(webhooks, {
+      ...scope,
+      id: services.drawId("wh"),
+      slot: await freeSlot(tx, scope),
+      url: endpointUrl(url, call),
+      events,
+      headers,
+      ordering,
+      description,
+      status: "enabled",
+      disabled_reason: null,
+      secret: secretText(services.random.bytes(secretBytes)),
+      previous_secret: null,
+      previous_expires_at: null,
+      proven: false,
+      streak: null,
+      paused_until: null,
+      recover_after: null,
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    await writePatterns(tx, webhook, [], events);
+    return { ...webhookResource(webhook), secret: webhook.secret };
+  },
+  onReplay: (webhook) => ({ ...webhook, secret: null }),
+};
+
+/** Of webhooks that are made at once, one has it and the others look again. */
+async function freeSlot(tx: Tx, { account_id, mode }: Scope): Promise<number> {
+  const taken = await tx.list(webhookBySlot, [account_id, mode], mostWebhooks);
+  if (taken.length === mostWebhooks) {
+    throw new TidingsError("conflict", `An account can have at most ${mostWebhooks} webhooks.`);
+  }
+  const gap = taken.findIndex(({ slot }, i) => slot !== i);
+  return gap === -1 ? taken.length : gap;
+}

@@ -1,0 +1,40 @@
+import { arm } from "../domain/jobs/rows.ts";
+import { webhookResource } from "../domain/webhooks/resource.ts";
+import { type WebhookRow, webhooks } from "../domain/webhooks/rows.ts";
+import { deliverJob } from "../domain/webhooks/rules.ts";
+import { type UpdateWebhook, updateWebhookSchema, type Webhook } from "../domain/webhooks/types.ts";
+import type { Command } from "../operation.ts";
+import { endpointUrl } from "./steps/endpoint-url.ts";
+import { webhookToChange } from "./steps/webhook-to-change.ts";
+import { writePatterns } from "./steps/write-patterns.ts";
+
+/**
+ * Changes an endpoint. What it was told of before stays to be delivered, to the new URL; a new filter is for events from now on. One that
+ * comes back begins anew: with what was kept for it, slowly until it has shown that it answers.
+ */
+export const updateWebhook: Command<UpdateWebhook, Webhook> = {
+  kind: "command",
+  name: "webhooks.update",
+  input: () => updateWebhookSchema,
+  status: 200,
+  async run(tx, { id, url, status, events, headers, ordering, description }, call) {
+    const before = await webhookToChange(tx, call.scope, id);
+    const after = tx.update(webhooks, before, {
+      ...(url === undefined ? {} : { url: endpointUrl(url, call) }),
+      ...(events === undefined ? {} : { events }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(ordering === undefined ? {} : { ordering }),
+      ...(description === undefined ? {} : { description }),
+      ...(status === undefined || status === before.status ? {} : turned(status)),
+      updated_at: tx.now,
+    });
+    await writePatterns(tx, after, before.events, after.events);
+    if (after.status === "enabled" && before.status !== "enabled") await arm(tx, deliverJob(after, tx.now));
+    return webhookResource(after);
+  },
+};
+
+function turned(status: "enabled" | "paused"): Partial<WebhookRow> {
+  if (status === "paused") return { status, disabled_reason: null };
+  return { status, disabled_reason: null, proven: false, streak: null, paused_until: null };
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it, test } from "vitest";
+import type { Contact } from "../../src/domain/contacts/types.ts";
+import { eventResource } from "../../src/domain/events/resource.ts";
+import { sampleData } from "../../src/domain/events/samples.ts";
+import { eventSchema, type EventType, eventTypes } from "../../src/domain/events/types.ts";
+
+const now = Date.UTC(2026, 0, 1);
+const id = "evt_01JZZZZZZZZZZZZZZZZZZZZZZZ";
+
+const visitor: Contact = {
+  ...sampleData("contact.created", { now }).contact,
+  id: "ct_01JZZZZZZZZZZZZZZZZZZZZZZZ",
+  name: null,
+  phone: null,
+  identities: [{ medium: "webchat", address: "visitor-7" }],
+};
+
+const eventOf = (type: EventType, contact?: Contact) =>
+  eventResource({
+    id,
+    type,
+    created_at: now,
+    data: sampleData(type, { now, ...(contact === undefined ? {} : { contact }) }),
+  });
+
+describe.each(eventTypes)("a sample of %s", (type) => {
+  it("is an event of that type, about somebody made up or about a contact that has neither name nor number", () => {
+    for (const contact of [undefined, visitor]) {
+      const event = eventOf(type, contact);
+      expect(event.type).toBe(type);
+      expect(eventSchema.safeParse(event).error).toBeUndefined();
+    }
+  });
+});
+
+test("samples are about the contact that is given, wherever their type is about one", () => {
+  const about = eventTypes.filter((type) => JSON.stringify(eventOf(type, visitor)).includes(visitor.id));
+  const impersonal: ReadonlySet<EventType> = new Set(["agent.run.completed", "webhook.disabled"]);
+  expect(new Set(about)).toEqual(new Set(eventTypes.filter((type) => !impersonal.has(type))));
+});

@@ -1,0 +1,130 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { feel, sentimentOf } from "../../src/domain/sentiment/rules.ts";
+import type { Mood } from "../../src/domain/sentiment/types.ts";
+import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
+import type { VirtualClock } from "../../src/testing/index.ts";
+import { storages } from "../support/storages.ts";
+import { stopped, world } from "../support/world.ts";
+
+const phones = ["+15005550101", "+15005550102"] as const;
+
+interface Person {
+  id: string | undefined;
+  /** How each message sounds, in the order in which they came. */
+  readonly said: number[];
+}
+
+interface Model {
+  readonly people: readonly [Person, Person];
+}
+
+interface Real {
+  readonly clock: VirtualClock;
+  readonly running: [MessagingEngine, MessagingEngine];
+  readonly begin: () => Promise<MessagingEngine>;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+/** As many messages as are shown. */
+const maxCommands = 20;
+
+const fold = (list: readonly number[]): Mood | null => list.reduce<Mood | null>(feel, null);
+
+/** Of each person the first messages count, however many that are by now, and none twice: answers whether all do. */
+async function agree({ people }: Model, { clock, running: [one] }: Real): Promise<boolean> {
+  await clock.settle();
+  let isAll = true;
+  for (const { id, said } of people) {
+    if (id === undefined) continue;
+    const { current, messages } = await one.contacts.sentiment(id);
+    const counted = said.slice(0, messages.length);
+    expect(messages.map(({ score }) => score)).toEqual(counted.toReversed());
+    const mood = fold(counted);
+    expect(current).toEqual(mood === null ? null : sentimentOf(mood));
+    if (counted.length < said.length) isAll = false;
+  }
+  return isAll;
+}
+
+/** The labels that a person's mood changed to, one after the other. */
+function shifts(said: readonly number[]): string[] {
+  const labels = said.map((_, i) => fold(said.slice(0, i + 1))?.label ?? "neutral");
+  return labels.filter((label, i) => label !== (labels[i - 1] ?? "neutral"));
+}
+
+function command(name: string, run: (model: Model, real: Real) => Promise<void>): Command {
+  return {
+    check: () => true,
+    async run(model, real) {
+      await run(model, real);
+      await agree(model, real);
+    },
+    toString: () => name,
+  };
+}
+
+const which = fc.constantFrom<0 | 1>(0, 1);
+
+/** Evenly, as doubles are not: most of those are next to nothing, and move no mood. */
+const score = fc.integer({ min: -100, max: 100 }).map((percent) => percent / 100);
+
+const says = fc.record({ score, who: which, by: which }).map(({ score, who, by }) =>
+  command(`${phones[who]} says ${score} at engine ${by}`, async ({ people }, { running, clock }) => {
+    const said = await running[by].sandbox.inbound({ from: phones[who], body: String(score) });
+    people[who].id = said.contact_id;
+    people[who].said.push(score);
+    // Those of one millisecond have no order across engines.
+    await clock.advance(1);
+  }),
+);
+const passes = fc
+  .constantFrom(1, 150, 7_000)
+  .map((ms) => command(`${ms} ms pass`, (_, { clock }) => clock.advance(ms)));
+const restarts = which.map((by) =>
+  command(`engine ${by} starts anew`, async (_, { running, clock, begin }) => {
+    await stopped(running[by], clock, 0);
+    running[by] = await begin();
+  }),
+);
+
+describe.each(storages)("moods on $name", ({ name, open }) => {
+  it("come to what one message after the other makes of them, whatever two engines do and however they stop", async () => {
+    const numRuns = { memory: 40, SQLite: 8, PostgreSQL: 4 }[name];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.commands<Model, Real, false>([says, says, says, passes, restarts], { maxCommands }),
+        async (commands) => {
+          const { engine, clock } = world();
+          const ground = open();
+          // An answer takes its time, so that engines stop in the middle of it.
+          const slow: SentimentAnalyzer = { score: async (text) => clock.sleep(100).then(() => Number(text)) };
+          const begin = async (): Promise<MessagingEngine> => {
+            const each = engine(ground.connect(), { sentiment: slow });
+            await each.start();
+            return each;
+          };
+          const model: Model = {
+            people: [
+              { id: undefined, said: [] },
+              { id: undefined, said: [] },
+            ],
+          };
+          const real: Real = { clock, running: [await begin(), await begin()], begin };
+          await fc.asyncModelRun(() => ({ model, real }), commands);
+          await clock.advanceUntil(() => agree(model, real));
+          for (const { id, said } of model.people) {
+            const { data } = await real.running[0].events.list({ type: "sentiment.changed", limit: 100 });
+            const own = data.flatMap(({ type, data: told }) =>
+              type === "sentiment.changed" && told.contact.id === id ? [told.to.label] : [],
+            );
+            expect(own.toReversed()).toEqual(shifts(said));
+          }
+        },
+      ),
+      { numRuns },
+    );
+  }, 120_000);
+});

@@ -1,0 +1,195 @@
+/** What becomes of deliveries when what they tell of goes: erasure, redaction, time, a new start. */
+import { describe, expect, it } from "vitest";
+import { events } from "../../src/domain/events/rows.ts";
+import { eventSchema } from "../../src/domain/events/types.ts";
+import { deliveries, deliveryAttempts, webhooks } from "../../src/domain/webhooks/rows.ts";
+import { all, everyEvent, outcome } from "../contacts/people.ts";
+import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { storages } from "../support/storages.ts";
+import { stopped, world } from "../support/world.ts";
+import { type Behaviour, receivers } from "./receivers.ts";
+import { changeDeliveries } from "./rows.ts";
+
+const hook = { url: "https://hooks.example.com/in", events: ["*"] };
+const phone = "+4915112345678";
+const dayMs = 86_400_000;
+
+/** A receiver that says what it heard, and in its headers too. */
+const echo: Behaviour = ({ body }) => ({
+  body,
+  headers: { "x-echo": Buffer.from(body).toString("latin1").slice(0, 500) },
+});
+
+describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
+  function opened(options = {}) {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const there = receivers(clock);
+    const one = engine(storage, { http: { client: there.client }, ...options });
+    return { clock, engine, log, ground, storage, there, one };
+  }
+
+  it("is gone with the contact, and what was answered; what is left to be sent is not", async () => {
+    const { clock, storage, there, one } = opened();
+    there.at(hook.url, echo);
+    await one.start();
+    const { id: webhook } = await one.webhooks.create(hook);
+    const { id: silent } = await one.webhooks.create({ ...hook, url: "https://other.example.com/" });
+    const { id: third } = await one.webhooks.create({ ...hook, url: "https://third.example.com/" });
+    for (const each of [silent, third]) await one.webhooks.update(each, { status: "paused" });
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "octopus" });
+    await one.contacts.update(contact_id, { name: "Zebulon" });
+    const fired = { type: "contact.updated", contact_id } as const;
+    await one.sandbox.event(fired, { idempotencyKey: "event" });
+    for (let i = 0; i < 60; i++) await one.sandbox.event(fired);
+    await clock.advance(2_000);
+    for (const word of ["octopus", "zebulon", phone]) {
+      const found = await tablesWith(storage, [word]);
+      expect(found).toEqual(expect.arrayContaining([`deliveries: ${word}`, `delivery_attempts: ${word}`]));
+    }
+    const before = await rowsOf(storage, deliveries);
+
+    await one.contacts.erase(contact_id);
+
+    expect(await tablesWith(storage, ["octopus", "zebulon", phone])).toEqual([]);
+    const left = await rowsOf(storage, deliveries);
+    expect(left.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(
+      new Set(left.map(({ status, webhook_id }) => `${webhook_id === webhook ? "echo" : "paused"} ${status}`)),
+    ).toEqual(new Set(["echo succeeded", "paused canceled"]));
+    expect(await rowsOf(storage, deliveryAttempts)).toHaveLength(before.length / 3);
+    const [first] = (await one.webhooks.deliveries(webhook)).data;
+    expect(await one.webhooks.delivery(webhook, first?.id ?? "")).toMatchObject({
+      body: null,
+      attempts: [{ number: 1, status_code: 200, response_headers: {}, response_body: null }],
+    });
+    expect(await outcome(one.webhooks.redeliver(webhook, first?.id ?? ""))).toBe("conflict");
+    expect(await outcome(one.sandbox.event(fired, { idempotencyKey: "event" }))).toBe("erased");
+    expect(await outcome(one.sandbox.event(fired))).toBe("validation_failed");
+    there.seen.splice(0);
+    await one.webhooks.update(silent, { status: "enabled" });
+    await one.webhooks.recover(silent, { since: "2000-01-01T00:00:00Z" });
+    await clock.advance(60_000);
+    expect(JSON.stringify(there.seen)).not.toMatch(/octopus|zebulon|4915112345678/i);
+    for (const event of await everyEvent(one)) expect(eventSchema.safeParse(event).error).toBeUndefined();
+  });
+
+  it("is gone with the contact also where it is on its way at that moment, or asked for by hand", async () => {
+    const { clock, storage, there, one } = opened();
+    there.at(hook.url, (request, n) => ({ ...echo(request, n), status: 500, after: 5_000 }));
+    await one.start();
+    const { id: webhook } = await one.webhooks.create({ ...hook, events: ["contact.updated"] });
+    const { id: contact_id } = await one.contacts.create({ phone, name: "Zebulon" });
+    // It gets one at a time, for it has not shown that it answers.
+    for (let i = 0; i < 2; i++) await one.sandbox.event({ type: "contact.updated", contact_id });
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(1);
+    for (const { id } of (await one.webhooks.deliveries(webhook)).data) await one.webhooks.redeliver(webhook, id);
+    await one.contacts.erase(contact_id);
+    await clock.advance(120_000);
+    expect(there.seen).toHaveLength(1);
+    expect(await tablesWith(storage, ["zebulon", phone])).toEqual([]);
+    expect((await one.webhooks.deliveries(webhook)).data).toMatchObject([
+      { status: "canceled", next_attempt_at: null },
+      { status: "canceled", next_attempt_at: null },
+    ]);
+  });
+
+  it("says nothing any more of a message that is redacted, nor does what was answered; it is sent so from then on", async () => {
+    const { clock, storage, there, one } = opened();
+    there.at(hook.url, echo);
+    await one.start();
+    await one.webhooks.create({ ...hook, events: ["message.received"] });
+    const { id: later } = await one.webhooks.create({
+      url: "https://other.example.com/",
+      events: ["message.received"],
+    });
+    await one.webhooks.update(later, { status: "paused" });
+    const { id } = await one.sandbox.inbound({ from: phone, body: "octopus" });
+    await one.sandbox.inbound({ from: phone, body: "tangerine" });
+    await clock.advance(1_000);
+    await one.messages.redact(id);
+    expect(await tablesWith(storage, ["octopus"])).toEqual([]);
+    expect(await tablesWith(storage, ["tangerine"])).toContain("delivery_attempts: tangerine");
+    there.seen.splice(0);
+    await one.webhooks.update(later, { status: "enabled" });
+    await clock.advance(1_000);
+    const told = there.seen.map(({ body }) => eventSchema.parse(JSON.parse(body)));
+    const words = told.map(({ data }) => ("body" in data ? data.body : undefined));
+    expect(new Set(words)).toEqual(new Set(["", "tangerine"]));
+  });
+
+  it("says nothing of a message that is redacted while a receiver has it, though that repeats it", async () => {
+    const { clock, storage, there, one } = opened();
+    there.at(hook.url, (request, n) => ({ ...echo(request, n), after: 5_000 }));
+    await one.start();
+    await one.webhooks.create({ ...hook, events: ["message.received"] });
+    const { id } = await one.sandbox.inbound({ from: phone, body: "octopus" });
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(1);
+    await one.messages.redact(id);
+    await clock.advance(10_000);
+    expect(await rowsOf(storage, deliveryAttempts)).toMatchObject([{ status_code: 200, response_body: null }]);
+    expect(await tablesWith(storage, ["octopus"])).toEqual([]);
+  });
+
+  it("is kept as long as events are, whatever became of it, and no event goes before its deliveries", async () => {
+    const { clock, engine, ground, storage, there, one } = opened({ eventRetentionDays: 2 });
+    there.at(hook.url, echo);
+    const { id } = await one.webhooks.create(hook);
+    for (let i = 0; i < 230; i++) await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(dayMs);
+    const young = await one.sandbox.event({ type: "contact.created" });
+    const rows = await rowsOf(storage, deliveries);
+    // As if a clock had stood elsewhere when it was made.
+    const [stays] = rows;
+    await changeDeliveries(storage, [stays?.id ?? ""], {
+      created_at: clock.now(),
+      status: "canceled",
+      next_attempt_at: null,
+    });
+    await changeDeliveries(
+      storage,
+      rows.slice(1, 50).map((row) => row.id),
+      { status: "failed", next_attempt_at: null },
+    );
+    await one.webhooks.update(id, { status: "paused" });
+    await clock.advance(dayMs + 1);
+    const two = engine(ground.connect(), { eventRetentionDays: 2 });
+    await two.start();
+    await clock.settle();
+    const left = await all((page) => one.webhooks.deliveries(id, page));
+    const expected = new Set([stays?.event_id, young.id]);
+    expect(new Set(left.map(({ event_id }) => event_id))).toEqual(expected);
+    expect(new Set((await rowsOf(storage, events)).map((event) => event.id))).toEqual(expected);
+    await stopped(two, clock);
+    const three = engine(ground.connect(), { eventRetentionDays: 1 });
+    await three.start();
+    await clock.settle();
+    expect(await rowsOf(storage, deliveries)).toEqual([]);
+    expect(await rowsOf(storage, events)).toEqual([]);
+  });
+
+  it("is gone when the sandbox starts over, and webhooks stay and are told of what happens then", async () => {
+    const { clock, storage, there, one } = opened();
+    await one.start();
+    const { account } = await one.accounts.create({ name: "neighbour" });
+    const neighbour = one.account(account.id);
+    await neighbour.webhooks.create({ ...hook, url: "https://neighbour.example.com/" });
+    await neighbour.sandbox.event({ type: "message.sent" });
+    const { secret: _, ...webhook } = await one.webhooks.create(hook);
+    for (let i = 0; i < 230; i++) await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(1_000);
+    await one.sandbox.reset();
+    expect((await one.webhooks.list()).data).toEqual([webhook]);
+    expect((await one.webhooks.deliveries(webhook.id)).data).toEqual([]);
+    expect(await rowsOf(storage, deliveries)).toHaveLength(1);
+    expect(await rowsOf(storage, deliveryAttempts)).toHaveLength(1);
+    expect(await rowsOf(storage, webhooks)).toHaveLength(2);
+    there.seen.splice(0);
+    const event = await one.sandbox.event({ type: "contact.created" });
+    await clock.advance(1_000);
+    expect(there.seen.map(({ id }) => id)).toEqual([event.id]);
+  });
+});

@@ -1,0 +1,339 @@
+import { describe, expect, it } from "vitest";
+import { appendEvent } from "../../src/commands/steps/append-event.ts";
+import { sampleData } from "../../src/domain/events/samples.ts";
+import { eventSchema } from "../../src/domain/events/types.ts";
+import { deliveries, webhookPatterns, webhooks } from "../../src/domain/webhooks/rows.ts";
+import { idSource } from "../../src/ids.ts";
+import { silent } from "../../src/ports/logger.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import { schema } from "../../src/schema.ts";
+import { simulated } from "../../src/testing/index.ts";
+import { Store } from "../../src/transactions/store.ts";
+import { fanOut } from "../../src/webhooks/fan-out.ts";
+import { all, mortal, outcome } from "../contacts/people.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { hosts } from "../host-transactions/hosts.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { isGenuine, receivers } from "./receivers.ts";
+import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
+
+const hook = { url: "https://hooks.example.com/in", events: ["*"] };
+
+/** A storage that notes what is written to it. */
+function noting(storage: StoragePort): { readonly storage: StoragePort; readonly writes: Write[] } {
+  const writes: Write[] = [];
+  const begin: StoragePort["begin"] = (how) => {
+    const group = storage.begin(how);
+    return over(group, {
+      commit(group_) {
+        writes.push(...group_);
+        return group.commit(group_);
+      },
+    });
+  };
+  return { storage: over(storage, { begin }), writes };
+}
+
+describe.each(storages)("deliveries on $name", ({ name, open }) => {
+  /** More than one transaction asks for, where that doesn't take long. */
+  const many = { memory: 250, SQLite: 250, PostgreSQL: 30 }[name];
+
+  function opened() {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const there = receivers(clock);
+    const http = { client: there.client };
+    const one = engine(storage, { http });
+    const at = (): string => new Date(clock.now()).toISOString();
+    return { clock, engine, log, ground, storage, there, http, one, at };
+  }
+
+  it("are written for the webhooks that want the event, and cost nothing for a thousand that don't", async () => {
+    const { clock, engine } = world();
+    const { storage, writes } = noting(open().connect());
+    const one = engine(storage, { http: { client: receivers(clock).client } });
+    const { id: first } = await one.webhooks.create({ ...hook, events: ["message.*", "message.sent", "contact.*"] });
+    const [like] = await rowsOf(storage, webhooks);
+    if (like !== undefined) await addWebhooks(storage, like, 998);
+    const { id: last } = await one.webhooks.create({ ...hook, events: ["message.sent"] });
+    const others = (await rowsOf(storage, webhooks)).filter(({ id }) => id !== first && id !== last);
+    expect(others).toHaveLength(998);
+    const { account_id, mode } = one.account().scope;
+    const patterns = others.map(({ id: webhook_id }) => ({ account_id, mode, webhook_id, pattern: "contact.*" }));
+    await storage
+      .begin()
+      .commit(patterns.map((row) => ({ kind: "insert", collection: webhookPatterns, row: { ...row, version: 1 } })));
+    writes.splice(0);
+    await one.sandbox.event({ type: "message.sent" });
+    const counts = Map.groupBy(writes, ({ collection, kind }) => `${kind} ${collection.name}`);
+    expect([...counts].map(([what, { length }]) => `${length} ${what}`).toSorted()).toEqual([
+      "1 insert events",
+      "2 insert deliveries",
+    ]);
+    expect((await rowsOf(storage, deliveries)).map(({ webhook_id }) => webhook_id).toSorted()).toEqual(
+      [first, last].toSorted(),
+    );
+  });
+
+  it("have the event as it is told everywhere, to the byte, and are the account's and the mode's alone", async () => {
+    const { one } = opened();
+    const { account } = await one.accounts.create({ name: "neighbour" });
+    const foreign = [one.account(account.id), one.account(undefined, { mode: "live" })];
+    for (const each of foreign) await each.webhooks.create(hook);
+    const { id } = await one.webhooks.create(hook);
+    const event = await one.sandbox.event({ type: "message.sent" });
+    const [made] = (await one.webhooks.deliveries(id)).data;
+    const shown = await one.webhooks.delivery(id, made?.id ?? "");
+    expect(shown).toMatchObject({ event_id: event.id, event_type: event.type, status: "pending", attempt_count: 0 });
+    expect(shown).toMatchObject({ body: JSON.stringify(event), attempts: [], created_at: event.created_at });
+    for (const each of foreign) {
+      const [own] = (await each.webhooks.list()).data;
+      expect((await each.webhooks.deliveries(own?.id ?? "")).data).toEqual([]);
+      expect(await outcome(each.webhooks.delivery(own?.id ?? "", shown.id))).toBe("not_found");
+    }
+  });
+
+  it("are not made of what is taken back within a transaction", async () => {
+    const { one, storage } = opened();
+    const { id } = await one.webhooks.create(hook);
+    const { clock, random } = simulated({ seed: 99, start: Date.UTC(2026, 5, 1) });
+    const drawId = idSource(clock, random);
+    const store = new Store({ port: storage, schema, projection: fanOut(drawId), clock, random, logger: silent });
+    const actor = { scope: one.account().scope, drawId };
+    const told = (type: "message.sent" | "contact.created") => ({ type, data: sampleData(type, { now: clock.now() }) });
+    await store.commit(async (tx) => {
+      const work = tx.attempt(async (within) => {
+        const { type, data } = told("message.sent");
+        appendEvent(within, actor, type, data, {});
+        throw new RangeError("taken back");
+      });
+      await work.catch(() => {});
+      const { type, data } = told("contact.created");
+      appendEvent(tx, actor, type, data, {});
+    });
+    await expect(
+      store.commit(async (tx) => {
+        const { type, data } = told("message.sent");
+        appendEvent(tx, actor, type, data, {});
+        throw new RangeError("all of it");
+      }),
+    ).rejects.toThrow("all of it");
+    expect((await one.webhooks.deliveries(id)).data.map(({ event_type }) => event_type)).toEqual(["contact.created"]);
+  });
+
+  it("are listed newest first, by status and type, each once however they are paged", async () => {
+    const { clock, storage, one } = opened();
+    const { id } = await one.webhooks.create(hook);
+    for (let i = 0; i < 12; i++) {
+      await one.sandbox.event({ type: i % 3 === 0 ? "contact.created" : "message.sent" });
+      await clock.advance(1);
+    }
+    const ids = (await rowsOf(storage, deliveries)).map((row) => row.id).toSorted();
+    await changeDeliveries(storage, ids.slice(0, 4), failed);
+    await changeDeliveries(storage, ids.slice(4, 7), { status: "succeeded", next_attempt_at: null, attempts: 1 });
+    const listed = async (filters: Parameters<typeof one.webhooks.deliveries>[1], limit = 2) =>
+      (await all((page) => one.webhooks.deliveries(id, { ...filters, ...page }), limit)).map((each) => each.id);
+    const newest = ids.toReversed();
+    expect(await listed({})).toEqual(newest);
+    expect(await listed({ status: "failed" })).toEqual(newest.slice(8));
+    expect(await listed({ status: "succeeded" })).toEqual(newest.slice(5, 8));
+    expect(await listed({ status: "pending" })).toEqual(newest.slice(0, 5));
+    expect(await listed({ status: "parked" })).toEqual([]);
+    expect(await listed({ event_type: "contact.created" })).toEqual([ids[9], ids[6], ids[3], ids[0]]);
+    expect(await listed({ event_type: "contact.created", status: "failed" })).toEqual([ids[3], ids[0]]);
+    await one.webhooks.update(id, { status: "paused" });
+    expect(await listed({ status: "pending" })).toEqual([]);
+    expect(await listed({ status: "parked" })).toEqual(newest.slice(0, 5));
+    const { next_cursor } = await one.webhooks.deliveries(id, { limit: 1 });
+    const other = one.webhooks.deliveries(id, { limit: 1, status: "failed", cursor: next_cursor ?? "" });
+    expect(await outcome(other)).toBe("invalid_cursor");
+  });
+
+  it("of a test go to that webhook once, whatever its status, with a sample that nobody else is told of", async () => {
+    const { clock, there, one } = opened();
+    await one.start();
+    await one.webhooks.create({ ...hook, url: "https://other.example.com/" });
+    const { id, secret } = await one.webhooks.create({ ...hook, events: ["contact.opted_out", "contact.created"] });
+    await one.webhooks.update(id, { status: "paused" });
+    const tested = await one.webhooks.test(id);
+    expect(tested).toMatchObject({
+      event_type: "contact.created",
+      attempt_count: 0,
+      next_attempt_at: tested.created_at,
+    });
+    await one.webhooks.test(id, { type: "webhook.disabled" });
+    await clock.advance(1_000);
+    expect(there.seen.map(({ url }) => url)).toEqual([hook.url, hook.url]);
+    const events = there.seen.map(({ body }) => eventSchema.parse(JSON.parse(body)));
+    expect(events.map(({ type }) => type).toSorted()).toEqual(["contact.created", "webhook.disabled"]);
+    expect(there.seen.every((each) => isGenuine(each, secret ?? ""))).toBe(true);
+    expect(await one.webhooks.delivery(id, tested.id)).toMatchObject({
+      status: "succeeded",
+      next_attempt_at: null,
+      attempts: [{ number: 1, manual: true, status_code: 200 }],
+    });
+    expect((await one.events.list()).data).toEqual([]);
+    there.at(hook.url, () => ({ status: 500 }));
+    const { id: lost } = await one.webhooks.test(id);
+    await clock.advance(120_000);
+    expect(there.seen).toHaveLength(3);
+    expect(await one.webhooks.delivery(id, lost)).toMatchObject({ status: "failed", next_attempt_at: null });
+  });
+
+  it("are sent once more when that is asked for, whatever became of them, with the same id and bytes", async () => {
+    const { clock, there, one } = opened();
+    await one.start();
+    const { id } = await one.webhooks.create(hook);
+    await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(1_000);
+    const [made] = (await one.webhooks.deliveries(id)).data;
+    const delivery = made?.id ?? "";
+    await one.webhooks.update(id, { status: "paused" });
+    const asked = await one.webhooks.redeliver(id, delivery);
+    expect(asked).toMatchObject({
+      id: delivery,
+      status: "succeeded",
+      next_attempt_at: new Date(clock.now()).toISOString(),
+    });
+    // It is asked for already.
+    expect(await one.webhooks.redeliver(id, delivery)).toEqual(asked);
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(2);
+    const [first, again] = there.seen;
+    expect([again?.id, again?.body]).toEqual([first?.id, first?.body]);
+    expect((await one.webhooks.delivery(id, delivery)).attempts).toMatchObject([
+      { number: 1, manual: false },
+      { number: 2, manual: true },
+    ]);
+  });
+
+  it("are not sent once more when they had a hundred attempts, or are another webhook's", async () => {
+    const { storage, one } = opened();
+    const { id } = await one.webhooks.create(hook);
+    const { id: other } = await one.webhooks.create(hook);
+    await one.sandbox.event({ type: "message.sent" });
+    const [made] = (await one.webhooks.deliveries(id)).data;
+    const delivery = made?.id ?? "";
+    expect(await outcome(one.webhooks.redeliver(other, delivery))).toBe("not_found");
+    expect(await outcome(one.webhooks.delivery(other, delivery))).toBe("not_found");
+    await changeDeliveries(storage, [delivery], { ...failed, attempts: 99 });
+    expect(await outcome(one.webhooks.redeliver(id, delivery))).toBe("done");
+    await changeDeliveries(storage, [delivery], { ...failed, attempts: 100, manual_at: null });
+    expect(await outcome(one.webhooks.redeliver(id, delivery))).toBe("conflict");
+  });
+
+  it("that failed since a time are all sent once more; asked for again they are sent again, but none twice at once", async () => {
+    const { clock, storage, there, one, at } = opened();
+    const { id } = await one.webhooks.create(hook);
+    const fire = async (count: number): Promise<string[]> => {
+      const events = await Promise.all(
+        Array.from({ length: count }, () => one.sandbox.event({ type: "message.sent" })),
+      );
+      await clock.advance(10);
+      return events.map((event) => event.id).toSorted();
+    };
+    await fire(3);
+    const since = at();
+    const failing = await fire(many);
+    const [succeeded = "", exhausted = "", erased = ""] = await fire(3);
+    const rows = await rowsOf(storage, deliveries);
+    const of = (event: string): string => rows.find(({ event_id }) => event_id === event)?.id ?? "";
+    await changeDeliveries(
+      storage,
+      rows.map((row) => row.id),
+      failed,
+    );
+    await changeDeliveries(storage, [of(succeeded)], { status: "succeeded", attempts: 1 });
+    await changeDeliveries(storage, [of(exhausted)], { attempts: 100 });
+    await changeDeliveries(storage, [of(erased)], { body: null });
+    there.at(hook.url, () => ({ status: 500 }));
+    await one.start();
+    await one.webhooks.recover(id, { since });
+    await one.webhooks.recover(id, { since });
+    await clock.advance(20_000);
+    const came = (): string[] => there.seen.map((each) => each.id).toSorted();
+    expect(came()).toEqual(failing);
+    expect((await partsOf(storage, id)).jobs).toEqual([]);
+    there.at(hook.url, () => ({}));
+    there.seen.splice(0);
+    await one.webhooks.recover(id, { since });
+    await clock.advance(20_000);
+    expect(came()).toEqual(failing);
+    there.seen.splice(0);
+    await one.webhooks.recover(id, { since });
+    await clock.advance(20_000);
+    expect(came()).toEqual([]);
+  });
+
+  it("are recovered to the end by another process when one dies at it, and none is asked for twice", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const there = receivers(clock);
+    there.at(hook.url, () => ({ status: 500 }));
+    const http = { client: there.client };
+    const { storage: own, dieAfter } = mortal(storage);
+    const dying = engine(own, { http });
+    const since = new Date(clock.now()).toISOString();
+    const { id } = await dying.webhooks.create(hook);
+    await Promise.all(Array.from({ length: many }, () => dying.sandbox.event({ type: "message.sent" })));
+    const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
+    await changeDeliveries(storage, ids, failed);
+    await dying.webhooks.recover(id, { since });
+    await dying.start();
+    dieAfter(6);
+    await clock.advance(2_000);
+    const living = engine(ground.connect(), { http });
+    await living.start();
+    await clock.advance(3 * 60_000);
+    const rows = await rowsOf(storage, deliveries);
+    expect(rows.filter(({ manual_at }) => manual_at !== null)).toEqual([]);
+    // What was under way when the first one died may have come twice; what was written down has not.
+    expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([6]));
+  });
+});
+
+describe.each(hosts)("events in a transaction of the host's on $name", ({ open }) => {
+  it("are delivered when it commits, and leave no delivery when it is rolled back", async () => {
+    const host = await open();
+    const { clock, engine } = world();
+    const there = receivers(clock);
+    const one = engine(host.connect(), { http: { client: there.client } });
+    const { id } = await one.webhooks.create(hook);
+    await one.start();
+    const types = async () => (await one.webhooks.deliveries(id)).data.map(({ event_type }) => event_type);
+    const lost = one.transaction(async (tx) => {
+      await one.sandbox.event({ type: "message.sent" }, { tx });
+      throw new RangeError("sold out");
+    });
+    await expect(lost).rejects.toThrow("sold out");
+    await one.transaction((tx) => one.sandbox.event({ type: "contact.created" }, { tx }));
+    expect(await types()).toEqual(["contact.created"]);
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(1);
+  });
+});
+
+describe("an event whose transaction commits after its webhook was deleted", () => {
+  it("leaves no delivery for good", async () => {
+    const { name, open } = storages.find((each) => each.name === "PostgreSQL") ?? expect.fail();
+    expect(name).toBe("PostgreSQL");
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const one = engine(storage, { http: { client: receivers(clock).client } });
+    const { id } = await one.webhooks.create(hook);
+    await one.start();
+    await one.transaction(async (tx) => {
+      await one.sandbox.event({ type: "message.sent" }, { tx });
+      await one.webhooks.remove(id);
+      await clock.advance(10_000);
+    });
+    expect(await partsOf(storage, id)).toMatchObject({ deliveries: 1 });
+    await clock.advance(10_000);
+    expect(await partsOf(storage, id)).toEqual({ patterns: [], deliveries: 0, attempts: 0, jobs: [] });
+  });
+});

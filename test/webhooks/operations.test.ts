@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { type Model, webhookCommands } from "./operations.ts";
+import { receivers } from "./receivers.ts";
+import { partsOf } from "./rows.ts";
+
+describe.each(storages)("webhooks and their deliveries on $name", ({ name, open }) => {
+  const numRuns = { memory: 60, SQLite: 15, PostgreSQL: 4 }[name];
+
+  it("are what a small model of them is, however they are made, changed, sent and sent again", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const there = receivers(clock);
+    const one = engine(storage, { http: { client: there.client } });
+    await one.start();
+    await fc.assert(
+      fc.asyncProperty(webhookCommands, async (commands) => {
+        const { account } = await one.accounts.create({ name: "model" });
+        const model: Model = { hooks: [] };
+        const real = { account: one.account(account.id), clock, receivers: there };
+        await fc.asyncModelRun(() => ({ model, real }), commands);
+        for (const { id, isDeleted } of model.hooks) {
+          if (!isDeleted) continue;
+          expect(await partsOf(storage, id)).toEqual({ patterns: [], deliveries: 0, attempts: 0, jobs: [] });
+        }
+      }),
+      { numRuns },
+    );
+  });
+});

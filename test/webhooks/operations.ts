@@ -1,0 +1,235 @@
+/** What may be done with webhooks and their deliveries, each on a small model of them and on the engine. */
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { AccountHandle } from "../../src/account-handle.ts";
+import type { EventType } from "../../src/domain/events/types.ts";
+import type { DeliveryStatus, WebhookStatus } from "../../src/domain/webhooks/types.ts";
+import type { VirtualClock } from "../../src/testing/index.ts";
+import { all, outcome } from "../contacts/people.ts";
+import { isGenuine, type Receivers } from "./receivers.ts";
+
+/** One event for one webhook. What is pending while nothing is under way waits for its webhook. */
+interface Told {
+  readonly event_id: string;
+  readonly created_at: string;
+  status: "pending" | "succeeded" | "failed";
+  attempts: number;
+}
+
+/** An endpoint, and its receiver: well it takes everything, ill it says that it is gone. */
+export class Hook {
+  readonly id: string;
+  readonly url: string;
+  filter: readonly string[];
+  status: WebhookStatus = "enabled";
+  isDeleted = false;
+  isWell = true;
+  readonly told: Told[] = [];
+  /** The newest first, and whether the one before it signs too. */
+  readonly secrets: string[];
+  isInGrace = false;
+  rotatedAt = 0;
+
+  constructor(id: string, url: string, secret: string, filter: readonly string[]) {
+    this.id = id;
+    this.url = url;
+    this.secrets = [secret];
+    this.filter = filter;
+  }
+
+  takes(type: EventType): boolean {
+    return !this.isDeleted && this.filter.some((each) => each === type || each === `${type.split(".")[0]}.*`);
+  }
+
+  /** Everything that waits goes out in order, until one is told that the receiver is gone. */
+  send(): void {
+    for (const told of this.told) {
+      if (this.status !== "enabled" || told.status !== "pending") continue;
+      told.attempts++;
+      told.status = this.isWell ? "succeeded" : "failed";
+      if (!this.isWell) this.status = "disabled";
+    }
+  }
+
+  /** What is tried by hand says nothing about the webhook, and failing takes nothing back. */
+  sendByHand(told: Told): void {
+    told.attempts++;
+    if (this.isWell) told.status = "succeeded";
+  }
+}
+
+export interface Model {
+  readonly hooks: Hook[];
+}
+
+export interface Real {
+  readonly account: AccountHandle;
+  readonly clock: VirtualClock;
+  readonly receivers: Receivers;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+const statuses: readonly DeliveryStatus[] = ["pending", "succeeded", "failed", "parked", "canceled"];
+
+async function agree({ hooks }: Model, { account: { webhooks }, receivers: { seen } }: Real): Promise<void> {
+  for (const hook of hooks) {
+    const { id, url, told, status, filter, secrets } = hook;
+    const came = seen.filter((request) => request.url === url);
+    const counts = new Map(told.map(({ event_id, attempts }) => [event_id, attempts]));
+    for (const [event_id, attempts] of counts) {
+      expect(came.filter((request) => request.id === event_id)).toHaveLength(attempts);
+    }
+    const last = came.at(-1);
+    if (hook.isDeleted) {
+      expect(await outcome(webhooks.get(id))).toBe("not_found");
+      continue;
+    }
+    expect(await webhooks.get(id)).toMatchObject({ url, status, events: filter });
+    const shown = told.toReversed().map(({ event_id, status: stored, attempts }) => ({
+      event_id,
+      status: stored === "pending" ? ("parked" as const) : stored,
+      attempt_count: attempts,
+    }));
+    const listed = await all((page) => webhooks.deliveries(id, page), 3);
+    expect(listed).toMatchObject(shown);
+    expect(listed).toHaveLength(shown.length);
+    for (const asked of statuses) {
+      const found = await all((page) => webhooks.deliveries(id, { ...page, status: asked }), 3);
+      expect(found.map(({ event_id }) => event_id)).toEqual(
+        shown.filter((each) => each.status === asked).map(({ event_id }) => event_id),
+      );
+    }
+    const signs = hook.isInGrace ? 2 : 1;
+    if (last !== undefined && last.at > hook.rotatedAt) {
+      expect(secrets.map((secret) => isGenuine(last, secret))).toEqual(secrets.map((_, i) => i < signs));
+    }
+  }
+}
+
+/** What is done is done, and then everything that follows from it. */
+function command(name: string, run: (model: Model, real: Real) => Promise<void>, needsHook = false): Command {
+  return {
+    check: ({ hooks }) => !needsHook || hooks.length > 0,
+    async run(model, real) {
+      await run(model, real);
+      for (const hook of model.hooks) hook.send();
+      await real.clock.advance(1_000);
+      await agree(model, real);
+    },
+    toString: () => name,
+  };
+}
+
+/** On a webhook that there is; of one that was deleted everything is answered as of one that never was. */
+function onHook(name: string, nth: number, run: (hook: Hook, real: Real) => Promise<unknown>): Command {
+  return command(
+    `${name}(${nth})`,
+    async ({ hooks }, real) => {
+      const hook = hooks[nth % hooks.length];
+      if (hook === undefined) throw new Error("there is no webhook");
+      const { isDeleted } = hook;
+      const done = run(hook, real);
+      if (isDeleted) expect(await outcome(done)).toBe("not_found");
+      else await done;
+    },
+    true,
+  );
+}
+
+const create = (filter: readonly string[]): Command =>
+  command("create", async ({ hooks }, { account: { webhooks, scope }, receivers }) => {
+    const url = `https://hook-${hooks.length}.example.com/${scope.account_id}`;
+    const { id, secret } = await webhooks.create({ url, events: [...filter] as ["*"] });
+    const hook = new Hook(id, url, secret ?? "", filter);
+    receivers.at(url, () => ({ status: hook.isWell ? 200 : 410 }));
+    hooks.push(hook);
+  });
+
+const fire = (type: EventType): Command =>
+  command(`fire(${type})`, async ({ hooks }, { account: { sandbox } }) => {
+    const { id: event_id, created_at } = await sandbox.event({ type });
+    for (const hook of hooks) {
+      if (hook.takes(type)) hook.told.push({ event_id, created_at, status: "pending", attempts: 0 });
+    }
+  });
+
+const turn = (nth: number, status: "enabled" | "paused"): Command =>
+  onHook(status, nth, async (hook, { account: { webhooks } }) => {
+    await webhooks.update(hook.id, { status });
+    hook.status = status;
+  });
+
+const refilter = (nth: number, filter: readonly string[]): Command =>
+  onHook("refilter", nth, async (hook, { account: { webhooks } }) => {
+    await webhooks.update(hook.id, { events: [...filter] as ["*"] });
+    hook.filter = filter;
+  });
+
+const rotate = (nth: number, grace_seconds: number): Command =>
+  onHook(`rotate(${grace_seconds})`, nth, async (hook, { account: { webhooks }, clock }) => {
+    const { secret } = await webhooks.rotateSecret(hook.id, { grace_seconds });
+    hook.secrets.unshift(secret ?? "");
+    hook.isInGrace = grace_seconds > 0;
+    hook.rotatedAt = clock.now();
+  });
+
+const remove = (nth: number): Command =>
+  onHook("remove", nth, async (hook, { account: { webhooks } }) => {
+    await webhooks.remove(hook.id);
+    hook.isDeleted = true;
+    hook.status = "paused";
+  });
+
+const ail = (nth: number, isWell: boolean): Command =>
+  onHook(isWell ? "well" : "ill", nth, async (hook, { account: { webhooks } }) => {
+    await webhooks.get(hook.id);
+    hook.isWell = isWell;
+  });
+
+const test = (nth: number): Command =>
+  onHook("test", nth, async (hook, { account: { webhooks } }) => {
+    const { event_id, created_at } = await webhooks.test(hook.id);
+    hook.told.push({ event_id, created_at, status: hook.isWell ? "succeeded" : "failed", attempts: 1 });
+  });
+
+const redeliver = (nth: number, mth: number): Command =>
+  onHook(`redeliver(${mth})`, nth, async (hook, { account: { webhooks } }) => {
+    const { data } = await webhooks.deliveries(hook.id, { limit: 100 });
+    const told = hook.told[mth % Math.max(1, hook.told.length)];
+    const delivery = data.find(({ event_id }) => event_id === told?.event_id);
+    if (told === undefined || delivery === undefined) return;
+    await webhooks.redeliver(hook.id, delivery.id);
+    hook.sendByHand(told);
+  });
+
+const recover = (nth: number, mth: number): Command =>
+  onHook(`recover(${mth})`, nth, async (hook, { account: { webhooks } }) => {
+    const since = hook.told[mth % Math.max(1, hook.told.length)]?.created_at ?? "2026-01-01T00:00:00.000Z";
+    await webhooks.recover(hook.id, { since });
+    await webhooks.recover(hook.id, { since });
+    for (const told of hook.told) if (told.status === "failed" && told.created_at >= since) hook.sendByHand(told);
+  });
+
+const nth = fc.nat(20);
+const types = ["message.sent", "message.received", "contact.created"] as const;
+const filters = fc.subarray([...types, "message.*"], { minLength: 1 });
+
+export const webhookCommands = fc.commands<Model, Real, false>(
+  [
+    filters.map(create),
+    fc.constantFrom(...types).map(fire),
+    fc.constantFrom(...types).map(fire),
+    fc.constantFrom(...types).map(fire),
+    fc.tuple(nth, fc.constantFrom("enabled" as const, "paused" as const)).map(([hook, status]) => turn(hook, status)),
+    nth.map((hook) => turn(hook, "enabled")),
+    fc.tuple(nth, filters).map(([hook, filter]) => refilter(hook, filter)),
+    fc.tuple(nth, fc.constantFrom(0, 3_600)).map(([hook, seconds]) => rotate(hook, seconds)),
+    nth.map(remove),
+    fc.tuple(nth, fc.boolean()).map(([hook, isWell]) => ail(hook, isWell)),
+    nth.map(test),
+    fc.tuple(nth, nth).map(([hook, delivery]) => redeliver(hook, delivery)),
+    fc.tuple(nth, nth).map(([hook, delivery]) => recover(hook, delivery)),
+  ],
+  { size: "large", maxCommands: 30 },
+);

@@ -1,0 +1,313 @@
+import { describe, expect, it, test } from "vitest";
+import type { CreateWebhook, UpdateWebhook } from "../../src/domain/webhooks/types.ts";
+import { webhooks } from "../../src/domain/webhooks/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/errors.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { all, outcome } from "../contacts/people.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { isGenuine, receivers } from "./receivers.ts";
+import { addWebhooks, partsOf } from "./rows.ts";
+
+const hook = { url: "https://hooks.example.com/in", events: ["*"] };
+const hourMs = 3_600_000;
+
+/** What is wrong with an input, by field. */
+async function problems(work: Promise<unknown>): Promise<string[]> {
+  try {
+    await work;
+    return ["nothing"];
+  } catch (error) {
+    if (!(error instanceof TidingsError)) throw error;
+    return error.errors.map((each) => `${"pointer" in each ? each.pointer : "?"} ${each.code}`);
+  }
+}
+
+describe.each(storages)("webhooks on $name", ({ open }) => {
+  function opened() {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const there = receivers(clock);
+    const http = { client: there.client };
+    const one = engine(storage, { http });
+    return { clock, engine, log, ground, storage, there, http, one };
+  }
+
+  it("are shown as they were made, newest first, and their secret once", async () => {
+    const { one } = opened();
+    const headers = { "X-Tenant": "7" };
+    const made = await one.webhooks.create({ ...hook, headers, ordering: "fifo", description: "orders" });
+    const { secret, ...shown } = made;
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(shown).toMatchObject({ ...hook, headers, ordering: "fifo", description: "orders", status: "enabled" });
+    const plain = await one.webhooks.create({
+      url: "https://hooks.example.com",
+      events: ["message.*", "message.sent"],
+    });
+    expect(plain).toMatchObject({
+      url: "https://hooks.example.com/",
+      events: ["message.*", "message.sent"],
+      headers: {},
+      ordering: "none",
+      description: null,
+      disabled_reason: null,
+      previous_expires_at: null,
+    });
+    expect(plain.secret).not.toBe(secret);
+    expect(await one.webhooks.get(made.id)).toEqual(shown);
+    const listed = await all((page) => one.webhooks.list(page), 1);
+    expect(listed.map(({ id }) => id)).toEqual([plain.id, made.id]);
+    expect(JSON.stringify(listed)).not.toContain("whsec_");
+  });
+
+  it("are as many as the limit says and no more, whoever makes them at once; one that goes makes room", async () => {
+    const { engine, ground, storage, http, one } = opened();
+    const two = engine(ground.connect(), { http });
+    const { id } = await one.webhooks.create(hook);
+    const [like] = await rowsOf(storage, webhooks);
+    if (like !== undefined) await addWebhooks(storage, like, 998);
+    const made = [one, two, one, two].map((each) => outcome(each.webhooks.create(hook)));
+    expect((await Promise.all(made)).toSorted()).toEqual(["conflict", "conflict", "conflict", "done"]);
+    await one.webhooks.remove(id);
+    expect(await outcome(two.webhooks.create(hook))).toBe("done");
+    expect(await outcome(one.webhooks.create(hook))).toBe("conflict");
+    expect(await outcome(one.account(undefined, { mode: "live" }).webhooks.create(hook))).toBe("done");
+  });
+
+  it("sign with the new secret and, for the grace time, the one before; never with an older one", async () => {
+    const { clock, there, one } = opened();
+    await one.start();
+    const { id, secret: first } = await one.webhooks.create(hook);
+    const signers = async (secrets: readonly (string | null)[]): Promise<boolean[]> => {
+      await one.webhooks.test(id);
+      await clock.advance(1_000);
+      const seen = there.seen.at(-1) ?? expect.fail("nothing came");
+      return secrets.map((secret) => isGenuine(seen, secret ?? ""));
+    };
+    const { secret: second, previous_expires_at } = await one.webhooks.rotateSecret(id, { grace_seconds: 3_600 });
+    expect(previous_expires_at).toBe(new Date(clock.now() + hourMs).toISOString());
+    expect(await signers([first, second])).toEqual([true, true]);
+    const { secret: third } = await one.webhooks.rotateSecret(id);
+    expect(await signers([first, second, third])).toEqual([false, true, true]);
+    const { secret: fourth } = await one.webhooks.rotateSecret(id, { grace_seconds: 0 });
+    expect(await signers([second, third, fourth])).toEqual([false, false, true]);
+    const { secret: fifth } = await one.webhooks.rotateSecret(id, { grace_seconds: 60 });
+    await clock.advance(60_000);
+    expect(await signers([fourth, fifth])).toEqual([false, true]);
+  });
+
+  it("are told by a new filter from then on, and of what the old one took still", async () => {
+    const { clock, there, storage, one } = opened();
+    const { id } = await one.webhooks.create({ ...hook, events: ["message.*", "contact.created"] });
+    await one.sandbox.event({ type: "message.sent" });
+    await one.sandbox.event({ type: "contact.updated" });
+    const changed = await one.webhooks.update(id, { events: ["contact.*", "contact.created"] });
+    expect(changed.events).toEqual(["contact.*", "contact.created"]);
+    expect((await partsOf(storage, id)).patterns).toEqual(["contact.*"]);
+    for (const type of ["message.sent", "contact.updated", "contact.created"] as const) {
+      await one.sandbox.event({ type });
+    }
+    await one.start();
+    await clock.advance(1_000);
+    const types = there.seen.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    expect(types.toSorted()).toEqual(["contact.created", "contact.updated", "message.sent"]);
+  });
+
+  it("are sent to where they lead now, with their headers of now", async () => {
+    const { clock, there, one } = opened();
+    const { id } = await one.webhooks.create({ ...hook, headers: { "X-A": "1", "X-B": "1" } });
+    await one.sandbox.event({ type: "message.sent" });
+    const url = "https://other.example.com/";
+    await one.webhooks.update(id, { url, headers: { "X-B": "2" }, description: null });
+    await one.start();
+    await clock.advance(1_000);
+    expect(there.seen).toMatchObject([{ url, headers: { "X-B": "2" } }]);
+    expect(there.seen[0]?.headers).not.toHaveProperty("X-A");
+  });
+
+  it("keep what they are told while they are paused, and send it when they are enabled", async () => {
+    const { clock, there, one } = opened();
+    await one.start();
+    const { id } = await one.webhooks.create(hook);
+    expect(await one.webhooks.update(id, { status: "paused" })).toMatchObject({ status: "paused" });
+    await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(120_000);
+    expect(there.seen).toEqual([]);
+    expect((await one.webhooks.deliveries(id)).data).toMatchObject([{ status: "parked", next_attempt_at: null }]);
+    await one.webhooks.update(id, { status: "enabled" });
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(1);
+    expect((await one.webhooks.deliveries(id)).data).toMatchObject([{ status: "succeeded" }]);
+  });
+
+  it("that were disabled come back as if they were new; nobody can disable one by hand", async () => {
+    const { clock, there, storage, one } = opened();
+    there.at(hook.url, (_, n) => ({ status: n === 0 ? 410 : 200 }));
+    await one.start();
+    const { id } = await one.webhooks.create(hook);
+    await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(1_000);
+    expect(await one.webhooks.get(id)).toMatchObject({ status: "disabled", disabled_reason: "gone" });
+    const parked = await one.webhooks.deliveries(id, { status: "parked" });
+    expect(parked.data.map(({ event_type }) => event_type)).toEqual(["webhook.disabled"]);
+    expect(await one.webhooks.update(id, { status: "enabled" })).toMatchObject({
+      status: "enabled",
+      disabled_reason: null,
+    });
+    const [row] = await rowsOf(storage, webhooks);
+    expect(row).toMatchObject({ streak: null, proven: false, paused_until: null });
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(2);
+    await expect(one.webhooks.update(id, { status: "disabled" as "paused" })).rejects.toMatchObject({
+      code: "validation_failed",
+      errors: [{ pointer: "/status" }],
+    });
+  });
+
+  it("that are enabled already are left as they are by enabling them", async () => {
+    const { clock, there, storage, one } = opened();
+    there.at(hook.url, () => ({ status: 503, headers: { "retry-after": "600" } }));
+    await one.start();
+    const { id } = await one.webhooks.create(hook);
+    await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(1_000);
+    const [before] = await rowsOf(storage, webhooks);
+    expect(before?.paused_until).not.toBeNull();
+    await one.webhooks.update(id, { status: "enabled" });
+    const [after] = await rowsOf(storage, webhooks);
+    expect(after).toMatchObject({ paused_until: before?.paused_until, streak: before?.streak });
+  });
+
+  it("that are deleted get nothing more, and leave nothing", async () => {
+    const { clock, engine, ground, storage, there, http, one } = opened();
+    const { id } = await one.webhooks.create(hook);
+    const { id: other } = await one.webhooks.create({ ...hook, url: "https://other.example.com/" });
+    for (let i = 0; i < 120; i++) await one.sandbox.event({ type: "message.sent" });
+    await one.webhooks.recover(id, { since: new Date(clock.now()).toISOString() });
+    await one.webhooks.remove(id);
+    const gone = [one.webhooks.get(id), one.webhooks.deliveries(id), one.webhooks.test(id)].map(outcome);
+    expect(await Promise.all(gone)).toEqual(["not_found", "not_found", "not_found"]);
+    expect((await partsOf(storage, id)).jobs).toEqual(["discard"]);
+    const two = engine(ground.connect(), { http });
+    await two.start();
+    await clock.advance(10_000);
+    expect(there.seen.filter(({ url }) => url === hook.url)).toEqual([]);
+    expect(await partsOf(storage, id)).toEqual({ patterns: [], deliveries: 0, attempts: 0, jobs: [] });
+    expect(await partsOf(storage, other)).toMatchObject({ patterns: ["*"], deliveries: 120 });
+  });
+
+  it("that are deleted while something is sent to them leave nothing either", async () => {
+    const { clock, storage, there, one } = opened();
+    there.at(hook.url, () => ({ after: 5_000 }));
+    await one.start();
+    const { id } = await one.webhooks.create(hook);
+    await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(1);
+    await one.webhooks.remove(id);
+    await clock.advance(60_000);
+    expect(await partsOf(storage, id)).toEqual({ patterns: [], deliveries: 0, attempts: 0, jobs: [] });
+    expect(await rowsOf(storage, webhooks)).toEqual([]);
+  });
+
+  it("are made, changed, rotated, tested, recovered and deleted once under a key; a replay shows no secret", async () => {
+    const { storage, one } = opened();
+    const key = (name: string) => ({ idempotencyKey: name });
+    const twice = async <T>(call: () => Promise<T>): Promise<[T, T]> => [await call(), await call()];
+    const made = await twice(() => one.webhooks.create(hook, key("create")));
+    expect(made[0].secret).not.toBeNull();
+    expect(made[1]).toEqual({ ...made[0], secret: null });
+    const { id } = made[0];
+    expect((await one.webhooks.list()).data).toHaveLength(1);
+    const rotated = await twice(() => one.webhooks.rotateSecret(id, {}, key("rotate")));
+    expect(rotated[1]).toEqual({ ...rotated[0], secret: null });
+    const [row] = await rowsOf(storage, webhooks);
+    expect([row?.secret, row?.previous_secret]).toEqual([rotated[0].secret, made[0].secret]);
+    const changed = await twice(() => one.webhooks.update(id, { description: "x" }, key("update")));
+    expect(changed[1]).toEqual(changed[0]);
+    const tested = await twice(() => one.webhooks.test(id, {}, key("test")));
+    expect(tested[1]).toEqual(tested[0]);
+    expect((await one.webhooks.deliveries(id)).data).toHaveLength(1);
+    const redelivered = await twice(() => one.webhooks.redeliver(id, tested[0].id, key("redeliver")));
+    expect(redelivered[1]).toEqual(redelivered[0]);
+    const since = "2026-01-01T00:00:00Z";
+    const recovered = await twice(() => one.webhooks.recover(id, { since }, key("recover")));
+    expect(recovered[1]).toEqual(recovered[0]);
+    const fired = await twice(() => one.sandbox.event({ type: "message.sent" }, key("event")));
+    expect(fired[1]).toEqual(fired[0]);
+    expect((await one.events.list()).data).toEqual([fired[0]]);
+    await one.webhooks.remove(id, key("remove"));
+    expect(await outcome(one.webhooks.remove(id, key("remove")))).toBe("done");
+    expect(await outcome(one.webhooks.remove(id))).toBe("not_found");
+    expect(await outcome(one.webhooks.update(id, { description: "y" }, key("update")))).toBe("idempotency_key_reused");
+  });
+});
+
+describe("what is asked of a webhook is refused, field by field,", () => {
+  const { engine, clock } = world();
+  const { client } = receivers(clock);
+  const wrong: [string, Partial<CreateWebhook>, string[]][] = [
+    ["no URL", { url: "hooks" }, ["/url url_invalid"]],
+    ["a URL with a password", { url: "https://a:b@example.com/" }, ["/url credentials_in_url"]],
+    ["an inside name", { url: "https://localhost/" }, ["/url host_forbidden"]],
+    ["an inside address, however it is written", { url: "https://0x7f.1/" }, ["/url address_forbidden"]],
+    ["another scheme", { url: "ftp://example.com/" }, ["/url scheme_forbidden"]],
+    ["no events", { events: [] }, ["/events too_small"]],
+    ["events that there are none of", { events: ["message.*", "nothing"] }, ["/events/1 invalid_value"]],
+    ["too many events", { events: Array.from({ length: 51 }, () => "*") }, ["/events too_big"]],
+    ["the sender's own header", { headers: { Host: "x" } }, ["/headers/Host reserved"]],
+    [
+      "several headers",
+      { headers: { "a b": "x", c: "1\n2" } },
+      ["/headers/a b invalid_name", "/headers/c invalid_value"],
+    ],
+    [
+      "too many headers",
+      { headers: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`x-${n}`, "1"])) },
+      ["/headers too_many"],
+    ],
+    [
+      "a header that would be lost",
+      { headers: JSON.parse('{"__proto__":"x"}') as Record<string, string> },
+      ["/headers/__proto__ invalid"],
+    ],
+    ["another order", { ordering: "lifo" as "fifo" }, ["/ordering invalid_value"]],
+    ["a long description", { description: "x".repeat(501) }, ["/description invalid"]],
+    ["a field that there is none of", { secret: "x" } as Partial<CreateWebhook>, ["/secret unknown_field"]],
+  ];
+
+  test.each(wrong)("as %s, when it is made and when it is changed", async (_name, asked, expected) => {
+    const one: MessagingEngine = engine(memory(), { http: { client } });
+    const { id } = await one.webhooks.create(hook);
+    expect(await problems(one.webhooks.create({ ...hook, ...asked }))).toEqual(expected);
+    expect(await problems(one.webhooks.update(id, asked as UpdateWebhook))).toEqual(expected);
+    expect((await one.webhooks.list()).data).toHaveLength(1);
+  });
+
+  test("plain http is for the sandbox, and what a host allows is allowed", async () => {
+    const one = engine(memory(), { http: { client, allow: ["hooks.internal", "10.1.0.0/16"] } });
+    const live = one.account(undefined, { mode: "live" });
+    const at = (url: string) => ({ ...hook, url });
+    expect(await problems(one.webhooks.create(at("http://example.com/")))).toEqual(["nothing"]);
+    expect(await problems(live.webhooks.create(at("http://example.com/")))).toEqual(["/url scheme_forbidden"]);
+    expect(await problems(live.webhooks.create(at("https://hooks.internal/")))).toEqual(["nothing"]);
+    expect(await problems(live.webhooks.create(at("https://10.1.2.3/")))).toEqual(["nothing"]);
+    expect(await problems(live.webhooks.create(at("https://10.2.2.3/")))).toEqual(["/url address_forbidden"]);
+  });
+
+  test("an engine with no way out makes none and leads none elsewhere, and all else can be done", async () => {
+    const storage = memory();
+    const one = engine(storage, { http: { client } });
+    const { id } = await one.webhooks.create(hook);
+    const mute = engine(storage);
+    expect(await outcome(mute.webhooks.create(hook, { idempotencyKey: "k" }))).toBe("not_configured");
+    expect(await outcome(mute.webhooks.update(id, { url: hook.url }))).toBe("not_configured");
+    expect(await outcome(mute.webhooks.update(id, { status: "paused", events: ["message.sent"] }))).toBe("done");
+    expect(await outcome(mute.webhooks.rotateSecret(id))).toBe("done");
+    // It is no answer: an engine that can may do it under the same key.
+    expect(await outcome(one.webhooks.create(hook, { idempotencyKey: "k" }))).toBe("done");
+  });
+});
