@@ -7,6 +7,8 @@ export const entries = {
   sqlite: "adapters/storage/sqlite/index.ts",
   postgres: "adapters/storage/postgres/index.ts",
   sandbox: "adapters/transport/sandbox/index.ts",
+  twilio: "adapters/transport/twilio/index.ts",
+  telnyx: "adapters/transport/telnyx/index.ts",
   "http-client": "adapters/http-client/index.ts",
   system: "adapters/system/index.ts",
   sentiment: "adapters/sentiment/index.ts",

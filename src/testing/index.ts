@@ -6,6 +6,9 @@ import type { Time, VirtualClock } from "./virtual-clock.ts";
 
 export { seededRandom, virtualClock };
 export { storageConformance } from "./storage-conformance/index.ts";
+export { transportConformance } from "./transport-conformance/index.ts";
+export type { CarrierCallbacks, Fate, Need, TakenMessage, TransportUnderTest } from "./transport-conformance/bench.ts";
+export type { TransportConformance } from "./transport-conformance/index.ts";
 export type { Time, VirtualClock };
 
 export interface Simulated {

@@ -1,0 +1,2 @@
+export { telnyx } from "./telnyx.ts";
+export type { TelnyxOptions } from "./telnyx.ts";

@@ -1,0 +1,2 @@
+export { twilio } from "./twilio.ts";
+export type { TwilioOptions } from "./twilio.ts";
