@@ -83,11 +83,16 @@ export class Clients {
   }
 
   refused(order: Order, code: string): void {
-    if (order.message !== undefined && !(code === "erased" && order.redaction !== "none")) {
+    const isForgotten = order.redaction !== "none" || this.#isErased(order.message);
+    if (order.message !== undefined && !(code === "erased" && isForgotten)) {
       const says = `order ${order.number} was taken and then, under the same key, refused as ${code}`;
       this.#world.accuse("one key, one answer", [order.message.id], says);
     }
     order.refusal = code;
+  }
+
+  #isErased(message: Message | undefined): boolean {
+    return message !== undefined && this.#world.registry.isErased(message.contact_id);
   }
 
   /** Asks one engine once. */

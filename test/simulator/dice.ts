@@ -23,7 +23,7 @@ export class Dice {
     return min + Math.floor(this.number() * (max - min + 1));
   }
 
-  pick<T>(from: readonly [T, ...T[]]): T;
+  pick<const T extends readonly [unknown, ...unknown[]]>(from: T): T[number];
   pick<T>(from: readonly T[]): T | undefined;
   pick<T>(from: readonly T[]): T | undefined {
     return from[this.between(0, from.length - 1)];

@@ -25,6 +25,12 @@ export interface Faults {
   readonly receiptLost: number;
   readonly receiptTwice: number;
   readonly receiptEarly: number;
+  readonly ruleDenies: number;
+  readonly ruleDefers: number;
+  readonly ruleFails: number;
+  readonly analyzerFails: number;
+  readonly analyzerSlow: number;
+  readonly visitorCut: number;
   readonly clientImpatient: number;
   readonly skewMs: number;
 }
@@ -53,6 +59,12 @@ const most: Faults = {
   receiptLost: 0.15,
   receiptTwice: 0.3,
   receiptEarly: 0.5,
+  ruleDenies: 0.15,
+  ruleDefers: 0.3,
+  ruleFails: 0.1,
+  analyzerFails: 0.2,
+  analyzerSlow: 0.2,
+  visitorCut: 0.6,
   clientImpatient: 0.3,
   skewMs: 2_000,
 };
@@ -85,4 +97,6 @@ export const longest = {
   transit: 15_000,
   answer: 45_000,
   lookup: 8_000,
+  deferral: 60_000,
+  score: 4_000,
 } as const;

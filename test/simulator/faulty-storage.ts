@@ -121,15 +121,20 @@ function unavailable(message: string): TidingsError {
   return new TidingsError("storage_unavailable", message);
 }
 
-/** The messages and conversations that writes are about. */
+/** The messages, conversations and contacts that writes are about. */
 function about(writes: readonly Write[]): string[] {
   const ids = new Set<string>();
   for (const write of writes) {
+    if ("key" in write) for (const part of write.key) if (isId(part)) ids.add(part);
     if (!("row" in write)) continue;
-    for (const column of ["id", "message_id", "conversation_id", "key"]) {
+    for (const column of ["id", "message_id", "conversation_id", "contact_id", "key"]) {
       const id = write.row[column];
-      if (typeof id === "string" && /^(msg|conv|att)_/.test(id)) ids.add(id);
+      if (isId(id)) ids.add(id);
     }
   }
   return [...ids];
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && /^(msg|conv|att|ct|wcs)_/.test(value);
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";
 import { seededRandom } from "../../src/testing/index.ts";
+import { analyzer } from "./analyzer.ts";
 import { faultyStorage } from "./faulty-storage.ts";
 import { Life } from "./life.ts";
 import { type Line, line } from "./line.ts";
@@ -38,7 +39,7 @@ export class Host {
   }
 
   boot(): void {
-    const { dice, faults, clock, seed, trace } = this.#world;
+    const { dice, faults, clock, seed, trace, terms, rule } = this.#world;
     const life = new Life(this.name);
     life.skew = dice.between(-faults.skewMs, faults.skewMs);
     const crash = (why: string): void => {
@@ -56,6 +57,10 @@ export class Host {
       random: seededRandom(seed * 10_000 + this.#number * 100 + ++this.#lives),
       logger: this.#logger(),
       mode: "live",
+      consent: terms.consent,
+      policies: terms.hasRule ? [rule.asked(this.name)] : [],
+      ...(terms.quietHours === undefined ? {} : { quietHours: terms.quietHours }),
+      ...(terms.scoresSentiment ? { sentiment: analyzer(this.#world) } : {}),
     });
     this.#life = life;
     this.#line = connection;

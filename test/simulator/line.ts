@@ -74,7 +74,7 @@ export function line(world: World, life: Life, crash: (why: string) => void): Li
         channels: ["sms", "mms"],
         modes: ["live"],
         receipts: world.hasReceipts ? { timeout_ms: 240_000, lookups_ms: [30_000, 100_000] } : "none",
-        confirms_opt_outs: false,
+        confirms_opt_outs: world.terms.carrierConfirms,
       },
       send: (message, context) => (life.alive ? life.guard(send(message, context)) : never()),
       ...(world.canLookUp ? { lookup: (message, attempt) => life.guard(lookup(message, attempt)) } : {}),

@@ -1,4 +1,5 @@
 import { actors } from "./actors/index.ts";
+import type { Actor } from "./actors/actor.ts";
 import { senderAddresses } from "./actors/senders.ts";
 import { defaultSteps } from "./defaults.ts";
 import { carrierName } from "./line.ts";
@@ -35,8 +36,9 @@ export async function simulate(
   for (const host of world.hosts) host.boot();
   await setUp(world);
 
+  const cast = castOf(world);
   for (let step = 0; step < steps && world.finding === undefined; step++) {
-    const actor = dice.weighted(actors);
+    const actor = dice.weighted(cast);
     void actor.act(world);
     await clock.advance(pause(world));
     await world.stepped();
@@ -65,16 +67,28 @@ export async function simulate(
   };
 }
 
+/** Who acts how often in a history of this shape. */
+function castOf({ shape }: World): readonly Actor[] {
+  return actors.map((actor) => ({ ...actor, weight: actor.weight * (shape.share[actor.part] ?? 1) }));
+}
+
 /** The account's senders, made under the same faults as everything else. */
 async function setUp({ clients, clock }: World): Promise<void> {
   let made = 0;
-  for (const address of senderAddresses) {
-    const input = { address, channels: ["sms" as const, "mms" as const], transport: carrierName };
+  const phones = senderAddresses.map((address) => ({
+    address,
+    channels: ["sms" as const, "mms" as const],
+    transport: carrierName,
+  }));
+  const inbox = { address: "shop", channels: ["webchat" as const], transport: "webchat" };
+  const all = [...phones, inbox];
+  for (const input of all) {
+    const { address } = input;
     void clients
       .persist((engine) => engine.senders.create(input, { idempotencyKey: `sender-${address}` }))
       .then(() => made++);
   }
-  await clock.advanceUntil(() => made === senderAddresses.length);
+  await clock.advanceUntil(() => made === all.length);
 }
 
 const pauses = [

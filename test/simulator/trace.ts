@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export interface Entry {
   /** Milliseconds since the simulation began. */
   readonly at: number;
-  /** The ids of engines, messages and conversations that it is about. */
+  /** The ids of engines, messages, conversations and contacts that it is about. */
   readonly about: readonly string[];
   readonly says: string;
 }

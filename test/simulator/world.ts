@@ -6,12 +6,20 @@ import { type VirtualClock, virtualClock } from "../../src/testing/index.ts";
 import { LateStorage } from "../support/late-storage.ts";
 import { Carrier, type CarrierCall } from "./carrier.ts";
 import { Clients } from "./clients.ts";
+import { Desk } from "./desk.ts";
 import { Dice } from "./dice.ts";
 import { drawFaults, type Faults, noFaults } from "./faults.ts";
 import { Host } from "./host.ts";
 import type { Finding, Invariant, Watch } from "./invariant.ts";
 import type { Life } from "./life.ts";
+import { People } from "./people.ts";
+import { Registry } from "./registry.ts";
+import { Rule } from "./rule.ts";
+import { drawShape, type Shape } from "./shapes.ts";
+import { drawTerms, type Terms } from "./terms.ts";
 import { Trace } from "./trace.ts";
+import { Visitors } from "./visitors.ts";
+import { Words } from "./words.ts";
 
 /** Everything that one seed brings about: engines, the storage that they share, the carrier and the clients outside. */
 export class World {
@@ -28,6 +36,14 @@ export class World {
   readonly hosts: readonly Host[];
   readonly carrier: Carrier;
   readonly clients: Clients;
+  readonly shape: Shape;
+  readonly terms: Terms;
+  readonly people: People;
+  readonly words = new Words();
+  readonly registry = new Registry();
+  readonly desk: Desk;
+  readonly visitors: Visitors;
+  readonly rule: Rule;
   /** The engines' clocks differ. */
   readonly isSkewed: boolean;
   readonly canLookUp: boolean;
@@ -48,6 +64,9 @@ export class World {
     const start = this.clock.now();
     this.trace = new Trace(() => this.clock.now() - start);
     this.faults = drawFaults(this.dice);
+    this.shape = drawShape(this.dice);
+    this.terms = drawTerms(this.dice);
+    this.people = new People(this.shape.people);
     this.isSkewed = this.faults.skewMs > 0;
     this.storage = new LateStorage(this.ground);
     this.latestTurn = this.dice.between(0, 3);
@@ -56,6 +75,9 @@ export class World {
     this.echoes = this.dice.chance(0.5) ? this.dice.number() : 0;
     this.carrier = new Carrier(this);
     this.clients = new Clients(this);
+    this.desk = new Desk(this);
+    this.visitors = new Visitors(this);
+    this.rule = new Rule(this);
     this.hosts = Array.from({ length: this.dice.between(2, 3) }, (_, i) => new Host(this, i + 1));
     this.#watches = invariants.map(({ name, watch }) => ({ name, watch: watch(this) }));
   }
@@ -66,6 +88,7 @@ export class World {
   }
 
   committed(life: Life, writes: readonly Write[]): void {
+    this.registry.heed(writes);
     this.#each((watch) => watch.commit?.(life.name, writes));
   }
 
@@ -90,6 +113,7 @@ export class World {
     this.faults = noFaults;
     this.healing = true;
     this.trace.note([], "the faults stop");
+    this.visitors.cut();
   }
 
   /** An engine that takes calls. */

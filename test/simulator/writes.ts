@@ -15,7 +15,9 @@ function tell(write: Write): string | undefined {
   if (!("row" in write)) {
     return write.kind === "remove" && name === "jobs"
       ? `job ${text(write.key[0])} ${id(write.key[1])} gone`
-      : undefined;
+      : write.kind === "remove" && ["contacts", "conversations", "messages"].includes(name)
+        ? `${id(write.key[2])} gone`
+        : undefined;
   }
   const { row } = write;
   switch (name) {
@@ -25,6 +27,14 @@ function tell(write: Write): string | undefined {
       return `attempt ${text(row["number"])} of ${id(row["message_id"])} ${text(row["outcome"])}`;
     case "jobs":
       return `job ${text(row["kind"])} ${id(row["key"])} ${row["leased"] === true ? "leased" : "armed"}`;
+    case "contacts":
+      return row["merged_into"] === null ? `contact ${id(row["id"])}` : `${id(row["id"])} is ${id(row["merged_into"])}`;
+    case "contact_identities":
+      return `${text(row["address"])} of ${id(row["contact_id"])} ${text(row["consent"])}`;
+    case "conversations":
+      return `${id(row["id"])} of ${id(row["contact_id"])} ${text(row["status"])}, ${text(row["unread_count"])} unread`;
+    case "webchat_mail":
+      return `${id(row["message_id"])} is number ${text(row["number"])} for ${text(row["address"])}`;
     case "parked_receipts":
       return `a receipt for ${text(row["provider_message_id"])} parked`;
     case "idempotency_keys":

@@ -14,6 +14,7 @@ function some(world: World, fits: (order: Order) => boolean): { order: Order; id
 
 const canceler: Actor = {
   name: "canceler",
+  part: "changes",
   weight: 5,
   async act(world) {
     const { clients, dice } = world;
@@ -36,6 +37,7 @@ const cancelUnder =
 
 const editor: Actor = {
   name: "editor",
+  part: "changes",
   weight: 3,
   async act(world) {
     const { clients, dice, clock } = world;
@@ -46,7 +48,7 @@ const editor: Actor = {
     if (chosen === undefined) return;
     const { order, id } = chosen;
     const changes = dice.chance(0.5)
-      ? { body: `other words of order ${order.number}, edit ${order.edits.length + 1}` }
+      ? { body: `other words of order ${order.number}, ${world.words.draw()}` }
       : { send_at: new Date(clock.now() + dice.between(-5_000, 120_000)).toISOString() };
     const edit: Edit = { ...changes, state: "asked" };
     order.edits.push(edit);
@@ -60,6 +62,7 @@ const editor: Actor = {
 
 const redactor: Actor = {
   name: "redactor",
+  part: "changes",
   weight: 3,
   async act(world) {
     const { clients, dice } = world;

@@ -1,22 +1,25 @@
 import type { Actor } from "./actor.ts";
-import { people, senderAddresses } from "./senders.ts";
+import { senderAddresses } from "./senders.ts";
 
 const writer: Actor = {
   name: "writer",
+  part: "texting",
   weight: 4,
-  async act({ dice, carrier }) {
+  async act({ dice, carrier, people, words }) {
+    const hasPicture = dice.chance(0.2);
     carrier.bring({
-      channel: "sms",
-      from: dice.pick(people),
+      channel: hasPicture ? "mms" : "sms",
+      from: people.some(dice),
       to: dice.pick(senderAddresses),
-      body: `inbound words ${carrier.inbound.length + 1}`,
-      media: [],
+      body: `inbound words ${words.draw()}`,
+      media: hasPicture ? [{ url: `https://media.example/${words.draw()}`, content_type: "image/png" }] : [],
     });
   },
 };
 
 const crasher: Actor = {
   name: "crasher",
+  part: "faults",
   weight: 0.7,
   async act({ dice, hosts }) {
     dice.pick(hosts)?.crash("of itself");
@@ -25,6 +28,7 @@ const crasher: Actor = {
 
 const deployer: Actor = {
   name: "deployer",
+  part: "faults",
   weight: 0.7,
   async act({ dice, hosts }) {
     await dice.pick(hosts)?.stop();
@@ -34,6 +38,7 @@ const deployer: Actor = {
 /** An operator or NTP sets the clock. */
 const clockSetter: Actor = {
   name: "clock setter",
+  part: "faults",
   weight: 0.5,
   async act({ dice, clock, faults, trace }) {
     if (faults.skewMs === 0) return;

@@ -8,6 +8,7 @@ const looking = new WeakMap<World, Set<string>>();
 /** Looks at a message again and again: what was delivered never looks less so later. */
 const poller: Actor = {
   name: "poller",
+  part: "changes",
   weight: 6,
   async act(world) {
     const { dice, clients, clock } = world;
@@ -20,7 +21,8 @@ const poller: Actor = {
     let before = "queued";
     for (let looks = dice.between(1, 4); looks > 0; looks--) {
       const answer = await clients.ask((engine) => engine.messages.get(id));
-      if (answer.kind === "refused") {
+      const isErased = order?.message !== undefined && world.registry.isErased(order.message.contact_id);
+      if (answer.kind === "refused" && !isErased) {
         world.accuse(
           "what was acknowledged is there",
           [id],

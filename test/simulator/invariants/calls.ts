@@ -1,4 +1,10 @@
-import { attemptById } from "../../../src/domain/messages/rows.ts";
+import {
+  attemptById,
+  type AttemptRow,
+  attempts,
+  messageById,
+  timelineById,
+} from "../../../src/domain/messages/rows.ts";
 import type { CarrierCall } from "../carrier.ts";
 import type { Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";
@@ -37,15 +43,27 @@ export const atMostOnce: Invariant = {
 
 export const onRecord: Invariant = {
   name: "every call was on record before it was made",
-  watch: ({ ground }) => ({
-    *call({ attempt_id, number, message, engine }) {
-      const [row] = peek(ground, attemptById, [attempt_id]);
-      if (row === undefined || row.message_id !== message.message_id || row.number !== number) {
-        const says = `${engine} called the carrier with ${message.message_id}, attempt ${number}, which is not on record`;
-        yield { about: [message.message_id], says };
-      }
-    },
-  }),
+  watch: () => {
+    /** One that was erased since may still leave within its attempt's time. */
+    const recorded = new Map<string, AttemptRow>();
+    return {
+      commit(_engine, writes) {
+        for (const write of writes) {
+          if (write.collection !== attempts || write.kind !== "insert") continue;
+          const row = write.row as unknown as AttemptRow;
+          recorded.set(row.id, row);
+        }
+        return [];
+      },
+      *call({ attempt_id, number, message, engine }) {
+        const row = recorded.get(attempt_id);
+        if (row === undefined || row.message_id !== message.message_id || row.number !== number) {
+          const says = `${engine} called the carrier with ${message.message_id}, attempt ${number}, which is not on record`;
+          yield { about: [message.message_id], says };
+        }
+      },
+    };
+  },
 };
 
 /** How far an engine may be behind when it calls: stalls, its clock, and steps of the clock. */
@@ -71,7 +89,12 @@ export const inItsTime: Invariant = {
           says: `${message_id} was to go out at ${iso(earliest)} and went at ${iso(clock.now())}`,
         };
       }
-      const last = Math.max(created, ...times) + ttl_seconds * 1_000;
+      const [row] = peek(ground, messageById, [attempt.account_id, attempt.mode, message_id]);
+      // A message that a policy put off has the more time for it.
+      const putOff = peek(ground, timelineById, [attempt.account_id, attempt.mode, message_id]).some(
+        ({ entry }) => entry?.type === "policy" && entry.verdict === "defer",
+      );
+      const last = putOff ? (row?.expires_at ?? Infinity) : Math.max(created, ...times) + ttl_seconds * 1_000;
       if (attempt.started_at > last + blur || clock.now() > last + blur + slackMs) {
         yield {
           about: [message_id],

@@ -1,11 +1,20 @@
 import type { Invariant } from "../invariant.ts";
 import { asAsked, atMostOnce, cancelOrSend, inItsTime, onRecord } from "./calls.ts";
+import { confirmedOnce, leftAlone } from "./consents.ts";
+import { nothingLeft, nothingSaid, nothingSent } from "./erasures.ts";
 import { connectedEvents, countedUsage, wholeTimeline } from "./events.ts";
 import { holderAlone } from "./holder.ts";
+import { plainInbox } from "./inbox.ts";
+import { rightMailbox, seenOnce } from "./mailboxes.ts";
+import { moods } from "./moods.ts";
 import { inOrder } from "./order.ts";
-import { acknowledged, oneInbound, oneKeyOneMessage, onePerson, sequences } from "./records.ts";
-import { neverForgotten } from "./waiting.ts";
+import { lastHeard, mergesAnswered, noOrphans, onePerson } from "./people.ts";
+import { acknowledged, oneInbound, oneKeyOneMessage } from "./records.ts";
+import { quiet, ruled } from "./rules.ts";
 import { joinOfEvidence, receiptsKept } from "./status.ts";
+import { sequences, snoozes, unread } from "./threads.ts";
+import { conversationEvents } from "./tidings.ts";
+import { neverForgotten } from "./waiting.ts";
 
 /** Judged by those who see it: clients, hosts, and the wait for rest. */
 const elsewhere = ["one key, one answer", "everything comes to rest", "no surprises", "clean stop"];
@@ -23,11 +32,28 @@ export const invariants: readonly Invariant[] = [
   inOrder,
   neverForgotten,
   sequences,
+  unread,
+  snoozes,
   onePerson,
+  noOrphans,
+  lastHeard,
+  mergesAnswered,
+  nothingLeft,
+  nothingSaid,
+  nothingSent,
+  leftAlone,
+  confirmedOnce,
+  plainInbox,
+  seenOnce,
+  rightMailbox,
+  moods,
+  ruled,
+  quiet,
   oneInbound,
   joinOfEvidence,
   receiptsKept,
   connectedEvents,
+  conversationEvents,
   wholeTimeline,
   countedUsage,
   ...elsewhere.map((name) => ({ name, watch: () => ({}) })),

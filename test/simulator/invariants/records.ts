@@ -1,25 +1,25 @@
-import { contacts, identities } from "../../../src/domain/contacts/rows.ts";
-import { conversations } from "../../../src/domain/conversations/rows.ts";
-import { messages } from "../../../src/domain/messages/rows.ts";
+import { messageById, messages, type MessageRow } from "../../../src/domain/messages/rows.ts";
 import type { Order } from "../clients.ts";
 import type { Breach, Invariant } from "../invariant.ts";
-import { allOf } from "../rows.ts";
+import { allOf, peek } from "../rows.ts";
 
 export const acknowledged: Invariant = {
   name: "what was acknowledged is there",
-  watch: ({ clients }) => ({
+  watch: ({ clients, registry }) => ({
     async end() {
       const breaches: Breach[] = [];
       for (const order of clients.orders) {
         if (order.message === undefined) continue;
         const { id, to, from, contact_id, conversation_id, created_at } = order.message;
         const answer = await clients.ask((engine) => engine.messages.get(id));
+        if (registry.isErased(contact_id)) continue;
         if (answer.kind !== "done") {
           breaches.push({ about: [id], says: `order ${order.number} was acknowledged as ${id}, which can't be found` });
           continue;
         }
         const now = answer.value;
-        const expected = { to, from, contact_id, conversation_id, created_at, body: bodyOf(order) };
+        const whose = registry.now(contact_id);
+        const expected = { to, from, contact_id: whose, conversation_id, created_at, body: bodyOf(order) };
         const found = Object.fromEntries(
           Object.keys(expected).map((name) => [name, Reflect.get(now, name) as unknown]),
         );
@@ -47,7 +47,9 @@ export const oneKeyOneMessage: Invariant = {
   name: "one order makes at most one message",
   watch: ({ clients, ground }) => ({
     async end() {
-      const outbound = allOf(ground, messages).filter(({ direction }) => direction === "outbound");
+      const outbound = allOf(ground, messages).filter(
+        ({ author_type }) => author_type === "api" || author_type === "human",
+      );
       const ids = new Map<string, number>();
       const known = new Set(clients.orders.flatMap(({ message }) => message?.id ?? []));
       const strangers: Breach[] = [];
@@ -69,67 +71,43 @@ export const oneKeyOneMessage: Invariant = {
   }),
 };
 
-export const sequences: Invariant = {
-  name: "a conversation's places are 1, 2, 3 without gap or double",
-  watch: ({ ground }) => ({
-    async end() {
-      const all = allOf(ground, messages);
-      return allOf(ground, conversations).flatMap(({ id, message_count }) => {
-        const places = all.filter(({ conversation_id }) => conversation_id === id).map(({ sequence }) => sequence);
-        places.sort((a, b) => a - b);
-        const right = places.length === message_count && places.every((place, i) => place === i + 1);
-        return right
-          ? []
-          : [{ about: [id], says: `conversation ${id} counts ${message_count} and has places ${places.join(", ")}` }];
-      });
-    },
-  }),
-};
-
-export const onePerson: Invariant = {
-  name: "one contact for an address, one active conversation with it",
-  watch: ({ ground }) => ({
-    async end() {
-      const double = (what: string, names: readonly string[]): Breach[] =>
-        names
-          .filter((name, i) => names.indexOf(name) !== i)
-          .map((name) => ({ about: [], says: `${what} ${name} twice` }));
-      const active = allOf(ground, conversations).filter(({ status }) => status !== "closed");
-      const phones = allOf(ground, contacts).map(({ phone }) => phone ?? "no phone");
-      const owners = new Set(allOf(ground, identities).map(({ contact_id }) => contact_id));
-      const lone = allOf(ground, contacts).filter(({ id }) => !owners.has(id));
-      return [
-        ...double(
-          "an active conversation of",
-          active.map(({ contact_id, medium }) => `${contact_id} on ${medium}`),
-        ),
-        ...double("a contact with", phones),
-        ...lone.map(({ id }) => ({ about: [id], says: `contact ${id} has no address` })),
-      ];
-    },
-  }),
-};
-
 export const oneInbound: Invariant = {
   name: "an inbound message makes one message",
-  watch: ({ carrier, clients, ground }) => ({
-    async end() {
-      const inbound = allOf(ground, messages).filter(({ direction }) => direction === "inbound");
-      return carrier.inbound.flatMap(({ message: { provider_message_id, body, from } }) => {
-        const made = inbound.filter((each) => each.provider_message_id === provider_message_id);
-        const [one] = made;
-        if (made.length !== 1 || one === undefined) {
-          return [{ about: made.map(({ id }) => id), says: `${provider_message_id} made ${made.length} messages` }];
+  watch: ({ carrier, clients, ground, registry }) => {
+    const made = new Map<string, MessageRow[]>();
+    return {
+      *commit(engine, writes) {
+        for (const write of writes) {
+          if (write.collection !== messages || write.kind !== "insert") continue;
+          const row = write.row as unknown as MessageRow;
+          if (row.direction !== "inbound") continue;
+          const under = row.provider_message_id ?? "";
+          const before = made.get(under) ?? [];
+          made.set(under, [...before, row]);
+          const [first] = before;
+          if (first !== undefined) {
+            yield {
+              about: [first.id, row.id],
+              says: `${engine} made ${row.id} of ${under}, which is ${first.id} already`,
+            };
+          }
         }
-        const expected = clients.redactedInbound.has(one.id) ? null : body;
-        if (one.body === expected && one.from === from) return [];
-        return [
-          {
-            about: [one.id],
-            says: `${provider_message_id} says "${one.body ?? "nothing"}" and not "${expected ?? "nothing"}"`,
-          },
-        ];
-      });
-    },
-  }),
+      },
+      async end() {
+        return carrier.inbound.flatMap(({ message: { provider_message_id, body, from } }) => {
+          const [first] = made.get(provider_message_id) ?? [];
+          if (first === undefined) return [{ about: [], says: `${provider_message_id} made no message` }];
+          const { id, contact_id } = first;
+          const [one] = peek(ground, messageById, [first.account_id, first.mode, id]);
+          if (one === undefined) {
+            return registry.isErased(contact_id) ? [] : [{ about: [id], says: `${id}, of ${contact_id}, is gone` }];
+          }
+          const expected = clients.redactedInbound.has(id) ? null : body;
+          if (one.body === expected && one.from === from) return [];
+          const says = `${provider_message_id} says "${one.body ?? "nothing"}" and not "${expected ?? "nothing"}"`;
+          return [{ about: [id], says }];
+        });
+      },
+    };
+  },
 };

@@ -10,7 +10,9 @@ export const joinOfEvidence: Invariant = {
   name: "status is the join of all evidence",
   watch: (world) => ({
     async end() {
-      const outbound = allOf(world.ground, messages).filter(({ direction }) => direction === "outbound");
+      const outbound = allOf(world.ground, messages).filter(
+        ({ direction, channel }) => direction === "outbound" && channel !== "webchat",
+      );
       return outbound.flatMap(({ id, status, delivered_at }): Breach[] => {
         const breach = (says: string): Breach[] => [{ about: [id], says: `${id} is ${status}: ${says}` }];
         const calls = world.carrier.callsOf(id).filter(({ provider_message_id }) => provider_message_id !== null);
@@ -64,8 +66,10 @@ export const receiptsKept: Invariant = {
   watch: (world) => ({
     async end() {
       const breaches: Breach[] = [];
+      const there = new Set<string>(allOf(world.ground, messages).map(({ id }) => id));
       for (const { message, receipts } of world.carrier.calls) {
         const id = message.message_id;
+        if (!there.has(id)) continue;
         const taken = receipts.filter((each) => each.heard && isKnown(world, id, each));
         if (taken.length === 0) continue;
         const answer = await world.clients.ask((engine) => engine.messages.timeline(id));

@@ -1,0 +1,82 @@
+import type { CommandOptions } from "../../src/account-handle.ts";
+import type { MessagingEngine } from "../../src/index.ts";
+import type { Answer } from "./clients.ts";
+import type { World } from "./world.ts";
+
+/** One thing that an operator asks of an engine; it goes in with the options, under whose key it can be asked again. */
+export type Errand<T> = (engine: MessagingEngine, options: CommandOptions) => Promise<T>;
+
+export interface Merge {
+  readonly survivor: string;
+  readonly other: string;
+}
+
+/** What was asked of and not answered yet; and of which there was no answer, for that may come to be at any time. */
+class Underway {
+  readonly #asked = new Map<string, number>();
+
+  begin(id: string): void {
+    this.#asked.set(id, (this.#asked.get(id) ?? 0) + 1);
+  }
+
+  end(id: string): void {
+    this.#asked.set(id, (this.#asked.get(id) ?? 0) - 1);
+  }
+
+  has(id: string): boolean {
+    return (this.#asked.get(id) ?? 0) > 0;
+  }
+}
+
+/** What the host's people have asked for, kept outside the engines. */
+export class Desk {
+  /** Conversations that somebody is marking read. */
+  readonly reading = new Underway();
+  /** Conversations that somebody is opening by hand. */
+  readonly opening = new Underway();
+  /** Contacts that somebody wanted erased. */
+  readonly erasures = new Set<string>();
+  /** Those of which it was answered that they are, and merges that were answered, in the order of the answers. */
+  readonly erased: string[] = [];
+  readonly merged: Merge[] = [];
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Asks until there is an answer, or once and never mind. `contact_id` is whose matter it is. */
+  async run<T>(says: string, contact_id: string, errand: Errand<T>): Promise<Answer<T>> {
+    const { clients, dice, trace } = this.#world;
+    const about = says.match(/\b(?:ct|conv)_[0-9A-Z]{26}\b/g) ?? [];
+    trace.note(about, `operator: ${says}`);
+    const answer = dice.chance(0.75) ? await this.#insist(errand) : await clients.ask((engine) => errand(engine, {}));
+    trace.note(about, `operator: ${says}: ${answer.kind === "refused" ? answer.code : answer.kind}`);
+    if (answer.kind === "refused") this.#judge(says, contact_id, answer.code);
+    return answer;
+  }
+
+  #insist<T>(errand: Errand<T>): Promise<Answer<T>> {
+    const { clients } = this.#world;
+    const idempotencyKey = clients.drawKey();
+    return clients.persist((engine) => errand(engine, { idempotencyKey }));
+  }
+
+  #judge(says: string, contact_id: string, code: string): void {
+    if (code === "not_found" && !this.#world.registry.isErased(contact_id)) {
+      this.#world.accuse("what was acknowledged is there", [contact_id], `${says} was answered ${code}`);
+    } else if (!expected.has(code)) {
+      this.#world.accuse("no surprises", [contact_id], `${says} was answered ${code}`);
+    }
+  }
+}
+
+/** What may become of a request while others work on the same. */
+const expected = new Set([
+  "not_found",
+  "erased",
+  "conflict",
+  "validation_failed",
+  "recipient_opted_out",
+  "policy_denied",
+]);

@@ -1,0 +1,61 @@
+import { labels } from "../actors/operators.ts";
+import { conversations, type ConversationRow } from "../../../src/domain/conversations/rows.ts";
+import type { ListConversations } from "../../../src/domain/conversations/types.ts";
+import type { MessagingEngine } from "../../../src/index.ts";
+import type { Breach, Invariant } from "../invariant.ts";
+import { allOf } from "../rows.ts";
+
+interface View {
+  readonly filters: ListConversations;
+  readonly shows: (row: ConversationRow) => boolean;
+}
+
+const views: readonly View[] = [
+  { filters: {}, shows: () => true },
+  ...(["open", "closed"] as const).map((status) => ({
+    filters: { status },
+    shows: (row: ConversationRow) => row.status === status,
+  })),
+  ...(["human", "queue", "ai", "none"] as const).map((handler) => ({
+    filters: { handler },
+    shows: (row: ConversationRow) => row.handler === handler,
+  })),
+  { filters: { assignee: "ann" }, shows: ({ assignee_id }) => assignee_id === "ann" },
+  { filters: { unread: true }, shows: ({ unread_count }) => unread_count > 0 },
+  { filters: { unread: false, status: "open" }, shows: (row) => row.unread_count === 0 && row.status === "open" },
+  { filters: { opt_out_suspected: true }, shows: ({ opt_out_suspected }) => opt_out_suspected === true },
+  { filters: { channel: "webchat" }, shows: ({ medium }) => medium === "webchat" },
+  ...labels.map((label) => ({ filters: { label }, shows: (row: ConversationRow) => row.labels.includes(label) })),
+];
+
+/** A walk through all pages, each so short that there are several. */
+async function walk(engine: MessagingEngine, filters: ListConversations): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await engine.conversations.list({ ...filters, limit: 3, ...(cursor === undefined ? {} : { cursor }) });
+    ids.push(...page.data.map(({ id }) => id));
+    if (page.next_cursor === null) return ids;
+    cursor = page.next_cursor;
+  }
+}
+
+export const plainInbox: Invariant = {
+  name: "the inbox is a plain sort",
+  watch: ({ ground, clients }) => ({
+    async end() {
+      const breaches: Breach[] = [];
+      const newestFirst = (a: ConversationRow, b: ConversationRow): number =>
+        b.last_activity_at - a.last_activity_at || (a.id < b.id ? 1 : -1);
+      const sorted = allOf(ground, conversations).toSorted(newestFirst);
+      for (const { filters, shows } of views) {
+        const expected = sorted.filter(shows).map(({ id }) => id);
+        const answer = await clients.ask((engine) => walk(engine, filters));
+        const found = answer.kind === "done" ? answer.value : [answer.kind];
+        if (found.join() === expected.join()) continue;
+        const says = `the inbox with ${JSON.stringify(filters)} shows ${found.join(", ")} and not ${expected.join(", ")}`;
+        breaches.push({ about: [...found, ...expected], says });
+      }
+      return breaches;
+    },
+  }),
+};
