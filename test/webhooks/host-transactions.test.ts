@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { storages } from "../support/storages.ts";
+import { webhookWorld } from "./world.ts";
+
+const soonMs = 6_000;
+
+it("holds up nobody's deliveries while it is open; its own go out in their order when it is committed", async () => {
+  const open = storages.find(({ name }) => name === "PostgreSQL")?.open;
+  if (open === undefined) throw new Error("no PostgreSQL");
+  const world = await webhookWorld(open());
+  const { clock, receivers, desk } = world;
+  const [any, ordered] = [await world.hook("any"), await world.hook("ordered", undefined, { ordering: "fifo" })];
+  // It is sent all of it later: by then only the order of the commits tells what came first.
+  const kept = await world.hook("kept", undefined, { ordering: "fifo" });
+  await desk.webhooks.update(kept.id, { status: "paused" });
+  const engine = await world.start();
+  const seenBy = (url: string): string[] => receivers.seen.filter((each) => each.url === url).map(({ id }) => id);
+
+  const [written, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const own: string[] = [];
+  const transaction = engine.transaction(async (tx) => {
+    for (let i = 0; i < 3; i++) own.push((await engine.sandbox.event({ type: "message.received" }, { tx })).id);
+    written.resolve();
+    await finished.promise;
+  });
+  await written.promise;
+  await clock.advance(1_000);
+  const meanwhile = await world.tell(3);
+  await clock.advance(soonMs);
+  expect(seenBy(any.url).toSorted()).toEqual(meanwhile.toSorted());
+  expect(seenBy(ordered.url)).toEqual(meanwhile);
+  // Webhooks that have deliveries in it can be changed meanwhile.
+  await desk.webhooks.update(ordered.id, { description: "ours" });
+  finished.resolve();
+  await transaction;
+  await clock.advance(soonMs);
+  const after = await world.tell(1);
+  await clock.advance(soonMs);
+  expect(seenBy(any.url).toSorted()).toEqual([...meanwhile, ...own, ...after].toSorted());
+  expect(seenBy(ordered.url)).toEqual([...meanwhile, ...own, ...after]);
+
+  await desk.webhooks.update(kept.id, { status: "enabled" });
+  await clock.advance(soonMs);
+  expect(seenBy(kept.url)).toEqual([...meanwhile, ...own, ...after]);
+
+  // What is rolled back was never there.
+  const failing = engine.transaction(async (tx) => {
+    await engine.sandbox.event({ type: "message.received" }, { tx });
+    throw new Error("no");
+  });
+  await expect(failing).rejects.toThrow("no");
+  await clock.advance(soonMs);
+  expect(receivers.seen).toHaveLength(21);
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { storages } from "../support/storages.ts";
+import type { Behaviour } from "./receivers.ts";
+import { type WebhookWorld, webhookWorld } from "./world.ts";
+
+const [memory] = storages;
+if (memory === undefined) throw new Error("no storage");
+const { open } = memory;
+
+const hangs: Behaviour = () => ({ after: Infinity });
+const soonMs = 6_000;
+
+/** How long after its event each request came to a receiver. */
+function latencies({ receivers }: WebhookWorld, to: string, told: ReadonlyMap<string, number>): number[] {
+  return receivers.seen
+    .filter(({ url, id }) => url === `https://${to}.example/hook` && told.has(id))
+    .map(({ id, at }) => at - (told.get(id) ?? 0));
+}
+
+async function tellEach(world: WebhookWorld, count: number, everyMs: number): Promise<Map<string, number>> {
+  const told = new Map<string, number>();
+  for (let i = 0; i < count; i++) {
+    const [id = ""] = await world.tell();
+    told.set(id, world.clock.now());
+    await world.clock.advance(everyMs);
+  }
+  return told;
+}
+
+describe("a webhook that answers", () => {
+  it("is told at once beside hundreds that never answer", async () => {
+    const world = await webhookWorld(open());
+    await world.hook("healthy");
+    await world.crowd(990, hangs);
+    await world.start();
+    await tellEach(world, 1, 10_000);
+    const waits = latencies(world, "healthy", await tellEach(world, 3, 500));
+    expect(waits).toHaveLength(3);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(10);
+    // A new one has to show that it answers first, and comes to that among all those that don't.
+    await world.hook("new");
+    const since = world.clock.now();
+    await world.tell();
+    await world.clock.advanceUntil(() => world.receivers.seen.some(({ url }) => url === "https://new.example/hook"));
+    expect(world.clock.now() - since).toBeLessThan(60_000);
+    await world.clock.advance(100);
+    const later = latencies(world, "new", await tellEach(world, 2, 500));
+    expect(later).toHaveLength(2);
+    expect(Math.max(...later)).toBeLessThanOrEqual(10);
+  }, 120_000);
+
+  it("waits no more than a moment when hundreds that used to answer hang all at once", async () => {
+    const world = await webhookWorld(open());
+    let areDown = false;
+    await world.hook("healthy");
+    await world.crowd(600, () => (areDown ? { after: Infinity } : {}));
+    await world.start();
+    await tellEach(world, 1, 8_000);
+    areDown = true;
+    const waits = latencies(world, "healthy", await tellEach(world, 6, 1_000));
+    expect(waits).toHaveLength(6);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(2_000);
+    expect(waits.slice(3).every((wait) => wait <= 10)).toBe(true);
+  }, 60_000);
+
+  it("gets its one event at once beside one that is owed hundreds", async () => {
+    const world = await webhookWorld(open());
+    const { clock, desk, receivers } = world;
+    const busy = await world.hook("busy", () => ({ after: 100 }));
+    await desk.webhooks.update(busy.id, { status: "paused" });
+    await world.tell(400);
+    await world.hook("healthy");
+    await Promise.all([world.start(), world.start()]);
+    await clock.advance(soonMs);
+    await desk.webhooks.update(busy.id, { status: "enabled" });
+    await clock.advance(1_000);
+    expect(receivers.busy.get(busy.url)).toBe(8);
+    const waits = latencies(world, "healthy", await tellEach(world, 3, 200));
+    expect(Math.max(...waits)).toBeLessThanOrEqual(10);
+    await clock.advanceUntil(async () => (await world.deliveries()).every(({ status }) => status === "succeeded"));
+    expect(receivers.seen).toHaveLength(400 + 3 + 3);
+    expect([receivers.busiest.get(busy.url), receivers.overlaps]).toEqual([8, []]);
+  });
+});

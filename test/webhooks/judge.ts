@@ -1,0 +1,73 @@
+/** What holds of every webhook at any time, whatever happens. */
+import { expect } from "vitest";
+import type { DeliveryAttemptRow, DeliveryRow } from "../../src/domain/webhooks/rows.ts";
+import { delays, mostAttempts } from "../../src/domain/webhooks/schedule.ts";
+import { isGenuine, type Seen } from "./receivers.ts";
+import type { WebhookWorld } from "./world.ts";
+
+export interface Facts {
+  /** Requests that were under way when an engine crashed or stopped in haste: nobody wrote down what came of them. */
+  readonly cutOff: number;
+  /** What a webhook signed with at a time. */
+  readonly secretsAt: (url: string, at: number) => readonly string[];
+  /** Events whose webhooks are gone, and their deliveries with them. */
+  readonly deleted?: ReadonlySet<string>;
+}
+
+export async function judge(world: WebhookWorld, { cutOff, secretsAt, deleted = new Set() }: Facts): Promise<void> {
+  const { receivers } = world;
+  const [rows, attempts, hooks] = await Promise.all([world.deliveries(), world.attempts(), world.webhooks()]);
+  const urls = new Map(hooks.map(({ id, url }) => [id, url]));
+  expect(receivers.overlaps).toEqual([]);
+  for (const request of receivers.seen) judgeRequest(request, secretsAt(request.url, request.at));
+  for (const delivery of rows) {
+    const seen = receivers.seen.filter(
+      ({ url, id }) => id === delivery.event_id && url === urls.get(delivery.webhook_id),
+    );
+    const made = attempts.filter(({ delivery_id }) => delivery_id === delivery.id);
+    expect(new Set(seen.map(({ body }) => body)).size).toBeLessThanOrEqual(1);
+    for (const { body } of seen) expect(body).toBe(delivery.body);
+    for (const { started_at } of made) expect(seen.some(({ at }) => at === started_at)).toBe(true);
+    judgeDelivery(world, delivery, made, seen);
+  }
+  const kept = receivers.seen.filter(({ id }) => !deleted.has(id));
+  const unwritten = kept.length - [...receivers.busy.values()].reduce((sum, n) => sum + n, 0) - attempts.length;
+  expect(unwritten).toBeGreaterThanOrEqual(0);
+  expect(unwritten).toBeLessThanOrEqual(cutOff);
+}
+
+function judgeRequest(request: Seen, secrets: readonly string[]): void {
+  expect(request.headers["webhook-timestamp"]).toBe(String(Math.floor(request.at / 1_000)));
+  const signatures = (request.headers["webhook-signature"] ?? "").split(" ");
+  expect(signatures).toHaveLength(secrets.length);
+  for (const secret of secrets) expect(isGenuine(request, secret)).toBe(true);
+}
+
+function judgeDelivery(
+  { steps }: WebhookWorld,
+  { attempts, history, status }: DeliveryRow,
+  made: readonly DeliveryAttemptRow[],
+  seen: readonly Seen[],
+): void {
+  expect(made.map(({ number }) => number)).toEqual(made.map((_, i) => i + 1));
+  expect(attempts).toBe(made.length);
+  const automatic = made.filter(({ manual }) => !manual);
+  expect(automatic.length).toBe(history.length);
+  expect(automatic.length).toBeLessThanOrEqual(mostAttempts);
+  const last = made.findIndex(({ status_code: code, manual }) => isGood(code) || (code === 410 && !manual));
+  if (last !== -1) expect(made.slice(last + 1).every(({ manual }) => manual)).toBe(true);
+  if (made.some(({ status_code: code }) => isGood(code))) expect(status).toBe("succeeded");
+  for (const [i, { started_at }] of automatic.entries()) {
+    const [before, now] = [automatic[i - 1]?.started_at, started_at].map((at) =>
+      seen.findLast((each) => each.at === at),
+    );
+    if (before === undefined || now === undefined) continue;
+    const ended = before.elapsed + before.after;
+    const setOn = steps
+      .filter(({ elapsed, ms }) => ms > 0 && elapsed >= ended && elapsed <= now.elapsed)
+      .reduce((sum, { ms }) => sum + ms, 0);
+    expect(now.elapsed - ended + setOn).toBeGreaterThanOrEqual(delays[i - 1] ?? Infinity);
+  }
+}
+
+const isGood = (code: number | null): boolean => code !== null && code >= 200 && code < 300;

@@ -1,0 +1,213 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { mostAttempts } from "../../src/domain/webhooks/schedule.ts";
+import { storages } from "../support/storages.ts";
+import { judge } from "./judge.ts";
+import { type Process, startProcess } from "./process.ts";
+import type { Answer } from "./receivers.ts";
+import { type WebhookWorld, webhookWorld } from "./world.ts";
+
+const url = "https://a.example/hook";
+const hourMs = 3_600_000;
+
+interface Secret {
+  readonly text: string;
+  readonly from: number;
+  /** When it ends. */
+  until: number;
+}
+
+/** What is known of a webhook from outside. */
+class Model {
+  id = "";
+  status: "enabled" | "paused" = "enabled";
+  /** The receiver has said that it is gone since it was enabled. */
+  saidGone = false;
+  answers: readonly Answer[] = [];
+  told: string[] = [];
+  readonly secrets: Secret[] = [];
+  /** Events for webhooks that were deleted, and requests that they got. */
+  readonly gone = new Set<string>();
+  requestsGone = 0;
+  deletedAt = 0;
+  cutOff = 0;
+
+  secretsAt(at: number): string[] {
+    return this.secrets.filter(({ from, until }) => from <= at && at < until).map(({ text }) => text);
+  }
+}
+
+interface Real {
+  readonly world: WebhookWorld;
+  process: Process;
+  readonly model: Model;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+function command(
+  name: string,
+  run: (model: Model, real: Real) => Promise<unknown>,
+  can?: (model: Model) => boolean,
+): Command {
+  return {
+    check: (model) => can?.(model) ?? true,
+    async run(model, real) {
+      await run(model, real);
+      const { status } = await real.world.desk.webhooks.get(model.id);
+      if (model.saidGone) expect(["disabled", model.status]).toContain(status);
+      else expect(status).toBe(model.status);
+    },
+    toString: () => name,
+  };
+}
+
+/** To a time at which nothing was sent yet: what is sent then is sent after what changes now. */
+async function toFreshTime({ clock, receivers }: WebhookWorld): Promise<void> {
+  do await clock.advance(1);
+  while (receivers.seen.some(({ at }) => at === clock.now()));
+}
+
+async function create(model: Model, { world }: Real): Promise<void> {
+  const made = await world.hook("a", (_, n) => {
+    const answer = model.answers[n % Math.max(1, model.answers.length)] ?? {};
+    if (answer.status === 410) model.saidGone = true;
+    return answer;
+  });
+  model.id = made.id;
+  model.secrets.push({ text: made.secret ?? "", from: world.clock.now(), until: Infinity });
+}
+
+const answer: fc.Arbitrary<Answer> = fc.record({
+  status: fc.constantFrom(200, 200, 200, 307, 400, 410, 429, 500, 503),
+  headers: fc.constantFrom<Readonly<Record<string, string>>>({}, { "retry-after": "3600" }, { "retry-after": "0" }),
+  after: fc.constantFrom(0, 5, 900, 14_000, Infinity),
+});
+
+const enable = command("enable", async (model, { world }) => {
+  await world.desk.webhooks.update(model.id, { status: "enabled" });
+  model.status = "enabled";
+  model.saidGone = false;
+});
+
+const commands: fc.Arbitrary<Command>[] = [
+  fc
+    .integer({ min: 1, max: 5 })
+    .map((count) =>
+      command(`tell ${count}`, async (model, { world }) => model.told.push(...(await world.tell(count)))),
+    ),
+  fc.array(answer, { minLength: 1, maxLength: 6 }).map((answers) =>
+    command(`answer ${JSON.stringify(answers)}`, async (model) => {
+      model.answers = answers;
+    }),
+  ),
+  fc
+    .constantFrom(1, 900, 6_000, 70_000, 700_000, 2.2 * hourMs, 18 * hourMs, 40 * hourMs)
+    .map((ms) => command(`pass ${ms}`, (_, { world }) => world.pass(ms))),
+  fc.constant(
+    command("pause", async (model, { world }) => {
+      await world.desk.webhooks.update(model.id, { status: "paused" });
+      model.status = "paused";
+      model.saidGone = false;
+    }),
+  ),
+  fc.constant(enable),
+  fc.nat().map((n) =>
+    command(`redeliver ${n}`, async (model, { world }) => {
+      const { data } = await world.desk.webhooks.deliveries(model.id, { limit: 100 });
+      const delivery = data[n % Math.max(1, data.length)];
+      if (delivery !== undefined) await world.desk.webhooks.redeliver(model.id, delivery.id);
+    }),
+  ),
+  fc.constantFrom(0, hourMs, 30 * hourMs).map((ago) =>
+    command(`recover ${ago}`, async (model, { world }) => {
+      await world.desk.webhooks.recover(model.id, { since: new Date(world.clock.now() - ago).toISOString() });
+    }),
+  ),
+  fc.constantFrom(0, 3_600, 86_400).map((grace_seconds) =>
+    command(`rotate ${grace_seconds}`, async (model, { world }) => {
+      await toFreshTime(world);
+      const { secret } = await world.desk.webhooks.rotateSecret(model.id, { grace_seconds });
+      const now = world.clock.now();
+      const [last, ...older] = model.secrets.toReversed();
+      for (const each of older) each.until = Math.min(each.until, now);
+      if (last !== undefined) last.until = now + grace_seconds * 1_000;
+      model.secrets.push({ text: secret ?? "", from: now, until: Infinity });
+    }),
+  ),
+  fc.constant(
+    command("delete", async (model, real) => {
+      const { world } = real;
+      await world.idle();
+      await toFreshTime(world);
+      await world.desk.webhooks.remove(model.id);
+      for (const id of model.told) model.gone.add(id);
+      model.told = [];
+      model.requestsGone = world.receivers.seen.length;
+      model.deletedAt = world.clock.now();
+      for (const each of model.secrets) each.until = Math.min(each.until, model.deletedAt);
+      Object.assign(model, { status: "enabled", saidGone: false });
+      await create(model, real);
+    }),
+  ),
+  fc.constantFrom("crash" as const, "haste" as const, "stop" as const).map((how) =>
+    command(how, async (model, real) => {
+      if (how === "crash") await real.process.crash();
+      else await real.process.stop(how === "haste");
+      model.cutOff += real.process.cutOff();
+      real.process = await startProcess(real.world);
+    }),
+  ),
+  fc
+    .integer({ min: 1, max: 3 })
+    .map((commits) => command(`lose ${commits}`, async (_, real) => real.process.lose(commits))),
+];
+
+/** All that ought to come to an end has: delivered, or failed with all its attempts, or parked. */
+async function judgeEnds(model: Model, { world }: Real, isParked: boolean): Promise<void> {
+  const rows = await world.deliveries();
+  const { data: open } = await world.desk.webhooks.deliveries(model.id, { status: isParked ? "pending" : "parked" });
+  expect(open).toEqual([]);
+  expect(rows.map(({ event_id }) => event_id)).toEqual(model.told);
+  const attempts = await world.attempts();
+  for (const { id, status, history, manual_at, next_attempt_at } of rows) {
+    expect(manual_at).toBe(null);
+    expect(next_attempt_at === null).toBe(status !== "pending");
+    const saidGone = attempts.some(({ delivery_id, status_code }) => delivery_id === id && status_code === 410);
+    if (status === "failed") expect(history.length === mostAttempts || saidGone).toBe(true);
+    else expect(isParked ? ["succeeded", "pending"] : ["succeeded"]).toContain(status);
+  }
+  // Nothing more was sent for what was deleted.
+  const late = world.receivers.seen.slice(model.requestsGone).filter(({ id }) => model.gone.has(id));
+  expect(late).toEqual([]);
+}
+
+it("delivers each event, or fails with all its attempts, or parks it, whatever receivers and operators do", async () => {
+  const [memory] = storages;
+  if (memory === undefined) throw new Error("no storage");
+  await fc.assert(
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 30, size: "+1" }), async (steps) => {
+      const world = await webhookWorld(memory.open());
+      const model = new Model();
+      const real: Real = { world, process: await startProcess(world), model };
+      await create(model, real);
+      await fc.asyncModelRun(() => ({ model, real }), steps);
+
+      model.answers = [];
+      for (const hours of [1, 19]) await world.pass(hours * hourMs);
+      const { status } = await world.desk.webhooks.get(model.id);
+      await judgeEnds(model, real, status !== "enabled");
+      await enable.run(model, real);
+      await world.pass(19 * hourMs);
+      await judgeEnds(model, real, false);
+      await real.process.crash();
+      await judge(world, {
+        cutOff: model.cutOff,
+        secretsAt: (_, at) => model.secretsAt(at),
+        deleted: model.gone,
+      });
+      expect(world.receivers.busiest.get(url) ?? 0).toBeLessThanOrEqual(8);
+    }),
+    { numRuns: 30, endOnFailure: true },
+  );
+}, 60_000);

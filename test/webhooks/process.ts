@@ -1,0 +1,85 @@
+/** An engine as a process: it can crash, and then neither its storage nor its requests go on. */
+import { TidingsError } from "../../src/errors.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { HttpClient } from "../../src/ports/http-client.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { over } from "../support/over.ts";
+import { stopped } from "../support/world.ts";
+import type { WebhookWorld } from "./world.ts";
+
+export interface Process {
+  readonly engine: MessagingEngine;
+  /** Its requests that it gave up, or did not live to see answered. */
+  readonly cutOff: () => number;
+  crash(): Promise<void>;
+  /** Its next commits are made, and it doesn't hear of that. */
+  lose(commits: number): void;
+  stop(haste: boolean): Promise<void>;
+}
+
+export async function startProcess(world: WebhookWorld): Promise<Process> {
+  const gone = new AbortController();
+  let losing = 0;
+  let cutOff = 0;
+  const cut = (): TidingsError => new TidingsError("storage_unavailable", "The line is cut.");
+  const alive = (): void => {
+    if (gone.signal.aborted) throw cut();
+  };
+  const port = world.connect();
+  const line: StoragePort = over(port, {
+    reader: over(port.reader, {
+      async get(lookups) {
+        alive();
+        return port.reader.get(lookups);
+      },
+      async range(range) {
+        alive();
+        return port.reader.range(range);
+      },
+    }),
+    begin(how) {
+      const group = port.begin(how);
+      return over(group, {
+        read(lookups) {
+          alive();
+          return group.read(lookups);
+        },
+        async commit(writes) {
+          alive();
+          await group.commit(writes);
+          if (losing === 0) return;
+          losing--;
+          throw cut();
+        },
+      });
+    },
+  });
+  const client: HttpClient = {
+    async send(request) {
+      const signal = request.signal === undefined ? gone.signal : AbortSignal.any([request.signal, gone.signal]);
+      // A dead process asks nobody, and hears nothing.
+      if (gone.signal.aborted) return new Promise(() => {});
+      try {
+        return await world.receivers.client.send({ ...request, signal });
+      } finally {
+        if (signal.aborted) cutOff++;
+      }
+    },
+    close() {},
+  };
+  const engine = await world.start({ http: { client } }, line);
+  return {
+    engine,
+    cutOff: () => cutOff,
+    async crash() {
+      await world.clock.settle();
+      gone.abort();
+      // What is left of it takes no more time.
+      await stopped(engine, world.clock);
+    },
+    lose(commits) {
+      losing = commits;
+    },
+    stop: (haste) => stopped(engine, world.clock, haste ? 0 : 60_000),
+  };
+}

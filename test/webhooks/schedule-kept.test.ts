@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { delays, mostAttempts } from "../../src/domain/webhooks/schedule.ts";
+import { storages } from "../support/storages.ts";
+import { judge } from "./judge.ts";
+import type { Answer } from "./receivers.ts";
+import { webhookWorld } from "./world.ts";
+
+const [memory] = storages;
+if (memory === undefined) throw new Error("no storage");
+const { open } = memory;
+
+const dayMs = 86_400_000;
+/** A poll and a little more. */
+const lateMs = 6_000;
+
+const failure: fc.Arbitrary<Answer> = fc.record({
+  status: fc.constantFrom(302, 404, 429, 500, 503),
+  headers: fc.oneof(
+    fc.constant({}),
+    fc
+      .oneof(
+        fc.integer({ min: -10, max: 200_000 }).map(String),
+        fc.constantFrom("1.5", "soon", "Wed, 21 Oct 2015 07:28:00 GMT", "Fri, 02 Jan 2026 12:00:00 GMT", "99999999999"),
+      )
+      .map((value) => ({ "retry-after": value })),
+  ),
+  after: fc.constantFrom(0, 5, 3_000, 14_999, Infinity),
+});
+
+it("makes five attempts within the day, none before its delay, whatever a receiver asks for", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(failure, { minLength: 5, maxLength: 5 }), async (answers) => {
+      const world = await webhookWorld(open());
+      const { clock, receivers } = world;
+      const { secret } = await world.hook("a", (_, n) => answers[n] ?? { status: 500 });
+      await world.start();
+      const begun = clock.now();
+      let paused = 0;
+      await world.tell();
+      await clock.advance(20_000);
+      for (let made = 1; made < mostAttempts; made++) {
+        expect(receivers.seen).toHaveLength(made);
+        const [[delivery], [webhook]] = [await world.deliveries(), await world.webhooks()];
+        const planned = delivery?.next_attempt_at ?? 0;
+        // A rest that it asked for may be longer than what is left to wait.
+        const due = Math.max(planned, webhook?.paused_until ?? 0);
+        paused += due - planned;
+        const wait = due - clock.now();
+        // Not a moment early, and then soon: time of no interest is left out.
+        if (wait > 60_000) world.step(wait - 30_000);
+        await clock.advanceTo(due - 1);
+        expect(receivers.seen).toHaveLength(made);
+        await clock.advance(lateMs);
+        expect(receivers.seen).toHaveLength(made + 1);
+        await clock.advance(15_000);
+      }
+      await world.pass(2 * dayMs);
+      expect(receivers.seen).toHaveLength(mostAttempts);
+      expect((receivers.seen.at(-1)?.at ?? Infinity) - begun - paused).toBeLessThanOrEqual(dayMs);
+      for (const [i, delay] of delays.entries()) {
+        const [before, next] = [receivers.seen[i], receivers.seen[i + 1]];
+        expect((next?.at ?? 0) - (before?.at ?? 0) - (before?.after ?? 0)).toBeGreaterThanOrEqual(delay);
+      }
+      expect(await world.deliveries()).toMatchObject([{ status: "failed" }]);
+      await judge(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });
+    }),
+    { numRuns: 20 },
+  );
+}, 60_000);
+
+it("tries nothing early and nothing twice when the clock is set, to and fro", async () => {
+  const jump = fc.record({
+    after: fc.integer({ min: 0, max: 90_000 }),
+    ms: fc.integer({ min: -90_000, max: 40_000_000 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(jump, { maxLength: 12 }), async (jumps) => {
+      const world = await webhookWorld(open());
+      const { clock, receivers } = world;
+      const { secret } = await world.hook("a", () => ({ status: 500, after: 900 }));
+      await Promise.all([world.start(), world.start()]);
+      await world.tell(3);
+      for (const { after, ms } of jumps) {
+        await clock.advance(after);
+        if (ms > 10_000) await world.idle();
+        const before = receivers.seen.length;
+        world.step(ms);
+        await clock.advance(lateMs);
+        // What comes due by the jump comes once.
+        expect(receivers.seen.length - before).toBeLessThanOrEqual(3);
+      }
+      await judge(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });
+    }),
+    { numRuns: 20 },
+  );
+}, 60_000);

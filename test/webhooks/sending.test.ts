@@ -1,0 +1,260 @@
+import { describe, expect, it } from "vitest";
+import { deliveriesDue } from "../../src/domain/webhooks/rows.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { stopped } from "../support/world.ts";
+import type { Behaviour } from "./receivers.ts";
+import { type WebhookWorld, webhookWorld } from "./world.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** After a wake-up at the latest. */
+const soonMs = 6_000;
+const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
+const hangs: Behaviour = () => ({ after: Infinity });
+const statuses = async ({ deliveries }: WebhookWorld) => (await deliveries()).map(({ status }) => status);
+const disabledEvents = async ({ desk }: WebhookWorld) =>
+  (await desk.events.list()).data.filter(({ type }) => type === "webhook.disabled");
+
+describe.each(storages)("a webhook on $name", ({ open }) => {
+  it("is sent each event once, whatever of it is read before it was written down", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, storage } = world;
+    const late = over(storage, {
+      reader: over(storage.reader, {
+        async range(range) {
+          const rows = await storage.reader.range(range);
+          if (range.index === deliveriesDue) await clock.sleep(7);
+          return rows;
+        },
+      }),
+    });
+    await world.start({}, late);
+    await world.hook("a");
+    const ids = await world.tell(12);
+    await clock.advance(soonMs);
+    expect(receivers.seen.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(await world.attempts()).toHaveLength(12);
+  });
+
+  it("hears of new events while another one's answer is long in coming", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers } = world;
+    const engine = await world.start();
+    await world.hook("a", (_, n) => (n === 3 ? { after: 14_000 } : {}));
+    for (let i = 0; i < 3; i++) {
+      await world.tell();
+      await clock.advance(soonMs);
+    }
+    await world.tell();
+    await clock.advance(soonMs);
+    expect(receivers.busy.get("https://a.example/hook")).toBe(1);
+    await engine.sandbox.event({ type: "message.received" });
+    const told = clock.now();
+    await clock.advance(100);
+    expect(receivers.seen[4]?.at).toBe(told);
+  });
+
+  it("that says 410 is disabled and left alone, with one event, however much was due", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers } = world;
+    const { id } = await world.hook("a", (_, n) => (n < 12 ? {} : { status: 410, after: 5 + n }));
+    await world.tell(12);
+    await world.start();
+    await clock.advance(soonMs);
+    expect(await statuses(world)).toEqual(Array(12).fill("succeeded"));
+    await world.tell(30);
+    await clock.advance(soonMs);
+    const storm = receivers.seen.length - 12;
+    expect(storm).toBeLessThanOrEqual(8);
+    await world.pass(2 * dayMs);
+    expect(receivers.seen.length).toBe(12 + storm);
+    expect(await world.desk.webhooks.get(id)).toMatchObject({ status: "disabled", disabled_reason: "gone" });
+    expect(await disabledEvents(world)).toMatchObject([{ data: { webhook_id: id, reason: "gone" } }]);
+    expect((await world.desk.webhooks.deliveries(id, { status: "parked", limit: 50 })).data).toHaveLength(30 - storm);
+  });
+});
+
+describe.each(embedded)("a webhook on $name", ({ open }) => {
+  it("that asks for a rest gets it but for what is sent by hand, and nobody else does", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    const { id } = await world.hook("a", (_, n) => (n === 0 ? { status: 429, headers: { "retry-after": "600" } } : {}));
+    await world.hook("b");
+    await world.start();
+    const [first] = await world.tell();
+    const begun = clock.now();
+    await clock.advance(soonMs);
+    await world.tell(5);
+    const asked = (await desk.webhooks.deliveries(id)).data.find(({ event_id }) => event_id === first);
+    await desk.webhooks.redeliver(id, asked?.id ?? "");
+    await clock.advance(590_000 - soonMs);
+    const to = (name: string) => receivers.seen.filter(({ url }) => url.includes(`//${name}.`));
+    expect(to("a").map((each) => each.id)).toEqual([first, first]);
+    expect(to("b")).toHaveLength(6);
+    await clock.advance(70_000);
+    expect(to("a")).toHaveLength(7);
+    for (const { at } of to("a").slice(2)) expect(at - begun).toBeGreaterThanOrEqual(600_000);
+  });
+
+  it("gets what waits for a retry at the URL that it has by then, and nothing once it is deleted", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    const { id } = await world.hook("a", () => ({ status: 500 }));
+    receivers.at("https://b.example/hook", () => ({ status: 500 }));
+    await world.start();
+    await world.tell();
+    await clock.advance(soonMs);
+    await desk.webhooks.update(id, { url: "https://b.example/hook" });
+    await clock.advance(70_000);
+    expect(receivers.seen.map(({ url }) => url)).toEqual(["https://a.example/hook", "https://b.example/hook"]);
+    await desk.webhooks.remove(id);
+    await world.pass(2 * dayMs);
+    expect(receivers.seen).toHaveLength(2);
+    expect([await world.deliveries(), await world.attempts()]).toEqual([[], []]);
+  });
+
+  it("that is paused keeps what is due, and gets it slowly at first when it is enabled again", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    const url = "https://a.example/hook";
+    const { id } = await world.hook("a", (_, n) => (n === 0 ? { status: 500 } : { after: 1_000 }));
+    await world.start();
+    await world.tell();
+    await clock.advance(soonMs);
+    await desk.webhooks.update(id, { status: "paused" });
+    await world.tell(20);
+    await world.pass(dayMs);
+    expect(receivers.seen).toHaveLength(1);
+    await desk.webhooks.update(id, { status: "enabled" });
+    await clock.advanceUntil(() => receivers.seen.length === 2);
+    await clock.advance(500);
+    expect(receivers.busy.get(url)).toBe(1);
+    await clock.advance(60_000);
+    expect(await statuses(world)).toEqual(Array(21).fill("succeeded"));
+    expect(receivers.busiest.get(url)).toBeLessThanOrEqual(8);
+  });
+
+  it("is sent by hand what is asked for, once, also when the clock is set back then", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers } = world;
+    const { id } = await world.hook("a", (_, n) => (n === 2 ? { after: 14_000 } : {}));
+    const { webhooks } = await world.start();
+    for (let i = 0; i < 3; i++) {
+      await world.tell();
+      await clock.advance(soonMs);
+    }
+    const [delivery] = (await webhooks.deliveries(id, { status: "succeeded" })).data;
+    await webhooks.redeliver(id, delivery?.id ?? "");
+    clock.step(-20_000);
+    await clock.advance(10_000);
+    expect(receivers.seen.map(({ id: event }) => event).slice(3)).toEqual([delivery?.event_id]);
+    await clock.advance(60_000);
+    expect(receivers.seen).toHaveLength(4);
+    expect((await world.attempts()).filter(({ manual }) => manual)).toHaveLength(1);
+  });
+
+  it("is made up with when the engine stops in haste: what was cut off is sent again at once", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers } = world;
+    const engine = await world.start();
+    const url = "https://a.example/hook";
+    await world.hook("a", (_, n) => (n === 0 ? { after: 10_000 } : {}));
+    await world.tell();
+    await clock.advance(soonMs);
+    expect(receivers.busy.get(url)).toBe(1);
+    await stopped(engine, clock);
+    await world.start();
+    const started = clock.now();
+    await clock.advance(soonMs);
+    expect(receivers.seen).toHaveLength(2);
+    expect((receivers.seen[1]?.at ?? 0) - started).toBeLessThanOrEqual(soonMs);
+    expect(await statuses(world)).toEqual(["succeeded"]);
+  });
+});
+
+describe.each(storages)("a webhook in order, on $name", ({ open }) => {
+  it("gets one after the other; what failed for good steps aside, and comes by hand after all that is due", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    let isBad = true;
+    let first = "";
+    const { id } = await world.hook(
+      "a",
+      ({ id: event }) => {
+        first ||= event;
+        return isBad && event === first ? { status: 500 } : {};
+      },
+      { ordering: "fifo" },
+    );
+    await world.start();
+    const ids = await world.tell(3);
+    for (const ms of [soonMs, 2 * minuteMs, 15 * minuteMs, 3 * hourMs]) await world.pass(ms);
+    expect(receivers.seen.map((each) => each.id)).toEqual(Array(4).fill(ids[0]));
+    await world.pass(18 * hourMs);
+    expect(receivers.seen.map((each) => each.id)).toEqual([
+      ...Array<string | undefined>(5).fill(ids[0]),
+      ids[1],
+      ids[2],
+    ]);
+    // What is due by now comes first.
+    isBad = false;
+    await desk.webhooks.update(id, { status: "paused" });
+    const more = await world.tell(2);
+    await clock.advance(soonMs);
+    await desk.webhooks.update(id, { status: "enabled" });
+    const [failed] = (await desk.webhooks.deliveries(id, { status: "failed" })).data;
+    await desk.webhooks.redeliver(id, failed?.id ?? "");
+    await clock.advance(2 * soonMs);
+    expect(receivers.seen.slice(7).map((each) => each.id)).toEqual([...more, ids[0]]);
+    expect(receivers.busiest.get("https://a.example/hook")).toBe(1);
+  });
+});
+
+const [memory] = storages;
+if (memory === undefined) throw new Error("no storage");
+
+describe("a webhook that fails for days", () => {
+  it("is disabled once, when for five days nothing succeeded; what was kept goes out when it is enabled", async () => {
+    const world = await webhookWorld(memory.open());
+    const { clock, receivers, desk } = world;
+    let isUp = false;
+    const { id } = await world.hook("a", () => (isUp ? {} : { after: Infinity }));
+    await Promise.all([world.start(), world.start()]);
+    const begun = clock.now();
+    await world.tell();
+    for (let hours = 0; hours < 7 * 24; hours += 6) {
+      await world.tell(2);
+      await world.pass(6 * hourMs);
+      const { status } = await desk.webhooks.get(id);
+      if (clock.now() - begun < 5 * dayMs) expect(status).toBe("enabled");
+    }
+    expect(await desk.webhooks.get(id)).toMatchObject({ status: "disabled", disabled_reason: "failing" });
+    expect(await disabledEvents(world)).toHaveLength(1);
+    const [tries, parked] = [
+      receivers.seen.length,
+      (await statuses(world)).filter((each) => each === "pending").length,
+    ];
+    expect(parked).toBeGreaterThan(5);
+    await world.pass(dayMs);
+    expect(receivers.seen).toHaveLength(tries);
+    isUp = true;
+    await desk.webhooks.update(id, { status: "enabled" });
+    await clock.advance(minuteMs);
+    expect(await statuses(world)).not.toContain("pending");
+    expect(receivers.seen).toHaveLength(tries + parked);
+    expect(receivers.overlaps).toEqual([]);
+  });
+
+  it("gets five attempts of an event that hangs, and no more", async () => {
+    const world = await webhookWorld(memory.open());
+    await world.hook("a", hangs);
+    await world.start();
+    await world.tell();
+    for (let hours = 0; hours < 48; hours += 3) await world.pass(3 * hourMs);
+    expect(world.receivers.seen).toHaveLength(5);
+    expect(await statuses(world)).toEqual(["failed"]);
+    expect((await world.attempts()).map(({ error }) => error)).toEqual(Array(5).fill("response_timeout"));
+  });
+});

@@ -1,0 +1,132 @@
+/** An account with receivers on the world's clock, and engines on one storage that send to them. */
+import type { AccountHandle } from "../../src/account-handle.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import {
+  deliveries,
+  deliveriesByPosition,
+  type DeliveryAttemptRow,
+  deliveryAttempts,
+  type DeliveryRow,
+  webhookPatterns,
+  type WebhookRow,
+  webhooks,
+} from "../../src/domain/webhooks/rows.ts";
+import type { Collection, Index } from "../../src/ports/collection.ts";
+import type { EngineOptions } from "../../src/options.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import type { CreatedWebhook, CreateWebhook } from "../../src/domain/webhooks/types.ts";
+import type { VirtualClock } from "../../src/testing/index.ts";
+import { type LogLine, world } from "../support/world.ts";
+import type { Ground } from "../support/storages.ts";
+import { type Behaviour, receivers, type Receivers } from "./receivers.ts";
+
+export interface WebhookWorld {
+  readonly clock: VirtualClock;
+  readonly log: LogLine[];
+  readonly receivers: Receivers;
+  readonly storage: StoragePort;
+  /** The storage once more, as another process does. */
+  connect(): StoragePort;
+  /** The default account, by an engine that is never started. */
+  readonly desk: AccountHandle;
+  /** One more engine, started. */
+  start(options?: Partial<EngineOptions>, storage?: StoragePort): Promise<MessagingEngine>;
+  /** A webhook, and a receiver that behaves so. */
+  hook(name: string, behaviour?: Behaviour, input?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
+  /** Many at once, as `x0` and so on. */
+  crowd(count: number, behaviour: Behaviour): Promise<void>;
+  /** Events that nobody but webhooks cares for. Answers their ids. */
+  tell(count?: number): Promise<string[]>;
+  /** A long time in which nothing is under way: the clock is set on in between. */
+  pass(ms: number): Promise<void>;
+  /** Until no request is under way. */
+  idle(): Promise<void>;
+  /** Sets the clock on, or back. */
+  step(ms: number): void;
+  readonly steps: readonly { readonly elapsed: number; readonly ms: number }[];
+  webhooks(): Promise<WebhookRow[]>;
+  /** In the order of their commits. */
+  deliveries(): Promise<DeliveryRow[]>;
+  /** By delivery, each in its order. */
+  attempts(): Promise<DeliveryAttemptRow[]>;
+}
+
+const plentyMs = 70_000;
+
+export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
+  const { clock, log, engine } = world();
+  const storage = ground.connect();
+  const steps: { readonly elapsed: number; readonly ms: number }[] = [];
+  const setOn = (): number => steps.reduce((sum, { ms }) => sum + ms, 0);
+  const step = (ms: number): void => {
+    steps.push({ elapsed: clock.now() - setOn(), ms });
+    clock.step(ms);
+  };
+  const there = receivers(clock, setOn);
+  // Leases would lapse while what they are for is under way.
+  const idle = (): Promise<void> => clock.advanceUntil(() => [...there.busy.values()].every((count) => count === 0));
+  const http = { client: there.client };
+  const desk = engine(storage, { http }).account();
+  await desk.get();
+
+  async function all<R extends object>(collection: Collection<R>, index: Index<R> = collection.primary): Promise<R[]> {
+    const found = await storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 });
+    return found as unknown as R[];
+  }
+
+  return {
+    clock,
+    log,
+    receivers: there,
+    storage,
+    connect: () => ground.connect(),
+    desk,
+    async start(options = {}, own = ground.connect()) {
+      const one = engine(own, { http, ...options });
+      await one.start();
+      return one;
+    },
+    async hook(name, behaviour = () => ({}), input = {}) {
+      const url = `https://${name}.example/hook`;
+      there.at(url, behaviour);
+      return desk.webhooks.create({ url, events: ["message.received"], ...input });
+    },
+    async crowd(count, behaviour) {
+      const [like] = await all(webhooks);
+      if (like === undefined) throw new Error("make one first");
+      const rows = Array.from({ length: count }, (_, i) => {
+        const url = `https://x${i}.example/hook`;
+        there.at(url, behaviour);
+        return { ...like, id: `wh_x${i}`, slot: i + 10, url, version: 1 };
+      });
+      const { account_id, mode } = like;
+      const pattern = "message.received";
+      await storage.begin().commit([
+        ...rows.map((row) => ({ kind: "insert" as const, collection: webhooks, row })),
+        ...rows.map(({ id }) => ({
+          kind: "insert" as const,
+          collection: webhookPatterns,
+          row: { account_id, mode, pattern, webhook_id: id, version: 1 },
+        })),
+      ]);
+    },
+    async tell(count = 1) {
+      const ids: string[] = [];
+      for (let i = 0; i < count; i++) ids.push((await desk.sandbox.event({ type: "message.received" })).id);
+      return ids;
+    },
+    async pass(ms) {
+      await clock.advance(Math.min(ms, plentyMs));
+      if (ms <= plentyMs) return;
+      await idle();
+      step(Math.max(0, ms - 2 * plentyMs));
+      await clock.advance(Math.min(ms - plentyMs, plentyMs));
+    },
+    idle,
+    step,
+    steps,
+    webhooks: () => all(webhooks),
+    deliveries: () => all(deliveries, deliveriesByPosition),
+    attempts: () => all(deliveryAttempts),
+  };
+}
