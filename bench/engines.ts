@@ -21,16 +21,22 @@ export async function scratch<T>(use: (file: string) => Promise<T>): Promise<T> 
   }
 }
 
-export function withEngine<T>(storage: StorageName, use: (engine: MessagingEngine) => Promise<T>): Promise<T> {
-  return scratch((file) => withEngineOn(storage === "memory" ? memory() : sqlite({ file }), use));
+export type Extras = Pick<EngineOptions, "concurrency" | "laneConcurrency" | "http" | "webhooks">;
+
+export function withEngine<T>(
+  storage: StorageName,
+  use: (engine: MessagingEngine) => Promise<T>,
+  extras: Extras = {},
+): Promise<T> {
+  return scratch((file) => withEngineOn(storage === "memory" ? memory() : sqlite({ file }), use, extras));
 }
 
 export async function withEngineOn<T>(
   storage: StoragePort,
   use: (engine: MessagingEngine) => Promise<T>,
-  jobs: Pick<EngineOptions, "concurrency" | "laneConcurrency"> = {},
+  extras: Extras = {},
 ): Promise<T> {
-  await using engine = new MessagingEngine({ storage, transports: [instant()], ...system(), ...jobs });
+  await using engine = new MessagingEngine({ storage, transports: [instant()], ...system(), ...extras });
   return await use(engine);
 }
 

@@ -1,11 +1,19 @@
-/** `npm run bench [-- sends express delivery search postgres]`: figures side by side. They are told, never asserted. */
+/** `npm run bench [-- sends express delivery webhooks search postgres]`: figures side by side. They are told, never asserted. */
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
 import { postgres } from "./postgres.ts";
 import { search } from "./search.ts";
 import { sends } from "./sends.ts";
+import { webhooks } from "./webhooks.ts";
 
-const benches: Readonly<Record<string, () => Promise<string>>> = { sends, express, delivery, search, postgres };
+const benches: Readonly<Record<string, () => Promise<string>>> = {
+  sends,
+  express,
+  delivery,
+  webhooks,
+  search,
+  postgres,
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

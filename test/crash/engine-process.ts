@@ -3,6 +3,7 @@
  * `ready` with its port when it serves. With `setup` it makes the account instead, says its API key, and ends.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { httpClient } from "../../adapters/http-client/index.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
 import { MessagingEngine } from "../../src/engine.ts";
@@ -12,17 +13,20 @@ import { type Epoch, fastClock } from "./clock.ts";
 import { listen } from "./http.ts";
 import { outsideTransport } from "./outside-transport.ts";
 import { transportName } from "./protocol.ts";
+import { endpoints } from "./receiver.ts";
 import { openStorage, type StorageSettings } from "./storages.ts";
 
 export interface ProcessSettings {
   readonly storage: StorageSettings;
   readonly carrier: string;
+  /** Where webhooks' events are sent, each to a path of its own. */
+  readonly receiver: string;
   readonly epoch: Epoch;
   readonly port: number;
   readonly setup: boolean;
 }
 
-const { storage, carrier, epoch, port, setup } = JSON.parse(process.argv[2] ?? "") as ProcessSettings;
+const { storage, carrier, receiver, epoch, port, setup } = JSON.parse(process.argv[2] ?? "") as ProcessSettings;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 /** What goes away by itself is meant to happen here. */
@@ -41,13 +45,19 @@ const engine = new MessagingEngine({
   random: systemRandom(),
   logger,
   mode: "live",
+  http: { client: httpClient(), allow: ["localhost"] },
+  // By the engines' fast clock: a machine that is busy for a moment answers late.
+  webhooks: { deadlineSeconds: 60 },
 });
 
 if (setup) {
   const plan = { name: "unhurried", requests_per_second: 100_000 };
   const { account } = await engine.accounts.create({ name: "Crash", plan });
-  const { senders, apiKeys } = engine.account(account.id);
+  const { senders, apiKeys, webhooks } = engine.account(account.id);
   await senders.create({ address: "+15005550199", channels: ["sms"], transport: transportName });
+  for (const { name, events, ordering } of endpoints) {
+    await webhooks.create({ url: `${receiver}/${name}`, events: [...events], ordering });
+  }
   const { secret } = await apiKeys.create({ name: "judge" });
   await engine.stop();
   say(secret ?? "");

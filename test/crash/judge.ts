@@ -1,10 +1,10 @@
 /**
- * Kills engines at random times while clients send over HTTP and a carrier answers, and judges by what clients and carrier saw and
- * what the storage holds. Clients, carrier and judge live in this process and are never killed.
+ * Kills engines at random times while clients send over HTTP, a carrier answers and receivers are told by webhooks, and judges by what
+ * these saw and what the storage holds. Clients, carrier, receivers and judge live in this process and are never killed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,9 +12,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Carrier, type Ledger } from "./carrier.ts";
 import { Acknowledgements, runClient } from "./client.ts";
 import { epoch, fastClock } from "./clock.ts";
+import type { Disturbance } from "./delivery-verdict.ts";
 import { Dice } from "./dice.ts";
 import type { ProcessSettings } from "./engine-process.ts";
+import { type Post, Receiver } from "./receiver.ts";
 import type { CrashedStorage } from "./storages.ts";
+
 import { judge, type Verdict } from "./verdict.ts";
 import type { View } from "./view.ts";
 
@@ -32,6 +35,7 @@ export interface Report extends Verdict {
   readonly kills: number;
   readonly acknowledged: number;
   readonly ledger: Ledger;
+  readonly posts: readonly Post[];
 }
 
 /** So many times as fast as real time the engines live: a lease lasts 3 s, and a look-up waits another 3 s. */
@@ -41,6 +45,8 @@ const clients = 12;
 const longestLifeMs = 1_400;
 const longestStartMs = 400;
 const convergesWithinMs = 90_000;
+/** How long after connections were cut, or the server crashed, engines may still not get through to it; engine's milliseconds. */
+const outOfReachMs = 60_000;
 
 export async function crash({ storage, kills, cut = false, seed, log = () => {} }: CrashOptions): Promise<Report> {
   const time = epoch(rate);
@@ -55,14 +61,27 @@ export async function crash({ storage, kills, cut = false, seed, log = () => {} 
     engine: anyEngine,
   });
   const { server, url } = await carrier.listen();
+  const receiver = await Receiver.open(fastClock(time), new Dice(seed + 2_000));
   const cache = await mkdtemp(join(tmpdir(), "tidings-compiled-"));
-  const settings: ProcessSettings = { storage: storage.settings, carrier: url, epoch: time, port: 0, setup: false };
+  const certificate = join(cache, "authority.pem");
+  await writeFile(certificate, receiver.certificate);
+  const settings: ProcessSettings = {
+    storage: storage.settings,
+    carrier: url,
+    receiver: receiver.url,
+    epoch: time,
+    port: 0,
+    setup: false,
+  };
+  const environment = { NODE_COMPILE_CACHE: cache, NODE_EXTRA_CA_CERTS: certificate };
+  const disturbances: Disturbance[] = [];
+  const { now } = fastClock(time);
   const acknowledgements = new Acknowledgements();
   const damage: string[] = [];
   let stopped = false;
   try {
-    const apiKey = await new EngineProcess({ ...settings, setup: true }, cache).line();
-    for (let i = 0; i < storage.processes; i++) engines.push(new EngineProcess(settings, cache));
+    const apiKey = await new EngineProcess({ ...settings, setup: true }, environment).line();
+    for (let i = 0; i < storage.processes; i++) engines.push(new EngineProcess(settings, environment));
     await Promise.all(engines.map((each) => each.ready()));
     view = storage.view();
     const sending = Array.from({ length: clients }, (_, i) =>
@@ -76,12 +95,15 @@ export async function crash({ storage, kills, cut = false, seed, log = () => {} 
       }),
     );
 
-    const cutting = cut ? disturb(storage, new Dice(seed + 1_000), () => stopped) : undefined;
+    const cutting = cut
+      ? disturb(storage, new Dice(seed + 1_000), { now, disturbances, stopped: () => stopped })
+      : undefined;
     for (let kill = 1; kill <= kills; kill++) {
       const engine = engines[dice.whole(0, engines.length)];
       if (engine === undefined) throw new Error("no engine runs");
       await sleep(engine.isReady ? dice.between(0, longestLifeMs) : dice.between(0, longestStartMs));
       await engine.kill();
+      disturbances.push({ from: now(), to: now() });
       if (engines.length === 1) {
         // Nobody has the storage open when the next process starts, so that it recovers what it finds.
         await view[Symbol.asyncDispose]();
@@ -106,15 +128,22 @@ export async function crash({ storage, kills, cut = false, seed, log = () => {} 
       ledger: carrier.ledger,
       messages: await view.messages(),
       attempts: await view.attempts(),
+      posts: receiver.posts,
+      events: await view.events(),
+      deliveries: await view.deliveries(),
+      deliveryAttempts: await view.deliveryAttempts(),
+      disturbances,
     });
     const broken = [...damage, ...acknowledgements.oddities, ...verdict.broken];
-    return { ...verdict, broken, kills, acknowledged: acknowledgements.messages.size, ledger: carrier.ledger };
+    const acknowledged = acknowledgements.messages.size;
+    return { ...verdict, broken, kills, acknowledged, ledger: carrier.ledger, posts: receiver.posts };
   } finally {
     stopped = true;
     carrier.close();
     await Promise.all(engines.map((each) => each.kill()));
     server.close();
     server.closeAllConnections();
+    receiver.close();
     await view?.[Symbol.asyncDispose]();
     await rm(cache, { recursive: true, force: true });
   }
@@ -129,14 +158,26 @@ async function inspect(storage: CrashedStorage, { messages }: Acknowledgements):
   return [...damage, ...known.filter((id) => !there.has(id)).map((id) => `${id} was acknowledged and is gone`)];
 }
 
-async function disturb({ disturb }: CrashedStorage, dice: Dice, stopped: () => boolean): Promise<void> {
+interface Disturbing {
+  readonly now: () => number;
+  readonly disturbances: Disturbance[];
+  readonly stopped: () => boolean;
+}
+
+async function disturb(
+  { disturb }: CrashedStorage,
+  dice: Dice,
+  { now, disturbances, stopped }: Disturbing,
+): Promise<void> {
   while (!stopped()) {
     await sleep(dice.between(0, 500));
+    const from = now();
     await disturb?.(dice);
+    disturbances.push({ from, to: now() + outOfReachMs });
   }
 }
 
-/** Waits until every message has come to its end and every receipt is taken; what has not by then is found by the judge. */
+/** Waits until every message and delivery has come to its end and every receipt is taken; what has not by then is found by the judge. */
 async function converged(view: View, carrier: Carrier): Promise<void> {
   const deadline = Date.now() + convergesWithinMs;
   while (Date.now() < deadline && ((await view.unsettled()) > 0 || carrier.untaken > 0)) await sleep(100);
@@ -144,20 +185,20 @@ async function converged(view: View, carrier: Carrier): Promise<void> {
 
 class EngineProcess {
   readonly #settings: ProcessSettings;
-  readonly #cache: string;
+  readonly #environment: NodeJS.ProcessEnv;
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
   #port: number;
   #ready = false;
 
-  constructor(settings: ProcessSettings, cache: string) {
+  constructor(settings: ProcessSettings, environment: NodeJS.ProcessEnv) {
     this.#settings = settings;
-    this.#cache = cache;
+    this.#environment = environment;
     this.#port = settings.port;
     const script = new URL("./engine-process.ts", import.meta.url).pathname;
     this.#process = spawn(process.execPath, [script, JSON.stringify(settings)], {
       stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, NODE_COMPILE_CACHE: cache },
+      env: { ...process.env, ...environment },
     });
     if (this.#process.stdout === null) throw new Error("no output");
     this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
@@ -185,7 +226,7 @@ class EngineProcess {
 
   /** The next process of this place, at the same port. */
   again(): EngineProcess {
-    return new EngineProcess({ ...this.#settings, port: this.#port }, this.#cache);
+    return new EngineProcess({ ...this.#settings, port: this.#port }, this.#environment);
   }
 
   async kill(): Promise<void> {

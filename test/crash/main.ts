@@ -28,7 +28,7 @@ if (
 
 await using storage = await crashedStorage(name);
 console.log(`seed ${seed}`);
-const { lost, doubled, broken, acknowledged, ledger } = await crash({
+const { lost, doubled, broken, acknowledged, ledger, posts } = await crash({
   storage,
   kills,
   cut: values.cut,
@@ -44,7 +44,10 @@ const ends = groups(ledger.calls, ({ end }) => end);
 const calls = [...ends].map(([end, each]) => `${count(each.length)} ${end}`).join(", ");
 const answers = groups(ledger.lookups, ({ answer }) => answer);
 const lookups = [...answers].map(([answer, each]) => `${count(each.length)} ${answer}`).join(", ");
-console.log(`carrier calls: ${calls}; look-ups: ${lookups}`);
+const events = groups(posts, ({ endpoint, event_id }) => `${endpoint} ${event_id}`).size;
+console.log(
+  `carrier calls: ${calls}; look-ups: ${lookups}; webhooks: ${count(events)} events in ${count(posts.length)} requests`,
+);
 const rest = broken.length === 0 ? "" : `, ${count(broken.length)} otherwise broken`;
 console.log(
   `crash: ${storage.name}, ${kills} kills${values.cut ? ", connections cut" : ""}, ${count(acknowledged)} acknowledged, ` +

@@ -1,8 +1,9 @@
 import type { Ledger, LedgerCall } from "./carrier.ts";
+import { type DeliveryEvidence, misrecorded, undelivered } from "./delivery-verdict.ts";
 import { groups } from "./groups.ts";
 import type { AttemptFacts, MessageFacts } from "./view.ts";
 
-export interface Evidence {
+export interface Evidence extends DeliveryEvidence {
   /** Of each idempotency key, the message that was acknowledged. */
   readonly acknowledged: ReadonlyMap<string, string>;
   /** Keys that clients used. */
@@ -13,7 +14,7 @@ export interface Evidence {
 }
 
 export interface Verdict {
-  /** Acknowledged messages that are not there or did not come to the end that the carrier tells of. */
+  /** Acknowledged messages that are not there or did not come to the end that the carrier tells of; events that no receiver got. */
   readonly lost: readonly string[];
   /** Keys that made two messages, and messages that the carrier was given twice without being allowed to. */
   readonly doubled: readonly string[];
@@ -27,9 +28,9 @@ const afterLoss = 5_000;
 
 export function judge(evidence: Evidence): Verdict {
   return {
-    lost: lost(evidence),
+    lost: [...lost(evidence), ...undelivered(evidence)],
     doubled: [...doubledKeys(evidence), ...doubledCalls(evidence)],
-    broken: broken(evidence),
+    broken: [...broken(evidence), ...misrecorded(evidence)],
   };
 }
 

@@ -13,12 +13,39 @@ export interface AttemptFacts {
   readonly leased_until: number;
 }
 
+export interface EventFacts {
+  readonly id: string;
+  readonly type: string;
+  readonly position: number;
+}
+
+export interface DeliveryFacts {
+  readonly id: string;
+  readonly event_id: string;
+  /** The last part of its webhook's URL. */
+  readonly endpoint: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly next_attempt_at: number | null;
+}
+
+export interface DeliveryAttemptFacts {
+  readonly delivery_id: string;
+  readonly number: number;
+  readonly started_at: number;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+}
+
 /** Sees what is committed, whoever else works on the storage. */
 export interface View extends AsyncDisposable {
   hasAttempt(id: string): Promise<boolean>;
   messages(): Promise<readonly MessageFacts[]>;
   attempts(): Promise<readonly AttemptFacts[]>;
-  /** How many messages have not come to their end. */
+  events(): Promise<readonly EventFacts[]>;
+  deliveries(): Promise<readonly DeliveryFacts[]>;
+  deliveryAttempts(): Promise<readonly DeliveryAttemptFacts[]>;
+  /** How many messages and deliveries have not come to their end. */
   unsettled(): Promise<number>;
 }
 
@@ -38,8 +65,29 @@ export function viewBy(ask: Ask, close: () => Promise<void>): View {
                 CAST(leased_until AS double precision) AS leased_until
            FROM tidings_message_attempts`,
       ) as Promise<never>,
+    events: () =>
+      ask("SELECT id, type, CAST(position AS double precision) AS position FROM tidings_events") as Promise<never>,
+    async deliveries() {
+      const rows = await ask(
+        `SELECT d.id, d.event_id, w.url, d.status, CAST(d.attempts AS double precision) AS attempts,
+                CAST(d.next_attempt_at AS double precision) AS next_attempt_at
+           FROM tidings_deliveries d JOIN tidings_webhooks w ON w.id = d.webhook_id`,
+      );
+      return rows.map(({ url, ...row }) => ({ ...row, endpoint: String(url).split("/").at(-1) })) as never;
+    },
+    deliveryAttempts: () =>
+      ask(
+        `SELECT delivery_id, CAST(number AS double precision) AS number,
+                CAST(started_at AS double precision) AS started_at,
+                CAST(duration_ms AS double precision) AS duration_ms,
+                CAST(status_code AS double precision) AS status_code
+           FROM tidings_delivery_attempts`,
+      ) as Promise<never>,
     async unsettled() {
-      const [row] = await ask(`SELECT count(*) AS count FROM tidings_messages WHERE status NOT IN (${ends})`);
+      const [row] = await ask(
+        `SELECT (SELECT count(*) FROM tidings_messages WHERE status NOT IN (${ends})) +
+                (SELECT count(*) FROM tidings_deliveries WHERE status = 'pending') AS count`,
+      );
       return Number(row?.["count"]);
     },
     [Symbol.asyncDispose]: close,
