@@ -16,6 +16,8 @@ export default defineConfig({
     exclude: ["test/openapi-client/**"],
     pool: "forks",
     globalSetup: ["test/support/postgres-setup.ts"],
+    // Most of the time goes into waiting: for a disk, a server, a process.
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: ["default", new SummaryReporter()],
