@@ -1,5 +1,5 @@
 import { type Collection, type Index, keyOf, type KeyValue } from "../ports/collection.ts";
-import type { Lookup, Row, Write } from "../ports/storage.ts";
+import { type Lookup, type Row, StorageConflict, type Write } from "../ports/storage.ts";
 import { byIndex, encodeKey, matches, placeIn } from "./keys.ts";
 import { freeingFirst, type PlannedUpdate } from "./write-order.ts";
 
@@ -133,7 +133,10 @@ export function mostToRead({ index, key, limit }: Lookup, overlay: Overlay): num
     : limit + overlay.under(index, key).length;
 }
 
-/** The rows of a look-up as they are after the writes that are buffered. */
+/**
+ * The rows of a look-up as they are after the writes that are buffered.
+ * @throws StorageConflict when too few were read to tell
+ */
 export function laidOver(stored: readonly AnySeen[], lookup: Lookup, overlay: Overlay): readonly AnySeen[] {
   const { index, key, limit } = lookup;
   const { collection } = index;
@@ -142,6 +145,10 @@ export function laidOver(stored: readonly AnySeen[], lookup: Lookup, overlay: Ov
   if (stored.length === 0 && entries.length === 0) return stored;
   // Also what stands elsewhere by now: the overlay's form of a row is the one that this transaction knows.
   const rows = stored.filter((row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined);
+  // The overlay knows one of them from another moment, at which it stood elsewhere: what takes its place here was not read.
+  if (rows.length < limit && stored.length >= limit + entries.length) {
+    throw new StorageConflict(`a row of ${collection.name} was moved between two reads`);
+  }
   for (const { row } of entries) {
     if (row !== undefined && matches(index, key, row)) rows.push(row);
   }

@@ -20,7 +20,15 @@ export interface PostgresServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** What is committed is on disk, as in production; the rest is set for a machine that also runs the tests. */
+export interface PostgresServerOptions {
+  /**
+   * Whether what is committed is on disk, as in production. Where it is with the operating system and no further, it outlives the server's
+   * crash all the same, and not the machine's.
+   */
+  readonly syncs?: boolean;
+}
+
+/** For a machine that also runs the tests. */
 const settings = `
 listen_addresses = ''
 max_connections = 200
@@ -33,7 +41,7 @@ autovacuum_naptime = 10s
 log_min_messages = fatal
 `;
 
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres({ syncs = true }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "tidings-postgres-"));
   const owner = await ownerOf(folder);
   const bin = await binaries(folder, owner);
@@ -65,7 +73,10 @@ export async function startPostgres(): Promise<PostgresServer> {
       ["-D", data, "-U", "tidings", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"],
       { ...owner, cwd: folder },
     );
-    await appendFile(join(data, "postgresql.conf"), `${settings}unix_socket_directories = '${folder}'\n`);
+    await appendFile(
+      join(data, "postgresql.conf"),
+      `${settings}fsync = ${syncs ? "on" : "off"}\nunix_socket_directories = '${folder}'\n`,
+    );
     await server.start();
   } catch (error) {
     const log = await readFile(join(folder, "log"), "utf8").catch(() => "");

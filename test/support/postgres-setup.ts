@@ -20,7 +20,7 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<PostgresServer> | undefined;
   const given = process.env["DATABASE_URL"];
-  const url = async (): Promise<string> => given ?? (await (server ??= startPostgres())).url;
+  const url = async (): Promise<string> => given ?? (await (server ??= startPostgres({ syncs: false }))).url;
 
   const desk = createServer((_, response) => {
     void url().then(

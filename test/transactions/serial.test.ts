@@ -3,19 +3,22 @@
  * what some order of them, one at a time, would have answered and left.
  */
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/transactions/store.ts";
-import { LateStorage } from "../support/late-storage.ts";
+import type { Tx } from "../../src/transactions/transaction.ts";
+import { type ConnectionOptions, LateStorage } from "../support/late-storage.ts";
 import { storages } from "../support/storages.ts";
 import {
   type Command,
   entriesByTopic,
   Failure,
   type Item,
+  itemById,
+  items,
   itemsByOwner,
   run,
   schema,
@@ -166,4 +169,73 @@ test("the same holds where reads and commits take their time", async () => {
     await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ onTheWay }))), given);
   });
   await fc.assert(timed, { numRuns: 1500 });
+});
+
+describe("the first row of a list is found", () => {
+  type OnTheWay = ConnectionOptions["onTheWay"];
+
+  /** Two processes, and who owns what; what is on the way to and from the first one waits for `onTheWay`, once that is set. */
+  async function world(rows: readonly (readonly [id: string, owner: string])[]) {
+    const storage = new LateStorage(memory());
+    const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
+    const [one, two = one] = await opened([
+      storage.connect({ onTheWay: (what) => slow.onTheWay(what) }),
+      storage.connect({ onTheWay: () => Promise.resolve() }),
+    ]);
+    await two.commit(async (tx) => {
+      for (const [id, owner] of rows) tx.insert(items, { id, owner, label: null, token: "" });
+    });
+    const move = (id: string, owner: string): Promise<void> =>
+      two.commit(async (tx) => {
+        const row = await tx.get(itemById, [id]);
+        if (row !== undefined) tx.update(items, row, { owner });
+      });
+    return { one, move, slow };
+  }
+
+  const firstOf = async (tx: Tx, owner: string): Promise<string | undefined> =>
+    (await tx.list(itemsByOwner, [owner], 1))[0]?.id;
+
+  const takeFirst = async (tx: Tx): Promise<string | undefined> => {
+    const [row] = await tx.list(itemsByOwner, ["nobody"], 1);
+    if (row !== undefined) tx.update(items, row, { token: "taken" });
+    return row?.id;
+  };
+
+  test("by who shares a commit with one that saw another row leave the list", async () => {
+    const { one, move, slow } = await world([
+      ["a", "nobody"],
+      ["b", "nobody"],
+    ]);
+    let moving: Promise<void> | undefined;
+    slow.onTheWay = async (what) => {
+      if (what === "rows") await (moving ??= move("a", "anna"));
+    };
+    const holding = one.commit(async (tx) => {
+      const id = await firstOf(tx, "nobody");
+      if (id !== undefined) await tx.get(itemById, [id], { hold: true });
+      return id;
+    });
+    const taking = one.commit(takeFirst);
+    expect(await Promise.all([holding, taking])).toEqual(["b", "b"]);
+  });
+
+  test("by who runs ahead over a commit that knew a row elsewhere", async () => {
+    const { one, move, slow } = await world([
+      ["a", "anna"],
+      ["b", "nobody"],
+    ]);
+    let taking: Promise<string | undefined> | undefined;
+    const rowsCome = new Promise<void>((resolve) => {
+      slow.onTheWay = async (what) => {
+        if (taking !== undefined && what === "rows") resolve();
+        if (taking !== undefined || what !== "outcome") return;
+        await move("a", "nobody");
+        taking = one.commit(takeFirst);
+        await rowsCome;
+      };
+    });
+    await one.commit(async (tx) => void (await tx.get(itemById, ["a"], { hold: true })));
+    expect(await taking).toBe("a");
+  });
 });
