@@ -13,7 +13,10 @@ type ResponseColumns = Pick<
 >;
 
 /** What is kept of an exchange. Where what was sent has been erased or redacted since, nothing that may quote it. */
-export function responseColumns(outcome: HttpOutcome, { isWithdrawn }: { readonly isWithdrawn: boolean }): ResponseColumns {
+export function responseColumns(
+  outcome: HttpOutcome,
+  { isWithdrawn }: { readonly isWithdrawn: boolean },
+): ResponseColumns {
   const response = outcome.outcome === "answered" ? outcome : outcome.partial;
   return {
     address: outcome.address,
