@@ -48,7 +48,7 @@ export class Desk {
   /** Asks until there is an answer, or once and never mind. `contact_id` is whose matter it is. */
   async run<T>(says: string, contact_id: string, errand: Errand<T>): Promise<Answer<T>> {
     const { clients, dice, trace } = this.#world;
-    const about = says.match(/\b(?:ct|conv)_[0-9A-Z]{26}\b/g) ?? [];
+    const about = says.match(/\b(?:ct|conv|wh|dlv)_[0-9A-Z]{26}\b/g) ?? [];
     trace.note(about, `operator: ${says}`);
     const answer = dice.chance(0.75) ? await this.#insist(errand) : await clients.ask((engine) => errand(engine, {}));
     trace.note(about, `operator: ${says}: ${answer.kind === "refused" ? answer.code : answer.kind}`);
@@ -63,7 +63,7 @@ export class Desk {
   }
 
   #judge(says: string, contact_id: string, code: string): void {
-    if (code === "not_found" && !this.#world.registry.isErased(contact_id)) {
+    if (code === "not_found" && !this.#world.registry.isGone(contact_id)) {
       this.#world.accuse("what was acknowledged is there", [contact_id], `${says} was answered ${code}`);
     } else if (!expected.has(code)) {
       this.#world.accuse("no surprises", [contact_id], `${says} was answered ${code}`);

@@ -34,6 +34,7 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
     if (dice.chance(world.faults.connectionLost)) {
       cuts++;
       cutUntil = clock.now() + dice.between(1, longest.outage);
+      life.outages.push({ from: clock.now(), until: cutUntil });
       connection.disconnect();
       world.trace.note([life.name], `${life.name} loses its connection`);
       throw unavailable("The connection was lost.");
@@ -127,7 +128,7 @@ function about(writes: readonly Write[]): string[] {
   for (const write of writes) {
     if ("key" in write) for (const part of write.key) if (isId(part)) ids.add(part);
     if (!("row" in write)) continue;
-    for (const column of ["id", "message_id", "conversation_id", "contact_id", "key"]) {
+    for (const column of ["id", "message_id", "conversation_id", "contact_id", "webhook_id", "event_id", "key"]) {
       const id = write.row[column];
       if (isId(id)) ids.add(id);
     }
@@ -136,5 +137,5 @@ function about(writes: readonly Write[]): string[] {
 }
 
 function isId(value: unknown): value is string {
-  return typeof value === "string" && /^(msg|conv|att|ct|wcs)_/.test(value);
+  return typeof value === "string" && /^(msg|conv|att|ct|wcs|wh|evt)_/.test(value);
 }

@@ -15,13 +15,14 @@ export class Host {
   readonly #world: World;
   readonly #number: number;
   #lives = 0;
-  #life = new Life("nobody");
+  #life: Life;
   #line: Line | undefined;
   #engine: MessagingEngine | undefined;
 
   constructor(world: World, number: number) {
     this.#world = world;
     this.#number = number;
+    this.#life = new Life("nobody", () => world.clock.now());
     this.name = `engine ${number}`;
   }
 
@@ -40,7 +41,7 @@ export class Host {
 
   boot(): void {
     const { dice, faults, clock, seed, trace, terms, rule } = this.#world;
-    const life = new Life(this.name);
+    const life = new Life(this.name, () => clock.now());
     life.skew = dice.between(-faults.skewMs, faults.skewMs);
     const crash = (why: string): void => {
       if (life === this.#life) this.crash(why);
@@ -54,6 +55,7 @@ export class Host {
       storage: faultyStorage(this.#world, life, crash),
       transports: [connection.transport],
       clock: own,
+      http: { client: this.#world.receivers.client(life) },
       random: seededRandom(seed * 10_000 + this.#number * 100 + ++this.#lives),
       logger: this.#logger(),
       mode: "live",

@@ -1,5 +1,6 @@
 import type { Write } from "../../src/ports/storage.ts";
 import type { CarrierCall } from "./carrier.ts";
+import type { Post } from "./receivers.ts";
 import type { World } from "./world.ts";
 
 /** Where an invariant does not hold. */
@@ -21,6 +22,8 @@ export interface Watch {
   commit?(engine: string, writes: readonly Write[]): Iterable<Breach>;
   /** A call that just reached the carrier; the ledger does not have it yet. */
   call?(call: CarrierCall): Iterable<Breach>;
+  /** A request that just reached a receiver; the ledger does not have it yet. */
+  post?(post: Post): Iterable<Breach>;
   /** After each step. */
   step?(): Promise<Iterable<Breach>>;
   /** When everything has come to rest. */

@@ -3,12 +3,18 @@ export class Life {
   readonly name: string;
   /** What its clock shows beyond the true time, in milliseconds. */
   skew = 0;
+  /** When it could not reach the storage, in true time. */
+  readonly outages: { readonly from: number; readonly until: number }[] = [];
   readonly died: Promise<void>;
+  /** The true time of its end. */
+  endedAt: number | undefined;
+  readonly #now: () => number;
   #alive = true;
   #die: () => void = () => {};
 
-  constructor(name: string) {
+  constructor(name: string, now: () => number) {
     this.name = name;
+    this.#now = now;
     this.died = new Promise((resolve) => {
       this.#die = resolve;
     });
@@ -19,6 +25,7 @@ export class Life {
   }
 
   end(): void {
+    this.endedAt ??= this.#now();
     this.#alive = false;
     this.#die();
   }

@@ -1,4 +1,5 @@
 import { contacts, type ContactRow } from "../../src/domain/contacts/rows.ts";
+import { webhooks } from "../../src/domain/webhooks/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 
 /** What became of contacts, by what was committed and not by what engines say. */
@@ -9,12 +10,15 @@ export class Registry {
   /** With whom they went, in one commit. */
   readonly #erased = new Map<string, readonly string[]>();
 
+  readonly #deleted = new Set<string>();
+
   heed(writes: readonly Write[]): void {
     const gone = writes
       .filter((write) => write.collection === contacts && write.kind === "remove")
       .flatMap((write) => ("key" in write ? [String(write.key[2])] : []));
     for (const id of gone) this.#erased.set(id, gone);
     for (const write of writes) {
+      if (write.collection === webhooks && write.kind === "remove") this.#deleted.add(String(write.key[2]));
       if (write.collection !== contacts) continue;
       if (write.kind !== "insert" && write.kind !== "update") continue;
       const { id, merged_into } = write.row as unknown as ContactRow;
@@ -38,6 +42,11 @@ export class Registry {
 
   isErased(id: string): boolean {
     return this.#erased.has(this.now(id));
+  }
+
+  /** A contact that is erased, or a webhook that is deleted. */
+  isGone(id: string): boolean {
+    return this.#deleted.has(id) || this.isErased(id);
   }
 
   get merged(): readonly string[] {

@@ -1,7 +1,8 @@
 import type { Dice } from "./dice.ts";
 
 /** Who does what, in groups that a history can have more or less of. */
-export type Part = "sending" | "changes" | "texting" | "consent" | "desk" | "contacts" | "webchat" | "faults";
+export type Part =
+  "sending" | "changes" | "texting" | "consent" | "desk" | "contacts" | "webchat" | "webhooks" | "faults";
 
 export interface Shape {
   readonly name: string;
@@ -34,6 +35,12 @@ const shapes: readonly Shape[] = [
     weight: 2,
     people: 1,
     share: { webchat: 5, contacts: 4, desk: 1.5, sending: 0.2, changes: 0.3, consent: 0.2 },
+  },
+  {
+    name: "webhooks",
+    weight: 3,
+    people: 2,
+    share: { webhooks: 5, texting: 1.5, sending: 0.5, consent: 0.3, desk: 0.3, contacts: 0.4, webchat: 0 },
   },
 ];
 

@@ -13,6 +13,7 @@ import { Host } from "./host.ts";
 import type { Finding, Invariant, Watch } from "./invariant.ts";
 import type { Life } from "./life.ts";
 import { People } from "./people.ts";
+import { type Post, Receivers } from "./receivers.ts";
 import { Registry } from "./registry.ts";
 import { Rule } from "./rule.ts";
 import { drawShape, type Shape } from "./shapes.ts";
@@ -36,6 +37,7 @@ export class World {
   readonly hosts: readonly Host[];
   readonly carrier: Carrier;
   readonly clients: Clients;
+  readonly receivers: Receivers;
   readonly shape: Shape;
   readonly terms: Terms;
   readonly people: People;
@@ -75,6 +77,7 @@ export class World {
     this.echoes = this.dice.chance(0.5) ? this.dice.number() : 0;
     this.carrier = new Carrier(this);
     this.clients = new Clients(this);
+    this.receivers = new Receivers(this);
     this.desk = new Desk(this);
     this.visitors = new Visitors(this);
     this.rule = new Rule(this);
@@ -94,6 +97,10 @@ export class World {
 
   called(call: CarrierCall): void {
     this.#each((watch) => watch.call?.(call));
+  }
+
+  posted(post: Post): void {
+    this.#each((watch) => watch.post?.(post));
   }
 
   async stepped(): Promise<void> {

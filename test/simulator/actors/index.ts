@@ -7,6 +7,7 @@ import { pollers } from "./pollers.ts";
 import { senders } from "./senders.ts";
 import { texters } from "./texters.ts";
 import { visitors } from "./visitors.ts";
+import { webhookKeepers } from "./webhook-keepers.ts";
 
 /** A later capability adds its actors here. */
 export const actors: readonly Actor[] = [
@@ -17,5 +18,6 @@ export const actors: readonly Actor[] = [
   ...operators,
   ...clerks,
   ...visitors,
+  ...webhookKeepers,
   ...outside,
 ];

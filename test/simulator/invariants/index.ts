@@ -4,11 +4,13 @@ import { confirmedOnce, leftAlone } from "./consents.ts";
 import { nothingLeft, nothingSaid, nothingSent } from "./erasures.ts";
 import { connectedEvents, countedUsage, wholeTimeline } from "./events.ts";
 import { holderAlone } from "./holder.ts";
+import { noneStuck, onSchedule } from "./deliveries.ts";
 import { plainInbox } from "./inbox.ts";
 import { rightMailbox, seenOnce } from "./mailboxes.ts";
 import { moods } from "./moods.ts";
 import { inOrder } from "./order.ts";
 import { lastHeard, mergesAnswered, noOrphans, onePerson } from "./people.ts";
+import { inTurn, oneAtATime, signed } from "./posts.ts";
 import { acknowledged, oneInbound, oneKeyOneMessage } from "./records.ts";
 import { quiet, ruled } from "./rules.ts";
 import { joinOfEvidence, receiptsKept } from "./status.ts";
@@ -56,5 +58,10 @@ export const invariants: readonly Invariant[] = [
   conversationEvents,
   wholeTimeline,
   countedUsage,
+  signed,
+  oneAtATime,
+  inTurn,
+  noneStuck,
+  onSchedule,
   ...elsewhere.map((name) => ({ name, watch: () => ({}) })),
 ];
