@@ -29,7 +29,8 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
       updated_at: tx.now,
     });
     await writePatterns(tx, after, before.events, after.events);
-    if (after.status === "enabled" && before.status !== "enabled") await arm(tx, deliverJob(after, tx.now));
+    // Enabled, it gets what was kept; paused, what was asked for by hand waits for nothing more.
+    if (after.status !== before.status) await arm(tx, deliverJob(after, tx.now));
     return webhookResource(after);
   },
 };

@@ -120,6 +120,20 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     expect(new Set(words)).toEqual(new Set(["", "tangerine"]));
   });
 
+  it("that is erased holds up nothing behind it, where order is kept", async () => {
+    const { clock, there, one } = opened();
+    there.at(hook.url, (_, n) => (n === 0 ? { status: 500 } : {}));
+    await one.start();
+    await one.webhooks.create({ ...hook, events: ["message.received"], ordering: "fifo" });
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "octopus" });
+    await one.sandbox.inbound({ from: "+4915112345679", body: "tangerine" });
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(1);
+    await one.contacts.erase(contact_id);
+    await clock.advance(1_000);
+    expect(there.seen.map(({ body }) => body.includes("tangerine"))).toEqual([false, true]);
+  });
+
   it("says nothing of a message that is redacted while a receiver has it, though that repeats it", async () => {
     const { clock, storage, there, one } = opened();
     there.at(hook.url, (request, n) => ({ ...echo(request, n), after: 5_000 }));

@@ -1,7 +1,14 @@
 import { eventResource } from "../../domain/events/resource.ts";
 import type { EventRow } from "../../domain/events/rows.ts";
-import { deliveries, deliveriesOfEvent, deliveryAttempts, type DeliveryRow } from "../../domain/webhooks/rows.ts";
-import { mostAttemptsKept, mostWebhooks } from "../../domain/webhooks/rules.ts";
+import { arm } from "../../domain/jobs/rows.ts";
+import {
+  deliveries,
+  deliveriesOfEvent,
+  deliveryAttempts,
+  type DeliveryRow,
+  webhookById,
+} from "../../domain/webhooks/rows.ts";
+import { deliverJob, mostAttemptsKept, mostWebhooks } from "../../domain/webhooks/rules.ts";
 import type { EventId } from "../../ids.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
@@ -14,14 +21,18 @@ export async function eraseDeliveries(tx: Tx, event_id: EventId, most: number): 
   const whole = made.filter(({ body }) => body !== null).slice(0, most);
   for (const delivery of whole) {
     await forgetResponses(tx, delivery);
-    tx.update(deliveries, delivery, {
-      body: null,
-      status: delivery.status === "pending" ? "canceled" : delivery.status,
-      next_attempt_at: null,
-      manual_at: null,
-    });
+    const isPending = delivery.status === "pending";
+    const status = isPending ? "canceled" : delivery.status;
+    tx.update(deliveries, delivery, { body: null, status, next_attempt_at: null, manual_at: null });
+    if (isPending) await goOnBehind(tx, delivery);
   }
   return whole.length;
+}
+
+/** Where order is kept, others may have waited for one that waited for its next attempt. */
+async function goOnBehind(tx: Tx, { account_id, mode, webhook_id }: DeliveryRow): Promise<void> {
+  const webhook = await tx.get(webhookById, [account_id, mode, webhook_id], { hold: true });
+  if (webhook?.ordering === "fifo") await arm(tx, deliverJob(webhook, tx.now));
 }
 
 /** Tells webhooks of an event as it is now, where they are yet to be told or told again, and forgets what they answered. */
