@@ -1,5 +1,5 @@
 import { contactResource } from "../domain/contacts/resource.ts";
-import { contactById, type ContactRow, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
+import { type ContactRow, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
 import { mostIdentities } from "../domain/contacts/rules.ts";
 import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../domain/senders/rows.ts";
 import { iso } from "../domain/time.ts";
@@ -13,6 +13,7 @@ import { webchatTransportName } from "../ports/transport.ts";
 import type { Scope } from "../scope.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf, appendEvent } from "./steps/append-event.ts";
+import { findSurvivor } from "./steps/find-survivor.ts";
 import { showContact } from "./steps/show-contact.ts";
 import { insertContact, updateContact } from "./steps/write-contact.ts";
 import { insertIdentity } from "./steps/write-identity.ts";
@@ -71,10 +72,7 @@ async function visitor(
   const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
   const newIdentity = { medium: "webchat", address } as const;
   if (contact_id === undefined) return newVisitor(tx, actor, services, newIdentity, name ?? null);
-  const { account_id, mode } = scope;
-  const named = await tx.get(contactById, [account_id, mode, contact_id], { hold: true });
-  const survivor = named?.merged_into ?? null;
-  const contact = survivor === null ? named : await tx.get(contactById, [account_id, mode, survivor], { hold: true });
+  const contact = await findSurvivor(tx, scope, contact_id, { hold: true });
   if (contact === undefined) {
     throw invalid([{ pointer: "/contact_id", code: "unknown_contact", message: "no such contact" }]);
   }

@@ -1,14 +1,14 @@
 import { contactReference } from "../domain/contacts/resource.ts";
-import { contactById, type ContactRow, contacts } from "../domain/contacts/rows.ts";
+import { contacts } from "../domain/contacts/rows.ts";
 import { finish, renew } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { messageById } from "../domain/messages/rows.ts";
 import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "../domain/sentiment/rows.ts";
 import { feel, sentimentOf, unmoved } from "../domain/sentiment/rules.ts";
 import type { DrawId } from "../ids.ts";
-import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf, appendEvent } from "./steps/append-event.ts";
+import { findSurvivor } from "./steps/find-survivor.ts";
 
 /** A message whose turn it is. */
 export interface Unscored {
@@ -42,7 +42,8 @@ export async function recordScore(
   const row = await tx.get(messageScoreById, [account_id, mode, contact_id, message_id]);
   if (row?.state !== "pending") return;
   tx.update(messageScores, row, { state: score === null ? "none" : "scored", score });
-  const contact = score === null ? undefined : await findHeard(tx, row);
+  // Of a contact that was merged and whose history has not moved yet, it moves the survivor's.
+  const contact = score === null ? undefined : await findSurvivor(tx, row, row.contact_id);
   if (contact === undefined || score === null) return;
   const from = contact.mood === null ? unmoved : sentimentOf(contact.mood);
   const mood = feel(contact.mood, score);
@@ -55,14 +56,4 @@ export async function recordScore(
     contact_id: contact.id,
     ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
   });
-}
-
-/** Whose mood a message moves: of a contact that was merged and whose history has not moved yet, the survivor's. */
-async function findHeard(
-  tx: Tx,
-  { account_id, mode, contact_id }: MessageScoreRow,
-): Promise<Seen<ContactRow> | undefined> {
-  const contact = await tx.get(contactById, [account_id, mode, contact_id]);
-  const survivor = contact?.merged_into ?? null;
-  return survivor === null ? contact : tx.get(contactById, [account_id, mode, survivor]);
 }

@@ -8,7 +8,7 @@ import { jobsByLane } from "../domain/jobs/rows.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Logger } from "../ports/logger.ts";
-import { Signal } from "../signal.ts";
+import { Follower, type Step } from "../follower.ts";
 import { look } from "../transactions/look.ts";
 import type { Store } from "../transactions/store.ts";
 
@@ -27,10 +27,6 @@ const own = { own: true } as const;
 const pageSize = 100;
 /** Keys that wait for their turn before more is read: the log keeps the rest, and other jobs are found among fewer. */
 const mostWaiting = 100;
-/** The net under the wake-ups. */
-const pollMs = 5_000;
-/** After a failure. */
-const pauseMs = 1_000;
 /** How far behind the stored place may be where nothing is for the consumer: it is written no more often than that. */
 const behindMs = 60_000;
 
@@ -41,17 +37,22 @@ const behindMs = 60_000;
  */
 export class ConsumerReader {
   readonly #options: ConsumerReaderOptions;
-  readonly #fresh: Signal;
+  readonly #follower: Follower;
   #opened = false;
-  #stopping = false;
   #isFull = false;
-  #loop: Promise<void> | undefined;
   /** The stored place as it was last seen, and how far the log was looked at from there without finding anything. */
   #place = { stored: -1, looked: -1 };
 
   constructor(options: ConsumerReaderOptions) {
     this.#options = options;
-    this.#fresh = new Signal(options.clock);
+    const { clock, store, logger, name } = options;
+    this.#follower = new Follower({
+      clock,
+      turn: () => store.turn(),
+      step: () => this.#step(),
+      failed: (err) =>
+        logger.warn({ err, consumer: name }, "the log of events could not be read for a consumer; trying again"),
+    });
   }
 
   /** What is committed from here on is not missed. */
@@ -65,52 +66,26 @@ export class ConsumerReader {
   }
 
   start(): void {
-    this.#loop ??= this.#run();
+    this.#follower.start();
   }
 
   /** Something may have been committed. */
   wake(): void {
-    this.#fresh.raise();
+    this.#follower.wake();
   }
 
   /** A key had its turn. */
   roomMade(): void {
-    if (this.#isFull) this.#fresh.raise();
+    if (this.#isFull) this.wake();
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true;
-    this.#fresh.raise();
-    await this.#loop;
+    await this.#follower.stop();
   }
 
-  async #run(): Promise<void> {
-    const { logger, name } = this.#options;
-    while (!this.#stopping) {
-      // Lowered before the reads: what commits meanwhile raises it again.
-      this.#fresh.lower();
-      let wait = pollMs;
-      try {
-        await this.open();
-        const step = await this.#step();
-        if (step === "removed") {
-          logger.warn({ consumer: name }, "a consumer was removed; it gets no more events");
-          return;
-        }
-        if (step === "more") {
-          await this.#options.store.turn();
-          continue;
-        }
-      } catch (error) {
-        logger.warn({ err: error, consumer: name }, "the log of events could not be read for a consumer; trying again");
-        wait = pauseMs;
-      }
-      if (!this.#stopping) await this.#fresh.wait(wait);
-    }
-  }
-
-  async #step(): Promise<"more" | "through" | "removed"> {
-    const { store, name, types } = this.#options;
+  async #step(): Promise<Step> {
+    const { store, logger, name, types } = this.#options;
+    await this.open();
     const waiting = {
       index: jobsByLane,
       prefix: [consumerLane(name)],
@@ -118,7 +93,10 @@ export class ConsumerReader {
       limit: mostWaiting,
     } as const;
     const [consumer, keys] = await Promise.all([store.reads.get(consumerByName, [name]), store.reads.range(waiting)]);
-    if (consumer === undefined) return "removed";
+    if (consumer === undefined) {
+      logger.warn({ consumer: name }, "a consumer was removed; it gets no more events");
+      return "over";
+    }
     this.#isFull = keys.length >= mostWaiting;
     if (this.#isFull) return "through";
     const { stored, looked } = this.#place;

@@ -2,11 +2,13 @@ import { eraseAnswers } from "../commands/steps/erase-answers.ts";
 import type { JobHandler } from "../dispatch/dispatcher.ts";
 import { finish } from "../domain/jobs/rows.ts";
 import type { JobOrder } from "../domain/jobs/types.ts";
-import { parkedReceipts, parkedReceiptsByExpiry, parkedReceiptsOf } from "../domain/messages/rows.ts";
-import { observationById, observations, observationsByExpiry } from "../domain/observations/rows.ts";
-import { webchatSessionById, webchatSessions, webchatSessionsByExpiry } from "../domain/webchat/rows.ts";
+import { parkedReceipts, parkedReceiptsByExpiry } from "../domain/messages/rows.ts";
+import { observations, observationsByExpiry } from "../domain/observations/rows.ts";
+import { webchatSessions, webchatSessionsByExpiry } from "../domain/webchat/rows.ts";
 import { isRemembered } from "../idempotency/lifetime.ts";
-import { idempotency, idempotencyByExpiry, idempotencyByKey } from "../idempotency/rows.ts";
+import { idempotency, idempotencyByExpiry } from "../idempotency/rows.ts";
+import { type Index, keyOf, type Seen } from "../ports/collection.ts";
+import type { Tx } from "../transactions/transaction.ts";
 import { deliveryReaper } from "./reap-deliveries.ts";
 import { eventReaper, type ReapEvents } from "./reap-events.ts";
 
@@ -44,78 +46,44 @@ export function reapHandler(work: ReapEvents): JobHandler {
   };
 }
 
-/** Keys whose time is over, but for those whose message is still on its way: a retry must find it. */
-async function reapIdempotency({ store, clock }: ReapEvents): Promise<number> {
-  const expired = await store.reads.range({
-    index: idempotencyByExpiry,
-    prefix: [],
-    order: "ascending",
-    until: [clock.now()],
-    limit: chunk,
-  });
-  await store.commit(async (tx) => {
-    for (const { account_id, mode, key } of expired) {
-      const row = await tx.get(idempotencyByKey, [account_id, mode, key]);
-      if (row === undefined || row.expires_at > tx.now) continue;
-      // Not looked at again until then.
-      if (await isRemembered(tx, row)) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
-      else tx.remove(idempotency, row);
-    }
-  }, own);
-  return expired.length;
+interface Expires {
+  readonly expires_at: number | null;
 }
 
-async function reapParked({ store, clock }: ReapEvents): Promise<number> {
-  const expired = await store.reads.range({
-    index: parkedReceiptsByExpiry,
-    prefix: [],
-    order: "ascending",
-    until: [clock.now()],
-    limit: chunk,
-  });
-  await store.commit(async (tx) => {
-    for (const { transport, provider_message_id } of expired) {
-      const row = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
-      if (row !== undefined) tx.remove(parkedReceipts, row);
-    }
-  }, own);
-  return expired.length;
+/** Takes what has expired, in the order in which it did, a chunk at each call; answers how many rows that were. */
+function expiring<R extends Expires>(
+  index: Index<R>,
+  take: (tx: Tx, row: Seen<R>) => void | Promise<void>,
+): (work: ReapEvents) => Promise<number> {
+  const { collection } = index;
+  return async ({ store, clock }) => {
+    const until = [clock.now()];
+    const expired = await store.reads.range({ index, prefix: [], order: "ascending", until, limit: chunk });
+    await store.commit(async (tx) => {
+      for (const found of expired) {
+        const row = await tx.get(collection.primary, keyOf(collection, found));
+        // It may have been given more time meanwhile.
+        if (row !== undefined && row.expires_at !== null && row.expires_at <= tx.now) await take(tx, row);
+      }
+    }, own);
+    return expired.length;
+  };
 }
+
+/** Keys whose time is over, but for those whose message is still on its way: a retry must find it. */
+const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row) => {
+  // Not looked at again until then.
+  if (await isRemembered(tx, row)) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
+  else tx.remove(idempotency, row);
+});
+
+const reapParked = expiring(parkedReceiptsByExpiry, (tx, row) => tx.remove(parkedReceipts, row));
 
 /** Webchat sessions that nobody is let in to any more. What they were sent stays: the address may come again in another one. */
-async function reapSessions({ store, clock }: ReapEvents): Promise<number> {
-  const expired = await store.reads.range({
-    index: webchatSessionsByExpiry,
-    prefix: [],
-    order: "ascending",
-    until: [clock.now()],
-    limit: chunk,
-  });
-  await store.commit(async (tx) => {
-    for (const { account_id, mode, id } of expired) {
-      const row = await tx.get(webchatSessionById, [account_id, mode, id]);
-      if (row !== undefined) tx.remove(webchatSessions, row);
-    }
-  }, own);
-  return expired.length;
-}
+const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) => tx.remove(webchatSessions, row));
 
 /** What was noticed about somebody for a while, also where it was answered when it was noted. */
-async function reapObservations({ store, clock }: ReapEvents): Promise<number> {
-  const expired = await store.reads.range({
-    index: observationsByExpiry,
-    prefix: [],
-    order: "ascending",
-    until: [clock.now()],
-    limit: chunk,
-  });
-  await store.commit(async (tx) => {
-    for (const { account_id, mode, contact_id, id } of expired) {
-      const row = await tx.get(observationById, [account_id, mode, contact_id, id]);
-      if (row === undefined) continue;
-      await eraseAnswers(tx, row, id);
-      tx.remove(observations, row);
-    }
-  }, own);
-  return expired.length;
-}
+const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
+  await eraseAnswers(tx, row, row.id);
+  tx.remove(observations, row);
+});

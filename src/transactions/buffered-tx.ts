@@ -22,7 +22,7 @@ export class BufferedTx implements Tx {
   readonly #overlay: Overlay;
   readonly #firstVersion: () => number;
   readonly #noted: Collection | undefined;
-  #insertions: readonly object[] = [];
+  readonly #insertions: object[] = [];
   #hasEnded = false;
 
   constructor({ now, snapshot, overlay, firstVersion, noted }: BufferedTxOptions) {
@@ -83,7 +83,7 @@ export class BufferedTx implements Tx {
       row: next,
       changed: base === undefined ? unchanged : new Set(Object.keys(row)),
     });
-    if (collection === this.#noted) this.#insertions = [...this.#insertions, next];
+    if (collection === this.#noted) this.#insertions.push(next);
     return next;
   }
 
@@ -116,13 +116,13 @@ export class BufferedTx implements Tx {
   async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     this.#begin();
     const mark = this.#overlay.mark();
-    const insertions = this.#insertions;
+    const insertions = this.#insertions.length;
     try {
       return await work(this);
     } catch (error) {
       this.#begin();
       this.#overlay.takeBack(mark);
-      this.#insertions = insertions;
+      this.#insertions.length = insertions;
       throw error;
     }
   }

@@ -1,8 +1,8 @@
 import { moveBookmark } from "../commands/move-bookmark.ts";
 import { bookmarkByName, deliveries, deliveriesByPosition } from "../domain/webhooks/rows.ts";
+import { Follower, type Step } from "../follower.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
-import { Signal } from "../signal.ts";
 import type { Store } from "../transactions/store.ts";
 
 export interface DeliveryReaderOptions {
@@ -11,79 +11,54 @@ export interface DeliveryReaderOptions {
   readonly logger: Logger;
 }
 
-const own = { own: true } as const;
 /** Deliveries whose webhooks are told in one transaction. */
 const pageSize = 500;
-/** The net under the wake-ups. */
-const pollMs = 5_000;
-/** After a failure. */
-const pauseMs = 1_000;
 
 /**
  * Follows the log of deliveries, and arms the job of each webhook that has new ones. So a transaction that brings events writes nothing that
  * others write too, and a webhook that gets many is told once. Every engine follows; the bookmark says who was first.
  */
 export class DeliveryReader {
-  readonly #options: DeliveryReaderOptions;
-  readonly #fresh: Signal;
+  readonly #store: Store;
+  readonly #follower: Follower;
   #unsubscribe = (): void => {};
-  #stopping = false;
-  #loop: Promise<void> | undefined;
 
-  constructor(options: DeliveryReaderOptions) {
-    this.#options = options;
-    this.#fresh = new Signal(options.clock);
+  constructor({ store, clock, logger }: DeliveryReaderOptions) {
+    this.#store = store;
+    this.#follower = new Follower({
+      clock,
+      turn: () => store.turn(),
+      step: () => this.#step(),
+      failed: (err) => logger.warn({ err }, "new deliveries could not be read; trying again"),
+    });
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.store.onCommit((writes) => {
-      if (writes.some(({ kind, collection }) => kind === "insert" && collection === deliveries)) this.#fresh.raise();
+    this.#unsubscribe = this.#store.onCommit((writes) => {
+      if (writes.some(({ kind, collection }) => kind === "insert" && collection === deliveries)) this.wake();
     });
-    this.#loop ??= this.#run();
+    this.#follower.start();
   }
 
   /** Another process may have committed some. */
   wake(): void {
-    this.#fresh.raise();
+    this.#follower.wake();
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true;
     this.#unsubscribe();
-    this.#fresh.raise();
-    await this.#loop;
+    await this.#follower.stop();
   }
 
-  async #run(): Promise<void> {
-    const { store, logger } = this.#options;
-    while (!this.#stopping) {
-      // Lowered before the reads: what commits meanwhile raises it again.
-      this.#fresh.lower();
-      let wait = pollMs;
-      try {
-        if (await this.#step()) {
-          await store.turn();
-          continue;
-        }
-      } catch (error) {
-        logger.warn({ err: error }, "new deliveries could not be read; trying again");
-        wait = pauseMs;
-      }
-      if (!this.#stopping) await this.#fresh.wait(wait);
-    }
-  }
-
-  /** Answers whether there may be more. */
-  async #step(): Promise<boolean> {
-    const { store } = this.#options;
-    const { reads } = store;
+  async #step(): Promise<Step> {
+    const { reads } = this.#store;
     const from = (await reads.get(bookmarkByName, ["deliveries"]))?.position ?? 0;
     const range = { index: deliveriesByPosition, prefix: [], order: "ascending", limit: pageSize } as const;
     const found = await reads.range({ ...range, after: [from] });
     const last = found.at(-1);
-    if (last === undefined) return false;
+    if (last === undefined) return "through";
     const webhooks = new Map(found.map(({ account_id, mode, webhook_id }) => [webhook_id, { account_id, mode }]));
-    await store.commit((tx) => moveBookmark(tx, { from, to: last.position, webhooks }), own);
-    return found.length === pageSize;
+    await this.#store.commit((tx) => moveBookmark(tx, { from, to: last.position, webhooks }), { own: true });
+    return found.length === pageSize ? "more" : "through";
   }
 }

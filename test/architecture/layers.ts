@@ -12,6 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ["errors", "ids", "scope", "options", "ports", "destinations"],
   ["transactions"],
   ["signal", "validation"],
+  ["follower"],
   ["operation"],
   ["pagination"],
   ["fields"],

@@ -2,8 +2,8 @@ import { contactById, type ContactRow } from "../../domain/contacts/rows.ts";
 import { notFound, TidingsError } from "../../errors.ts";
 import type { Seen } from "../../ports/collection.ts";
 import type { Scope } from "../../scope.ts";
-import type { Reads } from "../../transactions/reads.ts";
 import type { ReadOptions, Tx } from "../../transactions/transaction.ts";
+import { findSurvivor } from "./find-survivor.ts";
 
 /**
  * The contact that something is to be done to.
@@ -30,14 +30,8 @@ export function mergedAway(conflictingId: string): TidingsError {
  * The contact whose history is asked for: of a merged one, the one that has it now.
  * @throws TidingsError `not_found`
  */
-export async function contactToRead(
-  reads: Pick<Reads | Tx, "get">,
-  { account_id, mode }: Scope,
-  id: string,
-): Promise<Seen<ContactRow>> {
-  const named = await reads.get(contactById, [account_id, mode, id]);
-  const survivor = named?.merged_into ?? null;
-  const contact = survivor === null ? named : await reads.get(contactById, [account_id, mode, survivor]);
+export async function contactToRead(reads: Pick<Tx, "get">, scope: Scope, id: string): Promise<Seen<ContactRow>> {
+  const contact = await findSurvivor(reads, scope, id);
   if (contact === undefined) throw notFound("contact");
   return contact;
 }

@@ -15,6 +15,9 @@ import { StorageConflict } from "../../ports/storage.ts";
 import type { Scope } from "../../scope.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
+/** Nobody is merged into who is merged, so one is enough where nothing moves between the reads. */
+const mostHops = 3;
+
 /**
  * The address that a message goes to: a phone number's, or a contact's on the medium. `undefined` when the number was never seen.
  * @throws TidingsError `validation_failed` when there is no such contact, or it has no address there
@@ -27,7 +30,8 @@ export async function findRecipient(
 ): Promise<Seen<IdentityRow> | undefined> {
   const at = (address: string) => tx.get(identityByAddress, [account_id, mode, medium, address]);
   if (to.startsWith("+")) return at(to);
-  for (let id = to; ;) {
+  let id = to;
+  for (let hops = 0; hops < mostHops; hops++) {
     // The addresses first. A merge moves them and says where to in one commit: where they are gone, the contact says so.
     const identities = await tx.list(identitiesOfContact, [id, medium], mostIdentities);
     const contact = await tx.get(contactById, [account_id, mode, id]);
@@ -44,6 +48,7 @@ export async function findRecipient(
     }
     id = contact.merged_into;
   }
+  throw new StorageConflict("the contact was merged on between the reads");
 }
 
 /** Of several that came together in a merge: the number that it is known by, else the one that was seen last. */

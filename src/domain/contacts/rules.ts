@@ -1,4 +1,4 @@
-import type { Mood } from "../sentiment/types.ts";
+import type { ContactRow } from "./rows.ts";
 
 export const mostLabels = 50;
 /** Addresses of one contact. They move with it in one transaction, and are shown with it. */
@@ -28,17 +28,10 @@ function holds(check: () => unknown): boolean {
 }
 
 /** A contact as far as a merge looks at it. */
-export interface MergeFacts {
-  readonly name: string | null;
-  readonly phone: string | null;
-  readonly email: string | null;
-  readonly time_zone: string | null;
-  readonly language: string | null;
-  readonly labels: readonly string[];
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly mood: Mood | null;
-  readonly last_message_at: number | null;
-}
+export type MergeFacts = Pick<
+  ContactRow,
+  "name" | "phone" | "email" | "time_zone" | "language" | "labels" | "attributes" | "mood" | "last_message_at"
+>;
 
 /**
  * What a contact comes to that takes in another: what it says itself stands, and the other fills its gaps. Of labels and attributes it

@@ -91,52 +91,38 @@ const someone = {
   when: ({ value }: { value: unknown }): boolean => typeof value === "object" && value !== null,
 };
 
-export const createContactSchema = (limits: Limits) => {
-  const { phone: number, name: called, email, time_zone, language, labels, attributes } = factFields(limits);
-  return z
-    .strictObject({
-      phone: number.optional(),
-      name: called.optional(),
-      email: email.optional(),
-      time_zone: time_zone.optional(),
-      language: language.optional(),
-      labels: labels.optional(),
-      attributes: attributes.optional(),
-    })
+export const createContactSchema = (limits: Limits) =>
+  z
+    .strictObject(factFields(limits))
+    .partial()
     .refine((facts) => [facts.phone, facts.name, facts.email].some((each) => each !== undefined), someone)
     .meta({ id: "CreateContact" });
-};
 export interface CreateContact extends z.infer<ReturnType<typeof createContactSchema>> {}
 
-export const updateContactSchema = (limits: Limits) => {
+/** What is absent stays as it is, and null takes away. */
+const changes = (limits: Limits) => {
   const { phone: number, name: called, email, time_zone, language, labels, attributes } = factFields(limits);
-  return z
-    .strictObject({
-      id: reference,
-      phone: number.nullable().optional(),
-      name: called.nullable().optional(),
-      email: email.nullable().optional(),
-      time_zone: time_zone.nullable().optional(),
-      language: language.nullable().optional(),
-      labels: labels.optional(),
-      attributes: attributes.optional(),
-    })
-    .meta({ id: "UpdateContact" });
+  return {
+    phone: number.nullable().optional(),
+    name: called.nullable().optional(),
+    email: email.nullable().optional(),
+    time_zone: time_zone.nullable().optional(),
+    language: language.nullable().optional(),
+    labels: labels.optional(),
+    attributes: attributes.optional(),
+  };
 };
+
+export const updateContactSchema = (limits: Limits) =>
+  z.strictObject({ id: reference, ...changes(limits) }).meta({ id: "UpdateContact" });
 export interface UpdateContact extends z.infer<ReturnType<typeof updateContactSchema>> {}
 
-/** By its phone number. What is absent stays as it is, and null takes away. */
-export const importContactSchema = (limits: Limits) => {
-  const { phone: number, name: called, email, time_zone, language, labels, attributes } = factFields(limits);
-  return z
+/** By its phone number. */
+export const importContactSchema = (limits: Limits) =>
+  z
     .strictObject({
-      phone: number,
-      name: called.nullable().optional(),
-      email: email.nullable().optional(),
-      time_zone: time_zone.nullable().optional(),
-      language: language.nullable().optional(),
-      labels: labels.optional(),
-      attributes: attributes.optional(),
+      ...changes(limits),
+      phone: factFields(limits).phone,
       consent: z
         .strictObject({ status: z.enum(["opted_in", "opted_out"]), detail: text(500).optional() })
         .optional()
@@ -145,7 +131,6 @@ export const importContactSchema = (limits: Limits) => {
         }),
     })
     .meta({ id: "ImportContact" });
-};
 export interface ImportContact extends z.infer<ReturnType<typeof importContactSchema>> {}
 
 /** What is parsed later, shown as what it is to be. */
