@@ -1,4 +1,5 @@
 import { accounts } from "./domain/accounts/rows.ts";
+import { agents, agentSessions, agentVersions } from "./domain/agents/rows.ts";
 import { consumerEvents, consumers } from "./domain/consumers/rows.ts";
 import { consentEvidence, consents } from "./domain/consents/rows.ts";
 import { contactLabels, contacts, identities } from "./domain/contacts/rows.ts";
@@ -8,6 +9,8 @@ import { jobs } from "./domain/jobs/rows.ts";
 import { keys } from "./domain/keys/rows.ts";
 import { attempts, inboundIds, messages, parkedReceipts, timeline } from "./domain/messages/rows.ts";
 import { observations } from "./domain/observations/rows.ts";
+import { playbooks, playbookVersions } from "./domain/playbooks/rows.ts";
+import { runs } from "./domain/runs/rows.ts";
 import { defaultSenders, senders } from "./domain/senders/rows.ts";
 import { messageScores } from "./domain/sentiment/rows.ts";
 import { settings } from "./domain/settings/rows.ts";
@@ -42,6 +45,12 @@ export const schema: Schema = schemaOf([
   mailboxes,
   mail,
   observations,
+  agents,
+  agentVersions,
+  playbooks,
+  playbookVersions,
+  agentSessions,
+  runs,
   events,
   consumers,
   consumerEvents,

@@ -67,3 +67,6 @@ export const agentSchema = z
   })
   .meta({ id: "Agent" });
 export interface Agent extends z.infer<typeof agentSchema> {}
+
+/** What of an agent has versions: all that is given, but whether it is enabled. */
+export type AgentDefinition = Omit<Agent, "id" | "enabled" | "version" | "created_at" | "updated_at">;

@@ -12,6 +12,8 @@ export type JobKind =
   | "recover"
   | "discard"
   | "score"
+  | "turn"
+  | "unqueue"
   | "wake"
   | "merge"
   | "erase"

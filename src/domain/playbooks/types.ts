@@ -1,6 +1,8 @@
 /** Scripts that an agent follows: what starts them, what they ask, what they do. */
 import { z } from "zod";
 import { ids, timestamp } from "../../fields.ts";
+import type { PlaybookId } from "../../ids.ts";
+import type { Json } from "../../ports/agent-model.ts";
 
 export const slotSchema = z
   .strictObject({
@@ -70,3 +72,21 @@ export const playbookSchema = z
   })
   .meta({ id: "Playbook" });
 export interface Playbook extends z.infer<typeof playbookSchema> {}
+
+/** What of a playbook has versions: all that is given, but whether it is enabled. */
+export type PlaybookDefinition = Omit<Playbook, "id" | "enabled" | "version" | "created_at" | "updated_at">;
+
+/** Where a conversation stands in a playbook. One that was called by another lies on top of it. */
+export interface Frame {
+  readonly playbook_id: PlaybookId;
+  readonly revision: number;
+  /** The step that is next, or that waits: for the contact's answer, or for somebody's approval. */
+  readonly step: string;
+  /** Whether the step has asked already. */
+  readonly asked: boolean;
+  /** Answers to it that were of no use. */
+  readonly tries: number;
+  /** What the contact wrote since it began. */
+  readonly turns: number;
+  readonly slots: { readonly [name: string]: Json };
+}

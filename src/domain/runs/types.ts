@@ -1,6 +1,8 @@
 /** What an agent did for one turn or trigger, step by step. */
 import { z } from "zod";
 import { ids, timestamp } from "../../fields.ts";
+import type { PlaybookId } from "../../ids.ts";
+import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/agent-model.ts";
 
 export const runStatusSchema = z.enum([
   "running",
@@ -45,3 +47,36 @@ export const runSchema = z
   })
   .meta({ id: "Run" });
 export interface Run extends z.infer<typeof runSchema> {}
+
+/** What an API trigger asks for. */
+export type RunRequest =
+  | { readonly playbook_id: PlaybookId; readonly slots: { readonly [name: string]: Json } }
+  | { readonly action: string; readonly input: Json };
+
+/**
+ * A call of an action. It is committed as pending before it is made, so that a crash leaves what may have been done visible. The id is its
+ * idempotency key.
+ */
+export interface ActionCall {
+  readonly id: string;
+  readonly action: string;
+  readonly input: Json;
+  readonly status: "pending" | "done" | "failed" | "awaiting_approval" | "approved" | "denied";
+  readonly output: Json;
+  readonly error: string | null;
+}
+
+/**
+ * What a turn is made of. A turn is a generator: it says what is to be done next, is given what came of it, and returns how it ends. It does
+ * nothing by itself, so after a crash it is run again and given what the run has kept.
+ */
+export type Move =
+  | { readonly do: "act"; readonly action: string; readonly input: Json }
+  | { readonly do: "think"; readonly task: ModelTask };
+
+export type Given =
+  | { readonly done: "acted"; readonly outcome: ModelCall["outcome"] }
+  /** Null: the model gave no answer. */
+  | { readonly done: "thought"; readonly answer: ModelAnswer | null };
+
+export type Moves<T> = Generator<Move, T, Given>;
