@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 import { SummaryReporter } from "./test/summary-reporter.ts";
 import { entries } from "./tsup.config.ts";
 
@@ -15,9 +16,10 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/openapi-client/**"],
     pool: "forks",
-    globalSetup: ["test/support/postgres-setup.ts"],
+    globalSetup: ["test/support/scratch-setup.ts", "test/support/postgres-setup.ts"],
     // Most of the time goes into waiting: for a disk, a server, a process.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: ["default", new SummaryReporter()],

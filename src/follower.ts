@@ -64,7 +64,8 @@ export class Follower {
         failed(error);
         wait = pauseMs;
       }
-      if (!this.#stopping) await this.#fresh.wait(wait);
+      // Raised for good by who stops it.
+      await this.#fresh.wait(wait);
     }
   }
 }

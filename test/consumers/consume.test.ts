@@ -156,7 +156,7 @@ describe.each(places)("a consumer on $name", (where) => {
     const { place, clock, engine, noted } = await opened(where);
     const storage = place.connect();
     const one = engine(storage);
-    const texts = Array.from({ length: 350 }, (_, n) => `+1500555${3_000 + n}`);
+    const texts = Array.from({ length: 250 }, (_, n) => `+1500555${3_000 + n}`);
     await Promise.all(texts.map((from) => one.sandbox.inbound({ from, body: from })));
     const gate = held<undefined>();
     one.consume(

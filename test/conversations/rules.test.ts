@@ -58,6 +58,17 @@ test("a status never comes with what belongs to another, and only what a newer o
   );
 });
 
+test("a conversation is snoozed until some time within 366 days, and who asks for another is told which", () => {
+  const day = 24 * 3_600_000;
+  const open: Standing = { status: "open", snoozed_until: null, closed_at: null, current: true };
+  const snoozed = (snoozed_until: number) => changeStatus(open, { status: "snoozed", snoozed_until }, now);
+  expect([snoozed(now + 1), snoozed(now + 366 * day)]).toMatchObject([{ decision: "change" }, { decision: "change" }]);
+  expect([snoozed(now), snoozed(now + 366 * day + 1)]).toMatchObject([
+    { error: { pointer: "/snoozed_until", message: "must be in the future" } },
+    { error: { pointer: "/snoozed_until", message: "must be at most 366 days ahead" } },
+  ]);
+});
+
 test("what was closed once stays closed at that time, however often it is closed", () => {
   fc.assert(
     fc.property(standing, fc.nat(1_000), (before, later) => {

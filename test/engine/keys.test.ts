@@ -42,6 +42,18 @@ function counted(storage: StoragePort): { readonly storage: StoragePort; readonl
 }
 
 describe.each(storages)("API keys on $name", ({ open }) => {
+  it.each([{}, { idempotencyKey: "k" }])(
+    "that are revoked here are refused at once, whatever the storage tells (with %j)",
+    async (options) => {
+      const { engine } = world();
+      const one = engine(over(open().connect(), { watch: () => () => {} }));
+      const { account, id, key } = await tenant(one);
+      expect(await ask(one, key)).toBe(200);
+      await one.account(account.scope.account_id).apiKeys.revoke(id, options);
+      expect(await ask(one, key)).toBe(401);
+    },
+  );
+
   it("that are revoked elsewhere are refused a second later, also when the clock was set back meanwhile", async () => {
     const { clock, engine } = world();
     const ground = open();

@@ -138,7 +138,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
             : `${cursor.slice(0, wrong)}${cursor[wrong] === "A" ? "B" : "A"}${cursor.slice(wrong + 1)}`;
         await expect(handle.messages.list({ limit: 2, status: "sent", cursor: forged })).rejects.toMatchObject(invalid);
       }),
-      { numRuns: 40 },
+      { numRuns },
     );
   });
 
@@ -152,7 +152,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
         const expected = log.filter((event) => type === undefined || event.type === type);
         expect(await walk((page) => handle.events.list({ ...filter, ...page }), limit)).toEqual(expected);
       }),
-      { numRuns: 40 },
+      { numRuns },
     );
   });
 

@@ -5,7 +5,9 @@ import { admit, slidingLog } from "../../src/rate-limits/sliding-log.ts";
 const window = 1_000;
 /** Gaps between requests: bursts, trickles, the window's very edge, pauses. */
 const gap = fc.oneof(fc.constantFrom(0, 0, 1, 10, 999, 1_000, 1_001), fc.nat(300), fc.nat(5_000));
-const gaps = fc.array(gap, { minLength: 1, maxLength: 200, size: "max" });
+/** Such as fill a log, which has forgotten some by then. */
+const bursts = fc.oneof({ weight: 40, arbitrary: fc.constantFrom(0, 1, 5, 20) }, gap);
+const gaps = fc.oneof(...[gap, bursts].map((each) => fc.array(each, { minLength: 1, maxLength: 200, size: "max" })));
 /** Small ones, and such as a log grows to in several steps. */
 const limits = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 21, max: 150 }));
 
@@ -55,7 +57,7 @@ describe("the sliding log", () => {
 
   it("takes memory for what was admitted, not for what could be", () => {
     const log = slidingLog(100_000, window);
-    for (let now = 0; now < 10_000; now += 100) admit(log, now);
+    for (let now = 0; now < 10_000; now += 20) admit(log, now);
     expect(log.times.byteLength).toBeLessThan(1_000);
     for (let n = 0; n < 150_000; n++) admit(log, 20_000);
     expect(log.count).toBe(100_000);
@@ -67,8 +69,9 @@ describe("the sliding log", () => {
       fc.property(limits, gaps, (limit, list) => {
         const log = slidingLog(limit, window);
         for (const now of timesOf(list)) {
-          const { admitted, retry_after_ms, reset_ms } = admit(log, now);
+          const { admitted, remaining, retry_after_ms, reset_ms } = admit(log, now);
           expect(reset_ms).toBeGreaterThanOrEqual(retry_after_ms);
+          expect(retry_after_ms === 0).toBe(remaining > 0);
           if (admitted) continue;
           expect(retry_after_ms).toBeGreaterThan(0);
           expect(admit(structuredClone(log), now + retry_after_ms - 1).admitted).toBe(false);

@@ -60,6 +60,14 @@ describe("a mood", () => {
     // 0.19 is no reason to call a neutral contact positive, nor to stop calling a positive one so.
     expect(moodAfter([0.19, 0.19]).label).toBe("neutral");
     expect(moodAfter([0.5, 0.5, 0.01, 0.01, 0.01, 0.01, 0.01]).label).toBe("positive");
+    // The edges themselves.
+    expect([moodAfter([0.2, 0.2]).label, moodAfter([-0.2, -0.2]).label]).toEqual(["positive", "negative"]);
+    const evened = [moodAfter([0.5, 0.5, -0.48]), moodAfter([-0.5, -0.5, 0.48])];
+    expect(evened.map(sentimentOf)).toEqual(evened.map(() => ({ label: "neutral", score: 0 })));
+  });
+
+  it("next to zero is shown as zero, which has no sign", () => {
+    expect(sentimentOf(moodAfter([-0.000_01])).score).toBe(0);
   });
 
   it("is the same for two people who feel the opposite, turned around", () => {
@@ -83,6 +91,10 @@ describe("a trend", () => {
     expect(trendOf([0.1, 0])).toBe("steady");
     // Newest first; what was before the six doesn't count.
     expect(trendOf([1, 1, 1, 0, 0, 0, 1, 1, 1])).toBe("rising");
+    expect(trendOf([1, 1, 1, 0.9, 0.9, 0.9, -1, -1, -1])).toBe("steady");
+    // By two or by four it would fall.
+    expect(trendOf([0, 0, 1, 0, 0, 0, 1, 1])).toBe("rising");
+    expect(trendOf([0.2, 0])).toBe("rising");
   });
 
   it("turns around with the messages", () => {
@@ -100,10 +112,11 @@ it("one message is very negative from -0.6 down", () => {
 });
 
 it("an analyzer's answer outside of -1 to 1 is none", () => {
-  expect([-1, 0, 1, 1.1, Number.NaN, Infinity, "0.5", null, undefined].map(soundScore)).toEqual([
+  expect([-1, 0, 1, 1.1, -1.1, Number.NaN, Infinity, "0.5", null, undefined].map(soundScore)).toEqual([
     -1,
     0,
     1,
+    null,
     null,
     null,
     null,

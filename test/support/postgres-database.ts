@@ -25,8 +25,12 @@ export async function makeDatabase(server: string, template = "template1"): Prom
       const pool = new pg.Pool({ connectionString: url, max: 5, ...options });
       // An idle connection may be cut by what is tested; without a listener that would end the process.
       pool.on("error", () => {});
+      // A pool's end doesn't wait for its sessions'; and where one is still about to end, the server waits 100 ms before it looks again.
+      const sessions: Promise<void>[] = [];
+      pool.on("connect", (client) => sessions.push(new Promise((resolve) => client.once("end", resolve))));
       opened.push(async () => {
         if (!pool.ending) await pool.end();
+        await Promise.all(sessions);
       });
       return pool;
     },

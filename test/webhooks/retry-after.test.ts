@@ -12,6 +12,7 @@ describe("Retry-After", () => {
     [" 5 ", 5_000],
     ["1.2", 2_000],
     ["0.001", 1_000],
+    ["86401", 86_400_000],
     ["99999999999", longestRetryAfterMs],
     ["9".repeat(400), longestRetryAfterMs],
     ["-5", undefined],
@@ -24,6 +25,7 @@ describe("Retry-After", () => {
     [undefined, undefined],
     ["2026-01-01", undefined],
     ["Sunny with clouds", undefined],
+    ["from Sun, 06 Nov 1994 08:49:37 GMT", undefined],
   ])("%j asks for %j", (header, expected) => {
     expect(retryAfterMs(header, then)).toBe(expected);
   });

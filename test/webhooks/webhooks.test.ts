@@ -143,6 +143,21 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     expect((await one.webhooks.deliveries(id)).data).toMatchObject([{ status: "succeeded" }]);
   });
 
+  it("in order are sent what was asked for by hand as soon as a pause lets nothing go out before it", async () => {
+    const { clock, there, one } = opened();
+    there.at(hook.url, (_, n) => (n === 0 ? { status: 503, headers: { "retry-after": "600" } } : {}));
+    await one.start();
+    const { id } = await one.webhooks.create({ ...hook, ordering: "fifo" });
+    await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(1_000);
+    await one.webhooks.test(id);
+    await clock.advance(120_000);
+    expect(there.seen).toHaveLength(1);
+    await one.webhooks.update(id, { status: "paused" });
+    await clock.advance(1_000);
+    expect(there.seen).toHaveLength(2);
+  });
+
   it("that were disabled come back as if they were new; nobody can disable one by hand", async () => {
     const { clock, there, storage, one } = opened();
     there.at(hook.url, (_, n) => ({ status: n === 0 ? 410 : 200 }));

@@ -1,0 +1,91 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { Follower, type Step } from "../../src/follower.ts";
+import { virtualClock } from "../../src/testing/index.ts";
+import { held } from "../support/carrier.ts";
+
+/** Follows a log of which each look answers what `step` does. */
+function following(step: () => Promise<Step>, turn: () => Promise<void> = () => setImmediate()) {
+  const clock = virtualClock();
+  const start = clock.now();
+  const looks: number[] = [];
+  const failures: unknown[] = [];
+  const follower = new Follower({
+    clock,
+    turn,
+    async step() {
+      looks.push(clock.now() - start);
+      return step();
+    },
+    failed: (error) => failures.push(error),
+  });
+  onTestFinished(() => follower.stop());
+  follower.start();
+  follower.start();
+  return { clock, follower, looks, failures };
+}
+
+test("a log is looked at every 5 s, at once when something was committed or more is there, and 1 s after a failure", async () => {
+  const gone = new Error("gone");
+  const found: (Step | Error)[] = ["more", "through", "through", gone, "through", "through"];
+  const { clock, follower, looks, failures } = following(async () => {
+    const next = found.shift() ?? "through";
+    if (next instanceof Error) throw next;
+    return next;
+  });
+  await clock.advance(5_000);
+  expect(looks).toEqual([0, 0, 5_000]);
+  follower.wake();
+  await clock.advance(6_000);
+  expect(looks).toEqual([0, 0, 5_000, 5_000, 6_000, 11_000]);
+  expect(failures).toEqual([gone]);
+});
+
+test("others have their turn between two looks, however much there is", async () => {
+  const found: Step[] = ["more"];
+  const { promise, answer } = held<void>();
+  const { clock, looks } = following(
+    async () => found.shift() ?? "through",
+    () => promise,
+  );
+  await clock.settle();
+  expect(looks).toEqual([0]);
+  answer();
+  await clock.settle();
+  expect(looks).toEqual([0, 0]);
+});
+
+test("what is committed during a look is looked for right after it", async () => {
+  const { promise, answer } = held<Step>();
+  const { clock, follower, looks } = following(() => promise);
+  await clock.settle();
+  follower.wake();
+  answer("through");
+  await clock.settle();
+  expect(looks).toEqual([0, 0]);
+});
+
+test("a log that is over is looked at no more, whoever says that something was committed", async () => {
+  const { clock, follower, looks } = following(async () => "over");
+  await clock.settle();
+  follower.wake();
+  follower.start();
+  await clock.advance(60_000);
+  expect(looks).toEqual([0]);
+  await follower.stop();
+});
+
+test.each(["more", "through"] as const)("who stops waits for the look under way, the last one: %s", async (end) => {
+  const { promise, answer } = held<Step>();
+  const { clock, follower, looks } = following(() => promise);
+  await clock.settle();
+  let isStopped = false;
+  const stopped = follower.stop().then(() => (isStopped = true));
+  await clock.settle();
+  expect(isStopped).toBe(false);
+  answer(end);
+  await stopped;
+  follower.wake();
+  await clock.advance(60_000);
+  expect(looks).toEqual([0]);
+});

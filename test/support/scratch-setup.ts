@@ -1,0 +1,60 @@
+/** Temporary files live in memory where that has room: no test takes the machine's power away, and none waits for a disk then. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const memory = "/dev/shm";
+/** Several times what a run has needed. */
+const leastBytes = 4 * 1024 ** 3;
+
+export function setup(): (() => void) | undefined {
+  if (!hasRoom()) return undefined;
+  sweep();
+  const folder = mkdtempSync(join(memory, `tidings-${process.pid}-`));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  if (!runsPrograms(folder)) {
+    remove();
+    return undefined;
+  }
+  // PostgreSQL may run as somebody else, who has folders of its own in here.
+  chmodSync(folder, 0o711);
+  process.env["TMPDIR"] = folder;
+  return remove;
+}
+
+function hasRoom(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(memory);
+    return bavail * bsize >= leastBytes;
+  } catch {
+    return false;
+  }
+}
+
+/** Containers often forbid it there; a browser that is unpacked is to be run, too. */
+function runsPrograms(folder: string): boolean {
+  const program = join(folder, "program");
+  writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
+  try {
+    execFileSync(program);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs that were killed have left theirs. */
+function sweep(): void {
+  for (const name of readdirSync(memory)) {
+    const [, pid] = /^tidings-(\d+)-/.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
