@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { type Collection, collection, nullable, schemaOf, text } from "../../src/ports/collection.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
 import { serverUrl } from "../support/postgres.ts";
 import { storages } from "../support/storages.ts";
@@ -22,8 +22,9 @@ interface Song {
 function songs(version: 1 | 2) {
   const described = collection<Song>("songs", { id: text, words: nullable(text) });
   described.key("id");
+  const byWords = described.index("by_words", ["words"]);
   const index = version === 2 ? described.words("words", "words", { since: 2 }) : undefined;
-  return { schema: schemaOf([described]), collection: described as Collection, index };
+  return { schema: schemaOf([described]), collection: described as Collection, index, byWords };
 }
 
 async function keep(port: StoragePort, { collection: of }: ReturnType<typeof songs>, ...rows: Song[]): Promise<void> {
@@ -56,6 +57,10 @@ describe("an index of words that comes later", () => {
     await keep(port, after, { id: "c", words: "blue" });
     expect(new Set(await found(port, after, "blue"))).toEqual(new Set(["a", "c"]));
     expect(await found(port, after, "moon")).toEqual(["a"]);
+    // What else there was of the rows is there too: their key and their other indexes.
+    await expect(keep(port, after, { id: "a", words: null })).rejects.toThrow(StorageConflict);
+    const [same] = await port.reader.get([{ index: after.byWords, key: ["blue moon"], limit: 9 }]);
+    expect(same).toEqual([{ id: "a", words: "blue moon", version: 1 }]);
     await port.close();
   });
 
@@ -127,7 +132,9 @@ describe("a contact that is erased", () => {
     const engine = world().engine(sqlite({ file }));
     await engine.messages.send({ to: "+15005550001", body: "hello" });
     using database = new DatabaseSync(file);
-    expect(database.prepare("SELECT count(*) AS n FROM tidings_contacts_words_places").get()).toEqual({ n: 0 });
-    expect(database.prepare("SELECT count(*) AS n FROM tidings_contacts").get()).toEqual({ n: 1 });
+    const count = (table: string) => database.prepare(`SELECT count(*) AS n FROM tidings_${table}`).get();
+    expect([count("contacts"), count("contacts_words_idx")]).toEqual([{ n: 1 }, { n: 0 }]);
+    await engine.contacts.create({ name: "Anna", phone: "+15005550002" });
+    expect([count("contacts"), count("contacts_words_idx")]).toEqual([{ n: 2 }, { n: 1 }]);
   });
 });

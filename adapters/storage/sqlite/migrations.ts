@@ -1,8 +1,9 @@
-import type { Schema } from "../../../src/ports/collection.ts";
-import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
+import type { Collection, Schema } from "../../../src/ports/collection.ts";
+import { layoutOf } from "../layout.ts";
+import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import { whenUnlocked } from "./errors.ts";
 import type { SqliteHandle } from "./handle.ts";
-import { addColumn, createIndex, createTable, prefix } from "./tables.ts";
+import { addColumn, createIndex, createTable, mustBeNumbered, prefix, quoted, tableName } from "./tables.ts";
 import { createWordIndex } from "./words.ts";
 
 const schemaTable = `${prefix}schema`;
@@ -17,11 +18,7 @@ export function migrationSql(schema: Schema, from: number): string {
 function statements(schema: Schema, from: number): string[] {
   const { version } = schema;
   if (from >= version) return [];
-  const added = additionsSince(from, schema).flatMap(({ collection, isNew, columns, indexes, wordIndexes }) => [
-    ...(isNew ? [createTable(collection)] : columns.map(([name, column]) => addColumn(collection, name, column))),
-    ...indexes.map(createIndex).filter((statement) => statement !== undefined),
-    ...wordIndexes.map(createWordIndex),
-  ]);
+  const added = additionsSince(from, schema).flatMap(statementsOf);
   if (from > 0) return [...added, `UPDATE ${schemaTable} SET version = ${version} WHERE version = ${from};`];
   return [
     `CREATE TABLE ${schemaTable} (version INTEGER NOT NULL) STRICT;`,
@@ -29,6 +26,30 @@ function statements(schema: Schema, from: number): string[] {
     `CREATE TABLE ${positionsTable} (last INTEGER NOT NULL) STRICT;`,
     `INSERT INTO ${positionsTable} VALUES (0);`,
     ...added,
+  ];
+}
+
+function statementsOf(addition: Addition): string[] {
+  const { collection, isNew, columns, wordIndexes } = addition;
+  const isNumbered = mustBeNumbered(addition);
+  const indexes = isNew || isNumbered ? [collection.primary, ...collection.indexes] : addition.indexes;
+  return [
+    ...(isNew ? [createTable(collection)] : columns.map(([name, column]) => addColumn(collection, name, column))),
+    ...(isNumbered ? numbered(collection) : []),
+    ...indexes.map(createIndex).filter((statement) => statement !== undefined),
+    ...wordIndexes.map(createWordIndex),
+  ];
+}
+
+/** What a table lies by can't be altered: it is copied (SQLite manual, "ALTER TABLE", 7). */
+function numbered(collection: Collection): string[] {
+  const [old, copy] = [tableName(collection), quoted(`${prefix}${collection.name}_numbered`)];
+  const columns = layoutOf(collection).columns.map(quoted).join(", ");
+  return [
+    createTable(collection, copy),
+    `INSERT INTO ${copy} (${columns}) SELECT ${columns} FROM ${old};`,
+    `DROP TABLE ${old};`,
+    `ALTER TABLE ${copy} RENAME TO ${old};`,
   ];
 }
 

@@ -9,7 +9,7 @@ import { whenUnlocked } from "./errors.ts";
 import { Connection } from "./handle.ts";
 import { fileOf, HostTransactions } from "./host.ts";
 import { ensureSchema, migrationSql } from "./migrations.ts";
-import { connect } from "./open.ts";
+import { connect, readerSettings } from "./open.ts";
 import { Reads } from "./reads.ts";
 import { Table } from "./tables.ts";
 import { Transactions } from "./transactions.ts";
@@ -135,7 +135,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       await ensureSchema(writing, schema, this.#migrate);
       const reading = await connect(this.#file);
       handles.push(reading);
-      reading.exec("PRAGMA query_only = ON");
+      reading.exec(readerSettings);
       const reads = new Reads(table);
       const background = new BackgroundWriter(this.#file, this.#sending);
       if (this.#sending.after === 0) await background.start();

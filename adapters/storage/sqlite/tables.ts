@@ -7,10 +7,12 @@ import {
   positionColumnOf,
 } from "../../../src/ports/collection.ts";
 import { type Layout, layoutOf, orderOf } from "../layout.ts";
+import type { Addition } from "../schema.ts";
 
 export const prefix = "tidings_";
 
 export const quoted = (name: string): string => `"${name}"`;
+export const tableName = ({ name }: Collection): string => quoted(prefix + name);
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** The table of a collection, and the text of the statements that don't depend on their values. */
@@ -25,7 +27,7 @@ export class Table {
 
   constructor(collection: Collection) {
     this.layout = layoutOf(collection);
-    this.name = quoted(prefix + collection.name);
+    this.name = tableName(collection);
     const { columns, versioned } = this.layout;
     const key = collection.primary.columns;
     const guard = [...key, ...(versioned ? ["version"] : [])].map((column) => `${quoted(column)} = ?`).join(" AND ");
@@ -63,44 +65,43 @@ export interface Update {
 }
 
 /**
- * A log lies in the order of its positions, so that reading its tail is a walk along the table. All else lies in the
- * order of its primary key: measured against a rowid beside a unique index, writing is as fast and the file a tenth
- * smaller.
+ * A log lies in the order of its positions, so that reading its tail is a walk along the table; what is found by words, in that of the
+ * numbers that FTS5 knows its rows by. All else lies in the order of its primary key: measured against a rowid beside a unique index,
+ * writing is as fast and the file a tenth smaller.
  */
-export function createTable(collection: Collection): string {
-  const name = quoted(prefix + collection.name);
+export function createTable(collection: Collection, name: string = tableName(collection)): string {
   const columns = columnsOf(collection).map(([column, described]) => columnSql(column, described));
   if (collection.kind !== "counter") columns.push(`"version" INTEGER NOT NULL`);
-  if (isLog(collection)) {
-    const key = isPosition(collection.primary) ? [] : [createKeyIndex(collection)];
-    return [`CREATE TABLE ${name} (${columns.join(", ")}) STRICT;`, ...key].join("\n");
+  if (liesByKey(collection)) {
+    columns.push(`PRIMARY KEY (${list(collection.primary.columns)})`);
+    return `CREATE TABLE ${name} (${columns.join(", ")}) STRICT, WITHOUT ROWID;`;
   }
-  columns.push(`PRIMARY KEY (${list(collection.primary.columns)})`);
-  return `CREATE TABLE ${name} (${columns.join(", ")}) STRICT, WITHOUT ROWID;`;
+  // One that is not declared may change when the file is vacuumed (SQLite manual, "VACUUM").
+  if (!isLog(collection)) columns.unshift(`${numberColumn(collection)} INTEGER PRIMARY KEY`);
+  return `CREATE TABLE ${name} (${columns.join(", ")}) STRICT;`;
 }
 
 export function addColumn(collection: Collection, name: string, column: Column): string {
-  return `ALTER TABLE ${quoted(prefix + collection.name)} ADD COLUMN ${columnSql(name, column)};`;
+  return `ALTER TABLE ${tableName(collection)} ADD COLUMN ${columnSql(name, column)};`;
 }
 
 /** The statement that makes an index; none for one that the table itself is. */
 export function createIndex(index: Index): string | undefined {
-  if (isPosition(index)) return undefined;
+  if (isTable(index)) return undefined;
   const { collection, unique, where } = index;
-  // A log's table doesn't lie by its primary key, so its indexes name what orders their rows last.
-  const columns = isLog(collection) && !unique ? sortColumns(index) : index.columns;
+  // A table that doesn't lie by its primary key: its indexes name what orders their rows last.
+  const columns = liesByKey(collection) || unique ? index.columns : sortColumns(index);
   const condition = where === undefined ? "" : ` WHERE ${conditionSql(where)}`;
   return (
     `CREATE ${unique ? "UNIQUE " : ""}INDEX ${indexName(index)} ` +
-    `ON ${quoted(prefix + collection.name)} (${list(columns)})${condition};`
+    `ON ${tableName(collection)} (${list(columns)})${condition};`
   );
 }
 
 /** How a query is told which index to walk: a plan must not depend on how full the tables were when it was made. */
 export function indexedBy(index: Index): string {
-  const { collection } = index;
   if (isPosition(index)) return "NOT INDEXED";
-  return index === collection.primary && !isLog(collection) ? "" : `INDEXED BY ${indexName(index)}`;
+  return isTable(index) ? "" : `INDEXED BY ${indexName(index)}`;
 }
 
 /** The columns that order an index's rows; nothing needs to follow a position, which no two rows share. */
@@ -129,14 +130,27 @@ function columnNamed(collection: Collection, column: string): Column | undefined
 
 const isLog = (collection: Collection): boolean => positionColumnOf(collection) !== undefined;
 
+const liesByKey = (collection: Collection): boolean => !isLog(collection) && collection.wordIndexes.length === 0;
+
+/** The number of each row of a table that doesn't lie by its key. */
+export function numberColumn(collection: Collection): string {
+  return quoted(positionColumnOf(collection) ?? "number");
+}
+
+/** Whether a table was made to lie by its key, which it can no longer do with the first index of words. */
+export function mustBeNumbered({ collection, isNew, wordIndexes }: Addition): boolean {
+  const isFirst = wordIndexes.length > 0 && wordIndexes.length === collection.wordIndexes.length;
+  return !isNew && !isLog(collection) && isFirst;
+}
+
+/** Whether the table itself is the index. */
+function isTable(index: Index): boolean {
+  return isPosition(index) || (index === index.collection.primary && liesByKey(index.collection));
+}
+
 function isPosition({ columns, collection, where }: Index): boolean {
   const [column = ""] = columns;
   return columns.length === 1 && where === undefined && typeOf(collection, column) === "position";
-}
-
-function createKeyIndex(collection: Collection): string {
-  const { primary } = collection;
-  return `CREATE UNIQUE INDEX ${indexName(primary)} ON ${quoted(prefix + collection.name)} (${list(primary.columns)});`;
 }
 
 function indexName({ collection, name }: Index): string {

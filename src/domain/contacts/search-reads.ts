@@ -13,12 +13,14 @@ import {
   searchedWords,
 } from "./search.ts";
 
+const [smallest, small] = samples;
+
 /** The contacts that are ranked, of more that a part of the search finds. */
 const most = 250;
 /** So many of a sample are enough, and the rest is not looked for: no answer has more than 100, and one tells whether there are more. */
 const enough = 101;
 /** A beginning that so many contacts of the smallest sample have, some 8,000 of all have. */
-const telling = 8;
+const telling = 2;
 /** Contacts that are gone through where such beginnings were left out of the search. */
 const mostSifted = 1_000;
 
@@ -51,61 +53,77 @@ export async function searchContacts(
 type Rows = readonly Seen<ContactRow>[];
 
 interface Asked {
+  readonly sample: Sample;
   readonly words: readonly string[];
   readonly prefix: boolean;
-  /** At 0 nothing is looked for. */
   readonly limit: number;
 }
 
-type Ask = (sample: Sample, asked: readonly Asked[]) => Promise<readonly Rows[]>;
+type Ask = (...asked: readonly Asked[]) => Promise<readonly Rows[]>;
+
+const whole = (sample: Sample, words: readonly string[]): Asked => ({ sample, words, prefix: false, limit: most });
+const begun = (sample: Sample, words: readonly string[], limit: number): Asked => ({
+  sample,
+  words,
+  prefix: true,
+  limit,
+});
 
 /**
- * The contacts that have all of the words whole; then, unless they are enough, those that have words that begin with them. From the
- * smallest sample up to all contacts: what is common is found in a small one, and what is rare costs little in the largest.
- *
- * A storage gathers all contacts that a beginning stands for. So the common ones are left out where others are rare, and looked for in
- * what these find; unless they find too much.
+ * The contacts that have all of the words whole, who come before all others; and unless they are enough, those that have words that begin
+ * with them. How common each beginning is, the smallest sample tells.
  */
 async function findByWords(reads: Pick<Reads, "search">, scope: Scope, query: ContactQuery): Promise<Rows> {
   const { words } = query;
   if (words.length === 0) return [];
-  const ask: Ask = (sample, asked) =>
+  const ask: Ask = (...asked) =>
     reads.search(
-      asked.map(({ words: of, prefix, limit }) => ({
+      asked.map(({ sample, words: of, prefix, limit }) => ({
         index: contactsByWords,
         words: searchedWords(scope, of, sample, prefix),
         limit,
       })),
     );
-  const [smallest, small] = samples;
-  const [whole = [], longer = [], ...each] = await ask(smallest, [
-    { words, prefix: false, limit: most },
-    { words, prefix: true, limit: most },
-    ...(words.length > 1 ? words.map((word) => ({ words: [word], prefix: true, limit: telling })) : []),
-  ]);
-  // Whoever has the words whole comes before all others.
-  if (whole.length >= enough) return whole;
-  const left = words.filter((_, i) => (each[i]?.length ?? 0) < telling);
-  const rare = left.length > 0 && left.length < words.length ? left : words;
-  const sift = (found: Rows): Rows =>
-    rare === words ? found : found.filter((contact) => hasBeginnings(contact, query));
-  let begun = longer.length >= enough ? longer : undefined;
+  const each = await ask(...words.map((word) => begun(smallest, [word], telling)));
+  const rare = words.filter((_, i) => (each[i]?.length ?? 0) < telling);
+  if (rare.length === 0) return findCommon(ask, words);
+  return findRare(ask, query, rare, { isSampled: each.every(({ length }) => length > 0) });
+}
 
-  const [more = [], found = []] = await ask(small, [
-    { words, prefix: false, limit: most },
-    { words: rare, prefix: true, limit: begun === undefined ? mostSifted : 0 },
-  ]);
-  if (more.length >= enough) return more;
-  const sifted = sift(found);
-  if (sifted.length >= enough) begun ??= sifted.slice(0, most);
-  if (begun === undefined) {
-    const [all = []] = await ask(0, [{ words: rare, prefix: true, limit: mostSifted }]);
-    // All there are, so those that have the words whole are among them.
-    if (all.length < mostSifted) return sift(all);
-    begun = rare === words ? all : (await ask(0, [{ words, prefix: true, limit: most }])).flat();
+/** What is common is found in a small sample. */
+async function findCommon(ask: Ask, words: readonly string[]): Promise<Rows> {
+  const [first = []] = await ask(whole(smallest, words));
+  if (first.length >= enough) return first;
+  const [few = [], same = []] = await ask(begun(smallest, words, most), whole(small, words));
+  if (same.length >= enough) return same;
+  const [more = []] = few.length >= enough ? [few] : await ask(begun(small, words, most));
+  const others = more.length >= enough ? [more] : await ask(begun(0, words, mostSifted));
+  return [...(await ask(whole(0, words))), ...others].flat();
+}
+
+/**
+ * What is rare is looked for among all contacts, unless a sample has enough of it. A storage gathers all contacts that a beginning stands
+ * for: so the common ones are left out, and looked for in what the rare ones find; unless they find too much.
+ */
+async function findRare(
+  ask: Ask,
+  query: ContactQuery,
+  rare: readonly string[],
+  { isSampled }: { readonly isSampled: boolean },
+): Promise<Rows> {
+  const { words } = query;
+  const isAll = rare.length === words.length;
+  const sift = (found: Rows): Rows => (isAll ? found : found.filter((contact) => hasBeginnings(contact, query)));
+  if (isSampled) {
+    const [found = []] = await ask(begun(small, rare, isAll ? most : mostSifted));
+    const sifted = sift(found).slice(0, most);
+    if (sifted.length >= enough) return [...(await ask(whole(0, words))), sifted].flat();
   }
-  const [last = []] = await ask(0, [{ words, prefix: false, limit: most }]);
-  return [...last, ...begun];
+  const [all = []] = await ask(begun(0, rare, mostSifted));
+  // All there are, so those that have the words whole are among them.
+  if (all.length < mostSifted) return sift(all);
+  const others = await ask(whole(0, words), ...(isAll ? [] : [begun(0, words, most)]));
+  return [...others, sift(all)].flat();
 }
 
 /** Numbers that begin with the digits. */

@@ -44,7 +44,7 @@ function weighed({ name, phone, email, attributes }: Facts): ReadonlyMap<string,
 }
 
 /**
- * A word that very many contacts have can't be looked up among all of them: so one contact in 32, and one in 1,024, has its words once
+ * A word that very many contacts have can't be looked up among all of them: so one contact in 32, and one in 4,096, has its words once
  * more, under marks of their own. A search asks the smallest of these samples first.
  */
 export const samples = [2, 1] as const;
@@ -54,7 +54,7 @@ export type Sample = (typeof samples)[number] | 0;
 /** The samples that a contact is in. By a hash: ids that are drawn in one millisecond are not spread evenly. */
 function samplesOf(id: string): readonly Sample[] {
   const spread = hashOf(id).readUInt16BE();
-  return spread % 1_024 === 0 ? [2, 1, 0] : spread % 32 === 0 ? [1, 0] : [0];
+  return spread % 4_096 === 0 ? [2, 1, 0] : spread % 32 === 0 ? [1, 0] : [0];
 }
 
 /** Words are an account's and mode's own: they begin with a mark of it. */
