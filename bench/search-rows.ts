@@ -36,11 +36,12 @@ export function person(i: number, size: number): Person {
 
 const start = Date.UTC(2026, 0, 1);
 const place = (i: number): string => `01J${String(i).padStart(23, "0")}`;
+export const contactId = (i: number) => `ct_${place(i)}` as const;
 
 export function* inserts(scope: Scope, size: number): Generator<Extract<Write, { readonly kind: "insert" }>> {
   for (let i = 0; i < size; i++) {
     const { phone, given: first, family: last, email } = person(i, size);
-    const id = `ct_${place(i)}` as const;
+    const id = contactId(i);
     const conversation_id = `conv_${place(i)}` as const;
     const at = start + i * 1_000;
     const times = { created_at: at, updated_at: at };

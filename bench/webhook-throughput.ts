@@ -14,31 +14,37 @@ const ways = [
 ] as const;
 type Way = (typeof ways)[number];
 
-/** Events that are committed, to one receiver that answers at once, beside a bare loop that posts to the same receiver. */
+/**
+ * Events that are committed, to one receiver that answers at once, beside bare loops that post to the same receiver: so many at once, and
+ * one after the other.
+ */
 export async function throughput(): Promise<string> {
   using receiver = await startReceiver();
   const body = await sampleBody();
   const contenders = ways.flatMap((way) => [
-    { name: bare(way), run: () => barePosted(receiver, way, body) },
+    { name: bare(way), run: () => barePosted(receiver, way, body, false) },
+    { name: signed(way), run: () => barePosted(receiver, way, body, true) },
     engine("SQLite", receiver, way),
     engine("memory", receiver, way),
   ]);
   const rates = await medians(contenders, rounds);
-  const ofBare = (name: string, way: Way): string => ratio((rates.get(name) ?? 0) / (rates.get(bare(way)) ?? 1));
+  const of = (name: string, loop: string): string => ratio((rates.get(name) ?? 0) / (rates.get(loop) ?? 1));
   const lines = ways.flatMap((way) =>
-    [bare(way), engineName("SQLite", way), engineName("memory", way)].map((name) => [
+    [bare(way), signed(way), engineName("SQLite", way), engineName("memory", way)].map((name) => [
       name,
       count(rates.get(name) ?? 0),
-      ofBare(name, way),
+      of(name, bare(way)),
+      of(name, bare(ways[0])),
     ]),
   );
   console.log(`\nDeliveries a second of committed events to one receiver in a process of its own\n`);
-  console.log(table(["", "a second", "of bare"], lines));
-  const told = ways.map((way) => ofBare(engineName("SQLite", way), way));
+  console.log(table(["", "a second", "of bare", "of a bare loop"], lines));
+  const told = ways.map((way) => of(engineName("SQLite", way), bare(way)));
   return `deliveries on SQLite of bare POSTs at ${ways.map(({ atOnce }) => atOnce).join(" / ")} at once: ${told.join(" / ")}`;
 }
 
 const bare = ({ atOnce }: Way): string => `${atOnce} at once: bare keep-alive POSTs`;
+const signed = ({ atOnce }: Way): string => `${atOnce} at once: the same, each signed`;
 const engineName = (storage: StorageName, { atOnce }: Way): string => `${atOnce} at once: ${storage}`;
 
 function engine(storage: StorageName, receiver: Receiver, way: Way): Contender {
@@ -65,9 +71,11 @@ function engine(storage: StorageName, receiver: Receiver, way: Way): Contender {
   };
 }
 
-async function barePosted(receiver: Receiver, { items, atOnce }: Way, body: string): Promise<Work> {
-  await measured(receiver, warmUp, () => barePosts(receiver.url, body, warmUp, atOnce));
-  return measured(receiver, items, () => barePosts(receiver.url, body, items, atOnce));
+async function barePosted(receiver: Receiver, { items, atOnce }: Way, body: string, isSigned: boolean): Promise<Work> {
+  const posted = (times: number): Promise<Work> =>
+    measured(receiver, times, () => barePosts(receiver.url, body, { times, atOnce, signed: isSigned }));
+  await posted(warmUp);
+  return posted(items);
 }
 
 /** From the first arrival to the last. */

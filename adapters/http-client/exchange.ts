@@ -1,11 +1,12 @@
 import http, { type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP, type LookupFunction, type Socket } from "node:net";
-import { checkAddress, type Destinations, hostOf } from "../../src/destinations/destinations.ts";
+import { checkAddress, type Destinations } from "../../src/destinations/destinations.ts";
 import { type HttpOutcome, type HttpPhase, type HttpRequest, mostHeaderBytes } from "../../src/ports/http-client.ts";
 import { Failure, failed, failureOf, timeout } from "./failures.ts";
 import { Received } from "./received.ts";
 import { dnsFailure, publicAddresses, type Resolve } from "./resolve.ts";
+import type { Target } from "./target.ts";
 
 /** The most that a byte of body takes on the wire, in chunks of one byte each, and some room. */
 const wireBytesPerByte = 8;
@@ -17,8 +18,8 @@ const sentPhases = new Set<HttpPhase>(["request", "response", "body"]);
 const admitted = new WeakMap<Socket, Destinations>();
 
 /** One request on the wire, to a URL that may be called as far as it says by itself, and its response. */
-export function exchange(request: HttpRequest, url: URL, agent: Agent, resolve: Resolve): Promise<HttpOutcome> {
-  return new Promise((settle) => new Exchange(request, url, settle).begin(agent, resolve));
+export function exchange(request: HttpRequest, target: Target, agent: Agent, resolve: Resolve): Promise<HttpOutcome> {
+  return new Promise((settle) => new Exchange(request, target, settle).begin(agent, resolve));
 }
 
 /**
@@ -27,8 +28,7 @@ export function exchange(request: HttpRequest, url: URL, agent: Agent, resolve: 
  */
 class Exchange {
   readonly #request: HttpRequest;
-  readonly #url: URL;
-  readonly #host: string;
+  readonly #target: Target;
   readonly #settle: (outcome: HttpOutcome) => void;
   #phase: HttpPhase;
   #over = false;
@@ -42,12 +42,11 @@ class Exchange {
   #wireBytes: number;
   #received: Received | undefined;
 
-  constructor(request: HttpRequest, url: URL, settle: (outcome: HttpOutcome) => void) {
+  constructor(request: HttpRequest, target: Target, settle: (outcome: HttpOutcome) => void) {
     this.#request = request;
-    this.#url = url;
-    this.#host = hostOf(url);
+    this.#target = target;
     this.#settle = settle;
-    this.#phase = isIP(this.#host) === 0 ? "dns" : "connect";
+    this.#phase = isIP(target.host) === 0 ? "dns" : "connect";
     this.#wireBytes = mostHeaderBytes + wireBytesPerByte * request.most_body_bytes;
   }
 
@@ -56,14 +55,10 @@ class Exchange {
     this.#timer = setTimeout(() => this.#fail(timeout(this.#phase)), deadline_ms);
     if (signal?.aborted === true) return this.#abort();
     signal?.addEventListener("abort", this.#abort);
-    const { protocol, port, pathname, search } = this.#url;
     const options = {
+      ...this.#target,
       method,
       agent,
-      protocol,
-      port,
-      host: this.#host,
-      path: pathname + search,
       headers: { ...headers, "accept-encoding": "identity" },
       maxHeaderSize: mostHeaderBytes,
       insecureHTTPParser: false,
@@ -91,7 +86,7 @@ class Exchange {
   }
 
   get #isSecure(): boolean {
-    return this.#url.protocol === "https:";
+    return this.#target.protocol === "https:";
   }
 
   #advance(from: HttpPhase, to: HttpPhase): void {
@@ -128,7 +123,7 @@ class Exchange {
   #connected(socket: Socket, next: HttpPhase): void {
     const { to } = this.#request;
     const address = socket.remoteAddress ?? "";
-    const refusal = admitted.get(socket) === to ? undefined : checkAddress(this.#host, address, to);
+    const refusal = admitted.get(socket) === to ? undefined : checkAddress(this.#target.host, address, to);
     if (refusal !== undefined) return this.#fail(new Failure(refusal.code, refusal.message));
     admitted.set(socket, to);
     this.#address = address;

@@ -1,9 +1,9 @@
-import { checkUrl } from "../../src/destinations/destinations.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import { keepingAgents } from "./agents.ts";
 import { exchange } from "./exchange.ts";
 import { Failure, failed } from "./failures.ts";
 import { nameResolver } from "./resolve.ts";
+import { targets } from "./target.ts";
 
 export interface HttpClientOptions {
   /** Whom to ask for public names (`"9.9.9.9"`, `"[2620:fe::fe]:53"`); by default the system's DNS servers. */
@@ -17,12 +17,13 @@ export interface HttpClientOptions {
 export function httpClient({ dnsServers }: HttpClientOptions = {}): HttpClient {
   const agents = keepingAgents();
   const resolve = nameResolver(dnsServers);
+  const checkedTarget = targets();
   return {
     async send(request) {
-      const check = checkUrl(request.url, request.to);
-      if (!check.ok) return failed(new Failure(check.code, check.message));
-      const agent = check.url.protocol === "https:" ? agents.https : agents.http;
-      return exchange(request, check.url, agent, resolve);
+      const checked = checkedTarget(request.url, request.to);
+      if (!checked.ok) return failed(new Failure(checked.code, checked.message));
+      const { target } = checked;
+      return exchange(request, target, target.protocol === "https:" ? agents.https : agents.http, resolve);
     },
     close() {
       agents.http.destroy();

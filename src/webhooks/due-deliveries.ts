@@ -9,40 +9,49 @@ import { isHandsTurn, isSending } from "../domain/webhooks/turn.ts";
 import type { Index } from "../ports/collection.ts";
 import type { Reads } from "../transactions/reads.ts";
 
-export interface Room {
+export interface Wanted {
   readonly now: number;
-  /** Deliveries that are not to be begun again: they are under way, or what came of them is not yet written down. */
-  readonly held: ReadonlySet<string>;
-  /** Attempts that may be begun. */
-  readonly room: number;
+  /** Left out: they are at hand or under way, or what came of them is not yet written down. */
+  readonly known: ReadonlySet<string>;
+  /** At least one. */
+  readonly most: number;
 }
 
 /** What may be sent to a webhook now, in its order. */
 export async function dueDeliveries(
   reads: Reads,
   webhook: WebhookRow,
-  { now, held, room }: Room,
+  { now, known, most }: Wanted,
 ): Promise<readonly DeliveryRow[]> {
-  if (room <= 0) return [];
-  if (webhook.ordering === "fifo") return held.size > 0 ? [] : inOrder(reads, webhook, now);
-  const limit = held.size + room;
+  const limit = known.size + most;
   const [byHand, automatic] = await Promise.all([
     reads.range({ ...of(deliveriesByHand, webhook), limit }),
-    isSending(webhook, now) ? reads.range({ ...of(deliveriesDue, webhook), until: [now + 1], limit }) : [],
+    webhook.ordering === "fifo"
+      ? reads.range({ ...of(deliveriesInOrder, webhook), limit })
+      : reads.range({ ...of(deliveriesDue, webhook), until: [now + 1], limit }),
   ]);
-  const due = new Map([...byHand, ...automatic].map((delivery) => [delivery.id, delivery]));
-  return [...due.values()].filter(({ id }) => !held.has(id)).slice(0, room);
+  const due =
+    webhook.ordering === "fifo"
+      ? inOrder(webhook, automatic, byHand, now)
+      : inAnyOrder(webhook, automatic, byHand, now);
+  return due.filter(({ id }) => !known.has(id)).slice(0, most);
 }
 
-/** One at a time, and the next when what came of it is written down. */
-async function inOrder(reads: Reads, webhook: WebhookRow, now: number): Promise<readonly DeliveryRow[]> {
-  const [[head], [byHand]] = await Promise.all([
-    reads.range({ ...of(deliveriesInOrder, webhook), limit: 1 }),
-    reads.range({ ...of(deliveriesByHand, webhook), limit: 1 }),
-  ]);
-  if (byHand !== undefined && isHandsTurn(webhook, head, byHand)) return [byHand];
-  const isDue = head !== undefined && (head.next_attempt_at ?? Infinity) <= now && isSending(webhook, now);
-  return isDue ? [head] : [];
+function inAnyOrder(webhook: WebhookRow, automatic: Rows, byHand: Rows, now: number): Rows {
+  const due = isSending(webhook, now) ? [...byHand, ...automatic] : byHand;
+  return [...new Map(due.map((delivery) => [delivery.id, delivery])).values()];
 }
+
+/** What is asked for by hand, when it is its turn; else the automatic ones up to it, or to the first that isn't due. */
+function inOrder(webhook: WebhookRow, automatic: Rows, [byHand]: Rows, now: number): Rows {
+  if (byHand !== undefined && isHandsTurn(webhook, automatic[0], byHand)) return [byHand];
+  const isDue = ({ next_attempt_at, position }: DeliveryRow): boolean =>
+    (next_attempt_at ?? Infinity) <= now && position <= (byHand?.manual_after ?? Infinity);
+  const first = automatic.findIndex((delivery) => !isDue(delivery));
+  if (!isSending(webhook, now)) return [];
+  return first === -1 ? automatic : automatic.slice(0, first);
+}
+
+type Rows = readonly DeliveryRow[];
 
 const of = (index: Index<DeliveryRow>, { id }: WebhookRow) => ({ index, prefix: [id], order: "ascending" }) as const;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
-import { secretText, signatureHeaders } from "../../src/domain/webhooks/signature.ts";
+import { secretText, signatureHeaders, signingKey } from "../../src/domain/webhooks/signature.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -20,7 +20,7 @@ describe("the signature", () => {
   test("is what the specification's reference implementations make", () => {
     const headers = signatureHeaders(
       { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", at: 1_614_265_330_999, body: bytes('{"test": 2432232314}') },
-      ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+      [signingKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")],
     );
     expect(headers).toEqual({
       "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -38,7 +38,8 @@ describe("the signature", () => {
         secret,
         (event, text, secrets, other) => {
           fc.pre(!secrets.includes(other));
-          const headers = signatureHeaders({ id: event, at: Date.now(), body: bytes(text) }, secrets);
+          const keys = secrets.map(signingKey);
+          const headers = signatureHeaders({ id: event, at: Date.now(), body: bytes(text) }, keys);
           for (const each of secrets) expect(verify(each, text, headers)).toEqual(JSON.parse(text));
           expect(() => verify(other, text, headers)).toThrow("No matching signature");
         },
@@ -52,7 +53,7 @@ describe("the signature", () => {
     ["the body", {}, "{ }"],
   ])("does not hold when %s is changed", (_, change, text) => {
     const own = secretText(new Uint8Array(32).fill(7));
-    const headers = signatureHeaders({ id: "evt_1", at: Date.now(), body: bytes("{}") }, [own]);
+    const headers = signatureHeaders({ id: "evt_1", at: Date.now(), body: bytes("{}") }, [signingKey(own)]);
     expect(verify(own, "{}", headers)).toEqual({});
     expect(() => verify(own, text, { ...headers, ...change })).toThrow("No matching signature");
   });

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
 /**
  * The signature of Standard Webhooks 1.0.0, its symmetric scheme: HMAC-SHA256 over `id.timestamp.body`.
@@ -21,13 +21,16 @@ export function secretText(bytes: Uint8Array): string {
   return prefix + Buffer.from(bytes).toString("base64");
 }
 
-/** One signature for each secret, in their order: in a rotation the old secret signs too. */
-export function signatureHeaders({ id, at, body }: Signed, secrets: readonly string[]): SignatureHeaders {
+/** Made once for many signatures: Node takes three times as long to sign with bare bytes. */
+export function signingKey(secret: string): KeyObject {
+  return createSecretKey(secret.slice(prefix.length), "base64");
+}
+
+/** One signature with each key, in their order: in a rotation the old one signs too. */
+export function signatureHeaders({ id, at, body }: Signed, keys: readonly KeyObject[]): SignatureHeaders {
   const timestamp = String(Math.floor(at / 1_000));
-  const signatures = secrets.map((secret) => {
-    // Node takes three times as long to sign with bare bytes.
-    const key = createSecretKey(secret.slice(prefix.length), "base64");
-    return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`;
-  });
+  const signatures = keys.map(
+    (key) => `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`,
+  );
   return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
 }
