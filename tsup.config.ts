@@ -12,6 +12,7 @@ export const entries = {
   "http-client": "adapters/http-client/index.ts",
   system: "adapters/system/index.ts",
   sentiment: "adapters/sentiment/index.ts",
+  models: "adapters/models/index.ts",
   express: "adapters/http/express.ts",
   koa: "adapters/http/koa.ts",
   node: "adapters/http/node.ts",

@@ -21,7 +21,7 @@ export async function scratch<T>(use: (file: string) => Promise<T>): Promise<T> 
   }
 }
 
-export type Extras = Pick<EngineOptions, "concurrency" | "laneConcurrency" | "http" | "webhooks">;
+export type Extras = Pick<EngineOptions, "concurrency" | "laneConcurrency" | "http" | "webhooks" | "agents">;
 
 export function withEngine<T>(
   storage: StorageName,

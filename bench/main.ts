@@ -1,6 +1,8 @@
-/** `npm run bench [-- sends express delivery webhooks search postgres]`: figures side by side. They are told, never asserted. */
+/** `npm run bench [-- sends express delivery webhooks agents search import postgres]`: figures side by side. They are told, never asserted. */
+import { agents } from "./agents.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
+import { imports } from "./import.ts";
 import { postgres } from "./postgres.ts";
 import { search } from "./search.ts";
 import { sends } from "./sends.ts";
@@ -11,7 +13,9 @@ const benches: Readonly<Record<string, () => Promise<string>>> = {
   express,
   delivery,
   webhooks,
+  agents,
   search,
+  import: imports,
   postgres,
 };
 

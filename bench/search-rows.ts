@@ -69,6 +69,7 @@ export function* inserts(scope: Scope, size: number): Generator<Extract<Write, {
       last_sender_id: null,
       consent: "unknown",
       opted_out_of: [],
+      opted_in_to: [],
       created_at: at,
     };
     const status = i % 10 === 0 ? "open" : "closed";

@@ -1,4 +1,5 @@
 import type { Account, CreateAccount, CreatedAccount } from "./domain/accounts/types.ts";
+import type { Agent, ApproveRun, CreateAgent, ListRuns, TriggerAgent, UpdateAgent } from "./domain/agents/types.ts";
 import type { ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
 import type {
   Contact,
@@ -34,6 +35,8 @@ import type {
   SendMessage,
 } from "./domain/messages/types.ts";
 import type { AddObservation, Observation } from "./domain/observations/types.ts";
+import type { CreatePlaybook, Playbook, UpdatePlaybook } from "./domain/playbooks/types.ts";
+import type { Run } from "./domain/runs/types.ts";
 import type {
   SandboxEvent,
   SandboxInbound,
@@ -224,6 +227,50 @@ export interface Webhooks {
   recover(id: string, input: { readonly since: string }, options?: CommandOptions): Promise<Webhook>;
 }
 
+export interface Agents {
+  /**
+   * It answers what comes in from now on, unless it is made disabled.
+   * @throws TidingsError `not_configured` where it is to be enabled and the engine has no option `agents`
+   */
+  create(input: CreateAgent, options?: CommandOptions): Promise<Agent>;
+  get(id: string): Promise<Agent>;
+  /** Newest first. */
+  list(page?: PageQuery): Promise<Page<Agent>>;
+  /** What is absent stays, also within parts; null takes away. Conversations that it has go on with the version that they began with. */
+  update(id: string, changes: Changes<UpdateAgent>, options?: CommandOptions): Promise<Agent>;
+  remove(id: string, options?: CommandOptions): Promise<void>;
+  /**
+   * Has it run a playbook or an action. Resolves when that is ordered; how it comes out, the run tells.
+   * @throws TidingsError `conflict` where people or another agent have the conversation, and where it is closed
+   */
+  trigger(id: string, input: Changes<TriggerAgent>, options?: CommandOptions): Promise<Run>;
+  /** Newest first. */
+  runs(id: string, filters?: Changes<ListRuns>): Promise<Page<Run>>;
+  run(id: string, runId: string): Promise<Run>;
+  /**
+   * Decides about an action that waits for it.
+   * @throws TidingsError `conflict` where none does, any more or yet
+   */
+  approve(
+    id: string,
+    runId: string,
+    decision: Omit<Changes<ApproveRun>, "run_id">,
+    options?: CommandOptions,
+  ): Promise<Run>;
+}
+
+export interface Playbooks {
+  /** Disabled unless it is said otherwise: its steps are checked as a whole when it is enabled. */
+  create(input: CreatePlaybook, options?: CommandOptions): Promise<Playbook>;
+  get(id: string): Promise<Playbook>;
+  /** Newest first. */
+  list(page?: PageQuery): Promise<Page<Playbook>>;
+  /** What is absent stays. Who is in the middle of it goes on with the version that they began with. */
+  update(id: string, changes: Changes<UpdatePlaybook>, options?: CommandOptions): Promise<Playbook>;
+  /** @throws TidingsError `conflict` while an agent has it, or another playbook calls it, with that one's id as `conflictingId` */
+  remove(id: string, options?: CommandOptions): Promise<void>;
+}
+
 /** A test bench; in the sandbox only. */
 export interface Sandbox {
   /** The test numbers, and what each does. */
@@ -252,6 +299,8 @@ export interface AccountHandle {
   readonly senders: Senders;
   readonly events: Events;
   readonly webhooks: Webhooks;
+  readonly agents: Agents;
+  readonly playbooks: Playbooks;
   readonly sandbox: Sandbox;
   get(): Promise<Account>;
   usage(days?: GetUsage): Promise<Usage>;

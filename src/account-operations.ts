@@ -1,10 +1,13 @@
 import type { AccountHandle, CommandOptions } from "./account-handle.ts";
 import { addNote } from "./commands/add-note.ts";
 import { addObservation } from "./commands/add-observation.ts";
+import { approveRun } from "./commands/approve-run.ts";
 import { assignConversation } from "./commands/assign-conversation.ts";
 import { cancelMessage } from "./commands/cancel-message.ts";
+import { createAgent } from "./commands/create-agent.ts";
 import { createContact } from "./commands/create-contact.ts";
 import { createKey } from "./commands/create-key.ts";
+import { createPlaybook } from "./commands/create-playbook.ts";
 import { createSandboxEvent } from "./commands/create-sandbox-event.ts";
 import { createSender } from "./commands/create-sender.ts";
 import { createWebhook } from "./commands/create-webhook.ts";
@@ -13,6 +16,7 @@ import { getConsents } from "./commands/get-consents.ts";
 import { getContactSentiment } from "./commands/get-contact-sentiment.ts";
 import { getContact } from "./commands/get-contact.ts";
 import { getConversation } from "./commands/get-conversation.ts";
+import { getRun } from "./commands/get-run.ts";
 import { handBackConversation } from "./commands/hand-back-conversation.ts";
 import { handOffConversation } from "./commands/hand-off-conversation.ts";
 import { labelConversation } from "./commands/label-conversation.ts";
@@ -23,6 +27,7 @@ import { listConversationMessages } from "./commands/list-conversation-messages.
 import { listConversations } from "./commands/list-conversations.ts";
 import { listNotes } from "./commands/list-notes.ts";
 import { listObservations } from "./commands/list-observations.ts";
+import { listRuns } from "./commands/list-runs.ts";
 import { openConversation } from "./commands/open-conversation.ts";
 import { openWebchatSession } from "./commands/open-webchat-session.ts";
 import { previewMessage } from "./commands/preview-message.ts";
@@ -32,7 +37,9 @@ import { receiveSandboxReceipts } from "./commands/receive-sandbox-receipts.ts";
 import { recoverWebhook } from "./commands/recover-webhook.ts";
 import { redactMessage } from "./commands/redact-message.ts";
 import { redeliver } from "./commands/redeliver.ts";
+import { removeAgent } from "./commands/remove-agent.ts";
 import { removeObservation } from "./commands/remove-observation.ts";
+import { removePlaybook } from "./commands/remove-playbook.ts";
 import { removeSender } from "./commands/remove-sender.ts";
 import { removeWebhook } from "./commands/remove-webhook.ts";
 import { reply } from "./commands/reply.ts";
@@ -44,14 +51,19 @@ import { seedSandbox } from "./commands/seed-sandbox.ts";
 import { sendMessage } from "./commands/send-message.ts";
 import { changeConsent } from "./commands/set-consent.ts";
 import { testWebhook } from "./commands/test-webhook.ts";
+import { triggerAgent } from "./commands/trigger-agent.ts";
+import { updateAgent } from "./commands/update-agent.ts";
 import { updateContact } from "./commands/update-contact.ts";
 import { updateConversation } from "./commands/update-conversation.ts";
+import { updatePlaybook } from "./commands/update-playbook.ts";
 import { updateSender } from "./commands/update-sender.ts";
 import { updateWebhook } from "./commands/update-webhook.ts";
 import { getAccount } from "./domain/accounts/reads.ts";
+import { getAgent, listAgents } from "./domain/agents/reads.ts";
 import { getEvent, listEvents } from "./domain/events/reads.ts";
 import { listKeys } from "./domain/keys/reads.ts";
 import { getMessage, getTimeline, listMessages } from "./domain/messages/reads.ts";
+import { getPlaybook, listPlaybooks } from "./domain/playbooks/reads.ts";
 import { listSandboxNumbers } from "./domain/sandbox/reads.ts";
 import { listSenders } from "./domain/senders/reads.ts";
 import { getUsage } from "./domain/usage/reads.ts";
@@ -156,6 +168,24 @@ export function accountHandle(scope: Scope, { change, read, rows }: Run): Accoun
       delivery: (id, delivery_id) => read(getDelivery, { id, delivery_id }),
       redeliver: (id, delivery_id, options) => change(redeliver, { id, delivery_id }, options),
       recover: (id, input, options) => change(recoverWebhook, { ...input, id }, options),
+    },
+    agents: {
+      create: (input, options) => change(createAgent, input, options),
+      get: (id) => read(getAgent, { id }),
+      list: (page = {}) => read(listAgents, page),
+      update: (id, changes, options) => change(updateAgent, { ...changes, id }, options),
+      remove: (id, options) => change(removeAgent, { id }, options),
+      trigger: (id, input, options) => change(triggerAgent, { ...input, id }, options),
+      runs: (id, filters = {}) => read(listRuns, { ...filters, id }),
+      run: (id, run_id) => read(getRun, { id, run_id }),
+      approve: (id, run_id, decision, options) => change(approveRun, { ...decision, id, run_id }, options),
+    },
+    playbooks: {
+      create: (input, options) => change(createPlaybook, input, options),
+      get: (id) => read(getPlaybook, { id }),
+      list: (page = {}) => read(listPlaybooks, page),
+      update: (id, changes, options) => change(updatePlaybook, { ...changes, id }, options),
+      remove: (id, options) => change(removePlaybook, { id }, options),
     },
     sandbox: {
       numbers: () => read(listSandboxNumbers, {}),

@@ -1,4 +1,5 @@
 import type { ApiBackend } from "./api/backend.ts";
+import { Callbacks } from "./api/callbacks.ts";
 import { notFound, TidingsError } from "./errors.ts";
 import type { NewsDesk } from "./events/news.ts";
 import type { Executor } from "./execute.ts";
@@ -37,6 +38,7 @@ export function apiBackend(options: BackendOptions): ApiBackend {
   const limiter = rateLimiter(clock, storage);
   // Each process for itself: sessions come and go, and would leave their counts behind in a storage.
   const visitorLimiter = rateLimiter(clock, {});
+  const callbacks = new Callbacks(clock, logger);
   return {
     drawId,
     limits,
@@ -67,14 +69,17 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       const transport = transports.find((each) => each.name === name);
       if (transport?.parseCallback === undefined) throw notFound("transport");
       const { services } = await prepared();
-      const { receipts, inbound, response } = await transport.parseCallback({ ...request, received_at: clock.now() });
-      const sink = transportSink(name, { store, services, logger });
-      // Committed before the carrier is told so: what fails here, it sends again.
-      await Promise.all([
-        ...receipts.map(({ subject, receipt }) => sink.receipt(subject, receipt)),
-        ...inbound.map((message) => sink.inbound(message)),
-      ]);
-      return response;
+      const parse = transport.parseCallback.bind(transport);
+      return callbacks.take(name, async () => {
+        const { receipts, inbound, response } = await parse({ ...request, received_at: clock.now() });
+        const sink = transportSink(name, { store, services, logger });
+        // Committed before the carrier is told so: what fails here, it sends again.
+        await Promise.all([
+          ...receipts.map(({ subject, receipt }) => sink.receipt(subject, receipt)),
+          ...inbound.map((message) => sink.inbound(message)),
+        ]);
+        return response;
+      });
     },
     health: async () => {
       await prepared();

@@ -20,9 +20,11 @@ import { HostPolicies } from "./host-policies.ts";
 import { checkedKey } from "./idempotency/key.ts";
 import { type AccountId, type DrawId, idSource, isId } from "./ids.ts";
 import { KeyRing } from "./key-ring.ts";
-import { type EngineOptions, type Settings, settingsOf } from "./options.ts";
+import type { EngineOptions, Settings } from "./options.ts";
 import { inputSchema, type RowProcedure, type Services } from "./operation.ts";
 import { schema } from "./schema.ts";
+import { settingsOf } from "./settings.ts";
+import type { Action } from "./ports/action.ts";
 import type { Mode, Scope } from "./scope.ts";
 import { Store } from "./transactions/store.ts";
 import { webchatTransport } from "./webchat/transport.ts";
@@ -146,6 +148,14 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     return this.#own.webhooks;
   }
 
+  get agents(): AccountHandle["agents"] {
+    return this.#own.agents;
+  }
+
+  get playbooks(): AccountHandle["playbooks"] {
+    return this.#own.playbooks;
+  }
+
   get sandbox(): AccountHandle["sandbox"] {
     return this.#own.sandbox;
   }
@@ -255,9 +265,21 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
   }
 
   async #prepare(): Promise<Executor> {
-    const { storage, clock, random, limits, transports, sentiment, webchat, consent, quietHours, http } =
-      this.#settings;
-    const { idempotencyHours, reopenHours } = this.#settings;
+    const {
+      storage,
+      clock,
+      random,
+      limits,
+      transports,
+      sentiment,
+      webchat,
+      consent,
+      quietHours,
+      timeZone,
+      http,
+      agents,
+    } = this.#settings;
+    const { idempotencyHours, reopenHours, routes } = this.#settings;
     await this.#store.open();
     this.#isOpen = true;
     const secret = await this.#store.commit((tx) => prepareStorage(tx, this.#drawId, random));
@@ -272,12 +294,16 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
       random,
       limits,
       transports,
+      routes,
       consent,
       quietHours,
+      timeZone,
       reopenMs: reopenHours * hourMs,
       webchatSessionMs: webchat.sessionHours * hourMs,
       scoresSentiment: sentiment !== undefined,
       destinations: http?.destinations,
+      hasAgents: agents !== undefined,
+      actions: agents?.actions ?? new Map<string, Action>(),
       secret: createSecretKey(secret),
     };
     const policies = this.#policies;

@@ -59,6 +59,14 @@ export function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 
+/** What is left of a text that nobody has checked: what is storable of its first `max` Unicode code points. */
+export function storable(text: string, max: number): string {
+  const first = Array.from(text.slice(0, 2 * max))
+    .slice(0, max)
+    .join("");
+  return first.toWellFormed().replaceAll("\0", "");
+}
+
 /** Text of up to `max` Unicode code points, as JSON Schema counts them. */
 export function text(max: number): z.ZodString {
   return z

@@ -4,12 +4,14 @@ export type { Consumer } from "./consumers.ts";
 export type {
   Accounts,
   AccountHandle,
+  Agents,
   ApiKeys,
   CommandOptions,
   Conversations,
   Contacts,
   Events,
   Messages,
+  Playbooks,
   Sandbox,
   Senders,
   Webchat,
@@ -17,6 +19,7 @@ export type {
 } from "./account-handle.ts";
 export { defaultLimits } from "./options.ts";
 export type {
+  AgentOptions,
   ConsentOptions,
   EngineOptions,
   HttpOptions,
@@ -33,6 +36,16 @@ export type { ApiHandler, ApiRequest, ApiResponse } from "./api/http.ts";
 export type { Problem } from "./problem.ts";
 
 export type { Account, CreateAccount, CreatedAccount, Plan } from "./domain/accounts/types.ts";
+export type {
+  Agent,
+  ApproveRun,
+  CreateAgent,
+  HandoffCause,
+  HandoffRule,
+  ListRuns,
+  TriggerAgent,
+  UpdateAgent,
+} from "./domain/agents/types.ts";
 export type { Consent, ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
 export type { ConsumeOptions, ConsumerContext, ConsumerHandler, ParkedEvent } from "./domain/consumers/types.ts";
 export type {
@@ -77,6 +90,8 @@ export type {
 } from "./domain/messages/types.ts";
 export type { AddObservation, Observation } from "./domain/observations/types.ts";
 export type { ContactSentiment, Sentiment, SentimentLabel } from "./domain/sentiment/types.ts";
+export type { CreatePlaybook, Playbook, PlaybookStep, Slot, UpdatePlaybook } from "./domain/playbooks/types.ts";
+export type { Run, RunStatus, RunStep } from "./domain/runs/types.ts";
 export type { PolicyVerdict } from "./domain/policies/types.ts";
 export type { CreateSender, Sender, UpdateSender } from "./domain/senders/types.ts";
 export type { Timeline, TimelineEntry } from "./domain/timeline/types.ts";
@@ -94,9 +109,13 @@ export type {
 export type { GetUsage, Usage } from "./domain/usage/types.ts";
 
 export type { Policy, PolicyFacts, Verdict } from "./ports/policy.ts";
+export { action } from "./ports/action.ts";
+export type { Action, ActionContext, ActionSchema, SchemaIssue, SchemaResult } from "./ports/action.ts";
+export type * from "./ports/agent-model.ts";
 export type { Clock } from "./ports/clock.ts";
 export type { Logger } from "./ports/logger.ts";
 export type { Random } from "./ports/random.ts";
+export type { Route } from "./ports/route.ts";
 export type { SentimentAnalyzer } from "./ports/sentiment.ts";
 export type { StorageCapabilities, StoragePort } from "./ports/storage.ts";
 export { destinations, publicOnly } from "./destinations/destinations.ts";

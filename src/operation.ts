@@ -7,8 +7,10 @@ import type { z } from "zod";
 import type { Destinations } from "./destinations/destinations.ts";
 import type { DrawId, KeyId, RequestId, WebchatSessionId } from "./ids.ts";
 import type { ConsentSettings, Limits, QuietHours } from "./options.ts";
+import type { Action } from "./ports/action.ts";
 import type { HostOpinions } from "./ports/policy.ts";
 import type { Random } from "./ports/random.ts";
+import type { Route } from "./ports/route.ts";
 import type { Transport } from "./ports/transport.ts";
 import type { Mode, Scope } from "./scope.ts";
 import type { Signal } from "./signal.ts";
@@ -54,14 +56,21 @@ export interface Services {
   readonly random: Random;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
+  readonly routes: readonly Route[];
   readonly consent: ConsentSettings;
   readonly quietHours: QuietHours | null;
+  /** Of accounts that have none of their own. */
+  readonly timeZone: string;
   /** How long after it was closed an inbound opens a conversation again, in milliseconds. */
   readonly reopenMs: number;
   /** How long a visitor's session lasts, in milliseconds. */
   readonly webchatSessionMs: number;
   /** Where webhooks may lead; undefined where no client is set up, and nothing can be sent. */
   readonly destinations: Readonly<Record<Mode, Destinations>> | undefined;
+  /** Whether something thinks for agents here: without it none is enabled. */
+  readonly hasAgents: boolean;
+  /** What agents may do, by name. */
+  readonly actions: ReadonlyMap<string, Action>;
   /** Whether there is an analyzer: without one nothing is written down to be scored. */
   readonly scoresSentiment: boolean;
   /** The key of keyed hashes (fingerprints, cursors, erased addresses): 32 bytes that never leave the storage. */

@@ -11,7 +11,7 @@ import { attempts, inboundIds, messages, parkedReceipts, timeline } from "./doma
 import { observations } from "./domain/observations/rows.ts";
 import { playbooks, playbookVersions } from "./domain/playbooks/rows.ts";
 import { runs } from "./domain/runs/rows.ts";
-import { defaultSenders, senders } from "./domain/senders/rows.ts";
+import { defaultSenders, senderHandOvers, senderPaces, senders } from "./domain/senders/rows.ts";
 import { messageScores } from "./domain/sentiment/rows.ts";
 import { settings } from "./domain/settings/rows.ts";
 import { usage } from "./domain/usage/rows.ts";
@@ -27,6 +27,8 @@ export const schema: Schema = schemaOf([
   keys,
   senders,
   defaultSenders,
+  senderPaces,
+  senderHandOvers,
   contacts,
   contactLabels,
   identities,

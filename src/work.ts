@@ -2,6 +2,7 @@ import { carriersOf } from "./commands/steps/carriers.ts";
 import type { Consumers } from "./consumers.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { arm } from "./domain/jobs/rows.ts";
+import { isTurnLane } from "./domain/runs/rules.ts";
 import { isWebhookLane } from "./domain/webhooks/rules.ts";
 import type { HostPolicies } from "./host-policies.ts";
 import type { DrawId } from "./ids.ts";
@@ -33,7 +34,7 @@ export interface WorkOptions {
 const dayMs = 86_400_000;
 
 export async function startWork(settings: Settings, options: WorkOptions): Promise<Work> {
-  const { storage, clock, random, logger, transports, sentiment, http, webhooks } = settings;
+  const { storage, clock, random, logger, transports, sentiment, http, webhooks, agents } = settings;
   const { store, drawId, services, policies, consumers } = options;
   await store.commit((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
@@ -51,6 +52,7 @@ export async function startWork(settings: Settings, options: WorkOptions): Promi
     consumers,
     analyzer: sentiment,
     http,
+    agents,
     webhookDeadlineMs: webhooks.deadlineSeconds * 1_000,
     eventMs: settings.eventRetentionDays * dayMs,
   });
@@ -61,7 +63,10 @@ export async function startWork(settings: Settings, options: WorkOptions): Promi
     logger,
     handlers,
     farSides: new Set([...transports.map(({ name }) => name), ...(sentiment === undefined ? [] : [analyzerName])]),
-    serves: (lane) => (isWebhookLane(lane) ? http !== undefined : consumers.serves(lane)),
+    serves: (lane) => {
+      if (isWebhookLane(lane)) return http !== undefined;
+      return isTurnLane(lane) ? agents !== undefined : consumers.serves(lane);
+    },
     concurrency: settings.concurrency,
     laneConcurrency: settings.laneConcurrency,
     consumerConcurrency: store.hasTransactions ? storage.capabilities.transactions : settings.concurrency,

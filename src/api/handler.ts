@@ -9,7 +9,8 @@ import type { Authenticated } from "../key-ring.ts";
 import type { Admission } from "../ports/storage.ts";
 import type { Visitor } from "../webchat/visitors.ts";
 import type { ApiBackend } from "./backend.ts";
-import { readJson, refuseEncoded, refuseTooLarge } from "./body.ts";
+import { mostCallbackBytes } from "./callbacks.ts";
+import { readJson, refuseEncoded, refuseTooLarge, tooLarge } from "./body.ts";
 import { encodeEvents, eventStreamHeaders } from "./event-stream.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { headerOf, headersByName } from "./http.ts";
@@ -159,7 +160,7 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
   };
 
   const callback = async (request: ApiRequest, params: Params, headers: Headers): Promise<ApiResponse> => {
-    const limit = backend.limits.body_bytes;
+    const limit = Math.min(backend.limits.body_bytes, mostCallbackBytes);
     refuseTooLarge(request.headers, limit);
     const { bytes } = await request.body(limit);
     if (bytes === undefined) {
@@ -170,6 +171,7 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
           "`verify: (req, res, bytes) => { req.rawBody = bytes }`).",
       );
     }
+    if (bytes.length > limit) throw tooLarge(limit);
     const { method, url } = request;
     const reply = await backend.callback(params["name"] ?? "", {
       method,

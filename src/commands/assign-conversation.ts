@@ -1,8 +1,11 @@
+import { agentById } from "../domain/agents/rows.ts";
 import { handlerOnAssign } from "../domain/conversations/rules.ts";
 import { type AssignConversation, assignConversationSchema, type Conversation } from "../domain/conversations/types.ts";
+import { invalid } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { changeConversation, findActiveConversation } from "./steps/change-conversation.ts";
+import { giveToAgent } from "./steps/give-to-agent.ts";
 import { showConversation } from "./steps/show-conversation.ts";
 
 /** Gives a conversation to a person, an agent or nobody, who from then on handles it. */
@@ -13,11 +16,19 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
   status: 200,
   async run(tx, { id, assignee }, { scope, services }) {
     const conversation = await findActiveConversation(tx, scope, id);
+    const actor = actorOf(scope, services.drawId);
+    if (assignee?.type === "agent") {
+      const agent = await tx.get(agentById, [scope.account_id, scope.mode, assignee.id], { hold: true });
+      if (agent === undefined) {
+        throw invalid([{ pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" }]);
+      }
+      return showConversation(tx, await giveToAgent(tx, actor, conversation, agent));
+    }
     const patch = {
       assignee_type: assignee?.type ?? null,
       assignee_id: assignee?.id ?? null,
       handler: handlerOnAssign(conversation.handler, assignee),
     };
-    return showConversation(tx, await changeConversation(tx, actorOf(scope, services.drawId), conversation, patch));
+    return showConversation(tx, await changeConversation(tx, actor, conversation, patch));
   },
 };

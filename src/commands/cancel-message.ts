@@ -1,5 +1,5 @@
 import { byIdSchema, type ById } from "../fields.ts";
-import { disarm } from "../domain/jobs/rows.ts";
+import { arm, disarm } from "../domain/jobs/rows.ts";
 import { messageResource } from "../domain/messages/resource.ts";
 import { messageById } from "../domain/messages/rows.ts";
 import { cancel } from "../domain/messages/rules.ts";
@@ -9,6 +9,7 @@ import { notFound, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { moveMessage } from "./steps/move-message.ts";
+import { sendJob } from "./steps/send-jobs.ts";
 import { writeTimeline } from "./steps/write-timeline.ts";
 
 /** Calls a message back that nobody took yet. Cancel wins or the hand-over wins: both write the message's row. */
@@ -31,6 +32,8 @@ export const cancelMessage: Command<ById, Message> = {
     const moved = await moveMessage(tx, actor, message, decision.state);
     writeTimeline(tx, actor, message, moved, null);
     if (message.status === "scheduled") await disarm(tx, { kind: "release", key: id });
+    // It may have waited for its sender's turn, and those behind it with it.
+    else await arm(tx, sendJob(moved, tx.now));
     return messageResource(moved);
   },
 };

@@ -4,7 +4,9 @@ import { type CreateSender, createSenderSchema, type Sender } from "../domain/se
 import { TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { makeDefault, withoutDefault } from "./steps/default-sender.ts";
+import { setPace } from "./steps/keep-pace.ts";
 import { refuseUnfit } from "./steps/refuse-unfit.ts";
+import { setPools } from "./steps/sender-pools.ts";
 
 /** Makes an address the account's: what comes to it is the account's, and it can be written from. */
 export const createSender: Command<CreateSender, Sender> = {
@@ -12,8 +14,9 @@ export const createSender: Command<CreateSender, Sender> = {
   name: "senders.create",
   input: () => createSenderSchema,
   status: 201,
-  async run(tx, { address, channels, transport, messages_per_second = null, ...wish }, { scope, services }) {
+  async run(tx, { address, channels, transport, ...wish }, { scope, services }) {
     const { account_id, mode } = scope;
+    const { pool = false, messages_per_second = null, daily_cap = null } = wish;
     refuseUnfit(services.transports, transport, mode, channels);
     const own = await tx.get(senderByAddress, [account_id, mode, address]);
     if (own !== undefined) {
@@ -30,9 +33,13 @@ export const createSender: Command<CreateSender, Sender> = {
       channels,
       transport,
       default: false,
+      pool,
       messages_per_second,
+      daily_cap,
       created_at: tx.now,
     });
+    await setPace(tx, sender);
+    if (pool) await setPools(tx, sender, []);
     const free = wish.default === undefined ? await withoutDefault(tx, scope, channels) : channels;
     const standard = wish.default === false || free.length === 0 ? sender : await makeDefault(tx, sender, free);
     return senderResource(standard);

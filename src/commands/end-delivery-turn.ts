@@ -1,4 +1,5 @@
 import { finish } from "../domain/jobs/rows.ts";
+import { laneFor } from "../domain/jobs/rules.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import {
   deliveriesByHand,
@@ -22,7 +23,9 @@ export async function endDeliveryTurn(tx: Tx, claim: Claim, { account_id, mode }
     tx.list(deliveriesByHand, [webhook.id], 1),
   ]);
   const againAt = Math.min(automaticAt(webhook, next), byHandAt(webhook, next, byHand, tx.now));
-  return finish(tx, claim, againAt === Infinity ? {} : { againAt, failed: !webhook.proven });
+  if (againAt === Infinity) return finish(tx, claim);
+  // A receiver that does badly has its place among the slow; the turn itself did not fail, and has nothing to recover from.
+  return finish(tx, claim, { againAt, lane: laneFor(claim.lane, webhook.proven ? 0 : 1) });
 }
 
 function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | undefined): number {

@@ -1,3 +1,4 @@
+import { agentSessionOf, agentSessions } from "../domain/agents/rows.ts";
 import { consumerEventOf, consumerEvents, consumers } from "../domain/consumers/rows.ts";
 import { conversations, conversationsOfContact, type ConversationRow, notes } from "../domain/conversations/rows.ts";
 import { events, eventsOfContact } from "../domain/events/rows.ts";
@@ -12,6 +13,7 @@ import {
   timeline,
 } from "../domain/messages/rows.ts";
 import { observations } from "../domain/observations/rows.ts";
+import { runs, runsOfConversation } from "../domain/runs/rows.ts";
 import { messageScores } from "../domain/sentiment/rows.ts";
 import { idempotency, idempotencyByKey } from "../idempotency/rows.ts";
 import type { Seen } from "../ports/collection.ts";
@@ -80,11 +82,20 @@ async function eraseConversations(tx: Tx, scope: Scope, id: string): Promise<boo
 async function eraseConversation(tx: Tx, scope: Scope, conversation: Seen<ConversationRow>): Promise<void> {
   const { account_id, mode } = scope;
   const { id } = conversation;
-  const written = await tx.list(notes.primary, [account_id, mode, id], mostParts);
-  const gone = await Promise.all([id, ...written.map((note) => note.id)].map((each) => eraseAnswers(tx, scope, each)));
+  const [written, ran, session] = await Promise.all([
+    tx.list(notes.primary, [account_id, mode, id], mostParts),
+    tx.list(runsOfConversation, [id], chunk),
+    tx.get(agentSessionOf, [account_id, mode, id]),
+  ]);
   // Answers are found by what they show, so that goes last.
-  for (const [i, note] of written.entries()) if (gone[i + 1] === true) tx.remove(notes, note);
-  if (gone.includes(false) || written.length === mostParts) return;
+  const erase = (each: { readonly id: string }): Promise<boolean> => eraseAnswers(tx, scope, each.id);
+  const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
+  const runsGone = await Promise.all(ran.map(erase));
+  for (const [i, note] of written.entries()) if (notesGone[i] === true) tx.remove(notes, note);
+  for (const [i, run] of ran.entries()) if (runsGone[i] === true) tx.remove(runs, run);
+  if (session !== undefined) tx.remove(agentSessions, session);
+  const isLast = isGone === true && written.length < mostParts && ran.length < chunk;
+  if (!isLast || notesGone.includes(false) || runsGone.includes(false)) return;
   tx.remove(conversations, await writeConversation(tx, conversation, { labels: [] }));
 }
 

@@ -1,10 +1,14 @@
+import { agentById, type AgentRow, agentSessionOf } from "../domain/agents/rows.ts";
 import { assigneeOf } from "../domain/conversations/resource.ts";
+import type { ConversationRow } from "../domain/conversations/rows.ts";
 import { handlerOnHandBack } from "../domain/conversations/rules.ts";
 import type { Conversation } from "../domain/conversations/types.ts";
 import { type ById, byIdSchema } from "../fields.ts";
 import type { Command } from "../operation.ts";
+import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { changeConversation, findActiveConversation } from "./steps/change-conversation.ts";
+import { giveToAgent } from "./steps/give-to-agent.ts";
 import { showConversation } from "./steps/show-conversation.ts";
 
 /** Gives a conversation that people have back to its agent; one that has no agent is nobody's then. */
@@ -15,8 +19,24 @@ export const handBackConversation: Command<ById, Conversation> = {
   status: 200,
   async run(tx, { id }, { scope, services }) {
     const conversation = await findActiveConversation(tx, scope, id);
-    const handler = handlerOnHandBack(conversation.handler, assigneeOf(conversation));
-    const changed = await changeConversation(tx, actorOf(scope, services.drawId), conversation, { handler });
+    const agent = await agentOf(tx, conversation);
+    const assignee = agent === undefined ? null : ({ type: "agent", id: agent.id } as const);
+    const handler = handlerOnHandBack(conversation.handler, assignee);
+    if (handler === conversation.handler) return showConversation(tx, conversation);
+    const actor = actorOf(scope, services.drawId);
+    const changed =
+      agent === undefined
+        ? await changeConversation(tx, actor, conversation, { handler })
+        : await giveToAgent(tx, actor, conversation, agent);
     return showConversation(tx, changed);
   },
 };
+
+/** The agent that is assigned, else the one that had the conversation before people did; if it is still there. */
+async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow | undefined> {
+  const { account_id, mode, id } = conversation;
+  const assignee = assigneeOf(conversation);
+  const agent_id =
+    assignee?.type === "agent" ? assignee.id : (await tx.get(agentSessionOf, [account_id, mode, id]))?.agent_id;
+  return agent_id === undefined ? undefined : tx.get(agentById, [account_id, mode, agent_id], { hold: true });
+}

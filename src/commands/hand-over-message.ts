@@ -1,7 +1,7 @@
 import { finish, renew } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "../domain/messages/rows.ts";
-import { handOver, lapsed, mediumOf } from "../domain/messages/rules.ts";
+import { goneOn, handOver, lapsed, mediumOf } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import { ruling } from "../domain/policies/rules.ts";
 import type { DrawId } from "../ids.ts";
@@ -12,7 +12,9 @@ import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf } from "./steps/append-event.ts";
 import type { Carriers } from "./steps/carriers.ts";
 import { holdAddressee } from "./steps/find-consent.ts";
+import { findNext } from "./steps/find-way.ts";
 import { holdBack, isErased, judgeQueued } from "./steps/judge-queued.ts";
+import { takeTurn, turnOf } from "./steps/keep-pace.ts";
 import { moveMessage } from "./steps/move-message.ts";
 import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
 import { writeTimeline } from "./steps/write-timeline.ts";
@@ -50,7 +52,7 @@ export async function handOverMessage(
     }
     const actor = actorOf(message, drawId);
     if (message.status === "sending") {
-      await loseAnswer(tx, actor, message, carriers);
+      await loseAnswer(tx, actor, message, services, carriers);
       continue;
     }
     const decision = handOver(stateOf(message), tx.now);
@@ -63,7 +65,11 @@ export async function handOverMessage(
         return undefined;
       case "send": {
         const { channel, to } = message;
-        const addressee = await holdAddressee(tx, services.secret, message, mediumOf(channel), to);
+        const [pace, addressee] = await Promise.all([
+          turnOf(tx, claim, message),
+          holdAddressee(tx, services.secret, message, mediumOf(channel), to),
+        ]);
+        if (pace === "wait") return undefined;
         // Without its words or its contact it must not leave: it was redacted while nobody knew whether it had left, or it is erased.
         if (message.body === null || (await isErased(tx, message, addressee))) {
           writeTimeline(tx, actor, message, await moveMessage(tx, actor, message, { status: "canceled" }), null);
@@ -74,6 +80,7 @@ export async function handOverMessage(
           await holdBack(tx, actor, message, ruled);
           continue;
         }
+        if (pace !== undefined) await takeTurn(tx, claim, pace);
         const sending = await moveMessage(tx, actor, message, decision.state);
         const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
         return { message: sending, attempt };
@@ -87,15 +94,22 @@ export async function handOverMessage(
 }
 
 /** This engine holds the conversation and finds a message in another's hands: that one is gone, and its answer with it. */
-async function loseAnswer(tx: Tx, actor: Actor, message: Seen<MessageRow>, carriers: Carriers): Promise<void> {
+async function loseAnswer(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  services: Services,
+  carriers: Carriers,
+): Promise<void> {
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   if (attempt === undefined) throw new TypeError(`message ${message.id} is sending without an attempt`);
   const decision = lapsed(stateOf(message), attempt.number);
   if (decision.decision === "none") throw new TypeError(`message ${message.id} can't lose its answer`);
-  await settleAttempt(tx, actor, carriers, message, attempt, decision.state, {
-    outcome: "ambiguous",
-    error: decision.state.error,
-  });
+  const lost = { outcome: "ambiguous", error: decision.state.error } as const;
+  const next = await findNext(tx, services, message, attempt, lost);
+  const goesOn = next?.next === "over" ? next : undefined;
+  const state = goesOn === undefined ? decision.state : goneOn(decision.state, tx.now).state;
+  await settleAttempt(tx, actor, carriers, message, attempt, state, lost, goesOn);
 }
 
 function attemptOf(message: Seen<MessageRow>, drawId: DrawId, now: number, leaseMs: number): AttemptRow {

@@ -13,9 +13,9 @@ import {
   visitorStreamSchema,
 } from "../domain/webchat/types.ts";
 import { notFound } from "../errors.ts";
-import type { Command } from "../operation.ts";
+import type { Command, Services } from "../operation.ts";
+import type { Scope } from "../scope.ts";
 import type { Tx } from "../transactions/transaction.ts";
-import { type Actor, actorOf } from "./steps/append-event.ts";
 import { takeReceipts } from "./steps/apply-receipt.ts";
 import { findSession } from "./steps/find-session.ts";
 
@@ -32,7 +32,7 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
     const { address } = await findSession(tx, scope, id);
     const entry = await tx.get(mailOfMessage, [message_id, address]);
     if (entry === undefined) throw notFound("message");
-    await receipt(tx, actorOf(scope, services.drawId), entry, mark);
+    await receipt(tx, services, scope, entry, mark);
   },
 };
 
@@ -54,10 +54,9 @@ export const markWebchatMail: Command<VisitorStream, boolean> = {
     const had = Math.min(Number(last_event_id), mailbox?.last_number ?? 0);
     const before = session.proven_number ?? Math.min(had, begins_after);
     const proven = Math.max(before, Math.min(had, before + mostMarked));
-    const actor = actorOf(scope, services.drawId);
     for (let number = before + 1; number <= proven; number++) {
       const entry = await tx.get(mailByNumber, [account_id, mode, address, number]);
-      if (entry !== undefined) await receipt(tx, actor, entry, "delivered");
+      if (entry !== undefined) await receipt(tx, services, scope, entry, "delivered");
     }
     if (proven !== session.proven_number) tx.update(webchatSessions, session, { proven_number: proven });
     return proven < had;
@@ -65,10 +64,15 @@ export const markWebchatMail: Command<VisitorStream, boolean> = {
 };
 
 /** Evidence as any carrier's. What says nothing new is not written down: a browser could say it for ever. */
-async function receipt(tx: Tx, actor: Actor, { message_id }: MailRow, status: "delivered" | "read"): Promise<void> {
-  const { account_id, mode } = actor.scope;
+async function receipt(
+  tx: Tx,
+  services: Services,
+  { account_id, mode }: Scope,
+  { message_id }: MailRow,
+  status: "delivered" | "read",
+): Promise<void> {
   const message = await tx.get(messageById, [account_id, mode, message_id]);
   if (message === undefined || message.status === "read" || message.status === status) return;
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  if (attempt !== undefined) await takeReceipts(tx, actor, message, attempt, [{ status, at: tx.now }]);
+  if (attempt !== undefined) await takeReceipts(tx, services, message, attempt, [{ status, at: tx.now }]);
 }

@@ -1,5 +1,5 @@
 import { contactResource } from "../domain/contacts/resource.ts";
-import { type ContactRow, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
+import { type ContactRow, identities, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
 import { mostIdentities } from "../domain/contacts/rules.ts";
 import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../domain/senders/rows.ts";
 import { iso } from "../domain/time.ts";
@@ -52,7 +52,7 @@ async function inboxFor(tx: Tx, { account_id, mode }: Scope, address: string | u
     address === undefined ? await tx.get(defaultSenderByChannel, [account_id, mode, "webchat"]) : undefined;
   const inbox =
     address === undefined
-      ? standard && (await tx.get(senderById, [account_id, mode, standard.sender_id]))
+      ? standard?.sender_id && (await tx.get(senderById, [account_id, mode, standard.sender_id]))
       : await tx.get(senderByAddress, [account_id, mode, address]);
   if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
   const message = address === undefined ? "This account has no webchat inbox." : `${address} is no webchat inbox.`;
@@ -77,7 +77,8 @@ async function visitor(
     throw invalid([{ pointer: "/contact_id", code: "unknown_contact", message: "no such contact" }]);
   }
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
-  if (known !== undefined) return known;
+  // An erasure looks for sessions and removes this row: one of the two comes to see the other.
+  if (known !== undefined) return tx.update(identities, known, {});
   await refuseFull(tx, contact);
   const identity = await insertIdentity(tx, actor, services.secret, { ...newIdentity, contact_id: contact.id });
   const updated = await showContact(tx, await updateContact(tx, contact, {}));

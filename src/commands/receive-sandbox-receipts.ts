@@ -5,7 +5,6 @@ import { type SandboxReceipts, sandboxReceiptsSchema } from "../domain/sandbox/t
 import { millis } from "../domain/time.ts";
 import { notFound, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
-import { actorOf } from "./steps/append-event.ts";
 import { takeReceipts } from "./steps/apply-receipt.ts";
 import { heedRefusal } from "./steps/heed-refusal.ts";
 import { refuseLive } from "./steps/refuse-live.ts";
@@ -29,7 +28,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
       at: at === undefined ? tx.now : millis(at),
       ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
     }));
-    const moved = await takeReceipts(tx, actorOf(scope, services.drawId), message, attempt, brought);
+    const moved = await takeReceipts(tx, services, message, attempt, brought);
     await heedRefusal(tx, services, message, moved);
     return messageResource(moved);
   },

@@ -1,7 +1,7 @@
 import { arm, finish } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { attemptById, type AttemptRow, messageById, outbox } from "../domain/messages/rows.ts";
-import { answered, carrierError, type MessageState } from "../domain/messages/rules.ts";
+import { answered, carrierError, type MessageState, nothing } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import type { Services } from "../operation.ts";
 import type { SendAnswer } from "../ports/transport.ts";
@@ -9,6 +9,8 @@ import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { applyParked } from "./steps/apply-receipt.ts";
 import type { Carriers } from "./steps/carriers.ts";
+import { isGivenUp } from "./steps/fall-back.ts";
+import { findNext } from "./steps/find-way.ts";
 import { heedRefusal } from "./steps/heed-refusal.ts";
 import { providerIdFor } from "./steps/provider-id.ts";
 import { sendJob } from "./steps/send-jobs.ts";
@@ -35,16 +37,18 @@ export async function recordAnswer(
   const receipts = carriers.get(attempt.transport)?.receipts;
   const accepted = receipts === "none" ? "delivered" : "sent";
   const before = stateOf(message);
-  const decision = answered(before, attempt.number, answer, tx.now, accepted);
-  const state: MessageState = decision.decision === "none" ? before : decision.state;
   const outcome = await outcomeOf(tx, attempt, answer);
-  const moved = await settleAttempt(tx, actor, carriers, message, attempt, state, outcome);
-  const settled = await applyParked(tx, actor, moved, { ...attempt, ...outcome });
+  const next = outcome.outcome === "accepted" ? undefined : await findNext(tx, services, message, attempt, outcome);
+  const decision = isGivenUp(attempt) ? nothing : answered(before, attempt.number, answer, tx.now, accepted, next);
+  const state: MessageState = decision.decision === "none" ? before : decision.state;
+  const goesOn = decision.decision === "retry" ? next : undefined;
+  const moved = await settleAttempt(tx, actor, carriers, message, attempt, state, outcome, goesOn);
+  const settled = await applyParked(tx, services, moved, { ...attempt, ...outcome });
   await heedRefusal(tx, services, message, settled);
   // Under a lost claim nobody else may be left to send it again.
   if (moved.status === "queued") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
-  const [next] = await tx.list(outbox, [claim.key], 1);
-  if (next === undefined) await finish(tx, claim);
+  const [waiting] = await tx.list(outbox, [claim.key], 1);
+  if (waiting === undefined) await finish(tx, claim);
 }
 
 async function outcomeOf(
@@ -57,5 +61,7 @@ async function outcomeOf(
   if (outcome === "rejected") {
     return { outcome, error: carrierError(answer.error, answer.permanent), provider_message_id: null };
   }
-  return { outcome, error: null, provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id) };
+  // Why it was given up stays.
+  const error = isGivenUp(attempt) ? attempt.error : null;
+  return { outcome, error, provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id) };
 }

@@ -11,6 +11,7 @@ import type { Tx } from "../transactions/transaction.ts";
 import { type Actor, actorOf } from "./steps/append-event.ts";
 import { applyParked, applyReceipt } from "./steps/apply-receipt.ts";
 import type { Carriers } from "./steps/carriers.ts";
+import { findNext, handedOn } from "./steps/find-way.ts";
 import { nextLookAt, receiptsEndAt } from "./steps/follow-up.ts";
 import { heedRefusal } from "./steps/heed-refusal.ts";
 import { moveMessage } from "./steps/move-message.ts";
@@ -43,10 +44,10 @@ export async function recordLookup(
       : attempt.provider_message_id;
   const outcome = answer.outcome === "sent" ? "accepted" : attempt.outcome;
   const looked = tx.update(attempts, attempt, { lookups: attempt.lookups + 1, outcome, provider_message_id });
-  let moved = await applyFinding(tx, actor, message, looked, answer, carriers);
+  let moved = await applyFinding(tx, actor, message, looked, answer, { services, carriers });
   if (answer.outcome === "sent") {
-    for (const receipt of answer.receipts) moved = await applyReceipt(tx, actor, moved, looked, receipt);
-    moved = await applyParked(tx, actor, moved, looked);
+    for (const receipt of answer.receipts) moved = await applyReceipt(tx, services, moved, looked, receipt);
+    moved = await applyParked(tx, services, moved, looked);
   }
   await heedRefusal(tx, services, message, moved);
   moved = await giveUpInTime(tx, actor, moved, looked, carriers);
@@ -61,7 +62,7 @@ async function applyFinding(
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
-  carriers: Carriers,
+  { services, carriers }: { readonly services: Services; readonly carriers: Carriers },
 ): Promise<Seen<MessageRow>> {
   let moved = message;
   if (answer.outcome === "sent") {
@@ -71,9 +72,12 @@ async function applyFinding(
       moved = await moveMessage(tx, actor, message, found.state, { provider_message_id: attempt.provider_message_id });
     }
   } else if (answer.outcome === "not_sent") {
-    const decision = notSent(stateOf(message), attempt.number, tx.now);
+    // It surely was not sent: as good as a refusal that may pass.
+    const next = await findNext(tx, services, message, attempt, { outcome: "rejected", error: null });
+    const decision = notSent(stateOf(message), attempt.number, tx.now, next);
     if (decision.decision !== "none") {
-      moved = await moveMessage(tx, actor, message, decision.state);
+      const patch = decision.decision === "retry" ? handedOn(message, next) : {};
+      moved = await moveMessage(tx, actor, message, decision.state, patch);
       if (decision.decision === "retry") await arm(tx, sendJob(moved, tx.now));
     }
   }

@@ -13,7 +13,6 @@ import type { Services } from "../operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Receipt, ReceiptSubject } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
-import { actorOf } from "./steps/append-event.ts";
 import { applyParked, takeReceipts } from "./steps/apply-receipt.ts";
 import { heedRefusal } from "./steps/heed-refusal.ts";
 import { providerIdFor } from "./steps/provider-id.ts";
@@ -46,12 +45,12 @@ export async function recordReceipt(
   const message = await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]);
   // A transport speaks of its own attempts only.
   if (message === undefined || attempt.transport !== transport) return "unknown";
-  const actor = actorOf(message, services.drawId);
   const named = await learnName(tx, attempt, subject);
-  const shown =
-    named === attempt ? message : tx.update(messages, message, { provider_message_id: named.provider_message_id });
-  const moved = await takeReceipts(tx, actor, shown, named, [receipt]);
-  await heedRefusal(tx, services, message, named === attempt ? moved : await applyParked(tx, actor, moved, named));
+  const { provider_message_id } = named;
+  const isShown = named !== attempt && message.transport === transport;
+  const shown = isShown ? tx.update(messages, message, { provider_message_id }) : message;
+  const moved = await takeReceipts(tx, services, shown, named, [receipt]);
+  await heedRefusal(tx, services, message, named === attempt ? moved : await applyParked(tx, services, moved, named));
   return "recorded";
 }
 

@@ -3,8 +3,10 @@ import { senderById, senders } from "../domain/senders/rows.ts";
 import { notFound } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { dropDefault } from "./steps/default-sender.ts";
+import { setPace } from "./steps/keep-pace.ts";
+import { setPools } from "./steps/sender-pools.ts";
 
-/** Gives an address up. What is queued from it still goes out; what comes to it is nobody's any more. */
+/** Gives an address up. What is queued from it still goes out, at no pace; what comes to it is nobody's any more. */
 export const removeSender: Command<ById, void> = {
   kind: "command",
   name: "senders.remove",
@@ -14,6 +16,8 @@ export const removeSender: Command<ById, void> = {
     const sender = await tx.get(senderById, [scope.account_id, scope.mode, id]);
     if (sender === undefined) throw notFound("sender");
     await dropDefault(tx, sender, sender.channels);
+    if (sender.pool) await setPools(tx, { ...sender, pool: false }, sender.channels);
+    await setPace(tx, { ...sender, messages_per_second: null, daily_cap: null });
     tx.remove(senders, sender);
   },
 };

@@ -32,7 +32,7 @@ export const reply: Command<Reply, Message> = {
     const draft = { body, ...(media === undefined ? {} : { media }) };
     const channel = found.medium === "webchat" ? "webchat" : channelOf(draft);
     const identity = await findCorrespondent(tx, conversation);
-    const wish = { channel, from: undefined, last: identity.last_sender_id };
+    const wish = { channel, from: undefined, last: identity.last_sender_id, to: identity.address };
     const sender = await chooseSender(tx, scope, wish, services.transports);
     const author = { type: "human" as const, ...(author_id === undefined ? {} : { id: author_id }) };
     const correspondence = { channel, identity, sender, conversation, isNew: false, author };

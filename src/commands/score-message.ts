@@ -1,8 +1,10 @@
 import { contactReference } from "../domain/contacts/resource.ts";
 import { contacts } from "../domain/contacts/rows.ts";
-import { finish, renew } from "../domain/jobs/rows.ts";
+import { conversationById } from "../domain/conversations/rows.ts";
+import { arm, finish, renew } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
-import { messageById } from "../domain/messages/rows.ts";
+import { messageById, type MessageRow } from "../domain/messages/rows.ts";
+import { turnJob } from "../domain/runs/rules.ts";
 import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "../domain/sentiment/rows.ts";
 import { feel, sentimentOf, unmoved } from "../domain/sentiment/rules.ts";
 import type { DrawId } from "../ids.ts";
@@ -42,6 +44,8 @@ export async function recordScore(
   const row = await tx.get(messageScoreById, [account_id, mode, contact_id, message_id]);
   if (row?.state !== "pending") return;
   tx.update(messageScores, row, { state: score === null ? "none" : "scored", score });
+  const message = await tx.get(messageById, [account_id, mode, message_id]);
+  if (message !== undefined) await tellAgent(tx, message);
   // Of a contact that was merged and whose history has not moved yet, it moves the survivor's.
   const contact = score === null ? undefined : await findSurvivor(tx, row, row.contact_id);
   if (contact === undefined || score === null) return;
@@ -50,10 +54,15 @@ export async function recordScore(
   tx.update(contacts, contact, { mood });
   const to = sentimentOf(mood);
   if (from.label === to.label) return;
-  const message = await tx.get(messageById, [account_id, mode, message_id]);
   const data = { contact: contactReference(contact.id, contact, message?.from ?? ""), from, to, message_id };
   appendEvent(tx, actorOf(row, drawId), "sentiment.changed", data, {
     contact_id: contact.id,
     ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
   });
+}
+
+/** An agent that waits for the score goes on. */
+async function tellAgent(tx: Tx, { account_id, mode, conversation_id }: MessageRow): Promise<void> {
+  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id]);
+  if (conversation?.handler === "ai") await arm(tx, turnJob(conversation, tx.now));
 }

@@ -6,12 +6,13 @@ import type { Call, Command } from "../operation.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { refuseLive } from "./steps/refuse-live.ts";
+import { engageAssistant } from "./steps/engage-assistant.ts";
 import { lineOf, meetPerson, settle, tell } from "./steps/tell-story.ts";
 
 const nothing = z.strictObject({});
 const minuteMs = 60_000;
 
-/** Fills the sandbox with people and their threads on every channel. Done twice, it adds nothing. */
+/** Fills the sandbox with people and their threads on every channel, and has an agent answer where the engine has the option `agents`. Done twice, it adds nothing. */
 export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
   kind: "command",
   name: "sandbox.seed",
@@ -34,7 +35,10 @@ export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
       await tell(at(tx, tx.now - turn.ago * minuteMs), call, story, turn);
       made.messages++;
     }
-    for (const story of fresh) await settle(tx, actorOf(scope, services.drawId), story);
+    const actor = actorOf(scope, services.drawId);
+    for (const story of fresh) await settle(tx, actor, story);
+    // After the stories, which people have in hands.
+    if (services.hasAgents) await engageAssistant(tx, actor);
     return made;
   },
 };

@@ -23,7 +23,7 @@ export const sendMessage: Command<SendMessage, Message> = {
     const medium = mediumOf(channel);
     const known = await findRecipient(tx, call.scope, medium, input.to);
     const identity = known ?? (await meetContact(tx, actor, call.services.secret, medium, input.to));
-    const wish = { channel, from: input.from, last: identity.last_sender_id };
+    const wish = { channel, from: input.from, last: identity.last_sender_id, to: identity.address };
     // Neither rests on the other, so they are read together; and a contact that was met just now has no conversation.
     const [sender, current] = await Promise.all([
       chooseSender(tx, call.scope, wish, call.services.transports),

@@ -3,7 +3,6 @@ import type { Claim } from "../domain/jobs/types.ts";
 import { attemptByProviderId, messageById } from "../domain/messages/rows.ts";
 import type { Services } from "../operation.ts";
 import type { Tx } from "../transactions/transaction.ts";
-import { actorOf } from "./steps/append-event.ts";
 import { applyParked } from "./steps/apply-receipt.ts";
 import { heedRefusal } from "./steps/heed-refusal.ts";
 import { parkedName } from "./steps/send-jobs.ts";
@@ -16,7 +15,7 @@ export async function unparkReceipts(tx: Tx, claim: Claim, services: Services): 
   const attempt = await tx.get(attemptByProviderId, parkedName(claim.key));
   const message = attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
   if (attempt !== undefined && message !== undefined) {
-    const moved = await applyParked(tx, actorOf(message, services.drawId), message, attempt);
+    const moved = await applyParked(tx, services, message, attempt);
     await heedRefusal(tx, services, message, moved);
   }
   await finish(tx, claim);

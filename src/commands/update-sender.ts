@@ -4,9 +4,11 @@ import { type Sender, type UpdateSender, updateSenderSchema } from "../domain/se
 import { notFound } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { dropDefault, isDefaultFor, makeDefault } from "./steps/default-sender.ts";
+import { setPace } from "./steps/keep-pace.ts";
 import { refuseUnfit } from "./steps/refuse-unfit.ts";
+import { setPools } from "./steps/sender-pools.ts";
 
-/** Changes what a sender carries, its pace, or whether it is the default. */
+/** Changes what a sender carries, its pace, or whether it is the default or of the pool. */
 export const updateSender: Command<UpdateSender, Sender> = {
   kind: "command",
   name: "senders.update",
@@ -17,13 +19,21 @@ export const updateSender: Command<UpdateSender, Sender> = {
     if (sender === undefined) throw notFound("sender");
     const channels = change.channels ?? sender.channels;
     if (change.channels !== undefined) refuseUnfit(services.transports, sender.transport, scope.mode, channels);
-    const pace = change.messages_per_second === undefined ? sender.messages_per_second : change.messages_per_second;
 
     const dropped =
       standard === false ? sender.channels : sender.channels.filter((channel) => !channels.includes(channel));
     await dropDefault(tx, sender, dropped);
     const isDefault = await isDefaultFor(tx, sender, channels);
-    const updated = tx.update(senders, sender, { channels, messages_per_second: pace, default: isDefault });
+    const {
+      pool = sender.pool,
+      messages_per_second = sender.messages_per_second,
+      daily_cap = sender.daily_cap,
+    } = change;
+    const patch = { channels, pool, messages_per_second, daily_cap, default: isDefault };
+    const updated = tx.update(senders, sender, patch);
+    if (sender.pool || pool) await setPools(tx, updated, sender.channels);
+    const hasNewPace = messages_per_second !== sender.messages_per_second || daily_cap !== sender.daily_cap;
+    if (hasNewPace) await setPace(tx, updated);
     return senderResource(standard === true ? await makeDefault(tx, updated, channels) : updated);
   },
 };

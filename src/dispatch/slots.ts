@@ -1,9 +1,10 @@
 import { consumerOf } from "../domain/consumers/rules.ts";
 import { slow, transportOf } from "../domain/jobs/rules.ts";
+import { isTurnLane } from "../domain/runs/rules.ts";
 import { isWebhookLane } from "../domain/webhooks/rules.ts";
 
 export interface SlotsOptions {
-  /** Jobs at once, beside those of webhooks. */
+  /** Jobs at once, beside those of webhooks and agents. */
   readonly concurrency: number;
   /** Jobs at once in one lane; a quarter in the slow lane beside it. */
   readonly laneConcurrency: number;
@@ -18,6 +19,9 @@ export interface SlotsOptions {
  */
 const webhooksAtOnce = { quick: 512, slow: 384, all: 1_024 } as const;
 
+/** Agents' turns at once, of one account and of all: models take their time, and it takes no slot of others. */
+const turnsAtOnce = { lane: 64, all: 256 } as const;
+
 /**
  * Who may run beside whom. A carrier that hangs keeps its jobs for as long as a call may take, so one transport gets three quarters of
  * the slots at most, and all of them together leave some to the engine's own work. With one slot there is nothing to share.
@@ -31,13 +35,14 @@ export class Slots {
   #taken = 0;
   #quickWebhooks = 0;
   #slowWebhooks = 0;
+  #turns = 0;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
   }
 
   get free(): number {
-    return this.#freeForJobs + this.#freeForWebhooks;
+    return this.#freeForJobs + this.#freeForWebhooks + turnsAtOnce.all - this.#turns;
   }
 
   freeIn(lane: string): number {
@@ -45,6 +50,9 @@ export class Slots {
       const { quick, slow: most } = webhooksAtOnce;
       const free = lane.endsWith(slow) ? most - this.#slowWebhooks : quick - this.#quickWebhooks;
       return Math.min(this.#freeForWebhooks, free);
+    }
+    if (isTurnLane(lane)) {
+      return Math.min(turnsAtOnce.all - this.#turns, turnsAtOnce.lane - (this.#perLane.get(lane) ?? 0));
     }
     const { concurrency, laneConcurrency, consumerConcurrency } = this.#options;
     const inLane = lane.endsWith(slow) ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
@@ -79,8 +87,12 @@ export class Slots {
       else this.#quickWebhooks += by;
       return;
     }
-    this.#taken += by;
     add(this.#perLane, lane, by);
+    if (isTurnLane(lane)) {
+      this.#turns += by;
+      return;
+    }
+    this.#taken += by;
     if (consumerOf(lane) !== undefined) this.#consuming += by;
     const transport = transportOf(lane);
     if (transport === undefined) return;

@@ -107,8 +107,11 @@ export class DeliveryTurn {
     for (;;) {
       // Lowered before the look: what commits meanwhile raises it again.
       this.#news.lower();
-      await this.#look();
-      this.#begin();
+      if (this.#hasRoom()) {
+        // Never the one without the other: room may be made at any time, and what was seen before that is out of date.
+        await this.#look();
+        this.#begin();
+      }
       if (this.#held.size === 0) break;
       await this.#news.wait(pollMs);
       if (clock.now() - this.#heardAt >= pollMs) turn.lags();
@@ -121,7 +124,6 @@ export class DeliveryTurn {
 
   /** What fails here ends the turn when what is under way has ended. */
   async #look(): Promise<void> {
-    if (!this.#hasRoom()) return;
     try {
       const webhook = await this.#upcoming.look(this.#held);
       if (this.#width === Infinity && webhook !== undefined) this.#width = widthOf(webhook);
@@ -213,7 +215,10 @@ export class DeliveryTurn {
       this.#made = [];
       await this.#keep(() => this.#record(made));
       for (const { delivery_id } of made) this.#held.delete(delivery_id);
-      this.#failed -= made.filter(({ outcome }) => !isSuccess(outcome)).length;
+      const failed = made.filter(({ outcome }) => !isSuccess(outcome)).length;
+      this.#failed -= failed;
+      // What failed by hand may be due by itself all the same, and comes before what was read after it.
+      if (failed > 0) this.#upcoming.forget();
       this.#goOn();
     }
     this.#isWriting = false;

@@ -6,7 +6,7 @@ import { attemptById, type AttemptRow, messageById, type MessageRow } from "../d
 import type { LookupAnswer, Transport } from "../ports/transport.ts";
 import { awaitMs } from "./await-transport.ts";
 import { errorFacts } from "./error-facts.ts";
-import { type CarrierWork, deadlineMs, outbound } from "./send.ts";
+import { type CarrierWork, deadlineMs, outbound, transportFor } from "./send.ts";
 
 /** Looks up attempts whose answer was lost or whose receipts stay away. */
 export function followUpHandler({ store, clock, logger, services, transports, carriers }: CarrierWork): JobHandler {
@@ -16,7 +16,7 @@ export function followUpHandler({ store, clock, logger, services, transports, ca
       const attempt = await store.reads.get(attemptById, [claim.key]);
       const message =
         attempt && (await store.reads.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
-      const transport = transports.find(({ name }) => name === attempt?.transport);
+      const transport = attempt && transportFor(transports, attempt);
       if (attempt !== undefined && transport === undefined) {
         // Only an engine that has the transport knows what it can be asked and what it tells of itself.
         return store.commit((tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), { own: true });

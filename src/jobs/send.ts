@@ -46,7 +46,7 @@ export function sendHandler(work: CarrierWork): JobHandler {
           return handOverMessage(tx, claim, { leaseMs, services, hostOpinions, carriers, last });
         }, own);
         if (handed === undefined) return;
-        const transport = transports.find(({ name }) => name === handed.attempt.transport);
+        const transport = transportFor(transports, handed.attempt);
         const called = await call(transport, handed.message, handed.attempt, { clock, logger, abort });
         // Nobody knows whether the call goes on: whoever finds its lease lapsed looks after it.
         if (called === "aborted") return;
@@ -97,7 +97,7 @@ async function call(
   if (transport === undefined) {
     const error = {
       code: "carrier_unavailable",
-      message: `No transport ${attempt.transport} is set up here.`,
+      message: `No transport ${attempt.transport} is set up here for ${attempt.mode}.`,
     } as const;
     return { answer: { outcome: "rejected", error, permanent: false } };
   }
@@ -129,6 +129,16 @@ async function call(
 
 function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer {
   return { outcome: "ambiguous", error: { code, message } };
+}
+
+/**
+ * Whom to call for an attempt. What had its name when the message was made may be another one since: one of the other mode is never called.
+ */
+export function transportFor(
+  transports: readonly Transport[],
+  { transport, mode }: Pick<AttemptRow, "transport" | "mode">,
+): Transport | undefined {
+  return transports.find(({ name, capabilities }) => name === transport && capabilities.modes.includes(mode));
 }
 
 export function outbound(row: MessageRow): OutboundMessage {

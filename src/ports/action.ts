@@ -1,7 +1,6 @@
 /** What agents can do in the host's world: its functions. */
 import type { ContactId, ConversationId } from "../ids.ts";
 import type { Scope } from "../scope.ts";
-import type { Json } from "./agent-model.ts";
 
 /** Any Standard Schema (standardschema.dev, version 1), such as a zod schema. Models are shown its JSON Schema, where it has one. */
 export interface ActionSchema<Input> {
@@ -37,7 +36,7 @@ export interface ActionContext {
  * A function of the host's that agents may call. What it resolves with is shown to the model and to playbooks: JSON of up to 16 KiB. What
  * it throws counts as `action_failure`; its message is kept in the run.
  */
-export interface Action<Input = never> {
+export interface Action<Input = unknown> {
   /** A letter, then up to 63 letters, digits, `_` and `-`. */
   readonly name: string;
   readonly description: string;
@@ -48,5 +47,37 @@ export interface Action<Input = never> {
   readonly idempotent: boolean;
   /** 1 to 120,000 milliseconds, by default 10,000. */
   readonly timeout_ms?: number;
-  execute(input: Input, context: ActionContext): Json | void | Promise<Json | void>;
+  execute(input: Input, context: ActionContext): unknown;
+}
+
+/** An action as it is given, with the type of its input taken from its schema. */
+export function action<Input>(given: Action<Input>): Action {
+  return given;
+}
+
+/** Whether an option is an action. */
+export function isAction(value: unknown): value is Action {
+  if (typeof value !== "object" || value === null) return false;
+  const {
+    name,
+    description,
+    input,
+    risk,
+    idempotent,
+    timeout_ms = 1,
+    execute,
+  } = value as { readonly [key: string]: unknown };
+  const isSchema = typeof input === "object" && input !== null && "~standard" in input;
+  const isTime =
+    typeof timeout_ms === "number" && Number.isInteger(timeout_ms) && timeout_ms >= 1 && timeout_ms <= 120_000;
+  return (
+    typeof name === "string" &&
+    /^[A-Za-z][\w-]{0,63}$/.test(name) &&
+    typeof description === "string" &&
+    isSchema &&
+    (risk === "read" || risk === "write" || risk === "approval") &&
+    typeof idempotent === "boolean" &&
+    isTime &&
+    typeof execute === "function"
+  );
 }

@@ -87,6 +87,7 @@ export interface ModelTurn {
   readonly intents: readonly string[];
   /** What the playbook that goes on has gathered; null without one. */
   readonly slots: { readonly [name: string]: Json } | null;
+  /** None where calls are not made: at a playbook's instructions and questions, and for an answer aside. */
   readonly actions: readonly ModelAction[];
   /** Called in this turn so far, in their order. */
   readonly calls: readonly ModelCall[];
@@ -117,6 +118,8 @@ export interface ModelAnswer {
 }
 
 export interface AgentModel {
+  /** What its observations are said to come from; by default `model`. */
+  readonly source?: "rule" | "model" | undefined;
   /**
    * Called again when a process died before what it answered was kept, so it must do nothing by itself. The signal aborts when the turn's
    * time is over; an answer after that is dropped. A throw counts as `model_error`.

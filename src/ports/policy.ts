@@ -58,8 +58,8 @@ export interface PolicyFacts {
     readonly labels: readonly string[];
     readonly attributes: Readonly<Record<string, string>>;
   } | null;
-  /** The account's, an IANA name; null means UTC. */
-  readonly time_zone: string | null;
+  /** The account's, an IANA name. */
+  readonly time_zone: string;
   /** When it would go out, in milliseconds since the epoch: now, or when it is scheduled for. */
   readonly now: number;
 }

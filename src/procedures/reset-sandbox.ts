@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { agentSessions } from "../domain/agents/rows.ts";
 import { consentEvidence, consents } from "../domain/consents/rows.ts";
 import { contactLabels, contacts, identities } from "../domain/contacts/rows.ts";
 import { conversationLabels, conversations, notes } from "../domain/conversations/rows.ts";
@@ -11,6 +12,7 @@ import {
   messages,
   timeline,
 } from "../domain/messages/rows.ts";
+import { runs } from "../domain/runs/rows.ts";
 import { messageScores } from "../domain/sentiment/rows.ts";
 import { observations } from "../domain/observations/rows.ts";
 import type { SandboxResetResult } from "../domain/sandbox/types.ts";
@@ -31,8 +33,8 @@ const chunk = 200;
 const nothing = z.strictObject({});
 
 /**
- * Starts over: messages, contacts, conversations and events of the sandbox are gone; keys, senders, webhooks and counts stay. Jobs of what
- * is gone find nothing to do and end by themselves.
+ * Starts over: messages, contacts, conversations and events of the sandbox are gone; keys, senders, webhooks, agents, playbooks and
+ * counts stay. Jobs of what is gone find nothing to do and end by themselves.
  */
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",
@@ -51,6 +53,8 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
       webchatSessions,
       mailboxes,
       mail,
+      agentSessions,
+      runs,
       conversationLabels,
       notes,
       conversations,

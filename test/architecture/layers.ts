@@ -9,9 +9,9 @@ export type Modules = ReadonlyMap<string, string>;
  * and must not know each other.
  */
 const layers: readonly (readonly string[])[] = [
-  ["errors", "ids", "scope", "options", "ports", "destinations"],
+  ["errors", "ids", "scope", "options", "ports", "destinations", "time-zones"],
   ["transactions"],
-  ["signal", "validation"],
+  ["settings", "signal", "validation"],
   ["follower"],
   ["operation"],
   ["pagination"],
@@ -20,7 +20,7 @@ const layers: readonly (readonly string[])[] = [
   ["problem"],
   ["events", "idempotency", "rate-limits"],
   ["commands", "host-policies", "key-ring", "schema"],
-  ["execute", "procedures", "transport-sink", "webchat", "webhooks"],
+  ["agents", "execute", "procedures", "transport-sink", "webchat", "webhooks"],
   ["jobs", "dispatch", "api"],
   ["account-handle", "api-backend", "consumers", "transports"],
   ["account-operations", "work"],
@@ -46,7 +46,7 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   system: [],
   transactions: [],
   http: ["api", "engine"],
-  models: [],
+  models: ["domain"],
   sentiment: [],
 };
 

@@ -222,7 +222,8 @@ describe("over a carrier", () => {
   test("a sandbox calls nobody", async () => {
     const http = line(() => broke(true));
     const { clock, engine } = world();
-    const one = engine(memory(), { transports: [sandbox(), overTwilio(http), overTelnyx(http)] });
+    const routes = [{ transports: ["twilio", "telnyx"] }, { transports: ["twilio", "sandbox"] }];
+    const one = engine(memory(), { transports: [sandbox(), overTwilio(http), overTelnyx(http)], routes });
     await one.start();
     const { account } = await one.accounts.create({ name: "Bakery" });
     for (const handle of [one.account(), one.account(account.id)]) {

@@ -33,7 +33,10 @@ const media = fc.array(
 const messages = (pool: string): fc.Arbitrary<OutboundMessage> =>
   fc
     .record({ from: fc.constantFrom("+15005550006", "12345", "Shop 24", pool), body, media })
-    .map((parts) => ({ ...message, ...parts, channel: parts.media.length > 0 ? ("mms" as const) : ("sms" as const) }))
+    .chain((parts) => {
+      const channel = parts.media.length > 0 ? fc.constant("mms" as const) : fc.constantFrom("sms", "mms");
+      return channel.map((each): OutboundMessage => ({ ...message, ...parts, channel: each }));
+    })
     .filter((each) => each.body !== "" || each.media.length > 0);
 
 const text = (bytes: Uint8Array | null): string => new TextDecoder().decode(bytes ?? undefined);
@@ -87,6 +90,8 @@ describe("a request to Twilio", () => {
           ...(outbound.from === service ? { messagingServiceSid: service } : { from: outbound.from }),
           ...(outbound.body === "" ? {} : { body: outbound.body }),
           ...(outbound.media.length === 0 ? {} : { mediaUrl: outbound.media.map(({ url }) => url) }),
+          // Else it would go out as an SMS.
+          ...(outbound.channel === "mms" && outbound.media.length === 0 ? { sendAsMms: true } : {}),
           statusCallback: `${twilioCallbacks}?attempt=${attempt.attempt_id}`,
         });
         const [theirs] = calls;

@@ -132,6 +132,17 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect(await outcome(one.messages.send({ ...hello, from: "+15005559999" }))).toBe("done");
     expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("recipient_opted_out");
     expect(sent().filter((body) => body.includes("opted out"))).toHaveLength(2);
+    expect(await consent(one, contact_id)).toMatchObject({
+      status: "unknown",
+      opted_out_of: [other],
+      opted_in_to: ["+15005559999"],
+    });
+    // Who was opted out of all by hand, and writes START to one number, wants to hear from that one.
+    await one.contacts.setConsent(contact_id, "text", { status: "opted_out" });
+    await says("START", { to: other });
+    expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("done");
+    expect(await outcome(one.messages.send({ ...hello, from: "+15005559999" }))).toBe("recipient_opted_out");
+    expect(await consent(one, contact_id)).toMatchObject({ status: "opted_out", opted_in_to: [other] });
   });
 
   it("is confirmed by the carrier where it does that itself, and told by it where it heard of it first", async () => {

@@ -8,12 +8,24 @@ import { world } from "../support/world.ts";
 
 const phones = ["+15005550101", "+15005550102"] as const;
 type Phone = (typeof phones)[number];
+/** The sandbox's own, and one that every account gets besides. */
+const senders = ["+15005559999", "+15550001111"] as const;
+type Sender = (typeof senders)[number];
 const confirmation = "You are out.";
 
 interface Model {
-  readonly out: Set<Phone>;
+  readonly scope: "account" | "sender";
+  /** What was said last of each sender, by `phone sender`. */
+  readonly last: Map<string, "opted_in" | "opted_out">;
   /** Opt-outs by a keyword from somebody who had not opted out: each is confirmed once. */
   confirmations: number;
+}
+
+const isOut = ({ last }: Model, phone: Phone, sender: Sender): boolean =>
+  last.get(`${phone} ${sender}`) === "opted_out";
+
+function say({ last }: Model, phone: Phone, status: "opted_in" | "opted_out", about: readonly Sender[]): void {
+  for (const sender of about) last.set(`${phone} ${sender}`, status);
 }
 
 interface Real {
@@ -30,13 +42,24 @@ const code = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
   );
 
-async function agree({ out, confirmations }: Model, { account, clock, line }: Real): Promise<void> {
+async function agree(model: Model, { account, clock, line }: Real): Promise<void> {
   await clock.settle();
   for (const to of phones) {
-    const { consent } = await account.messages.preview({ to, body: "Hello" });
-    expect([to, consent]).toEqual([to, out.has(to) ? "opted_out" : "allowed"]);
+    for (const from of senders) {
+      const { consent } = await account.messages.preview({ to, from, body: "Hello" });
+      expect([to, from, consent]).toEqual([to, from, isOut(model, to, from) ? "opted_out" : "allowed"]);
+    }
+    const { data: known } = await account.contacts.list({ phone: to });
+    const { data = [] } = known[0] === undefined ? {} : await account.contacts.consents(known[0].id);
+    for (const { status, opted_out_of, opted_in_to } of data.filter(({ address }) => address === to)) {
+      const told = senders.map((sender) => {
+        if (opted_out_of.includes(sender)) return "opted_out";
+        return opted_in_to.includes(sender) ? "opted_in" : status;
+      });
+      expect([to, ...told]).toEqual([to, ...senders.map((sender) => model.last.get(`${to} ${sender}`) ?? "unknown")]);
+    }
   }
-  expect(line.calls.filter(({ message }) => message.body === confirmation)).toHaveLength(confirmations);
+  expect(line.calls.filter(({ message }) => message.body === confirmation)).toHaveLength(model.confirmations);
 }
 
 function command(name: string, run: (model: Model, real: Real) => Promise<void>): Command {
@@ -51,36 +74,40 @@ function command(name: string, run: (model: Model, real: Real) => Promise<void>)
 }
 
 /** What a word does to the model. */
-function hear(model: Model, phone: Phone, word: string): void {
+function hear(model: Model, phone: Phone, to: Sender, word: string): void {
+  const about = model.scope === "sender" ? [to] : senders;
   if (word === "Stop.") {
-    if (!model.out.has(phone)) model.confirmations++;
-    model.out.add(phone);
-  } else if (word === "start" || word === "YES") {
-    model.out.delete(phone);
+    if (!isOut(model, phone, to)) model.confirmations++;
+    say(model, phone, "opted_out", about);
+  } else if ((word === "start" || word === "YES") && isOut(model, phone, to)) {
+    say(model, phone, "opted_in", about);
   }
 }
 
-const says = (phone: Phone, word: string): Command =>
-  command(`${phone} says ${word}`, async (model, { account }) => {
-    await account.sandbox.inbound({ from: phone, body: word });
-    hear(model, phone, word);
+const says = (phone: Phone, to: Sender, word: string): Command =>
+  command(`${phone} says ${word} to ${to}`, async (model, { account }) => {
+    await account.sandbox.inbound({ from: phone, to, body: word });
+    hear(model, phone, to, word);
   });
 
-const send = (to: Phone, delay: number): Command =>
-  command(`send to ${to} in ${delay} ms`, async ({ out }, { account, clock }) => {
+const send = (to: Phone, from: Sender, delay: number): Command =>
+  command(`send from ${from} to ${to} in ${delay} ms`, async (model, { account, clock }) => {
     const send_at = new Date(clock.now() + delay).toISOString();
-    expect(await code(account.messages.send({ to, body: "Hello", send_at }))).toBe(
-      out.has(to) ? "recipient_opted_out" : "done",
+    expect(await code(account.messages.send({ to, from, body: "Hello", send_at }))).toBe(
+      isOut(model, to, from) ? "recipient_opted_out" : "done",
     );
   });
 
 /** Who opts out while messages are on their way to their hand-over: the event log shows what committed first. */
-const race = (phone: Phone, word: string): Command =>
-  command(`${phone} says ${word} while messages go out`, async (model, { account }) => {
-    const messages = Array.from({ length: 4 }, () => code(account.messages.send({ to: phone, body: "Hello" })));
-    const words = Array.from({ length: 2 }, () => account.sandbox.inbound({ from: phone, body: word }));
+const race = (phone: Phone, sender: Sender, word: string): Command =>
+  command(`${phone} says ${word} to ${sender} while messages go out`, async (model, { account }) => {
+    const from = (i: number): Sender => senders[i % 2] ?? sender;
+    const messages = Array.from({ length: 4 }, (_, i) =>
+      code(account.messages.send({ to: phone, from: from(i), body: "Hello" })),
+    );
+    const words = Array.from({ length: 2 }, () => account.sandbox.inbound({ from: phone, to: sender, body: word }));
     await Promise.all([...messages, ...words]);
-    hear(model, phone, word);
+    hear(model, phone, sender, word);
   });
 
 async function contactOf(account: AccountHandle, phone: Phone) {
@@ -98,8 +125,7 @@ const set = (phone: Phone, status: "opted_in" | "opted_out"): Command =>
     for (const { address } of data) {
       const each = phones.find((known) => known === address);
       if (each === undefined) continue;
-      if (status === "opted_out") model.out.add(each);
-      else model.out.delete(each);
+      say(model, each, status, senders);
     }
   });
 
@@ -115,30 +141,39 @@ const treat = (what: "erase" | "merge" | "edit", phone: Phone): Command =>
   });
 
 const phone = fc.constantFrom(...phones);
+const sender = fc.constantFrom(...senders);
 const word = fc.constantFrom("Stop.", "start", "YES", "help", "Hi", "please stop texting me");
+const kept = storages.flatMap((storage) => (["account", "sender"] as const).map((scope) => ({ ...storage, scope })));
 
-describe.each(storages)("consent on $name", ({ name, open }) => {
-  const numRuns = { memory: 60, SQLite: 20, PostgreSQL: 6 }[name];
+describe.each(kept)("consent by $scope on $name", ({ name, open, scope }) => {
+  const numRuns = { memory: 40, SQLite: 12, PostgreSQL: 3 }[name];
 
   it("holds whatever is said, sent and done to contacts; no hand-over commits after an opt-out, which is confirmed once", async () => {
     const { clock, engine, log } = world();
     const line = carrier({ receipts: "none" });
-    const one = engine(open().connect(), { transports: [line], consent: { optOutText: confirmation } });
+    const one = engine(open().connect(), { transports: [line], consent: { scope, optOutText: confirmation } });
     await one.start();
-    /** In the order of commits: opt-outs, opt-ins, and hand-overs but for those of confirmations. */
+    /** In the order of commits: opt-outs, opt-ins, and hand-overs to who has opted out of some senders, with those. */
     const out = new Set<string>();
-    const broken: string[] = [];
-    const bodies = new Map<string, string>();
-    one.on("contact.opted_out", ({ data }, { account_id }) => void out.add(`${account_id} ${data.address}`));
-    one.on("contact.opted_in", ({ data }, { account_id }) => void out.delete(`${account_id} ${data.address}`));
+    const handedOver = new Map<string, readonly string[]>();
+    const sent = new Map<string, { readonly from: string; readonly body: string }>();
+    const named = (account_id: string, address: string, from: string): string => `${account_id} ${address} ${from}`;
+    one.on("contact.opted_out", ({ data: { address, sender: of } }, { account_id }) => {
+      for (const each of of === null ? senders : [of]) out.add(named(account_id, address, each));
+    });
+    one.on("contact.opted_in", ({ data: { address, sender: of } }, { account_id }) => {
+      for (const each of of === null ? senders : [of]) out.delete(named(account_id, address, each));
+    });
     one.on("message.updated", ({ data: { status, to, message_id } }, { account_id }) => {
-      if (status === "sending" && out.has(`${account_id} ${to}`)) broken.push(message_id);
+      if (status !== "sending") return;
+      const of = senders.filter((each) => out.has(named(account_id, to, each)));
+      handedOver.set(message_id, of);
     });
     const step = fc.commands(
       [
-        fc.tuple(phone, word).map(([from, said]) => says(from, said)),
-        fc.tuple(phone, fc.constantFrom(0, 5_000)).map(([to, delay]) => send(to, delay)),
-        fc.tuple(phone, word).map(([from, said]) => race(from, said)),
+        fc.tuple(phone, sender, word).map(([from, to, said]) => says(from, to, said)),
+        fc.tuple(phone, sender, fc.constantFrom(0, 5_000)).map(([to, from, delay]) => send(to, from, delay)),
+        fc.tuple(phone, sender, word).map(([from, to, said]) => race(from, to, said)),
         fc.tuple(phone, fc.constantFrom("opted_in" as const, "opted_out" as const)).map(([to, how]) => set(to, how)),
         fc
           .tuple(fc.constantFrom("erase" as const, "merge" as const, "edit" as const), phone)
@@ -150,16 +185,21 @@ describe.each(storages)("consent on $name", ({ name, open }) => {
     await fc.assert(
       fc.asyncProperty(step, async (commands) => {
         line.calls.splice(0);
-        broken.splice(0);
+        handedOver.clear();
         const { account } = await one.accounts.create({ name: "model" });
         const handle = one.account(account.id, { mode: "sandbox" });
+        await handle.senders.create({ address: senders[1], channels: ["sms"], transport: "sandbox" });
         await fc.asyncModelRun(
-          () => ({ model: { out: new Set<Phone>(), confirmations: 0 }, real: { account: handle, clock, line } }),
+          () => ({ model: { scope, last: new Map(), confirmations: 0 }, real: { account: handle, clock, line } }),
           commands,
         );
         await clock.advance(6_000);
-        for (const { message } of line.calls) bodies.set(message.message_id, message.body);
-        expect(broken.filter((id) => bodies.get(id) !== confirmation)).toEqual([]);
+        for (const { message } of line.calls) sent.set(message.message_id, message);
+        const broken = [...handedOver].filter(([id, of]) => {
+          const { from = "", body = "" } = sent.get(id) ?? {};
+          return of.includes(from) && body !== confirmation;
+        });
+        expect(broken).toEqual([]);
       }),
       { numRuns },
     );

@@ -1,15 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  isLanguage,
-  isTimeZone,
-  type MergeFacts,
-  mergedFacts,
-  mostLabels,
-  whichGoesOn,
-} from "../../src/domain/contacts/rules.ts";
+import { isLanguage, type MergeFacts, mergedFacts, mostLabels, whichGoesOn } from "../../src/domain/contacts/rules.ts";
 import { erasedData } from "../../src/domain/events/rules.ts";
 import { eventDataSchemas, type EventType, eventTypes } from "../../src/domain/events/types.ts";
+import { isTimeZone } from "../../src/time-zones.ts";
 
 const word = fc.stringMatching(/^[a-z]{3,8}$/);
 const facts: fc.Arbitrary<MergeFacts> = fc.record({
@@ -119,7 +113,14 @@ const conversation = {
   updated_at: at,
   closed_at: null,
 };
-const consent = { contact: reference, medium: "text", address: secret, source: "keyword", message_id: id("msg") };
+const consent = {
+  contact: reference,
+  medium: "text",
+  address: secret,
+  sender: null,
+  source: "keyword",
+  message_id: id("msg"),
+};
 const run = {
   id: id("run"),
   agent_id: id("agt"),

@@ -9,7 +9,6 @@ import { world } from "../support/world.ts";
 
 const phone = "+15005551001";
 const line = "+15005559999";
-const agent = { type: "agent", id: "agt_01JZZZZZZZZZZZZZZZZZZZZZZZ" } as const;
 const anna = { type: "human", id: "anna" } as const;
 
 /** The events of conversations that were told since, oldest first. */
@@ -32,8 +31,10 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     const one = engine(port, { transports: [mast] });
     await one.start();
     const { conversation_id: id, contact_id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
+    const { id: agent_id } = await one.agents.create({ name: "Ada", channels: ["sms"], enabled: false });
+    const agent = { type: "agent", id: agent_id } as const;
     await clock.settle();
-    return { clock, one, mast, id, contact_id, port, own: one.conversations, told: listener(one.account()) };
+    return { clock, one, mast, id, contact_id, agent, port, own: one.conversations, told: listener(one.account()) };
   }
 
   it("shows what it is about: who, the last message's first 140 characters, what is unread", async () => {
@@ -78,7 +79,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
   });
 
   it("is a person's as soon as the person replies: to the number that wrote, from the number that it wrote to", async () => {
-    const { own, id, mast, clock, told } = await begun();
+    const { own, id, agent, mast, clock, told } = await begun();
     await own.assign(id, agent);
     await told();
     const reply = await own.reply(id, { body: "Hi there", author_id: "anna" });
@@ -171,7 +172,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
   });
 
   it("is handed off with what a person needs to know, once, and back to its agent", async () => {
-    const { one, own, id, contact_id, told } = await begun();
+    const { one, own, id, contact_id, agent, told } = await begun();
     for (let i = 0; i < 11; i++) await one.sandbox.inbound({ from: phone, body: `${i}` });
     await own.assign(id, agent);
     const thread = (await own.messages(id, { limit: 10 })).data.map((each) => each.id).toReversed();
@@ -202,12 +203,22 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect(await own.handOff(id, { reason: "lunch" }), "whoever has it lets go of it").toMatchObject({
       assignee: null,
     });
-    expect(await own.handBack(id)).toMatchObject({ handler: "none" });
+    expect(await own.handBack(id), "whoever had it before people did").toMatchObject({
+      handler: "ai",
+      assignee: agent,
+    });
     await own.update(id, { status: "closed" });
     for (const late of [own.handOff(id, { reason }), own.handBack(id), own.assign(id, anna)]) {
       await expect(late).rejects.toMatchObject({ code: "conflict" });
     }
-    await expect(own.assign(id, { type: "agent", id: "anna" })).rejects.toMatchObject({ code: "validation_failed" });
+    for (const nobody of ["anna", "agt_01JZZZZZZZZZZZZZZZZZZZZZZZ"]) {
+      await own.update(id, { status: "open" });
+      const errors = [expect.objectContaining({ pointer: "/assignee/id" })];
+      await expect(own.assign(id, { type: "agent", id: nobody })).rejects.toMatchObject({
+        code: "validation_failed",
+        errors,
+      });
+    }
   });
 
   it("has notes that no contact ever gets, newest first", async () => {

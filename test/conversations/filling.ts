@@ -94,7 +94,7 @@ export async function fill(engine: MessagingEngine, port: StoragePort, wishes: r
         created_at,
         updated_at,
       });
-      const consent = { last_sender_id: null, consent: "unknown", opted_out_of: [] } as const;
+      const consent = { last_sender_id: null, consent: "unknown", opted_out_of: [], opted_in_to: [] } as const;
       insert(identities, { ...scope, medium: "text", address: phone, contact_id, ...consent, created_at });
     }
     const id = drawId("conv");

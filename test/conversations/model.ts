@@ -8,9 +8,13 @@ export interface ModelConversation {
   snoozed_until: number | null;
   closed_at: number | null;
   unread_count: number;
+  /** There is but one. It has been assigned the conversation: that is whom people hand it back to. */
+  hasAgent: boolean;
   /** The thread, oldest first. */
   bodies: string[];
 }
+
+export const theAgent = { type: "agent", id: "the agent" } as const;
 
 /** Of each person, the conversations in the order in which they began: the last one is current. */
 export type Model = ModelConversation[][];
@@ -90,6 +94,7 @@ export function apply(model: Model, change: Change, target: number, now: number)
       const nobody = waits ? "queue" : "none";
       each.handler = assignee === null ? nobody : assignee.type === "human" ? "human" : "ai";
       each.assignee = assignee;
+      each.hasAgent ||= assignee?.type === "agent";
       return "done";
     }
     case "labels":
@@ -106,7 +111,8 @@ export function apply(model: Model, change: Change, target: number, now: number)
     case "handBack":
       if (each.status === "closed") return "conflict";
       if (each.handler === "human" || each.handler === "queue") {
-        each.handler = each.assignee?.type === "agent" ? "ai" : "none";
+        each.handler = each.hasAgent ? "ai" : "none";
+        if (each.hasAgent) each.assignee = theAgent;
       }
       return "done";
   }
@@ -125,6 +131,7 @@ function begin(all: ModelConversation[]): ModelConversation {
     snoozed_until: null,
     closed_at: null,
     unread_count: 0,
+    hasAgent: false,
     bodies: [],
   };
   all.push(made);

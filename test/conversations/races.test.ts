@@ -28,7 +28,8 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
         // The engine's own webchat takes its visitors' word; a carrier's has the same conversations.
         await accounts[0].senders.create({ address: lobby, channels: ["webchat"], transport: "sandbox" });
         const contacts: (string | undefined)[] = [];
-        const real: World = { accounts, lines, clock, reads: () => reads(port.reader), contacts, count: 0 };
+        const { id: agent } = await accounts[0].agents.create({ name: "Ada", channels: ["sms"], enabled: false });
+        const real: World = { accounts, lines, clock, agent, reads: () => reads(port.reader), contacts, count: 0 };
         await fc.asyncModelRun(() => ({ model: { model: people.map(() => []) }, real }), commands);
       }),
       { numRuns },

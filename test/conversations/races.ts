@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/account-handle.ts";
+import { agentSessions } from "../../src/domain/agents/rows.ts";
 import {
   conversationLabels,
   type ConversationLabelRow,
@@ -13,7 +14,7 @@ import type { Scope } from "../../src/scope.ts";
 import type { Reads } from "../../src/transactions/reads.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
-import { apply, type Change, type Model, type ModelConversation, pass, targetOf } from "./model.ts";
+import { apply, type Change, type Model, type ModelConversation, pass, targetOf, theAgent } from "./model.ts";
 
 export interface Person {
   readonly medium: "text" | "webchat";
@@ -35,6 +36,8 @@ export interface World {
   /** The line of each engine. */
   readonly lines: readonly [Carrier, Carrier];
   readonly clock: VirtualClock;
+  /** The id of the account's agent. It is disabled: who handles what is decided by people alone. */
+  readonly agent: string;
   readonly reads: () => Reads;
   /** Each person's contact, once there is one. */
   readonly contacts: (string | undefined)[];
@@ -95,7 +98,9 @@ async function make(world: World, engine: number, change: Change, id: string | u
       return refusal(own.update(at, { status: "snoozed", snoozed_until }));
     }
     case "assign":
-      return refusal(own.assign(at, change.assignee));
+      return refusal(
+        own.assign(at, change.assignee?.type === "agent" ? { type: "agent", id: world.agent } : change.assignee),
+      );
     case "labels":
       return refusal(own.setLabels(at, change.labels));
     case "read":
@@ -110,6 +115,9 @@ async function make(world: World, engine: number, change: Change, id: string | u
 /** What can be seen of everybody's conversations. */
 async function seen(world: World): Promise<Model> {
   const [account] = world.accounts;
+  const prefix = [account.scope.account_id, account.scope.mode];
+  const range = { index: agentSessions.primary, prefix, order: "ascending", limit: 1_000 } as const;
+  const withAgent = new Set<string>((await world.reads().range(range)).map((session) => session.conversation_id));
   return Promise.all(
     people.map(async (_, person) =>
       Promise.all(
@@ -124,11 +132,12 @@ async function seen(world: World): Promise<Model> {
           return {
             status,
             handler,
-            assignee,
+            assignee: assignee?.id === world.agent ? theAgent : assignee,
             labels,
             snoozed_until: snoozed_until === null ? null : Date.parse(snoozed_until),
             closed_at: closed_at === null ? null : Date.parse(closed_at),
             unread_count,
+            hasAgent: withAgent.has(id),
             bodies: thread.data.map(({ body }) => body ?? "").toReversed(),
           };
         }),
@@ -266,8 +275,12 @@ async function learnContacts({ accounts: [account], contacts }: World): Promise<
 const person = fc.nat(people.length - 1);
 const ago = fc.constantFrom(0, 0, 0, 1);
 const body = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom("a", "b", "c") });
-const agent = { type: "agent", id: "agt_01JZZZZZZZZZZZZZZZZZZZZZZZ" } as const;
-const assignee = fc.constantFrom<ModelConversation["assignee"]>({ type: "human", id: "anna" }, agent, agent, null);
+const assignee = fc.constantFrom<ModelConversation["assignee"]>(
+  { type: "human", id: "anna" },
+  theAgent,
+  theAgent,
+  null,
+);
 const wait = fc.constantFrom(0, 1, 1, 600_000, 3_599_999, 3_600_000);
 
 const change: fc.Arbitrary<Change> = fc.oneof(

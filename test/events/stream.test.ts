@@ -74,13 +74,17 @@ async function follow(port: StoragePort, input: { types?: EventType[]; last_even
     random,
     limits: defaultLimits,
     transports: [],
+    routes: [],
     scoresSentiment: false,
     webchatSessionMs: 0,
     reopenMs: 0,
     secret,
     consent: standardConsent,
     quietHours: null,
+    timeZone: "UTC",
     destinations: undefined,
+    hasAgents: false,
+    actions: new Map(),
   };
   const call: Call = {
     scope: quiet,

@@ -46,6 +46,15 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/webhooks": { url: "https://example.com/hooks", events: ["*"] },
   "PATCH /v1/webhooks/:id": { description: "changed" },
   "POST /v1/webhooks/:id/recover": { since: "2026-01-01T00:00:00Z" },
+  "POST /v1/agents": { name: "Ada", channels: ["sms"] },
+  "PATCH /v1/agents/:id": { name: "Ada" },
+  "POST /v1/agents/:id/trigger": {
+    contact_id: "ct_01JZZZZZZZZZZZZZZZZZZZZZZZ",
+    playbook_id: "pb_01JZZZZZZZZZZZZZZZZZZZZZZZ",
+  },
+  "POST /v1/agents/:id/runs/:run_id/approve": { decision: "deny" },
+  "POST /v1/playbooks": { name: "Greet", steps: [{ id: "greet", type: "send", text: "Hello!" }] },
+  "PATCH /v1/playbooks/:id": { description: "changed" },
   "POST /v1/sandbox/events": { type: "message.sent" },
 };
 const bodyOf = ({ method, path }: Route): { body?: object } =>
@@ -145,6 +154,11 @@ describe.each(storages)("over $name", ({ make }) => {
         key,
         body: { content: "likes tea", kind: "taste" },
       });
+      const make = async (path: string, body: object): Promise<string> =>
+        String(jsonOf(await call(there.engine.api, { method: "POST", path, key, body }))["id"]);
+      const agent = await make("/v1/agents", bodies["POST /v1/agents"] ?? {});
+      const playbook = await make("/v1/playbooks", { ...bodies["POST /v1/playbooks"], enabled: true });
+      const run_id = await make(`/v1/agents/${agent}/trigger`, { contact_id: contact, playbook_id: playbook });
       const ids = {
         messages: message,
         sandbox: message,
@@ -154,9 +168,11 @@ describe.each(storages)("over $name", ({ make }) => {
         contacts: contact,
         conversations: await first("/v1/conversations"),
         webhooks: webhook,
+        agents: agent,
+        playbooks: playbook,
       };
       const delivery_id = await first(`/v1/webhooks/${webhook}/deliveries`);
-      return { ids, parts: { observation_id: String(jsonOf(noted)["id"]), delivery_id } };
+      return { ids, parts: { observation_id: String(jsonOf(noted)["id"]), delivery_id, run_id } };
     }
 
     test.each(withId.map(titled))("are one and the same 404 at $name, and nothing is changed", async ({ route }) => {

@@ -75,6 +75,7 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
     logger,
     limits,
     http: { client },
+    agents: { model: () => ({}) },
   });
   const keyWith: World["keyWith"] = async ({ scope: { account_id, mode } }, scopes) => {
     const { apiKeys } = engine.account(account_id, { mode });

@@ -20,15 +20,23 @@ const evidence: fc.Arbitrary<Evidence> = fc
       ? { status, at, error: carrierError({ code, message: "no", provider_code }, permanent) }
       : { status, at, error: null },
   );
-/** Receipts of one instant and reason, which differ in the carrier's own words only. */
-const tied: fc.Arbitrary<Evidence> = fc.constantFrom("30003", "30005", "30007").map((provider_code) => ({
-  status: "undelivered",
-  at: 3,
-  error: carrierError({ code: "unreachable", message: "no", provider_code }, false),
-}));
+/** Receipts of one instant, which differ in what went wrong only, or in the carrier's own words for it. */
+const tied: fc.Arbitrary<Evidence> = fc
+  .record({
+    code: fc.constantFrom(...carrierErrorCodes.slice(0, 2)),
+    message: fc.constantFrom("no", "never"),
+    provider_code: fc.constantFrom("30003", "30007"),
+    permanent: fc.boolean(),
+    stage: fc.constantFrom("carrier" as const, "handset" as const),
+  })
+  .map(({ permanent, stage, ...reason }) => ({
+    status: "undelivered",
+    at: 3,
+    error: { ...carrierError(reason, permanent), stage },
+  }));
 const history = fc.oneof(
   fc.array(evidence, { minLength: 1, maxLength: 8 }),
-  fc.array(tied, { minLength: 1, maxLength: 4 }),
+  fc.array(tied, { minLength: 1, maxLength: 8 }),
 );
 
 const all = (list: readonly Evidence[]): Carriage => {
@@ -108,7 +116,20 @@ describe("what is known of a message that left", () => {
     expect(join(known, { status: "delivered", at: 6, error: null })).toMatchObject({ ignored_reason: "already_known" });
   });
 
-  it("proves delivery and sending by what came after them", () => {
-    expect(all([{ status: "read", at: 9, error: null }])).toMatchObject({ sent_at: 9, delivered_at: 9, read_at: 9 });
+  it("proves delivery and sending by what came after them, and nothing by what came before", () => {
+    const times = ranks.map((status) => {
+      const error = carrierError({ code: "unreachable", message: "" }, false);
+      const { sent_at, delivered_at, read_at } = all([
+        status === "undelivered" ? { status, at: 9, error } : { status, at: 9, error: null },
+      ]);
+      return [status, sent_at, delivered_at, read_at];
+    });
+    expect(times).toEqual([
+      ["sent", 9, null, null],
+      ["unconfirmed", null, null, null],
+      ["undelivered", 9, null, null],
+      ["delivered", 9, 9, null],
+      ["read", 9, 9, 9],
+    ]);
   });
 });

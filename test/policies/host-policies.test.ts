@@ -220,7 +220,7 @@ describe("policies of the host on memory", () => {
       },
       consent: "unknown",
       contact: null,
-      time_zone: null,
+      time_zone: "UTC",
       now: expect.any(Number) as unknown,
     });
   });

@@ -6,6 +6,7 @@ import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
+import { isGenuine } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 
 const [memory] = storages;
@@ -71,6 +72,51 @@ describe("however much of it was read ahead", () => {
     const paused = clock.now();
     await clock.advance(soonMs);
     expect(world.receivers.seen.filter(({ at }) => at > paused)).toEqual([]);
+  });
+
+  it("a webhook gets nothing signed with the secret that it had before the last answer was on record", async () => {
+    // How many promises a waking takes on its way decides what it meets.
+    for (let promises = 0; promises < 4; promises++) {
+      const world = await webhookWorld(open());
+      const { clock, receivers, storage, desk } = world;
+      const own = over(clock, {
+        async sleep(ms, signal) {
+          await clock.sleep(ms, signal);
+          for (let i = 0; i < promises; i++) await Promise.resolve();
+        },
+      });
+      let isSlow = false;
+      const slow = recording(storage, async () => {
+        if (isSlow) await clock.sleep(5_000);
+      });
+      await world.start({ clock: own }, slow);
+      const { id } = await world.hook("a", () => ({}), { ordering: "fifo" });
+      await desk.webhooks.update(id, { status: "paused" });
+      await world.tell(3);
+      await clock.advance(soonMs);
+      await desk.webhooks.update(id, { status: "enabled" });
+      await clock.advanceUntil(() => receivers.seen.length === 2);
+      isSlow = true;
+      await clock.advance(1_000);
+      const { secret } = await desk.webhooks.rotateSecret(id, { grace_seconds: 0 });
+      await clock.advance(soonMs);
+      expect(receivers.seen.map((request) => isGenuine(request, secret ?? ""))).toEqual([false, false, true]);
+    }
+  });
+
+  it("a webhook that keeps order gets nothing before what failed by hand and is due by itself", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    await world.start();
+    const rest = { status: 503, headers: { "retry-after": "120" } };
+    const { id } = await world.hook("a", (_, n) => [rest, { status: 500 }][n] ?? {}, { ordering: "fifo" });
+    const events = await world.tell(2);
+    await clock.advanceUntil(() => receivers.seen.length === 1);
+    await clock.advance(1_000);
+    const [first] = await world.deliveries();
+    await desk.webhooks.redeliver(id, first?.id ?? "");
+    await clock.advance(200_000);
+    expect(receivers.seen.map(({ id: event }) => events.indexOf(event))).toEqual([0, 0, 0, 1]);
   });
 
   it("a webhook gets no word of a contact that is erased", async () => {

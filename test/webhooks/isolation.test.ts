@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { webhooks } from "../../src/domain/webhooks/rows.ts";
+import { TidingsError } from "../../src/errors.ts";
+import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import type { Behaviour } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
@@ -81,4 +84,26 @@ describe("a webhook that answers", () => {
     expect(receivers.seen).toHaveLength(400 + 3 + 3);
     expect([receivers.busiest.get(busy.url), receivers.overlaps]).toEqual([8, []]);
   });
+});
+
+it("a webhook that fails for long waits no longer than others after the storage was away for a moment", async () => {
+  const world = await webhookWorld(open());
+  const { receivers, storage } = world;
+  let isAway = false;
+  const reader = over(storage.reader, {
+    get(lookups) {
+      const isCut = isAway && lookups.some(({ index }) => index.collection === webhooks);
+      isAway &&= !isCut;
+      return isCut
+        ? Promise.reject(new TidingsError("storage_unavailable", "The line is cut."))
+        : storage.reader.get(lookups);
+    },
+  });
+  await world.start({}, over(storage, { reader }));
+  await world.hook("failing", () => ({ status: 500 }));
+  await tellEach(world, 8, soonMs);
+  isAway = true;
+  await tellEach(world, 1, 2 * soonMs);
+  expect(isAway).toBe(false);
+  expect(new Set(receivers.seen.map(({ id }) => id)).size).toBe(9);
 });

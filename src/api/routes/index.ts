@@ -2,6 +2,7 @@ import type { Limits } from "../../options.ts";
 import { type Tag, openApiDocument } from "../openapi.ts";
 import type { Route } from "../route.ts";
 import { accountRoutes } from "./account.ts";
+import { agentRoutes } from "./agents.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { consentRoutes } from "./consents.ts";
 import { contactRoutes } from "./contacts.ts";
@@ -9,6 +10,7 @@ import { contactSearchRoutes } from "./contact-search.ts";
 import { conversationRoutes } from "./conversations.ts";
 import { eventRoutes } from "./events.ts";
 import { messageRoutes } from "./messages.ts";
+import { playbookRoutes } from "./playbooks.ts";
 import { sandboxRoutes } from "./sandbox.ts";
 import { senderRoutes } from "./senders.ts";
 import { sentimentRoutes } from "./sentiment.ts";
@@ -24,6 +26,8 @@ const tags: readonly Tag[] = [
     name: "Webchat",
     description: "Visitors of your pages: sessions for their browsers, and what browsers do with them.",
   },
+  { name: "Agents", description: "Who answers by itself, when it lets go, and what it did." },
+  { name: "Playbooks", description: "Scripts that agents follow, step by step." },
   { name: "Events", description: "What happened, as a list and as a stream." },
   { name: "Webhooks", description: "Endpoints of yours that are told of events, and every try to tell them." },
   { name: "Senders", description: "The numbers and inboxes that messages come from." },
@@ -44,6 +48,8 @@ export function apiRoutes(limits: Limits): readonly Route[] {
     ...conversationRoutes,
     ...sentimentRoutes,
     ...webchatRoutes,
+    ...agentRoutes,
+    ...playbookRoutes,
     ...eventRoutes,
     ...webhookRoutes,
     ...senderRoutes,

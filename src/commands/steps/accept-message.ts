@@ -16,6 +16,8 @@ import type { Seen } from "../../ports/collection.ts";
 import type { Channel } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import { countMessage } from "./count-message.ts";
+import { stateOf } from "./find-consent.ts";
+import { firstTransport } from "./find-way.ts";
 import { judgeMessage, type Judging, refuseDenied } from "./judge-message.ts";
 import { takePlace } from "./open-conversation.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
@@ -48,7 +50,7 @@ export async function acceptMessage(
   correspondence: Correspondence,
 ): Promise<Seen<MessageRow>> {
   const { channel, identity, sender, isMet = false, author } = correspondence;
-  const { contact_id, consent: status, opted_out_of } = identity;
+  const { contact_id } = identity;
   const { category = "transactional", body, media = [], send_at } = draft;
   const opinions = await judgeMessage(tx, call, {
     message: {
@@ -65,7 +67,7 @@ export async function acceptMessage(
       },
     },
     confirmsOptOut: false,
-    consent: { status, opted_out_of },
+    consent: stateOf(identity),
     contact_id: isMet ? null : contact_id,
     at: Math.max(tx.now, send_at === undefined ? 0 : millis(send_at)),
   });
@@ -112,7 +114,11 @@ export async function writeMessage(
     // A time that has passed means now; one that is to come is part of the state.
     send_at: null,
     expires_at: state.expires_at,
-    transport: sender.transport,
+    transport: firstTransport(
+      services,
+      { mode: scope.mode, channel, from: sender.address, to: identity.address },
+      sender.transport,
+    ),
     metadata: draft.metadata ?? {},
     idempotency_key,
     created_at: tx.now,

@@ -1,4 +1,5 @@
 import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../../domain/senders/rows.ts";
+import { orderFor } from "../../domain/senders/rules.ts";
 import { TidingsError } from "../../errors.ts";
 import type { SenderId } from "../../ids.ts";
 import type { Channel, Transport } from "../../ports/transport.ts";
@@ -11,16 +12,19 @@ export interface SenderWish {
   readonly from: string | undefined;
   /** The one that the contact has seen last. */
   readonly last: SenderId | null;
+  /** The address that it goes to. */
+  readonly to: string;
 }
 
 /**
- * Who a message comes from: the sender asked for, else the one that the contact knows, else the channel's default.
+ * Who a message comes from: the sender asked for, else the one that the contact knows, else the address's own of the channel's pool, else
+ * the channel's default.
  * @throws TidingsError `no_sender`
  */
 export async function chooseSender(
   tx: Tx,
   { account_id, mode }: Scope,
-  { channel, from, last }: SenderWish,
+  { channel, from, last, to }: SenderWish,
   transports: readonly Transport[],
 ): Promise<SenderRow> {
   const usable = (sender: SenderRow | undefined): sender is SenderRow =>
@@ -38,8 +42,11 @@ export async function chooseSender(
   const known = last === null ? undefined : await tx.get(senderById, [account_id, mode, last]);
   if (usable(known)) return known;
   const standard = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
-  const sender = standard && (await tx.get(senderById, [account_id, mode, standard.sender_id]));
-  if (usable(sender)) return sender;
+  const { pool = [], sender_id = null } = standard ?? {};
+  for (const id of [...(pool.length === 0 ? [] : orderFor(to, pool)), ...(sender_id === null ? [] : [sender_id])]) {
+    const sender = await tx.get(senderById, [account_id, mode, id]);
+    if (usable(sender)) return sender;
+  }
   throw noSender(`This account has no sender for ${channel}.`);
 }
 

@@ -15,7 +15,7 @@ export async function withoutDefault(tx: Tx, scope: Scope, channels: readonly Ch
   const missing: Channel[] = [];
   for (const channel of channels) {
     const known = await tx.get(defaultSenderByChannel, [scope.account_id, scope.mode, channel]);
-    if (known === undefined) missing.push(channel);
+    if (known === undefined || known.sender_id === null) missing.push(channel);
   }
   return missing;
 }
@@ -30,10 +30,10 @@ export async function makeDefault(
   for (const channel of channels) {
     const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
     if (known === undefined) {
-      tx.insert(defaultSenders, { account_id, mode, channel, sender_id: id });
+      tx.insert(defaultSenders, { account_id, mode, channel, sender_id: id, pool: [] });
     } else if (known.sender_id !== id) {
       tx.update(defaultSenders, known, { sender_id: id });
-      await retire(tx, { account_id, mode }, known.sender_id);
+      if (known.sender_id !== null) await retire(tx, { account_id, mode }, known.sender_id);
     }
   }
   return sender.default ? sender : tx.update(senders, sender, { default: true });
@@ -54,7 +54,7 @@ export async function dropDefault(tx: Tx, sender: Seen<SenderRow>, channels: rea
   const { account_id, mode, id } = sender;
   for (const channel of channels) {
     const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
-    if (known?.sender_id === id) tx.remove(defaultSenders, known);
+    if (known?.sender_id === id) tx.update(defaultSenders, known, { sender_id: null });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { consentByAddress, consents } from "../../domain/consents/rows.ts";
 import { addressHash, type ConsentState, noConsent } from "../../domain/consents/rules.ts";
-import { identityByAddress } from "../../domain/contacts/rows.ts";
+import { identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
 import type { Medium } from "../../fields.ts";
 import type { Scope } from "../../scope.ts";
 import type { ReadOptions, Tx } from "../../transactions/transaction.ts";
@@ -16,6 +16,11 @@ export async function findConsent(
 ): Promise<ConsentState> {
   const key = [scope.account_id, scope.mode, medium, addressHash(secret, scope, medium, address)] as const;
   return (await tx.get(consentByAddress, key, { hold: true })) ?? noConsent;
+}
+
+/** The copy that an address's identity has. */
+export function stateOf({ consent: status, opted_out_of, opted_in_to }: IdentityRow): ConsentState {
+  return { status, opted_out_of, opted_in_to };
 }
 
 /** `contact_id` is null where the address is nobody's. */
@@ -34,8 +39,7 @@ export async function findAddressee(
 ): Promise<Addressee> {
   const identity = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address], options);
   if (identity === undefined) return { ...(await findConsent(tx, secret, scope, medium, address)), contact_id: null };
-  const { consent: status, opted_out_of, contact_id } = identity;
-  return { status, opted_out_of, contact_id };
+  return { ...stateOf(identity), contact_id: identity.contact_id };
 }
 
 /**

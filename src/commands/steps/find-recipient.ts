@@ -27,6 +27,7 @@ export async function findRecipient(
   { account_id, mode }: Scope,
   medium: Medium,
   to: string,
+  pointer = "/to",
 ): Promise<Seen<IdentityRow> | undefined> {
   const at = (address: string) => tx.get(identityByAddress, [account_id, mode, medium, address]);
   if (to.startsWith("+")) return at(to);
@@ -35,11 +36,11 @@ export async function findRecipient(
     // The addresses first. A merge moves them and says where to in one commit: where they are gone, the contact says so.
     const identities = await tx.list(identitiesOfContact, [id, medium], mostIdentities);
     const contact = await tx.get(contactById, [account_id, mode, id]);
-    if (contact === undefined) throw invalid([{ pointer: "/to", code: "unknown_contact", message: "no such contact" }]);
+    if (contact === undefined) throw invalid([{ pointer, code: "unknown_contact", message: "no such contact" }]);
     if (contact.merged_into === null) {
       const identity = usualOf(contact, identities);
       if (identity === undefined) {
-        throw invalid([{ pointer: "/to", code: "no_address", message: `the contact has no ${medium} address` }]);
+        throw invalid([{ pointer, code: "no_address", message: `the contact has no ${medium} address` }]);
       }
       // By its address it is the same row however it was come by, and so can be held and written.
       const latest = await at(identity.address);

@@ -10,6 +10,7 @@ import type { InboundMessage } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import { type Correspondence, writeMessage } from "./accept-message.ts";
 import { actorOf } from "./append-event.ts";
+import { stateOf } from "./find-consent.ts";
 import { findConversation, isActive } from "./open-conversation.ts";
 import { setConsent } from "./set-consent.ts";
 
@@ -29,12 +30,12 @@ export async function heedWords(
   tx: Tx,
   { scope, services }: Pick<Call, "scope" | "services">,
   sender: SenderRow,
-  { address, consent: status, opted_out_of }: IdentityRow,
+  identity: IdentityRow,
   { message_id, channel, body }: { readonly message_id: MessageId } & Pick<InboundMessage, "channel" | "body">,
 ): Promise<Heeded> {
   if (channel === "webchat") return unheard;
   const { consent, secret, drawId } = services;
-  const isOptedOut = consentFor({ status, opted_out_of }, sender.address) === "opted_out";
+  const isOptedOut = consentFor(stateOf(identity), sender.address) === "opted_out";
   const said = keywordOf(body, isOptedOut);
   const suspected = said === null && suspectsOptOut(body);
   const keyword = suspected && consent.honourNearMatches ? "opt_out" : said;
@@ -44,7 +45,7 @@ export async function heedWords(
 
   const { isNews } = await setConsent(tx, actorOf(scope, drawId), secret, {
     medium: "text",
-    address,
+    address: identity.address,
     status: keyword === "opt_out" ? "opted_out" : "opted_in",
     sender: consent.scope === "sender" ? sender.address : null,
     source: "keyword",

@@ -30,7 +30,7 @@ export type Judging = Pick<Call, "scope" | "services" | "hostOpinions">;
  */
 export async function judgeMessage(
   tx: Tx,
-  { scope, services: { quietHours }, hostOpinions }: Judging,
+  { scope, services: { quietHours, timeZone }, hostOpinions }: Judging,
   { message, confirmsOptOut, consent: state, contact_id, at, options }: Judged,
 ): Promise<readonly Opinion[]> {
   const consent = consentFor(state, message.from);
@@ -44,7 +44,7 @@ export async function judgeMessage(
     tx.get(accountById, [scope.account_id], options),
   ]);
   const { account_id, mode } = scope;
-  const time_zone = account?.time_zone ?? null;
+  const time_zone = account?.time_zone ?? timeZone;
   const facts: PolicyFacts = {
     account_id,
     mode,

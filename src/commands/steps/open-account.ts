@@ -29,9 +29,11 @@ function openSandbox(tx: Tx, account_id: AccountId, drawId: DrawId): void {
       channels,
       transport,
       default: true,
+      pool: false,
       messages_per_second: null,
+      daily_cap: null,
       created_at: tx.now,
     });
-    for (const channel of channels) tx.insert(defaultSenders, { ...scope, channel, sender_id: id });
+    for (const channel of channels) tx.insert(defaultSenders, { ...scope, channel, sender_id: id, pool: [] });
   }
 }

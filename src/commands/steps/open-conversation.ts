@@ -12,16 +12,21 @@ import { changeConversation } from "./change-conversation.ts";
 import { writeConversation } from "./write-conversation.ts";
 
 /** Where an inbound goes: into the contact's last conversation on the medium, which it wakes or opens again, or into a new one. */
-export async function openForInbound(
-  tx: Tx,
-  actor: Actor,
-  identity: IdentityRow,
-  reopenMs: number,
-): Promise<Seen<ConversationRow>> {
+export async function openForInbound(tx: Tx, actor: Actor, identity: IdentityRow, reopenMs: number): Promise<Opened> {
   const current = await findConversation(tx, identity);
   const effect = current === undefined ? "begins" : receive(current, reopenMs, tx.now);
-  if (current === undefined || effect === "begins") return beginConversation(tx, actor, identity, current);
-  return effect === "wakes" ? changeConversation(tx, actor, current, kept({ status: "open" })) : current;
+  if (current === undefined || effect === "begins") {
+    return { conversation: await beginConversation(tx, actor, identity, current), isReopened: false };
+  }
+  if (effect === "goes on") return { conversation: current, isReopened: false };
+  const conversation = await changeConversation(tx, actor, current, kept({ status: "open" }));
+  return { conversation, isReopened: current.status === "closed" };
+}
+
+export interface Opened {
+  readonly conversation: Seen<ConversationRow>;
+  /** It had been closed. */
+  readonly isReopened: boolean;
 }
 
 /** The contact's last conversation on a medium, active or not. */

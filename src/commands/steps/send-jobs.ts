@@ -2,15 +2,17 @@ import type { JobOrder } from "../../domain/jobs/types.ts";
 import type { AttemptRow, MessageRow } from "../../domain/messages/rows.ts";
 
 /** Hands over what is queued in a conversation, one after the other. */
-export function sendJob({ account_id, mode, conversation_id, transport }: MessageRow, due_at: number): JobOrder {
-  return {
-    kind: "send",
-    key: conversation_id,
-    account_id,
-    mode,
-    lane: `send ${transport} ${account_id} ${mode}`,
-    due_at,
-  };
+export function sendJob(message: MessageRow, due_at: number): JobOrder {
+  const { account_id, mode, conversation_id } = message;
+  return { kind: "send", key: conversation_id, account_id, mode, lane: sendLane(message), due_at };
+}
+
+export function sendLane({
+  transport,
+  account_id,
+  mode,
+}: Pick<MessageRow, "transport" | "account_id" | "mode">): string {
+  return `send ${transport} ${account_id} ${mode}`;
 }
 
 /** Queues a scheduled message when its time has come. */

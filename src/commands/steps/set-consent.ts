@@ -55,11 +55,12 @@ export async function setConsent(tx: Tx, actor: Actor, secret: KeyObject, word: 
   const written = { consent, evidence, isNews: isNewConsent(before, word) };
   // Of an address that is nobody's any more there is nobody to tell of.
   if (identity === undefined) return written;
-  tx.update(identities, identity, { consent: after.status, opted_out_of: after.opted_out_of });
+  const { opted_out_of, opted_in_to } = after;
+  tx.update(identities, identity, { consent: after.status, opted_out_of, opted_in_to });
   if (!written.isNews) return written;
   const { contact_id } = identity;
   const contact = await tx.get(contactById, [account_id, mode, contact_id]);
-  const data = { contact: contactReference(contact_id, contact, address), medium, address, source, message_id };
+  const data = { contact: contactReference(contact_id, contact, address), medium, address, sender, source, message_id };
   appendEvent(tx, actor, status === "opted_out" ? "contact.opted_out" : "contact.opted_in", data, { contact_id });
   return written;
 }

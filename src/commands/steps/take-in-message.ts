@@ -18,6 +18,7 @@ import type { Call } from "../../operation.ts";
 import type { InboundMessage } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import { type Actor, appendEvent } from "./append-event.ts";
+import { callAgent } from "./call-agent.ts";
 import { changeConversation } from "./change-conversation.ts";
 import { countMessage } from "./count-message.ts";
 import { findContact } from "./find-contact.ts";
@@ -50,7 +51,7 @@ export async function takeInMessage(
 
   const identity = await findContact(tx, actor, services.secret, mediumOf(channel), inbound.from);
   if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
-  const opened = await openForInbound(tx, actor, identity, services.reopenMs);
+  const { conversation: opened, isReopened } = await openForInbound(tx, actor, identity, services.reopenMs);
   const { contact_id } = identity;
   const id = drawId("msg");
   // What no database keeps as text must not keep the rest of the message out.
@@ -104,5 +105,7 @@ export async function takeInMessage(
   if (services.scoresSentiment && message.keyword === null) await scoreLater(tx, message);
   appendEvent(tx, actor, "message.received", data, message, receivedEventId(id));
   await answerKeyword(tx, { scope, services }, sender, identity, heeded);
+  // Keywords never reach an agent.
+  if (message.keyword === null) await callAgent(tx, actor, message, { isReopened, reopenMs: services.reopenMs });
   return message;
 }

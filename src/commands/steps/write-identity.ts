@@ -23,7 +23,7 @@ export async function insertIdentity(
   secret: KeyObject,
   { contact_id, medium, address, last_sender_id = null }: NewIdentity,
 ): Promise<Seen<IdentityRow>> {
-  const { status, opted_out_of } = await findConsent(tx, secret, scope, medium, address);
+  const { status, opted_out_of, opted_in_to } = await findConsent(tx, secret, scope, medium, address);
   return tx.insert(identities, {
     ...scope,
     medium,
@@ -32,6 +32,7 @@ export async function insertIdentity(
     last_sender_id,
     consent: status,
     opted_out_of,
+    opted_in_to,
     created_at: tx.now,
   });
 }

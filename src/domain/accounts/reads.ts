@@ -15,6 +15,6 @@ export const getAccount: Query<Record<string, never>, Account> = {
   async run(reads, _input, { scope, services }) {
     const account = await reads.get(accountById, [scope.account_id]);
     if (account === undefined) throw notFound("account");
-    return accountResource(account, services.limits);
+    return accountResource(account, services);
   },
 };

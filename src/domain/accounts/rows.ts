@@ -7,6 +7,7 @@ export interface AccountRow {
   readonly plan: string;
   /** Requests in any one second for each of its keys. */
   readonly requests_per_second: number;
+  /** Null: the one that the host gave the engine. */
   readonly time_zone: string | null;
   readonly created_at: number;
 }

@@ -1,6 +1,7 @@
 /** Tenants. Single-tenant hosts never see them: there is a default one. */
 import { z } from "zod";
-import { ids, name, timestamp } from "../../fields.ts";
+import { ids, name, text, timestamp } from "../../fields.ts";
+import { isTimeZone } from "../../time-zones.ts";
 import { createdKeySchema } from "../keys/types.ts";
 
 export const planSchema = z
@@ -30,7 +31,7 @@ export const accountSchema = z
     name: z.string(),
     plan: planSchema,
     limits: accountLimitsSchema,
-    time_zone: z.string().nullable().meta({ description: "IANA name; UTC where null." }),
+    time_zone: z.string().meta({ description: "IANA name." }),
     created_at: timestamp,
   })
   .meta({ id: "Account" });
@@ -43,7 +44,9 @@ export const createAccountSchema = z
       .strictObject({ name: name(64), requests_per_second: z.int().min(1).max(100_000) })
       .optional()
       .meta({ description: "By default standard: 100 requests a second." }),
-    time_zone: z.string().max(64).refine(isTimeZone, { error: "must be the IANA name of a time zone" }).optional(),
+    time_zone: text(64)
+      .refine(isTimeZone, { error: "must be a time zone of the IANA database, such as Europe/Berlin" })
+      .optional(),
   })
   .meta({ id: "CreateAccount" });
 export interface CreateAccount extends z.infer<typeof createAccountSchema> {}
@@ -52,11 +55,3 @@ export const createdAccountSchema = z
   .strictObject({ account: accountSchema, key: createdKeySchema })
   .meta({ id: "CreatedAccount", description: "With its first key, a sandbox one." });
 export interface CreatedAccount extends z.infer<typeof createdAccountSchema> {}
-
-function isTimeZone(value: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: value }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}

@@ -1,4 +1,4 @@
-import type { AccountId, AgentId, ConversationId } from "../../ids.ts";
+import type { AccountId, AgentId, ConversationId, RunId } from "../../ids.ts";
 import { boolean, collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
 import type { Mode } from "../../scope.ts";
 import type { Frame } from "../playbooks/types.ts";
@@ -8,11 +8,17 @@ export interface AgentRow {
   readonly account_id: AccountId;
   readonly mode: Mode;
   readonly id: AgentId;
+  /** One of as many as an account may have. */
+  readonly slot: number;
   /** Null where it isn't: an index over those that are has no others. */
   readonly enabled: true | null;
   /** Its current version; each that there was is kept. */
   readonly revision: number;
-  readonly definition: AgentDefinition;
+  /** What it is found by, of that version; the rest, which may be long, is in the version's row. */
+  readonly name: string;
+  readonly channels: AgentDefinition["channels"];
+  readonly senders: AgentDefinition["senders"];
+  readonly playbook_ids: AgentDefinition["playbook_ids"];
   readonly created_at: number;
   readonly updated_at: number;
 }
@@ -21,13 +27,18 @@ export const agents = collection<AgentRow>("agents", {
   account_id: text,
   mode: text,
   id: text,
+  slot: integer,
   enabled: nullable(boolean),
   revision: integer,
-  definition: json,
+  name: text,
+  channels: json,
+  senders: nullable(json),
+  playbook_ids: json,
   created_at: time,
   updated_at: time,
 });
 export const agentById = agents.key("account_id", "mode", "id");
+export const agentBySlot = agents.unique("by_slot", ["account_id", "mode", "slot"]);
 /** The oldest first: of several that would answer, that is the one that does. */
 export const enabledAgents = agents.index("enabled", ["account_id", "mode", "id"], {
   where: { column: "enabled", present: true },
@@ -62,6 +73,8 @@ export interface AgentSessionRow {
   readonly agent_revision: number;
   /** Where its playbooks stand, the innermost last; empty without one. */
   readonly frames: readonly Frame[];
+  /** The run that its playbook waits for: somebody is to approve an action. */
+  readonly paused_by: RunId | null;
   /** The place in the conversation of the last message that needs no answer any more. */
   readonly heard: number;
   /** Replies since it began, or since people gave it back. */
@@ -72,7 +85,7 @@ export interface AgentSessionRow {
   readonly failed_attempts: number;
   /** When it replied, within the last minute. */
   readonly replied_at: readonly number[];
-  /** Since when it waits for people, where it does; in milliseconds. */
+  /** Since when people are waited for, where the agent does something about it when nobody comes; in milliseconds. */
   readonly queued_at: number | null;
   readonly created_at: number;
   readonly updated_at: number;
@@ -85,6 +98,7 @@ export const agentSessions = collection<AgentSessionRow>("agent_sessions", {
   agent_id: text,
   agent_revision: integer,
   frames: json,
+  paused_by: nullable(text),
   heard: integer,
   turns: integer,
   tokens: integer,

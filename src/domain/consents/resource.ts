@@ -11,12 +11,13 @@ export function consentResource(
   row: ConsentRow | undefined,
   evidence: readonly ConsentEvidenceRow[],
 ): Consent {
-  const { status, opted_out_of }: ConsentState = row ?? noConsent;
+  const { status, opted_out_of, opted_in_to }: ConsentState = row ?? noConsent;
   return {
     medium,
     address,
     status,
     opted_out_of: [...opted_out_of],
+    opted_in_to: [...opted_in_to],
     evidence: evidence.map(({ status: said, source, sender, message_id, detail, at }) => ({
       status: said,
       source,

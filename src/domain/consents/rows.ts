@@ -14,8 +14,9 @@ export interface ConsentRow {
   readonly medium: Medium;
   readonly address_hash: string;
   readonly status: ConsentStatus;
-  /** The senders that it opted out of, by their addresses, where consent is kept for each. */
+  /** Where consent is kept for each sender: those of which it said something else than `status`, by their addresses. */
   readonly opted_out_of: readonly string[];
+  readonly opted_in_to: readonly string[];
   readonly updated_at: number;
 }
 
@@ -26,6 +27,7 @@ export const consents = collection<ConsentRow>("consents", {
   address_hash: text,
   status: text,
   opted_out_of: json,
+  opted_in_to: json,
   updated_at: time,
 });
 export const consentByAddress = consents.key("account_id", "mode", "medium", "address_hash");

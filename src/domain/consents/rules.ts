@@ -3,14 +3,14 @@ import type { Medium } from "../../fields.ts";
 import type { Scope } from "../../scope.ts";
 import type { ConsentStatus } from "./types.ts";
 
-/** What an address allows. */
+/** What an address allows all senders, but for those of which it said otherwise since: by their addresses, each in one list at most. */
 export interface ConsentState {
   readonly status: ConsentStatus;
-  /** The senders that it opted out of, by their addresses, where consent is kept for each. */
   readonly opted_out_of: readonly string[];
+  readonly opted_in_to: readonly string[];
 }
 
-export const noConsent: ConsentState = { status: "unknown", opted_out_of: [] };
+export const noConsent: ConsentState = { status: "unknown", opted_out_of: [], opted_in_to: [] };
 
 /** `sender` is the one that it is about, null of all of them. */
 export interface ConsentChange {
@@ -25,28 +25,34 @@ export function addressHash(secret: KeyObject, { account_id, mode }: Scope, medi
 }
 
 /** What an address allows one sender. */
-export function consentFor({ status, opted_out_of }: ConsentState, sender: string): ConsentStatus {
-  return opted_out_of.includes(sender) ? "opted_out" : status;
+export function consentFor({ status, opted_out_of, opted_in_to }: ConsentState, sender: string): ConsentStatus {
+  if (opted_out_of.includes(sender)) return "opted_out";
+  return opted_in_to.includes(sender) ? "opted_in" : status;
 }
 
-/** Of senders that one address opted out of, one by one. Who opts out of more opts out of all. */
+/** Of senders that one address spoke of, one by one. Who opts out of more opts out of all; who opts in to more did so to the last ones. */
 const mostSenders = 100;
 
 /**
- * What an address allows after a change. Who opts in to one sender wants to hear from it, so that lifts what was said of all of them, and
- * leaves what was said of another one.
+ * What an address allows after a change: of each sender counts what was said last, and what is said of all is said of each. Who opts in to
+ * one says nothing of another, of which an opt-out stands.
  */
-export function consentAfter({ status, opted_out_of }: ConsentState, change: ConsentChange): ConsentState {
-  const { sender } = change;
-  if (sender === null) return { status: change.status, opted_out_of: [] };
-  const others = opted_out_of.filter((each) => each !== sender);
-  if (change.status === "opted_in") return { status: "opted_in", opted_out_of: others };
-  if (others.length >= mostSenders) return { status: "opted_out", opted_out_of: [] };
-  return { status, opted_out_of: [...others, sender] };
+export function consentAfter(before: ConsentState, { status, sender }: ConsentChange): ConsentState {
+  if (sender === null) return { ...noConsent, status };
+  const others = (senders: readonly string[]): string[] => senders.filter((each) => each !== sender);
+  const after = {
+    status: before.status,
+    opted_out_of: others(before.opted_out_of),
+    opted_in_to: others(before.opted_in_to),
+  };
+  if (status === before.status) return after;
+  if (status === "opted_in") return { ...after, opted_in_to: [...after.opted_in_to, sender].slice(-mostSenders) };
+  if (after.opted_out_of.length >= mostSenders) return { ...noConsent, status };
+  return { ...after, opted_out_of: [...after.opted_out_of, sender] };
 }
 
 /** Whether a change changed what the address allows those that it is about. */
 export function isNewConsent(before: ConsentState, { status, sender }: ConsentChange): boolean {
   if (sender !== null) return consentFor(before, sender) !== status;
-  return before.status !== status || before.opted_out_of.length > 0;
+  return before.status !== status || before.opted_out_of.length > 0 || before.opted_in_to.length > 0;
 }

@@ -21,7 +21,10 @@ export const consentSchema = z
     status: consentStatusSchema,
     opted_out_of: z
       .array(z.string())
-      .meta({ description: "The senders that it opted out of, where consent is kept for each." }),
+      .meta({ description: "Senders that it opted out of one by one, whatever the status." }),
+    opted_in_to: z
+      .array(z.string())
+      .meta({ description: "Senders that it opted in to one by one, whatever the status." }),
     evidence: z.array(
       z.strictObject({
         status: z.enum(["opted_in", "opted_out"]),

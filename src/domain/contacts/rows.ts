@@ -82,8 +82,8 @@ export interface IdentityRow {
    * address need not look further. Both are written together.
    */
   readonly consent: ConsentStatus;
-  /** The senders that it opted out of, by their addresses, where consent is kept for each. */
   readonly opted_out_of: readonly string[];
+  readonly opted_in_to: readonly string[];
   readonly created_at: number;
 }
 
@@ -96,6 +96,7 @@ export const identities = collection<IdentityRow>("contact_identities", {
   last_sender_id: nullable(text),
   consent: text,
   opted_out_of: json,
+  opted_in_to: json,
   created_at: time,
 });
 export const identityByAddress = identities.key("account_id", "mode", "medium", "address");

@@ -19,9 +19,10 @@ import {
 } from "../../fields.ts";
 import type { ContactId } from "../../ids.ts";
 import type { Limits } from "../../options.ts";
+import { isTimeZone } from "../../time-zones.ts";
 import { fieldErrorSchema } from "../messages/types.ts";
 import { sentimentSchema } from "../sentiment/types.ts";
-import { isLanguage, isTimeZone, mostLabels } from "./rules.ts";
+import { isLanguage, mostLabels } from "./rules.ts";
 
 export const identitySchema = z
   .strictObject({ medium: mediumSchema, address: z.string() })

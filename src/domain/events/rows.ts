@@ -1,4 +1,13 @@
-import type { AccountId, ContactId, ConversationId, EventId, MessageId } from "../../ids.ts";
+import { createHash } from "node:crypto";
+import {
+  type AccountId,
+  type ContactId,
+  type ConversationId,
+  type EventId,
+  type MessageId,
+  type RunId,
+  ulidOf,
+} from "../../ids.ts";
 import { collection, json, nullable, position, type Seen, text, time } from "../../ports/collection.ts";
 import type { Mode, Scope } from "../../scope.ts";
 import type { Reads } from "../../transactions/reads.ts";
@@ -50,7 +59,21 @@ export async function eventOf(
   return event?.account_id === account_id && event.mode === mode ? event : undefined;
 }
 
-/** `message.received` is the one event that has a message's words, and is found by the message's id to be redacted with it. */
+/** `message.received` has a message's words, and is found by the message's id to be redacted with it. */
 export function receivedEventId(id: MessageId): EventId {
-  return `evt_${id.slice("msg_".length)}`;
+  return `evt_${ulidOf(id)}`;
+}
+
+/** `conversation.handoff` by a run may quote messages too: its id is the run's with other random bits, and so is found the same way. */
+export function handoffEventId(id: RunId): EventId {
+  const time = ulidOf(id).slice(0, 10);
+  const bits = createHash("sha256").update(`handoff ${id}`).digest().subarray(0, 16);
+  return `evt_${time}${Array.from(bits, (byte) => crockford.charAt(byte % 32)).join("")}`;
+}
+
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** `agent.run.completed` may quote messages, and is found by the run's id to be redacted with them. */
+export function completedEventId(id: RunId): EventId {
+  return `evt_${ulidOf(id)}`;
 }

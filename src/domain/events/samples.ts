@@ -107,7 +107,7 @@ function outbound({ contact, reference }: Facts) {
 }
 
 function consentChange({ reference: contact }: Facts): EventMap["contact.opted_out"] {
-  return { contact, medium: "text", address: contact.phone ?? address, source: "keyword", message_id };
+  return { contact, medium: "text", address: contact.phone ?? address, sender: null, source: "keyword", message_id };
 }
 
 function conversation({ at, reference: contact }: Facts): Conversation {

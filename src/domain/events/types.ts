@@ -12,6 +12,7 @@ const consentChange = z.strictObject({
   contact: contactReferenceSchema,
   medium: mediumSchema,
   address: z.string(),
+  sender: z.string().nullable().meta({ description: "The sender that it is about; null: all." }),
   source: consentSourceSchema,
   message_id: ids.message.nullable(),
 });

@@ -88,10 +88,12 @@ export interface Finish {
   /** When there is more to do; nothing when the work is done. */
   readonly againAt?: number;
   readonly failed?: boolean;
+  /** Where it waits; by default in its usual lane, or in the slow one beside it. */
+  readonly lane?: string;
 }
 
 /** Gives the job back. Does nothing when the lease was lost. */
-export async function finish(tx: Tx, claim: Claim, { againAt, failed = false }: Finish = {}): Promise<void> {
+export async function finish(tx: Tx, claim: Claim, { againAt, failed = false, lane }: Finish = {}): Promise<void> {
   const job = await held(tx, claim);
   if (job === undefined) return;
   const due = Math.min(againAt ?? Infinity, job.rearmed_at ?? Infinity);
@@ -100,7 +102,16 @@ export async function finish(tx: Tx, claim: Claim, { againAt, failed = false }: 
     return;
   }
   const failures = failed ? job.failures + 1 : 0;
-  tx.update(jobs, job, { leased: false, due_at: due, rearmed_at: null, failures, lane: laneFor(job.lane, failures) });
+  const next = lane ?? laneFor(job.lane, failures);
+  tx.update(jobs, job, { leased: false, due_at: due, rearmed_at: null, failures, lane: next });
+}
+
+/** The lane that a job stands in, which another one may have been written to since it was claimed; moves it to `lane` where one is given. */
+export async function inLane(tx: Tx, claim: Claim, lane?: string): Promise<string> {
+  const job = await held(tx, claim);
+  if (job === undefined) throw new TypeError("the claim was renewed in this transaction");
+  if (lane !== undefined) tx.update(jobs, job, { lane });
+  return lane ?? job.lane;
 }
 
 async function held(tx: Tx, claim: Claim): Promise<Seen<JobRow> | undefined> {

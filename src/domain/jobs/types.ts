@@ -5,6 +5,7 @@ import type { Mode } from "../../scope.ts";
 export type JobKind =
   | "send"
   | "release"
+  | "pace"
   | "follow-up"
   | "unpark"
   | "consume"

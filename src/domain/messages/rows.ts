@@ -127,7 +127,7 @@ export interface AttemptRow {
   readonly answer_id: EntryId | null;
   readonly provider_message_id: string | null;
   readonly error: MessageError | null;
-  /** When the message is tried again, where the answer said so. */
+  /** When the message is tried again, where the answer said so; of one that was accepted, when a receipt that it came to nothing did. */
   readonly next_attempt_at: number | null;
   /** The status that the answer led to. */
   readonly led_to: MessageStatus | null;

@@ -4,7 +4,8 @@
  * `ambiguous`, and only a look-up or the host takes it back from there. It ends `canceled`, `expired` or `failed`.
  *
  * Proof that the carrier has it outranks all of these: from then on its state is its `Carriage`, and nothing here sends
- * it again. Cancel and send exclude each other since one needs `queued` and the other leaves it.
+ * it again, but for a receipt after which the host wants it tried over another transport. Cancel and send exclude each other since one needs
+ * `queued` and the other leaves it.
  */
 import type { FieldError } from "../../errors.ts";
 import {
@@ -16,6 +17,7 @@ import {
 } from "../../ports/transport.ts";
 import type { EventType } from "../events/types.ts";
 import type { Medium } from "../../fields.ts";
+import type { Next } from "../routes/types.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
 import { defaultTtl, maxScheduleAhead, type MessageError, type MessageStatus } from "./types.ts";
 
@@ -48,7 +50,7 @@ export type MessageState = Before | Carriage;
 
 /** Nothing follows from it in this state. */
 export type Nothing = { readonly decision: "none" };
-const nothing: Nothing = { decision: "none" };
+export const nothing: Nothing = { decision: "none" };
 
 export function isCarried(state: MessageState): state is Carriage {
   return "sent_at" in state;
@@ -174,7 +176,8 @@ export type AfterAttempt =
 /**
  * The carrier's answer to hand-over number `attempt`, however late it comes. That the carrier has the message counts in
  * any state. The rest counts only while this attempt is the message's last and open: an older one says nothing new.
- * `accepted` is what acceptance proves: `delivered` where a transport has no receipts.
+ * `accepted` is what acceptance proves: `delivered` where a transport has no receipts. `next` is where the message goes on if this attempt
+ * has not brought it out; by default it stays with the transport that it has.
  */
 export function answered(
   state: MessageState,
@@ -182,11 +185,13 @@ export function answered(
   answer: SendAnswer,
   now: number,
   accepted: "sent" | "delivered" = "sent",
+  next?: Next,
 ): AfterAttempt {
   if (answer.outcome === "accepted") return carried(state, { status: accepted, at: now, error: null });
   if (!isOpen(state, attempt)) return nothing;
-  if (answer.outcome === "rejected") return refused(state, answer, now);
-  return state.status === "sending" ? lost(state, carrierError(answer.error, false)) : nothing;
+  if (answer.outcome === "rejected") return refused(state, answer, now, next);
+  if (state.status !== "sending") return nothing;
+  return next?.next === "over" ? goneOn(state, now) : lost(state, carrierError(answer.error, false));
 }
 
 /** Whoever sent it is gone and left no answer: its lease lapsed. */
@@ -203,11 +208,12 @@ const answerLost: MessageError = {
 };
 
 /** Again at once, as the carrier surely never had the message of this attempt and never will, or the host takes the risk. */
-export function notSent(state: MessageState, attempt: number, now: number): AfterAttempt {
+export function notSent(state: MessageState, attempt: number, now: number, next?: Next): AfterAttempt {
   if (state.status !== "ambiguous" || state.attempts !== attempt) return nothing;
-  const { expires_at, attempts, error } = state;
-  if (attempts >= maxAttempts) return { decision: "failed", state: { status: "failed", error } };
-  return { decision: "retry", state: { status: "queued", due_at: now, expires_at, attempts } };
+  const { attempts, error } = state;
+  const rounds = next?.next === "again" ? next.rounds : attempts;
+  const isOver = next?.next === "nowhere" || (next?.next !== "over" && rounds >= maxAttempts);
+  return isOver ? { decision: "failed", state: { status: "failed", error } } : goneOn(state, now);
 }
 
 /** What a receipt, or a look-up that found the message, proves. */
@@ -235,6 +241,15 @@ export function carried(
   return { decision: "carried", state: joined.carriage, joined };
 }
 
+/**
+ * Whether evidence of an attempt says nothing of its message any more. That goes out by a later attempt: only that this one arrived counts,
+ * and, where nobody knew whether it had been sent, that it was.
+ */
+export function isSuperseded({ status }: Evidence, attempt: { isLast: boolean; isGivenUp: boolean }): boolean {
+  if (status === "delivered" || status === "read") return false;
+  return attempt.isGivenUp || (status === "undelivered" && !attempt.isLast);
+}
+
 /** No receipt came in time. */
 export function unconfirmed(
   state: MessageState,
@@ -247,7 +262,7 @@ export function unconfirmed(
 export const retryDelays = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
 export const maxAttempts = retryDelays.length + 1;
 
-/** When to try again after `attempt` surely sent nothing, or null when that was the last. The carrier's wish wins. */
+/** When to try again after `attempt` of a transport surely sent nothing, or null when that was the last. The carrier's wish wins. */
 export function retryAt(
   attempt: number,
   retryAfter: number | undefined,
@@ -277,12 +292,34 @@ export function carrierError(error: CarrierError, permanent: boolean): MessageEr
 
 function refused(
   { attempts, expires_at }: Sending | Ambiguous,
-  answer: Extract<SendAnswer, { outcome: "rejected" }>,
+  answer: Refusal,
   now: number,
+  next: Next | undefined,
 ): AfterAttempt {
-  const due_at = answer.permanent ? null : retryAt(attempts, answer.retry_after_ms, expires_at, now);
+  const due_at =
+    next === undefined ? sameAgain(attempts, answer, expires_at, now) : nextAt(next, answer, expires_at, now);
   if (due_at !== null) return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
   return { decision: "failed", state: { status: "failed", error: carrierError(answer.error, answer.permanent) } };
+}
+
+type Refusal = Extract<SendAnswer, { outcome: "rejected" }>;
+
+function sameAgain(attempts: number, answer: Refusal, expires_at: number, now: number): number | null {
+  return answer.permanent ? null : retryAt(attempts, answer.retry_after_ms, expires_at, now);
+}
+
+/** What a carrier wishes is for itself: another one's pause is the plan's. */
+function nextAt(next: Next, { retry_after_ms }: Refusal, expires_at: number, now: number): number | null {
+  if (next.next === "nowhere" || expires_at <= now) return null;
+  return next.next === "over" ? now : retryAt(next.rounds, next.isSame ? retry_after_ms : undefined, expires_at, now);
+}
+
+/** The host takes the risk, or there is none: it goes out again, whatever became of its last attempt. */
+export function goneOn(
+  { attempts, expires_at }: Pick<Sending, "attempts" | "expires_at">,
+  now: number,
+): { readonly decision: "retry"; readonly state: Queued } {
+  return { decision: "retry", state: { status: "queued", due_at: now, expires_at, attempts } };
 }
 
 function lost({ attempts, expires_at }: Sending, error: MessageError): { decision: "ambiguous"; state: Ambiguous } {

@@ -104,7 +104,7 @@ export const messageSchema = z
     send_at: timestamp.nullable(),
     expires_at: timestamp.nullable().meta({ description: "Not handed over from then on. Null for an inbound." }),
     error: messageErrorSchema.nullable(),
-    transport: z.string().nullable().meta({ description: "Who carries it, settled when the message is made." }),
+    transport: z.string().nullable().meta({ description: "Who carries it; after a fallback, who it went on to." }),
     provider_message_id: z.string().nullable(),
     metadata,
     idempotency_key: z.string().nullable(),
@@ -168,9 +168,10 @@ function draftSchema(limits: Limits) {
       to: recipientSchema,
       body: body.meta({ description: "May be empty when there is media." }),
       channel: channelSchema.optional().meta({ description: "By default sms, or mms when there is media." }),
-      from: senderAddress
-        .optional()
-        .meta({ description: "By default the contact's last sender, then the account's default for the channel." }),
+      from: senderAddress.optional().meta({
+        description:
+          "By default the contact's last sender, then one of the account's pool for the channel, then its default.",
+      }),
       media: media.optional(),
       send_at: send_at.optional(),
       ttl_seconds: z

@@ -7,6 +7,8 @@ export interface PlaybookRow {
   readonly account_id: AccountId;
   readonly mode: Mode;
   readonly id: PlaybookId;
+  /** One of as many as an account may have. */
+  readonly slot: number;
   readonly enabled: boolean;
   /** Its current version; each that there was is kept. */
   readonly revision: number;
@@ -19,6 +21,7 @@ export const playbooks = collection<PlaybookRow>("playbooks", {
   account_id: text,
   mode: text,
   id: text,
+  slot: integer,
   enabled: boolean,
   revision: integer,
   definition: json,
@@ -26,6 +29,7 @@ export const playbooks = collection<PlaybookRow>("playbooks", {
   updated_at: time,
 });
 export const playbookById = playbooks.key("account_id", "mode", "id");
+export const playbookBySlot = playbooks.unique("by_slot", ["account_id", "mode", "slot"]);
 
 /** A playbook as it was: who is in the middle of it goes on with that. */
 export interface PlaybookVersionRow {

@@ -22,6 +22,8 @@ export interface RunRow {
   readonly status: RunStatus;
   /** Whether there is work to do: null once it has ended, and while it waits for somebody. */
   readonly open: true | null;
+  /** It waited for somebody's approval, and goes on from there. */
+  readonly resumed: boolean;
   readonly steps: readonly RunStep[];
   /** Its calls of actions, so that what was done is not done again. */
   readonly calls: readonly ActionCall[];
@@ -49,6 +51,7 @@ export const runs = collection<RunRow>("runs", {
   request: nullable(json),
   status: text,
   open: nullable(boolean),
+  resumed: boolean,
   steps: json,
   calls: json,
   result: json,

@@ -4,6 +4,9 @@ import { ids, timestamp } from "../../fields.ts";
 import type { PlaybookId } from "../../ids.ts";
 import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/agent-model.ts";
 
+/** What host and model say may be anything. */
+const json: z.ZodType<Json> = z.json();
+
 export const runStatusSchema = z.enum([
   "running",
   "awaiting_approval",
@@ -18,8 +21,8 @@ export const runStepSchema = z
   .strictObject({
     type: z.string(),
     name: z.string().nullable(),
-    input: z.json(),
-    output: z.json(),
+    input: json,
+    output: json,
     error: z.string().nullable(),
     started_at: timestamp,
     duration_ms: z.int().min(0),
@@ -40,7 +43,7 @@ export const runSchema = z
     }),
     status: runStatusSchema,
     steps: z.array(runStepSchema),
-    result: z.json(),
+    result: json,
     usage: z.strictObject({ input_tokens: z.int().min(0), output_tokens: z.int().min(0), model_calls: z.int().min(0) }),
     created_at: timestamp,
     finished_at: timestamp.nullable(),
@@ -50,8 +53,8 @@ export interface Run extends z.infer<typeof runSchema> {}
 
 /** What an API trigger asks for. */
 export type RunRequest =
-  | { readonly playbook_id: PlaybookId; readonly slots: { readonly [name: string]: Json } }
-  | { readonly action: string; readonly input: Json };
+  | { readonly type: "playbook"; readonly playbook_id: PlaybookId; readonly slots: { readonly [name: string]: Json } }
+  | { readonly type: "action"; readonly action: string; readonly input: Json };
 
 /**
  * A call of an action. It is committed as pending before it is made, so that a crash leaves what may have been done visible. The id is its
@@ -71,12 +74,20 @@ export interface ActionCall {
  * nothing by itself, so after a crash it is run again and given what the run has kept.
  */
 export type Move =
-  | { readonly do: "act"; readonly action: string; readonly input: Json }
-  | { readonly do: "think"; readonly task: ModelTask };
+  /** A model may call what its agent lists; playbooks and triggers are the host's own and may call what there is. */
+  | { readonly do: "act"; readonly action: string; readonly input: Json; readonly by: "model" | "host" }
+  /** `acts`: the calls that the model asks for are made; else it is shown no actions. Free: it may start a playbook. */
+  | { readonly do: "think"; readonly task: ModelTask; readonly acts: boolean; readonly isFree: boolean };
 
-export type Given =
-  | { readonly done: "acted"; readonly outcome: ModelCall["outcome"] }
-  /** Null: the model gave no answer. */
-  | { readonly done: "thought"; readonly answer: ModelAnswer | null };
+export type ModelFailure = "model_error" | "model_timeout" | "budget" | "guardrail";
+
+/** What a model came to. Without an answer, why there is none; `guardrail`: its text was held back. */
+export interface Thought {
+  readonly done: "thought";
+  readonly answer: ModelAnswer | null;
+  readonly failure: ModelFailure | null;
+}
+
+export type Given = { readonly done: "acted"; readonly outcome: ModelCall["outcome"] } | Thought;
 
 export type Moves<T> = Generator<Move, T, Given>;

@@ -5,8 +5,11 @@ import { messageErrorSchema, messageStatusSchema } from "../messages/types.ts";
 
 export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "read"]);
 
-/** Why a receipt changed nothing: seen before, an earlier one of its kind stands, or a stronger one does. */
-export const ignoredReasonSchema = z.enum(["duplicate", "already_known", "outranked"]);
+/**
+ * Why a receipt changed nothing: seen before, an earlier one of its kind stands, a stronger one does, or the message went on by another
+ * attempt.
+ */
+export const ignoredReasonSchema = z.enum(["duplicate", "already_known", "outranked", "superseded"]);
 export type IgnoredReason = z.infer<typeof ignoredReasonSchema>;
 
 const transition = z

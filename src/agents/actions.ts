@@ -1,0 +1,50 @@
+import { canonicalJson } from "../idempotency/fingerprint.ts";
+import { storable } from "../fields.ts";
+import type { Action, ActionContext, SchemaIssue } from "../ports/action.ts";
+import type { Json, ModelAction } from "../ports/agent-model.ts";
+
+/** Of an answer, as JSON. */
+const mostBytes = 16_384;
+
+/** An action as a model is shown it. A schema that can't be shown takes anything: what it is given is checked all the same. */
+export function shownAction({ name, description, input }: Action): ModelAction {
+  const { jsonSchema } = input["~standard"];
+  try {
+    return { name, description, input_schema: jsonSchema?.input({ target: "draft-2020-12" }) ?? { type: "object" } };
+  } catch {
+    return { name, description, input_schema: { type: "object" } };
+  }
+}
+
+export type Checked = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly error: string };
+
+/** What the host's schema says of an input. */
+export async function checkInput({ input: schema }: Action, input: Json): Promise<Checked> {
+  const result = await schema["~standard"].validate(input);
+  if (result.issues === undefined) return { ok: true, input: result.value };
+  const described = result.issues.slice(0, 5).map(describe).join("; ");
+  return { ok: false, error: storable(`invalid input: ${described}`, 500) };
+}
+
+function describe({ message, path = [] }: SchemaIssue): string {
+  const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+  return place === "" ? message : `${place}: ${message}`;
+}
+
+/** Calls the host's function. @throws what it throws, and TypeError when it answers what can't be kept */
+export async function execute(action: Action, input: unknown, context: ActionContext): Promise<Json> {
+  const answered: unknown = await action.execute(input, context);
+  const text = answered === undefined ? "null" : JSON.stringify(answered);
+  if (text === undefined || Buffer.byteLength(text) > mostBytes) {
+    throw new TypeError(`an action must answer JSON of up to ${mostBytes} bytes`);
+  }
+  return JSON.parse(text) as Json;
+}
+
+/** Whether two calls are the same: of the same action with the same input. */
+export function isSameCall(
+  a: { readonly action: string; readonly input: Json },
+  b: { readonly action: string; readonly input: Json },
+): boolean {
+  return a.action === b.action && canonicalJson(a.input) === canonicalJson(b.input);
+}

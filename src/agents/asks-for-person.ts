@@ -1,0 +1,48 @@
+import { isDenied, wordsOf } from "../domain/playbooks/words.ts";
+
+/** Words that may stand before a person. */
+const some = String.raw`(?:(?:an?|any|some|the|your|one of|another|other|real|actual|live|living|human|proper|different|member of|customer|support|service|sales) ){0,4}`;
+const human = "(?:human(?: (?:being|help|support|assistance))?|person)";
+const agent = `(?:${human}|agent|operator|representative|rep|customer (?:service|support|care))`;
+const boss = `(?:${agent}|manager|supervisor|colleague)`;
+/** Whom people speak to: these words alone say nothing. */
+const anybody = `(?:${boss}|someone|somebody|staff|employee|advis[eo]r|receptionist|owner|boss|team|(?:real|actual) people)`;
+const manners = "(?: (?:please|pls|plz|now|right now|here|there|instead|asap|available|thanks|thank you))*";
+const speak = "(?:speak|talk|chat)";
+
+/** What people say who want a person: a part of a sentence, as its words. */
+const wishes = [
+  String.raw`\b(?:${speak}|prefer (?:speaking|talking|chatting)) (?:directly )?(?:to|with|2) ${some}${anybody}\b`,
+  String.raw`\b(?:${anybody}|anyone|anybody) (?:that |who )?(?:i|we) (?:can|could|may) ${speak} (?:to|with)\b`,
+  String.raw`\b(?:transfer|connect|put|pass|switch) (?:me|us) (?:(?:over|on|through|straight|directly) ){0,2}(?:to|with) ${some}(?:${boss}|someone|somebody)\b(?! who)`,
+  String.raw`\b(?:want|need|id like|would like|prefer|request|get(?: me)?|give me|gimme|can i have|ask(?:ing)? for)(?: to (?:see|get|have))? ${some}(?:${agent}|manager|supervisor)${manners}$`,
+  String.raw`\bis there ${some}${agent}${manners}$`,
+  String.raw`\b(?:are you|is this|am i (?:speaking|talking|chatting) (?:to|with)) ${some}${human}${manners}$`,
+  String.raw`\b(?:can|could|will|would|have|get|let|want|need|like) ${some}${boss} (?:to )?(?:please )?(?:(?:call|contact|text|phone|ring|help|assist|answer) (?:me|us)|take over|get back to (?:me|us))\b`,
+  String.raw`^(?:an? )?(?:(?:real|actual|live) )?${human}${manners}$`,
+  String.raw`^(?:an? )?(?:(?:real|actual|live|human) )*${agent} (?:please|pls|plz|now)${manners}$`,
+].map((wish) => new RegExp(wish));
+const onlyAgent = new RegExp(`^(?:an? )?(?:(?:real|actual|live|human) )*${agent}${manners}$`);
+
+const partEnd = /[.,;:!?()\n\u2026\u2013\u2014]+/u;
+const partStart = / (?:but|and|so|because) | (?=(?:can|could|may) (?:i|you|we)\b|let me\b)/;
+/** "Can't I speak to a person?" asks for one. */
+const plea = /\b(?:cant|couldnt|wont|dont|isnt|arent) (?:i|we|you|there|let)\b/g;
+const alsoDenied = /\b(?:no need|instead of|rather than|hate|avoid)\b/;
+
+/** Whether a text says, in English, that its writer wants a person to answer. What is denied is not wanted. */
+export function asksForPerson(text: string): boolean {
+  if (onlyAgent.test(wordsOf(text))) return true;
+  const parts = text.split(partEnd).flatMap((part) => wordsOf(part).split(partStart));
+  return parts.some((part) =>
+    wishes.some((wish) => {
+      const found = wish.exec(part);
+      return found !== null && !denies(part.slice(0, found.index));
+    }),
+  );
+}
+
+function denies(before: string): boolean {
+  const rest = before.replaceAll(plea, "");
+  return isDenied(rest) || alsoDenied.test(rest);
+}

@@ -1,0 +1,168 @@
+import type { BegunTurn } from "../commands/steps/turn.ts";
+import { contactById } from "../domain/contacts/rows.ts";
+import { messageById, type MessageRow, messagesOfConversation } from "../domain/messages/rows.ts";
+import { observations } from "../domain/observations/rows.ts";
+import { playbookById, playbookVersionOf } from "../domain/playbooks/rows.ts";
+import type { Frame, PinnedPlaybook, PlaybookDefinition } from "../domain/playbooks/types.ts";
+import { runById } from "../domain/runs/rows.ts";
+import { messageScoreById } from "../domain/sentiment/rows.ts";
+import { sentimentOf } from "../domain/sentiment/rules.ts";
+import type { PlaybookId } from "../ids.ts";
+import type { ModelMessage } from "../ports/agent-model.ts";
+import type { Reads } from "../transactions/reads.ts";
+import type { Heard, TurnFacts } from "./facts.ts";
+
+/** How far a turn looks back. */
+const mostMessages = 30;
+const mostCharacters = 12_000;
+const mostObservations = 20;
+/** Playbooks that call each other, in all. */
+const mostPlaybooks = 100;
+
+/** What an action that was ordered by itself goes by. */
+const blank = { frames: [], paused_by: null, turns: 0, tokens: 0, failed_attempts: 0 } as const;
+
+/** All that a turn is decided by, of what is committed: of this conversation and its contact alone. */
+export async function readFacts(
+  reads: Reads,
+  { run, conversation, session, agent }: BegunTurn,
+  now: number,
+): Promise<TurnFacts> {
+  const { account_id, mode, contact_id } = conversation;
+  const { frames, paused_by } = session ?? blank;
+  const [contact, history, noticed, awaited, library] = await Promise.all([
+    reads.get(contactById, [account_id, mode, contact_id]),
+    reads.range({ index: messagesOfConversation, prefix: [conversation.id], order: "descending", limit: mostMessages }),
+    reads.range({
+      index: observations.primary,
+      prefix: [account_id, mode, contact_id],
+      order: "descending",
+      limit: mostObservations,
+    }),
+    paused_by === null ? undefined : reads.get(runById, [account_id, mode, paused_by]),
+    readLibrary(reads, {
+      account_id,
+      mode,
+      ids: agent.playbook_ids,
+      // What the host orders need not be the agent's to choose.
+      ordered: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
+      frames,
+    }),
+  ]);
+  const unanswered = await reads.getAll(
+    messageById,
+    run.message_ids.map((id) => [account_id, mode, id] as const),
+  );
+  const scores = await reads.getAll(
+    messageScoreById,
+    run.message_ids.map((id) => [account_id, mode, contact_id, id] as const),
+  );
+  const scored = scores.flatMap(({ score }) => (score === null ? [] : [score]));
+  return {
+    agent,
+    session: session ?? blank,
+    channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
+    contact: {
+      name: contact?.name ?? null,
+      phone: contact?.phone ?? null,
+      language: contact?.language ?? null,
+      time_zone: contact?.time_zone ?? null,
+      sentiment: contact?.mood ? sentimentOf(contact.mood) : null,
+    },
+    heard: heardIn(history, run.heard, new Set<string>(run.message_ids)),
+    said: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
+    lowest: scored.length === 0 ? null : Math.min(...scored),
+    suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
+    observations: noticed
+      .filter(({ expires_at }) => expires_at === null || expires_at > now)
+      .map(({ content }) => content),
+    playbooks: library.options,
+    library: library.find,
+    request: run.request,
+    isResumed: run.resumed,
+    isAwaited: awaited?.id === run.id,
+    approved: run.calls.filter(({ status }) => status === "approved"),
+    isPaused: awaited !== undefined && awaited.id !== run.id && awaited.finished_at === null,
+    now,
+  };
+}
+
+/** `rows` are the newest, the newest first. What came after the turn began is for the next one. */
+function heardIn(rows: readonly MessageRow[], heard: number, answered: ReadonlySet<string>): Heard {
+  const messages: ModelMessage[] = [];
+  let characters = 0;
+  let unanswered = 0;
+  for (const { id, body, media, direction, author_type, sequence, created_at } of rows) {
+    if (body === null || (direction === "inbound" && sequence > heard)) continue;
+    // A picture is not shown, but that there was one.
+    const text = [body, ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`)].join(" ").trim();
+    characters += text.length;
+    if (characters > mostCharacters && messages.length > 0) break;
+    const from = direction === "inbound" ? "contact" : speaker(author_type);
+    messages.unshift({ from, text: text.slice(0, mostCharacters), at: created_at });
+    if (answered.has(id)) unanswered = messages.length;
+  }
+  return { messages, unanswered };
+}
+
+function speaker(author: MessageRow["author_type"]): ModelMessage["from"] {
+  return author === "agent" || author === "human" ? author : "host";
+}
+
+interface LibraryOf {
+  readonly account_id: BegunTurn["run"]["account_id"];
+  readonly mode: BegunTurn["run"]["mode"];
+  readonly ids: readonly PlaybookId[];
+  readonly ordered: readonly PlaybookId[];
+  readonly frames: readonly Frame[];
+}
+
+interface LoadedLibrary {
+  readonly options: readonly PinnedPlaybook[];
+  readonly find: TurnFacts["library"];
+}
+
+/** The playbooks that an agent may start, those that they call, and the versions that the conversation is in the middle of. */
+async function readLibrary(
+  reads: Reads,
+  { account_id, mode, ids, ordered, frames }: LibraryOf,
+): Promise<LoadedLibrary> {
+  const current = new Map<string, PinnedPlaybook>();
+  const pinned = new Map<string, PinnedPlaybook>();
+  const versions = await reads.getAll(
+    playbookVersionOf,
+    frames.map(({ playbook_id, revision }) => [account_id, mode, playbook_id, revision] as const),
+  );
+  for (const { playbook_id: id, revision, definition } of versions) {
+    pinned.set(`${id} ${revision}`, { id, revision, definition });
+  }
+  let wanted = [...ids, ...ordered, ...versions.flatMap(({ definition }) => calledBy(definition))];
+  for (const seen = new Set<string>(); wanted.length > 0 && seen.size < mostPlaybooks;) {
+    const next = [...new Set(wanted)].filter((id) => !seen.has(id)).slice(0, mostPlaybooks - seen.size);
+    for (const id of next) seen.add(id);
+    const rows = await reads.getAll(
+      playbookById,
+      next.map((id) => [account_id, mode, id] as const),
+    );
+    for (const { id, enabled, revision, definition } of rows) {
+      if (enabled) current.set(id, { id, revision, definition });
+    }
+    wanted = rows.flatMap(({ definition }) => calledBy(definition));
+  }
+  return {
+    options: ids.flatMap((id) => current.get(id) ?? []),
+    find: (id, revision) =>
+      revision === undefined
+        ? current.get(id)
+        : (pinned.get(`${id} ${revision}`) ?? sameRevision(current.get(id), revision)),
+  };
+}
+
+/** One that began in this very turn. */
+function sameRevision(option: PinnedPlaybook | undefined, revision: number): PinnedPlaybook | undefined {
+  return option?.revision === revision ? option : undefined;
+}
+
+function calledBy({ steps }: PlaybookDefinition): PlaybookId[] {
+  return steps.flatMap((step) => (step.type === "call" ? [step.playbook_id] : []));
+}

@@ -1,0 +1,95 @@
+/**
+ * The language of `when`: `==`, `!=`, `<`, `<=`, `>`, `>=` and `contains` between names and literals, with `and`, `or`, `not` and
+ * parentheses. Names are slots, `step.field` and `contact.name`; one that stands for nothing is null.
+ */
+import type { Json } from "../../ports/agent-model.ts";
+import type { LookUp } from "./template.ts";
+import { folded } from "./words.ts";
+
+export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=" | "contains";
+
+export type Condition =
+  | { readonly is: "value"; readonly value: string | number | boolean | null }
+  | { readonly is: "name"; readonly name: string }
+  | { readonly is: "not"; readonly of: Condition }
+  | { readonly is: "and" | "or"; readonly all: readonly Condition[] }
+  | { readonly is: Comparison; readonly left: Condition; readonly right: Condition };
+
+/** Names that a condition looks up. */
+export function namesOf(condition: Condition): string[] {
+  switch (condition.is) {
+    case "value":
+      return [];
+    case "name":
+      return [condition.name];
+    case "not":
+      return namesOf(condition.of);
+    case "and":
+    case "or":
+      return condition.all.flatMap(namesOf);
+    default:
+      return [...namesOf(condition.left), ...namesOf(condition.right)];
+  }
+}
+
+/** Whether it holds. By itself a value counts as false that is false, null, 0, an empty text or an empty list. */
+export function holds(condition: Condition, look: LookUp): boolean {
+  const value = valueOf(condition, look);
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
+
+function valueOf(condition: Condition, look: LookUp): Json {
+  switch (condition.is) {
+    case "value":
+      return condition.value;
+    case "name":
+      return look(condition.name) ?? null;
+    case "not":
+      return !holds(condition.of, look);
+    case "and":
+      return condition.all.every((each) => holds(each, look));
+    case "or":
+      return condition.all.some((each) => holds(each, look));
+    default:
+      return compares(condition.is, valueOf(condition.left, look), valueOf(condition.right, look));
+  }
+}
+
+/**
+ * Values of two types are never equal and in no order. Texts are in the order of their characters' codes, which is that of time for
+ * dates. A list contains what equals one of its items, a text what is part of it in any case and with any accents.
+ */
+function compares(how: Comparison, left: Json, right: Json): boolean {
+  switch (how) {
+    case "==":
+      return isEqual(left, right);
+    case "!=":
+      return !isEqual(left, right);
+    case "contains":
+      if (Array.isArray(left)) return left.some((item: Json) => isEqual(item, right));
+      return typeof left === "string" && typeof right === "string" && folded(left).includes(folded(right));
+    default:
+      return inOrder(how, left, right);
+  }
+}
+
+/** No two lists, and no two objects, are equal. */
+function isEqual(left: Json, right: Json): boolean {
+  return left === right && (left === null || typeof left !== "object");
+}
+
+function inOrder(how: "<" | "<=" | ">" | ">=", left: Json, right: Json): boolean {
+  const areNumbers = typeof left === "number" && typeof right === "number";
+  const areTexts = typeof left === "string" && typeof right === "string";
+  if (!areNumbers && !areTexts) return false;
+  switch (how) {
+    case "<":
+      return left < right;
+    case "<=":
+      return left <= right;
+    case ">":
+      return left > right;
+    case ">=":
+      return left >= right;
+  }
+}

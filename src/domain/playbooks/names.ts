@@ -1,0 +1,131 @@
+/** The templates and conditions of a playbook, and the names in them. */
+import type { Json } from "../../ports/agent-model.ts";
+import { namesOf } from "./condition.ts";
+import { parseCondition } from "./condition-parser.ts";
+import type { Path } from "./flow.ts";
+import { soundValue } from "./slots.ts";
+import { hasStrayBraces, namesIn } from "./template.ts";
+import type { PlaybookDefinition, PlaybookStep } from "./types.ts";
+
+/** A template or a condition, and the way to it. */
+interface PlacedText {
+  readonly path: Path;
+  readonly text: string;
+}
+
+/** Every template, of steps and of slots. */
+function templatesIn({ slots, steps }: PlaybookDefinition): PlacedText[] {
+  return [
+    ...slots.map(({ prompt }, place) => ({ path: ["slots", place, "prompt"], text: prompt })),
+    ...steps.flatMap((step, place) =>
+      templatesOf(step).map(({ path, text }) => ({ path: ["steps", place, ...path], text })),
+    ),
+  ];
+}
+
+function templatesOf(step: PlaybookStep): PlacedText[] {
+  switch (step.type) {
+    case "send":
+    case "instruct":
+      return [{ path: ["text"], text: step.text }];
+    case "handoff":
+      return [{ path: ["reason"], text: step.reason }];
+    case "set":
+      return textsIn(step.values, ["values"]);
+    case "run":
+      return textsIn(step.args, ["args"]);
+    default:
+      return [];
+  }
+}
+
+function textsIn(value: Json, path: Path): PlacedText[] {
+  if (typeof value === "string") return [{ path, text: value }];
+  if (value === null || typeof value !== "object") return [];
+  if (Array.isArray(value)) return value.flatMap((each: Json, place) => textsIn(each, [...path, place]));
+  return Object.entries(value).flatMap(([key, each]) => textsIn(each, [...path, key]));
+}
+
+function conditionsIn({ steps }: PlaybookDefinition): PlacedText[] {
+  return steps.flatMap((step, place) => {
+    const cases = step.type === "branch" ? step.cases : [];
+    return cases.map(({ when }, each) => ({ path: ["steps", place, "cases", each, "when"], text: when }));
+  });
+}
+
+function namesInCondition(text: string): string[] {
+  const condition = parseCondition(text);
+  return "problem" in condition ? [] : namesOf(condition);
+}
+
+/** Every name that a template or a condition looks up. */
+export function namesRead(definition: PlaybookDefinition): ReadonlySet<string> {
+  return new Set([
+    ...templatesIn(definition).flatMap(({ text }) => namesIn(text)),
+    ...conditionsIn(definition).flatMap(({ text }) => namesInCondition(text)),
+  ]);
+}
+
+/** Something that is wrong, and the way to it. */
+export interface Finding {
+  readonly path: Path;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Names that stand for nothing, conditions that can't be read, and values that their slot can't hold. */
+export function findingsInTexts(definition: PlaybookDefinition): Finding[] {
+  const isKnown = knownNames(definition);
+  const [templates, conditions] = [templatesIn(definition), conditionsIn(definition)];
+  const names = [
+    ...templates.flatMap(({ path, text }) => namesIn(text).map((name) => ({ path, name }))),
+    ...conditions.flatMap(({ path, text }) => namesInCondition(text).map((name) => ({ path, name }))),
+  ];
+  return [
+    ...names
+      .filter(({ name }) => !isKnown(name))
+      .map(({ path, name }) => ({ path, code: "unknown_name", message: `Nothing here is called "${name}".` })),
+    ...templates
+      .filter(({ text }) => hasStrayBraces(text))
+      .map(({ path }) => ({
+        path,
+        code: "invalid_template",
+        message: "Braces are for names alone: {{slot}}, {{step.field}}, {{contact.name}}.",
+      })),
+    ...conditions.flatMap(({ path, text }) => {
+      const condition = parseCondition(text);
+      if (!("problem" in condition)) return [];
+      const { at, message } = condition.problem;
+      return [{ path, code: "invalid_condition", message: `At character ${at + 1} it ${message}.` }];
+    }),
+    ...unfitValues(definition),
+  ];
+}
+
+/** A slot, what an action answered to a step that runs it, and the contact's name. */
+function knownNames({ slots, steps }: PlaybookDefinition): (name: string) => boolean {
+  const names = new Set(["contact.name", ...slots.map(({ name }) => name)]);
+  const runs = new Set(steps.filter(({ type }) => type === "run").map(({ id }) => id));
+  return (name) => names.has(name) || (name.includes(".") && runs.has(name.slice(0, name.indexOf("."))));
+}
+
+/** Whenever it is: what is a day is one at any time. */
+const someTime = { now: 0, contact: { phone: null, time_zone: null } };
+
+/** Values without a place in them that their slot can't hold. Null empties any slot. */
+function unfitValues({ slots, steps }: PlaybookDefinition): Finding[] {
+  return steps.flatMap((step, place) => {
+    if (step.type !== "set") return [];
+    return slots
+      .filter((slot) => {
+        const value = Object.hasOwn(step.values, slot.name) ? (step.values[slot.name] ?? null) : null;
+        if (value === null || textsIn(value, []).some(({ text }) => namesIn(text).length > 0)) return false;
+        return soundValue(slot, value, someTime) === undefined;
+      })
+      .map((slot) => ({
+        path: ["steps", place, "values", slot.name],
+        code: "invalid_value",
+        message: `The slot "${slot.name}" can't hold this.`,
+      }));
+  });
+}

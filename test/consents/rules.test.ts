@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  consentAfter,
+  type ConsentChange,
+  consentFor,
+  isNewConsent,
+  noConsent,
+} from "../../src/domain/consents/rules.ts";
+
+const senders = ["+15550000001", "+15550000002", "+15550000003"] as const;
+const change: fc.Arbitrary<ConsentChange> = fc.record({
+  status: fc.constantFrom("opted_in", "opted_out"),
+  sender: fc.constantFrom(...senders, ...senders, null),
+});
+
+it("of each sender counts what was said of it last, by itself or of all", () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+      let state = noConsent;
+      const last = new Map<string, string>();
+      for (const each of changes) {
+        const about = each.sender === null ? senders : [each.sender];
+        const isKnown = about.every((sender) => last.get(sender) === each.status);
+        // What is said of all is news of senders that nobody has named, too.
+        if (each.sender !== null || !isKnown) expect(isNewConsent(state, each)).toBe(!isKnown);
+        state = consentAfter(state, each);
+        for (const sender of about) last.set(sender, each.status);
+        expect(senders.map((sender) => consentFor(state, sender))).toEqual(
+          senders.map((sender) => last.get(sender) ?? "unknown"),
+        );
+      }
+    }),
+  );
+});
+
+it("what was said of many senders stays bounded, and errs on the side of silence", () => {
+  const many = Array.from({ length: 150 }, (_, i) => `+1555${String(i).padStart(7, "0")}`);
+  const all = (status: "opted_in" | "opted_out", from = noConsent) =>
+    many.reduce((state, sender) => consentAfter(state, { status, sender }), from);
+  expect(all("opted_out")).toEqual({ status: "opted_out", opted_out_of: [], opted_in_to: [] });
+  const out = consentAfter(noConsent, { status: "opted_out", sender: null });
+  expect(all("opted_in", out)).toEqual({ status: "opted_out", opted_out_of: [], opted_in_to: many.slice(50) });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { consentEvidence, consentEvidenceById, type ConsentEvidenceRow } from "../../src/domain/consents/rows.ts";
+import { mail } from "../../src/domain/webchat/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { Row } from "../../src/ports/storage.ts";
+import { over } from "../support/over.ts";
+import { world } from "../support/world.ts";
+
+/** Merges contacts into one, until it has so many addresses. */
+async function merged({ contacts }: MessagingEngine, survivor: string, others: readonly string[]): Promise<void> {
+  for (const other of others) await contacts.merge(survivor, other);
+}
+
+describe("a contact of many addresses", () => {
+  it("is let in as a visitor while it has room for one more, and not after its hundredth", async () => {
+    const one = world().engine(memory());
+    const phones = Array.from({ length: 101 }, (_, i) => `+1500555${String(i).padStart(4, "0")}`);
+    const made = await Promise.all(phones.map((phone) => one.contacts.create({ phone })));
+    const [survivor = "", ...others] = made.map(({ id }) => id);
+    const last = others.pop() ?? "";
+    await merged(one, survivor, others);
+    expect((await one.contacts.get(survivor)).identities).toHaveLength(100);
+    await expect(one.webchat.open({ contact_id: survivor })).rejects.toMatchObject({
+      code: "conflict",
+      message: "A contact can have at most 100 addresses.",
+    });
+    expect((await one.contacts.get(survivor)).identities).toHaveLength(100);
+    await expect(one.contacts.merge(survivor, last)).rejects.toMatchObject({ code: "conflict" });
+    // It gives up a number, and there is room.
+    await one.contacts.update(survivor, { phone: null });
+    expect((await one.webchat.open({ contact_id: survivor })).contact_id).toBe(survivor);
+    expect((await one.contacts.get(survivor)).identities).toHaveLength(100);
+  });
+
+  it("has each message at every browser that it sits at", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const one = engine(storage);
+    await one.start();
+    const sessions = await Promise.all(Array.from({ length: 30 }, () => one.webchat.open()));
+    const [survivor = "", ...others] = sessions.map(({ contact_id }) => contact_id);
+    await merged(one, survivor, others);
+    const { id } = await one.messages.send({ to: survivor, channel: "webchat", body: "Hello" });
+    await clock.settle();
+    const { identities } = await one.contacts.get(survivor);
+    const rows = await storage.reader.range({ index: mail.primary, prefix: [], order: "ascending", limit: 1_000 });
+    expect(rows.map(({ message_id }) => message_id)).toEqual(identities.map(() => id));
+    expect(new Set(rows.map(({ address }) => address))).toEqual(new Set(identities.map(({ address }) => address)));
+    expect(identities).toHaveLength(30);
+  });
+});
+
+describe("a consent that very much was said of", () => {
+  it("is answered with what was said last, and erased without a word of it", async () => {
+    const storage = memory();
+    let most = 0;
+    const heard = <R extends readonly Row[]>(rows: R): R => {
+      most = Math.max(most, rows.length);
+      return rows;
+    };
+    const reader = over(storage.reader, {
+      range: async (range) => heard(await storage.reader.range(range)),
+      get: async (lookups) => (await storage.reader.get(lookups)).map(heard),
+    });
+    const one = world().engine(over(storage, { reader }));
+    const { id } = await one.contacts.create({ phone: "+15005550101" });
+    await one.contacts.setConsent(id, "text", { status: "opted_out", detail: "the first" });
+    const evidence = async () => {
+      const all = { index: consentEvidenceById, prefix: [], order: "ascending", limit: 100_000 } as const;
+      return (await storage.reader.range(all)) as unknown as ConsentEvidenceRow[];
+    };
+    const [first] = await evidence();
+    if (first === undefined) throw new Error("nothing was said");
+    const rows = Array.from({ length: 10_100 }, (_, i) => {
+      const number = String(i).padStart(5, "0");
+      return { ...first, id: `ent_7${"0".repeat(20)}${number}`, detail: `word ${number}`, version: 1 };
+    });
+    await storage.begin().commit(rows.map((row) => ({ kind: "insert", collection: consentEvidence, row })));
+
+    most = 0;
+    const { data } = await one.contacts.consents(id);
+    expect(data.map((each) => each.evidence.map(({ detail }) => detail))).toEqual([
+      rows
+        .slice(-50)
+        .map(({ detail }) => detail)
+        .toReversed(),
+    ]);
+    expect(most).toBeLessThanOrEqual(50);
+    await one.contacts.erase(id);
+    const left = await evidence();
+    expect([left.length, left.filter(({ detail }) => detail !== null)]).toEqual([10_101, []]);
+  });
+});

@@ -1,0 +1,358 @@
+/** Which transport carries a message, and which one after it. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { nextAfter, wayOf } from "../../src/domain/routes/rules.ts";
+import type { Tried } from "../../src/domain/routes/types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { Route } from "../../src/ports/route.ts";
+import type { CarrierErrorCode, Receipt, SendAnswer } from "../../src/ports/transport.ts";
+import { accepted, busy, carrier, type Carrier, held, lost, providerId, type Script } from "../support/carrier.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { stopped, world } from "../support/world.ts";
+
+const to = "+15005550001";
+const no = (code: CarrierErrorCode, permanent = true): SendAnswer => ({
+  outcome: "rejected",
+  error: { code, message: "No." },
+  permanent,
+});
+
+describe("the way of a message", () => {
+  const facts = { channel: "sms", from: "+15005559999", to: "+4915112345678" } as const;
+  const all = (): boolean => true;
+  const over = (route: Omit<Route, "transports">, name: string): Route => ({ ...route, transports: [name] });
+
+  it("is the first route's that fits by sender, channel and beginning of the number", () => {
+    const routes = [
+      over({ from: ["+15005550000"] }, "other-sender"),
+      over({ channels: ["mms"] }, "other-channel"),
+      over({ to: ["+44", "+1"] }, "other-country"),
+      over({ to: ["+49"], channels: ["sms"], from: [facts.from] }, "it"),
+      over({}, "all"),
+    ];
+    expect(wayOf(routes, facts, "home", all).transports).toEqual(["it"]);
+    expect(wayOf(routes, { ...facts, to: "+3361234567" }, "home", all).transports).toEqual(["all"]);
+    expect(wayOf(routes.slice(0, 3), facts, "home", all).transports).toEqual(["home"]);
+  });
+
+  it("leaves out transports that don't carry it, and routes that have no other", () => {
+    const routes: Route[] = [{ transports: ["live", "more"] }, { transports: ["a", "live", "b"] }];
+    const carries = (name: string): boolean => name.length === 1;
+    expect(wayOf(routes, facts, "home", carries).transports).toEqual(["a", "b"]);
+    expect(wayOf(routes.slice(0, 1), facts, "home", carries).transports).toEqual(["home"]);
+  });
+
+  it("leads over each transport that is left once a round, in order, and never over one that is out", () => {
+    const way = ["a", "b", "c"] as const;
+    const tried = fc.array(fc.record<Tried>({ transport: fc.constantFrom(...way), isOut: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(tried, (before) => {
+        const out = new Set(before.filter(({ isOut }) => isOut).map(({ transport }) => transport));
+        const last = before.at(-1)?.transport ?? "";
+        const left = way.filter((each) => !out.has(each));
+        const next = nextAfter({ transports: way }, before);
+        if (next.next === "nowhere") {
+          expect(left).toEqual([]);
+        } else if (next.next === "over") {
+          expect(next.transport).toBe(left.find((each) => each > last));
+        } else {
+          expect(left.filter((each) => each > last)).toEqual([]);
+          const rounds = before.filter(({ transport }) => transport === left[0]).length;
+          expect(next).toEqual({ next: "again", transport: left[0], rounds, isSame: left[0] === last });
+        }
+      }),
+    );
+  });
+});
+
+/** The sandbox's sender, over `sandbox` and then `second`. */
+function pair(first: Script = {}, second: Script = {}): readonly [Carrier, Carrier] {
+  return [carrier(first), carrier({ name: "second", ...second })];
+}
+const routes = (fallBackAfter: Route["fallBackAfter"] = []): Route[] => [
+  { transports: ["sandbox", "second"], fallBackAfter },
+];
+
+async function history(engine: MessagingEngine, id: string): Promise<string[]> {
+  const { data } = await engine.messages.timeline(id);
+  return data.flatMap((entry) => {
+    if (entry.type === "attempt") return [`${entry.number} ${entry.transport} ${entry.outcome}`];
+    if (entry.type === "receipt") return [`${entry.status} ${entry.ignored_reason ?? "applied"}`];
+    return entry.type === "transition" ? [entry.to] : [];
+  });
+}
+
+describe("a message over two transports", () => {
+  const run = async (lines: readonly [Carrier, Carrier], ways: readonly Route[]) => {
+    const { clock, engine } = world();
+    const one = engine(memory(), { transports: [...lines], routes: ways });
+    await one.start();
+    return { clock, engine: one };
+  };
+
+  it("goes over the second at once when the first surely did not send it, and shows how", async () => {
+    const [first, second] = pair({ send: () => busy(60_000) });
+    const { clock, engine } = await run([first, second], routes());
+    const { id, transport } = await engine.messages.send({ to, body: "Hello" });
+    expect(transport).toBe("sandbox");
+    await clock.settle();
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "sent",
+      transport: "second",
+      provider_message_id: second.calls[0] && providerId(second.calls[0].attempt),
+    });
+    expect(await history(engine, id)).toEqual([
+      "queued",
+      "1 sandbox rejected",
+      "sending",
+      "queued",
+      "2 second accepted",
+      "sending",
+      "sent",
+    ]);
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+
+  it("is tried as often and as far apart over both as over one, and then fails", async () => {
+    const [first, second] = pair({ send: () => busy() }, { send: () => busy(7_000) });
+    const { clock, engine } = await run([first, second], routes());
+    const begun = clock.now();
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(1_000_000);
+    const plan = [0, 1_000, 6_000, 36_000, 156_000, 756_000];
+    for (const { calls } of [first, second]) expect(calls.map(({ at }) => at - begun)).toEqual(plan);
+    expect((await engine.messages.get(id)).status).toBe("failed");
+  });
+
+  it.each([
+    ["invalid_sender", ["sent", 1]],
+    ["unsupported_media", ["sent", 1]],
+    ["unknown", ["sent", 1]],
+    ["invalid_destination", ["failed", 0]],
+    ["landline", ["failed", 0]],
+    ["opted_out", ["failed", 0]],
+    ["filtered", ["failed", 0]],
+    ["content_rejected", ["failed", 0]],
+  ] as const)("goes on after a refusal for good where the reason is the carrier's own: %s", async (code, expected) => {
+    const [first, second] = pair({ send: () => no(code) });
+    const { clock, engine } = await run([first, second], routes());
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(10_000);
+    expect([(await engine.messages.get(id)).status, second.calls.length]).toEqual(expected);
+    expect(first.calls).toHaveLength(1);
+  });
+
+  it("comes back to the first that would have it later when the second refuses for good, when that one says", async () => {
+    const [first, second] = pair(
+      { send: (_, attempt) => (attempt.number < 4 ? busy(90_000) : accepted(attempt)) },
+      { send: () => no("invalid_sender") },
+    );
+    const { clock, engine } = await run([first, second], routes());
+    const begun = clock.now();
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(180_000);
+    expect(first.calls.map(({ at }) => at - begun)).toEqual([0, 1_000, 91_000]);
+    expect(second.calls).toHaveLength(1);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+  });
+
+  it("stays with the first while nobody knows whether that one sent it", async () => {
+    const [first, second] = pair({ send: () => lost });
+    const { clock, engine } = await run([first, second], routes());
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(600_000);
+    expect([(await engine.messages.get(id)).status, second.calls.length]).toEqual(["ambiguous", 0]);
+  });
+
+  it("goes on when a look-up finds that the first never had it", async () => {
+    let found: "unknown" | "not_sent" = "unknown";
+    const [first, second] = pair({ send: () => lost, lookup: () => ({ outcome: found }) });
+    const { clock, engine } = await run([first, second], routes());
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(20_000);
+    expect(second.calls).toEqual([]);
+    found = "not_sent";
+    await clock.advance(600_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+
+  it("goes on after a lost answer, once, where the host wants that; the first's evidence counts all the same", async () => {
+    const [first, second] = pair({ send: () => lost }, { send: () => lost });
+    const { clock, engine } = await run([first, second], routes(["ambiguous"]));
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(600_000);
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "ambiguous", transport: "second" });
+
+    const attempt_id = first.calls[0]?.attempt.attempt_id ?? "att_";
+    const tell = (status: Receipt["status"]): Promise<void> =>
+      first.sink().receipt({ attempt_id, provider_message_id: "p-1" }, { status, at: clock.now() });
+    await tell("undelivered");
+    expect(await engine.messages.get(id)).toMatchObject({ status: "ambiguous", provider_message_id: null });
+    await tell("delivered");
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "delivered",
+      transport: "sandbox",
+      provider_message_id: "p-1",
+    });
+  });
+
+  it("goes on after a lost answer also when the engine that had it is gone", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const hung = pair({ send: () => new Promise(() => {}) });
+    const dying = engine(storage, { transports: [...hung], routes: routes(["ambiguous"]) });
+    await dying.start();
+    const { id } = await dying.messages.send({ to, body: "Hello" });
+    await clock.settle();
+    await stopped(dying, clock);
+    const lines = pair();
+    const heir = engine(storage, { transports: [...lines], routes: routes(["ambiguous"]) });
+    await heir.start();
+    await clock.advance(120_000);
+    expect(await heir.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+    expect([lines[0].calls.length, lines[1].calls.length]).toEqual([0, 1]);
+  });
+
+  it("is not sent by the second when the first is heard of before that", async () => {
+    const late = held<SendAnswer>();
+    const [first, second] = pair({ send: () => late.promise }, { send: () => busy(10_000) });
+    const { clock, engine } = await run([first, second], routes(["ambiguous"]));
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(26_000);
+    expect(second.calls).toHaveLength(1);
+    const [call] = first.calls;
+    if (call === undefined) throw new Error("not called");
+    late.answer(accepted(call.attempt));
+    await clock.advance(600_000);
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+    const provider_message_id = providerId(call.attempt);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox", provider_message_id });
+  });
+
+  it("is the second's that sent it, though the first says later that it has it too", async () => {
+    const late = held<SendAnswer>();
+    const [first, second] = pair({ send: () => late.promise });
+    const { clock, engine } = await run([first, second], routes(["ambiguous"]));
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(26_000);
+    const [hung, sent] = [first, second].map(({ calls }) => calls[0]?.attempt);
+    if (hung === undefined || sent === undefined) throw new Error("not called");
+    late.answer(accepted(hung));
+    await clock.settle();
+    const provider_message_id = providerId(sent);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second", provider_message_id });
+    await first.sink().receipt({ provider_message_id: providerId(hung) }, { status: "delivered", at: clock.now() });
+    expect(await engine.messages.get(id)).toMatchObject({ status: "delivered", transport: "sandbox" });
+  });
+
+  it("goes on after a receipt that the carrier gave up only where the host wants that, and for the carrier's reasons", async () => {
+    for (const [wanted, code, expected] of [
+      [[], "carrier_unavailable", ["undelivered", 0]],
+      [["undelivered"], "unreachable", ["undelivered", 0]],
+      [["undelivered"], "opted_out", ["undelivered", 0]],
+      [["undelivered"], "invalid_sender", ["sent", 1]],
+    ] as const) {
+      const [first, second] = pair();
+      const { clock, engine } = await run([first, second], routes(wanted));
+      const { id } = await engine.messages.send({ to: "+15005550077", body: "Hello" });
+      await clock.settle();
+      const subject = { provider_message_id: providerId(first.calls[0]?.attempt ?? { attempt_id: "att_" }) };
+      await first.sink().receipt(subject, { status: "undelivered", at: clock.now(), error: { code, message: "" } });
+      await clock.settle();
+      expect([(await engine.messages.get(id)).status, second.calls.length], code).toEqual(expected);
+    }
+  });
+
+  it("that was given up by the first is the second's, unless it arrived by the first after all", async () => {
+    const [first, second] = pair();
+    const { clock, engine } = await run([first, second], routes(["undelivered"]));
+    const failures: string[] = [];
+    engine.on("message.failed", ({ data }) => void failures.push(data.status));
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.settle();
+    const tell = (line: Carrier, status: Receipt["status"]): Promise<void> => {
+      const subject = { provider_message_id: providerId(line.calls[0]?.attempt ?? { attempt_id: "att_" }) };
+      const error = { code: "carrier_unavailable", message: "" } as const;
+      return line.sink().receipt(subject, { status, at: clock.now(), ...(status === "undelivered" ? { error } : {}) });
+    };
+    await tell(first, "undelivered");
+    for (const status of ["sent", "undelivered"] as const) await tell(first, status);
+    await clock.settle();
+    for (const status of ["undelivered", "sent"] as const) await tell(first, status);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second", error: null });
+    expect(failures).toEqual([]);
+    const told = await history(engine, id);
+    const heeded = told.filter((each) => !each.endsWith("superseded"));
+    const before = ["queued", "1 sandbox accepted", "sending", "sent", "undelivered applied"];
+    expect(heeded).toEqual([...before, "queued", "2 second accepted", "sending", "sent"]);
+    expect(told.filter((each) => each.endsWith("superseded"))).toHaveLength(4);
+    await tell(first, "delivered");
+    expect(await engine.messages.get(id)).toMatchObject({ status: "delivered", transport: "sandbox" });
+    await tell(second, "undelivered");
+    expect((await engine.messages.get(id)).status).toBe("delivered");
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+
+  it("that a receipt gives up before the carrier's own answer comes goes on once", async () => {
+    const answer = held<SendAnswer>();
+    const [first, second] = pair({ send: () => answer.promise });
+    const { clock, engine } = await run([first, second], routes(["undelivered"]));
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.settle();
+    const [call] = first.calls;
+    if (call === undefined) throw new Error("not called");
+    const error = { code: "invalid_sender", message: "" } as const;
+    const receipt = { status: "undelivered", at: clock.now(), error } as const;
+    await first.sink().receipt({ attempt_id: call.attempt.attempt_id }, receipt);
+    answer.answer(accepted(call.attempt));
+    await clock.advance(600_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+});
+
+describe("the sandbox and live", () => {
+  it("keep to transports of their own, whatever routes say", async () => {
+    const { clock, engine } = world();
+    const [first, second] = pair({}, { modes: ["live"] });
+    const every: Route["fallBackAfter"] = ["ambiguous", "undelivered"];
+    const ways = [{ transports: ["second"] }, { transports: ["second", "sandbox"], fallBackAfter: every }];
+    for (const only of [ways, ways.toReversed(), [{ transports: ["sandbox"] }]]) {
+      const one = engine(memory(), { transports: [first, second], routes: only });
+      await one.start();
+      const live = one.account(undefined, { mode: "live" });
+      await live.senders.create({ address: "+15550000001", channels: ["sms"], transport: "second" });
+      const sent = await Promise.all([one, live].map(({ messages }) => messages.send({ to, body: "Hello" })));
+      await clock.settle();
+      expect(sent.map(({ transport }) => transport)).toEqual(["sandbox", "second"]);
+    }
+    expect(new Set(first.calls.map(({ message }) => message.mode))).toEqual(new Set(["sandbox"]));
+    expect(new Set(second.calls.map(({ message }) => message.mode))).toEqual(new Set(["live"]));
+    expect([first.calls.length, second.calls.length]).toEqual([3, 3]);
+  });
+
+  it("don't mix either where a name has become another's: nobody is called, and nobody asked", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const before = engine(storage, {
+      transports: [carrier({ send: () => lost, lookup: () => ({ outcome: "unknown" }) })],
+    });
+    await before.start();
+    const asked = await before.messages.send({ to, body: "Lost" });
+    await clock.settle();
+    await stopped(before, clock);
+    const live = carrier({ modes: ["live"], lookup: () => ({ outcome: "not_sent" }) });
+    const after = engine(storage, { transports: [live] });
+    const { id } = await engine(storage).messages.send({ to: "+15005550002", body: "Waits" });
+    await after.start();
+    await clock.advance(1_000_000);
+    expect([live.calls, live.lookups]).toEqual([[], []]);
+    expect((await after.messages.get(asked.id)).status).toBe("ambiguous");
+    expect((await after.messages.get(id)).error?.code).toBe("carrier_unavailable");
+  });
+});
