@@ -1,0 +1,60 @@
+import type { LanguageModel as Version7 } from "ai";
+import type { MockLanguageModelV4 } from "ai/test";
+import type { LanguageModel as Version5 } from "ai-v5";
+import type { MockLanguageModelV2 } from "ai-v5/test";
+import type { LanguageModel as Version6 } from "ai-v6";
+import type { MockLanguageModelV3 } from "ai-v6/test";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { describe, expectTypeOf, it } from "vitest";
+import { languageModel, type GenerateOptions, type GenerateResult, type LanguageModel } from "tidings/models";
+
+type OfVersion<Models, Version> = Extract<Models, { readonly specificationVersion: Version }>;
+type V2 = OfVersion<Version5, "v2">;
+type V3 = OfVersion<Version6, "v3">;
+type V4 = OfVersion<Version7, "v4">;
+type Asked<Model extends { doGenerate: (options: never) => unknown }> = Parameters<Model["doGenerate"]>[0];
+type Answered<Model extends { doGenerate: (options: never) => unknown }> = Awaited<ReturnType<Model["doGenerate"]>>;
+
+/** The compiler proves these (`npm run types`): a specification that moves away from ours shows there. */
+describe("the types of the AI SDK's language models", () => {
+  it("are all three found", () => {
+    expectTypeOf<V2>().not.toBeNever();
+    expectTypeOf<V3>().not.toBeNever();
+    expectTypeOf<V4>().not.toBeNever();
+    expectTypeOf<OfVersion<Version7, "v2" | "v3">>().not.toBeNever();
+  });
+
+  it("are models for agents, and so are their mocks", () => {
+    expectTypeOf<V2>().toExtend<LanguageModel>();
+    expectTypeOf<V3>().toExtend<LanguageModel>();
+    expectTypeOf<V4>().toExtend<LanguageModel>();
+    expectTypeOf<OfVersion<Version7, "v2" | "v3" | "v4">>().toExtend<LanguageModel>();
+    expectTypeOf<MockLanguageModelV2>().toExtend<LanguageModel>();
+    expectTypeOf<MockLanguageModelV3>().toExtend<LanguageModel>();
+    expectTypeOf<MockLanguageModelV4>().toExtend<LanguageModel>();
+  });
+
+  it("take what we ask, and answer what we read", () => {
+    expectTypeOf<GenerateOptions>().toExtend<Asked<V2>>();
+    expectTypeOf<GenerateOptions>().toExtend<Asked<V3>>();
+    expectTypeOf<GenerateOptions>().toExtend<Asked<V4>>();
+    expectTypeOf<Answered<V2>>().toExtend<GenerateResult>();
+    expectTypeOf<Answered<V3>>().toExtend<GenerateResult>();
+    expectTypeOf<Answered<V4>>().toExtend<GenerateResult>();
+  });
+
+  it("leave out models by name alone, and what is no language model", () => {
+    // @ts-expect-error a name is looked up by the SDK's gateway, which we don't have
+    expectTypeOf(languageModel).toBeCallableWith("openai/gpt-5");
+    // @ts-expect-error specification v1 had other parts
+    expectTypeOf<{ specificationVersion: "v1" }>().toExtend<LanguageModel>();
+    const provider = createOpenAICompatible({ name: "local", baseURL: "http://localhost/v1" });
+    expectTypeOf(languageModel).toBeCallableWith(provider("any"));
+    expectTypeOf(languageModel).toBeCallableWith(provider("any"), {
+      temperature: 0,
+      providerOptions: { local: { a: 1 } },
+    });
+    // @ts-expect-error vectors answer nobody
+    expectTypeOf(languageModel).toBeCallableWith(provider.embeddingModel("any"));
+  });
+});
