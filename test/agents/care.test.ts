@@ -1,0 +1,362 @@
+/** Approvals, triggers, limits, and what models are shown: what an agent takes care of in a turn. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { type Action, action } from "../../src/ports/action.ts";
+import type { AgentModel, ModelTurn } from "../../src/ports/agent-model.ts";
+import { outcome } from "../contacts/people.ts";
+import { storages } from "../support/storages.ts";
+import { stopped } from "../support/world.ts";
+import { type Agency, agency, echo, visitor } from "./world.ts";
+
+const day = 86_400_000;
+
+/** Pays out where somebody approves it. */
+function payOut(paid: string[]): Action {
+  return action({
+    name: "pay_out",
+    description: "Pays out.",
+    input: z.strictObject({ amount: z.number() }),
+    risk: "approval",
+    idempotent: false,
+    execute: ({ amount }, { idempotency_key }) => {
+      paid.push(idempotency_key);
+      return { paid: amount };
+    },
+  });
+}
+
+/** Asks for what was ordered, and says what became of it. */
+const payer: AgentModel["respond"] = ({ calls: [call] }) =>
+  call === undefined
+    ? { calls: [{ action: "pay_out", input: { amount: 5 } }] }
+    : { text: call.outcome.status === "failed" ? `failed: ${call.outcome.error}` : call.outcome.status };
+
+const refund = {
+  name: "Refund",
+  trigger: { keywords: ["refund"] },
+  steps: [
+    { id: "wait", type: "send", text: "Let me see." },
+    { id: "pay", type: "run", action: "pay_out", args: { amount: 7 }, on_error: "no" },
+    { id: "yes", type: "send", text: "You got {{pay.paid}} back.", next: "end" },
+    { id: "no", type: "send", text: "Sorry, no.", next: "end" },
+    { id: "end", type: "resolve" },
+  ],
+} as const;
+
+async function awaiting({ runs }: Agency): Promise<string> {
+  const run = (await runs()).findLast(({ status }) => status === "awaiting_approval");
+  return run?.id ?? "run_none";
+}
+
+describe.each(storages)("an approval on $name", ({ open }) => {
+  test("outlives the process that asked for it", async () => {
+    const ground = open();
+    const paid: string[] = [];
+    const made = await agency(ground.connect(), { actions: [payOut(paid)], model: payer });
+    expect(await made.ask("Pay me")).toEqual(["awaiting_approval"]);
+    const id = await awaiting(made);
+    expect(paid).toEqual([]);
+    await stopped(made.engine, made.world.clock);
+    const engine = made.world.engine(ground.connect(), {
+      transports: [made.line],
+      agents: { model: payer, actions: [payOut(paid)] },
+    });
+    await engine.start();
+    await engine.agents.approve(made.agent.id, id, { decision: "approve", author_id: "eve" });
+    await made.pass();
+    expect(paid).toEqual([`${id}.1`]);
+    expect(made.line.calls.map(({ message: { body } }) => body)).toEqual(["awaiting_approval", "done"]);
+    expect(await engine.agents.run(made.agent.id, id)).toMatchObject({ status: "completed" });
+    expect(await outcome(engine.agents.approve(made.agent.id, id, { decision: "approve" }))).toBe("conflict");
+  });
+});
+
+describe("an approval", () => {
+  test.each([
+    ["denied", (made: Agency, id: string) => made.engine.agents.approve(made.agent.id, id, { decision: "deny" })],
+    ["left alone for a day", (made: Agency) => made.pass(day)],
+  ])("that is %s is no approval", async (_, decide) => {
+    const paid: string[] = [];
+    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
+    await made.ask("Pay me");
+    const id = await awaiting(made);
+    await decide(made, id);
+    await made.pass();
+    expect(paid).toEqual([]);
+    expect(await made.replies()).toEqual(["awaiting_approval", "failed: denied"]);
+    expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "completed" });
+    expect(await outcome(made.engine.agents.approve(made.agent.id, id, { decision: "approve" }))).toBe("conflict");
+  });
+
+  test.each([
+    ["approve", "You got 7 back.", 1],
+    ["deny", "Sorry, no.", 0],
+  ] as const)("that a playbook waits for goes on with it: %s", async (decision, told, times) => {
+    const paid: string[] = [];
+    const made = await agency(memory(), {
+      actions: [payOut(paid)],
+      playbooks: [{ ...refund, trigger: { keywords: ["refund"] }, steps: [...refund.steps] }],
+    });
+    expect(await made.ask("I want a refund")).toEqual(["Let me see."]);
+    // Talk goes on meanwhile, and is taken for no answer.
+    expect(await made.ask("And how are you?")).toEqual(["You said: And how are you?"]);
+    await made.engine.agents.approve(made.agent.id, await awaiting(made), { decision });
+    await made.pass();
+    expect((await made.replies()).at(-1)).toBe(told);
+    expect(paid).toHaveLength(times);
+    expect(await made.conversation()).toMatchObject({ status: "closed" });
+  });
+
+  test("comes too late where a person has taken over", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
+    await made.ask("Pay me");
+    const id = await awaiting(made);
+    const { approve } = made.engine.agents;
+    await made.engine.conversations.reply((await made.conversation()).id, { body: "This is Eve." });
+    // Nothing would be done, so nobody is told that it will be; but it can be denied.
+    expect(await outcome(approve(made.agent.id, id, { decision: "approve" }))).toBe("conflict");
+    await approve(made.agent.id, id, { decision: "deny" });
+    await made.pass();
+    expect(paid).toEqual([]);
+    expect(await made.replies()).toEqual(["awaiting_approval"]);
+    expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "canceled" });
+  });
+});
+
+describe("a trigger", () => {
+  const greeting = {
+    name: "Greeting",
+    slots: [{ name: "who", type: "text" as const, required: true, prompt: "Who is it?" }],
+    steps: [
+      { id: "ask", type: "ask" as const, slot: "who" },
+      { id: "say", type: "send" as const, text: "Hello {{who}}." },
+    ],
+  };
+  const ping = (deeds: string[]): Action =>
+    action({
+      name: "ping",
+      description: "Pings.",
+      input: z.unknown(),
+      risk: "write",
+      idempotent: true,
+      execute: (_, { idempotency_key }) => void deeds.push(idempotency_key),
+    });
+
+  test("has a contact written to that has written nothing, once under its key", async () => {
+    const { engine, agent, pass, replies, say } = await agency(memory(), { playbooks: [greeting] });
+    const contact = await engine.contacts.create({ phone: visitor });
+    const order = { contact_id: contact.id, playbook_id: agent.playbook_ids[0] ?? "", input: { who: "Ann" } };
+    const [run, again] = [
+      await engine.agents.trigger(agent.id, order, { idempotencyKey: "once" }),
+      await engine.agents.trigger(agent.id, order, { idempotencyKey: "once" }),
+    ];
+    expect(again.id).toBe(run.id);
+    await pass();
+    expect(await replies()).toEqual(["Hello Ann."]);
+    expect(await engine.agents.run(agent.id, run.id)).toMatchObject({ status: "completed", trigger: { type: "api" } });
+    await say("Thanks");
+    await pass();
+    expect(await replies()).toEqual(["Hello Ann.", "You said: Thanks"]);
+  });
+
+  test("of an action says nothing, and leaves a playbook where it stands", async () => {
+    const deeds: string[] = [];
+    const made = await agency(memory(), {
+      actions: [ping(deeds)],
+      playbooks: [{ ...greeting, trigger: { keywords: ["hello"] } }],
+    });
+    expect(await made.ask("hello")).toEqual(["Who is it?"]);
+    const run = await made.engine.agents.trigger(made.agent.id, {
+      conversation_id: (await made.conversation()).id,
+      action: "ping",
+      input: {},
+    });
+    await made.pass();
+    expect(deeds).toEqual([`${run.id}.1`]);
+    expect(await made.ask("Ann")).toEqual(["Hello Ann."]);
+  });
+});
+
+describe("limits", () => {
+  test("of replies a minute hold, and what waited is answered in one", async () => {
+    const { say, pass, replies } = await agency(memory(), {
+      agent: { reply: { debounce_ms: 0 }, limits: { max_replies_per_minute: 3 } },
+    });
+    for (let n = 0; n < 10; n++) {
+      await say(`This is ${n}`);
+      await pass(2_000);
+    }
+    expect(await replies()).toHaveLength(3);
+    await pass(60_000);
+    expect((await replies()).slice(3)).toEqual(["You said: This is 9"]);
+  });
+
+  test("of text messages hold, on whatever channel the contact wrote", async () => {
+    const { engine, pass, thread } = await agency(memory(), {
+      model: () => ({ text: "ñandú ŝ ".repeat(180) }),
+      agent: { reply: { max_chars: 1_500 } },
+    });
+    await engine.sandbox.inbound({ from: visitor, body: "Look", media: [{ url: "https://example.com/a.png" }] });
+    await pass();
+    const reply = (await thread()).at(-1);
+    expect(reply?.channel).toBe("sms");
+    expect(reply?.segments?.count).toBeLessThanOrEqual(6);
+  });
+
+  test("of time hold for a schema that never says yes", async () => {
+    const stuck: Action = {
+      name: "stuck",
+      description: "Is never checked.",
+      input: { "~standard": { version: 1, vendor: "test", validate: () => new Promise(() => {}) } },
+      risk: "write",
+      idempotent: false,
+      execute: () => null,
+    };
+    const { ask, runs } = await agency(memory(), {
+      actions: [stuck],
+      model: () => ({ calls: [{ action: "stuck", input: {} }] }),
+      agent: { fallback_text: "Later.", limits: { timeout_ms: 3_000 } },
+    });
+    expect(await ask("Do it")).toEqual(["Later."]);
+    expect(await runs()).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("of time hold for what would be called after it: it is not called", async () => {
+    const called: string[] = [];
+    const slow = (name: string): Action =>
+      action({
+        name,
+        description: name,
+        input: z.unknown(),
+        risk: "write",
+        idempotent: false,
+        timeout_ms: 60_000,
+        execute: () => {
+          called.push(name);
+          return new Promise(() => {});
+        },
+      });
+    const { ask } = await agency(memory(), {
+      actions: [slow("one"), slow("two")],
+      model: () => ({
+        calls: [
+          { action: "one", input: {} },
+          { action: "two", input: {} },
+        ],
+      }),
+      agent: { fallback_text: "Later.", limits: { timeout_ms: 3_000 } },
+    });
+    expect(await ask("Do it")).toEqual(["Later."]);
+    expect(called).toEqual(["one"]);
+  });
+
+  test("of what may be said hold: canned_strict says what the host wrote, and nothing else", async () => {
+    const hours = "We are open from nine to five.";
+    const { ask } = await agency(memory(), {
+      model: ({ messages }) => ({
+        text: messages.at(-1)?.text.includes("open") === true ? hours : "Whenever you like!",
+      }),
+      agent: {
+        reply: { mode: "canned_strict" },
+        knowledge: [{ title: "Hours", text: hours }],
+        fallback_text: "Later.",
+      },
+    });
+    expect(await ask("When are you open?")).toEqual([hours]);
+    expect(await ask("May I come at night?")).toEqual(["Later."]);
+  });
+});
+
+test("nothing that is to be redacted comes to a model", async () => {
+  const seen: ModelTurn[] = [];
+  const pin = "1234-5678";
+  const block = action({
+    name: "block",
+    description: "Blocks a card.",
+    input: z.unknown(),
+    risk: "write",
+    idempotent: true,
+    execute: () => ({ blocked: [pin] }),
+  });
+  const { engine, ask, say, pass } = await agency(memory(), {
+    actions: [block],
+    redact: (text) => text.replaceAll(pin, "[card]"),
+    model: (turn) => {
+      seen.push(turn);
+      return turn.task.type === "instruct" ? { text: "Done." } : echo(turn);
+    },
+    playbooks: [
+      {
+        name: "Card",
+        trigger: { keywords: ["card"] },
+        slots: [
+          { name: "number", type: "text", required: true, prompt: "Which one?" },
+          { name: "when", type: "date", required: true, prompt: "Since when do you have {{number}}?" },
+        ],
+        steps: [
+          { id: "ask", type: "ask", slot: "number" },
+          { id: "run", type: "run", action: "block", args: { number: "{{number}}" } },
+          { id: "do", type: "instruct", text: "Say that {{number}} is blocked" },
+          { id: "date", type: "ask", slot: "when" },
+        ],
+      },
+    ],
+  });
+  const { contact_id } = await say(`I am ${pin}`);
+  await engine.contacts.update(contact_id, { name: `Ann ${pin}` });
+  await engine.contacts.addObservation(contact_id, { content: `has ${pin}`, kind: "card" });
+  await pass();
+  await ask("My card");
+  await ask(pin);
+  await ask("well you know");
+  expect(seen.map(({ task }) => task.type)).toEqual(["answer", "instruct", "extract", "answer"]);
+  expect(JSON.stringify(seen)).not.toContain(pin);
+  expect(JSON.stringify(seen)).toContain("[card]");
+});
+
+test("a mood is waited for, two seconds at most", async () => {
+  const scores: Record<string, Promise<number>> = {
+    quick: Promise.resolve(-0.9),
+    never: new Promise(() => {}),
+  };
+  const { ask, say, pass, replies, conversation } = await agency(memory(), {
+    agent: { reply: { debounce_ms: 100 }, handoff: { rules: [{ on: "sentiment_below", value: -1 }] } },
+    options: { sentiment: { score: (text) => scores[text] ?? null } },
+  });
+  await say("never");
+  await pass(1_900);
+  expect(await replies()).toEqual([]);
+  await pass(200);
+  expect(await replies()).toEqual(["You said: never"]);
+  expect(await ask("quick")).toEqual(["Thank you. A colleague will get back to you."]);
+  expect(await conversation()).toMatchObject({ handler: "queue" });
+});
+
+test("a conversation keeps the versions that it began with, until it is closed", async () => {
+  const { engine, agent, ask, conversation } = await agency(memory(), {
+    agent: { reply: { signature: "Ada" } },
+    playbooks: [
+      {
+        name: "Greeting",
+        trigger: { keywords: ["hello"] },
+        slots: [{ name: "who", type: "text", required: true, prompt: "Who is it?" }],
+        steps: [
+          { id: "ask", type: "ask", slot: "who" },
+          { id: "say", type: "send", text: "Hello {{who}}." },
+        ],
+      },
+    ],
+  });
+  expect(await ask("hello")).toEqual(["Who is it?\nAda"]);
+  await engine.agents.update(agent.id, { reply: { signature: "Bea" } });
+  await engine.playbooks.update(agent.playbook_ids[0] ?? "", {
+    steps: [{ id: "say", type: "send", text: "Not at home." }],
+  });
+  expect(await ask("Ann")).toEqual(["Hello Ann.\nAda"]);
+  // What begins anew is of today.
+  expect(await ask("hello")).toEqual(["Not at home.\nAda"]);
+  await engine.conversations.update((await conversation()).id, { status: "closed" });
+  expect(await ask("hello")).toEqual(["Not at home.\nBea"]);
+});

@@ -1,0 +1,112 @@
+/** What can think for an agent: rules, the AI SDK's mocks, and its provider for servers that speak OpenAI's protocol. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { onTestFinished } from "vitest";
+import { type GenerateOptions, languageModel, rules } from "tidings/models";
+import type { AgentModel } from "../../src/ports/agent-model.ts";
+import { specifications } from "../models/mocks.ts";
+import { type Shown, think, type Tool } from "./conversations-mind.ts";
+
+export interface Thinker {
+  readonly name: string;
+  readonly isLanguageModel: boolean;
+  /** `took` is told of each tool that it takes. To be called within a test: a server is closed when that has finished. */
+  readonly make: (took: (tool: string) => void) => AgentModel | Promise<AgentModel>;
+}
+
+export const thinkers: readonly Thinker[] = [
+  { name: "rules()", isLanguageModel: false, make: () => rules() },
+  ...specifications.map(([version, make]): Thinker => ({
+    name: `a mock of specification ${version}`,
+    isLanguageModel: true,
+    make(took) {
+      const doGenerate = (options: GenerateOptions) => {
+        const reply = think(shownBy(options));
+        for (const { name } of reply.calls ?? []) took(name);
+        return make(reply).model.doGenerate(options);
+      };
+      return languageModel(Object.assign(make().model, { doGenerate }));
+    },
+  })),
+  { name: "a server that speaks OpenAI's protocol", isLanguageModel: true, make: served },
+];
+
+function shownBy({ prompt, tools = [] }: GenerateOptions): Shown {
+  const thread = prompt.flatMap(({ role, content }) =>
+    (role === "user" || role === "assistant") && typeof content !== "string"
+      ? content.flatMap((part) => (part.type === "text" ? [{ from: role, text: part.text }] : []))
+      : [],
+  );
+  const results = prompt.flatMap((message) =>
+    message.role === "tool"
+      ? message.content.map(({ output }) => (output.type === "json" ? JSON.stringify(output.value) : output.value))
+      : [],
+  );
+  return {
+    system: prompt.flatMap(({ role, content }) => (role === "system" ? [content] : [])).join("\n"),
+    thread,
+    tools: tools.map(({ name, description, inputSchema }) => ({ name, description, input: inputSchema })),
+    results,
+  };
+}
+
+interface ChatRequest {
+  readonly model: string;
+  readonly messages: readonly {
+    readonly role: "system" | "user" | "assistant" | "tool";
+    readonly content: string | null;
+  }[];
+  readonly tools?: readonly {
+    readonly function: { readonly name: string; readonly description: string; readonly parameters: Tool["input"] };
+  }[];
+}
+
+/** The same mind behind a real server on loopback. */
+async function served(took: (tool: string) => void): Promise<AgentModel> {
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      const asked = body as ChatRequest;
+      const { text = null, calls = [] } = think(askedIn(asked));
+      for (const { name } of calls) took(name);
+      const tool_calls = calls.map(({ name, input }, index) => ({
+        id: `call_${index}`,
+        type: "function",
+        function: { name, arguments: JSON.stringify(input) },
+      }));
+      const message = { role: "assistant", content: text, ...(calls.length > 0 ? { tool_calls } : {}) };
+      const finish_reason = calls.length > 0 ? "tool_calls" : "stop";
+      const usage = { prompt_tokens: 210, completion_tokens: 12, total_tokens: 222 };
+      const choices = [{ index: 0, message, finish_reason }];
+      response.setHeader("content-type", "application/json");
+      response.end(
+        JSON.stringify({ id: "1", object: "chat.completion", created: 0, model: asked.model, choices, usage }),
+      );
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const provider = createOpenAICompatible({ name: "local", baseURL: `http://127.0.0.1:${port}/v1`, apiKey: "none" });
+  return languageModel(provider("small"));
+}
+
+function askedIn({ messages, tools = [] }: ChatRequest): Shown {
+  const of = (role: string) => messages.flatMap((each) => (each.role === role ? [each.content ?? ""] : []));
+  return {
+    system: of("system").join("\n"),
+    thread: messages.flatMap(({ role, content }) =>
+      (role === "user" || role === "assistant") && content !== null && content !== ""
+        ? [{ from: role, text: content }]
+        : [],
+    ),
+    tools: tools.map(({ function: { name, description, parameters } }) => ({ name, description, input: parameters })),
+    results: of("tool"),
+  };
+}

@@ -1,0 +1,176 @@
+/** The same conversations, whatever thinks for the agent. */
+import { describe, expect, test } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import type { Event } from "../../src/domain/events/types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { AgentModel } from "../../src/ports/agent-model.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { call, jsonOf } from "../http/call.ts";
+import { storages } from "../support/storages.ts";
+import { type LogLine, world } from "../support/world.ts";
+import {
+  assistantConversations,
+  beyondHelp,
+  clerk,
+  clerkConversations,
+  type Conversation,
+  hostActions,
+  shopConversations,
+  shopkeeper,
+  shopPlaybooks,
+} from "./conversations.ts";
+import { type Thinker, thinkers } from "./conversations-models.ts";
+
+interface Shop {
+  readonly engine: MessagingEngine;
+  /** Those that a language model has taken. */
+  readonly tools: Set<string>;
+  readonly called: { readonly action: string; readonly input: object; readonly contact: string }[];
+  readonly handedOff: Event<"conversation.handoff">["data"][];
+  readonly log: readonly LogLine[];
+  /** Time passes, and stands while anybody thinks: what a socket brings takes as long as it takes. */
+  pass(): Promise<void>;
+}
+
+async function shop(storage: StoragePort, { make }: Thinker): Promise<Shop> {
+  const { clock, log, engine: engineOf } = world();
+  const tools = new Set<string>();
+  const called: Shop["called"] = [];
+  const handedOff: Shop["handedOff"] = [];
+  const model = await make((tool) => tools.add(tool));
+  const thoughts = new Set<unknown>();
+  const respond: AgentModel["respond"] = async (turn, context) => {
+    const thought = Promise.resolve(model.respond(turn, context));
+    thoughts.add(thought);
+    return thought.finally(() => thoughts.delete(thought));
+  };
+  const actions = hostActions((action, input, { id }) => void called.push({ action, input, contact: id }));
+  const engine = engineOf(storage, { transports: [sandbox()], agents: { model: { respond }, actions } });
+  await engine.start();
+  engine.on("conversation.handoff", ({ data }) => void handedOff.push(data));
+  return {
+    engine,
+    tools,
+    called,
+    handedOff,
+    log,
+    async pass() {
+      let isOver = false;
+      void clock.sleep(10_000).then(() => (isOver = true));
+      await clock.advanceUntil(async () => {
+        while (thoughts.size > 0) {
+          await Promise.allSettled(thoughts);
+          await clock.settle();
+        }
+        return isOver;
+      });
+    },
+  };
+}
+
+interface Person {
+  readonly contact_id: string;
+  says(body: string): Promise<unknown>;
+}
+
+async function person({ engine }: Shop, channel: Conversation["channel"], phone: string): Promise<Person> {
+  if (channel === undefined) {
+    const { id } = await engine.contacts.create({ phone });
+    return { contact_id: id, says: (body) => engine.sandbox.inbound({ from: phone, body }) };
+  }
+  const { id, token, contact_id } = await engine.webchat.open();
+  const path = `/v1/webchat/sessions/${id}/messages`;
+  let count = 0;
+  return {
+    contact_id,
+    async says(body) {
+      const asked = { method: "POST", path, key: token ?? "", body: { body, client_id: `c${++count}` } };
+      const answer = await call(engine.api, asked);
+      expect(answer.status, JSON.stringify(jsonOf(answer))).toBe(201);
+    },
+  };
+}
+
+/** Holds a conversation, and expects of it all that is to come of it. */
+async function hold(there: Shop, { isLanguageModel }: Thinker, given: Conversation, phone = "+15005550001") {
+  const { engine, tools, called, handedOff, log, pass } = there;
+  tools.clear();
+  const { contact_id, says } = await person(there, given.channel, phone);
+  const thread = async () => (await engine.contacts.messages(contact_id, { limit: 100 })).data.toReversed();
+  const replies = async () => (await thread()).filter(({ author }) => author.type === "agent").map(({ body }) => body);
+  const { data: agents } = await engine.agents.list();
+  const agent = agents[0]?.id ?? "";
+  let heard = 0;
+  for (const line of given.lines) {
+    if ("says" in line) await says(line.says);
+    else {
+      const { data: waiting } = await engine.agents.runs(agent, { status: "awaiting_approval" });
+      await engine.agents.approve(agent, waiting[0]?.id ?? "", { decision: line.decides, author_id: "anna" });
+    }
+    await pass();
+    const news = (await replies()).slice(heard);
+    heard += news.length;
+    const parts = line.hears === null ? [] : [line.hears].flat();
+    expect(news, JSON.stringify(line)).toHaveLength(line.hears === null ? 0 : 1);
+    for (const part of parts) expect(news[0], JSON.stringify(line)).toContain(part);
+  }
+
+  const { data: conversations } = await engine.contacts.conversations(contact_id);
+  const end = given.handedOff;
+  expect(conversations).toMatchObject([
+    { medium: given.channel ?? "text", handler: end === undefined ? "ai" : "queue" },
+  ]);
+  const calls = called.filter(({ contact }) => contact === contact_id);
+  expect(calls).toEqual((given.calls ?? []).map((each) => ({ ...each, contact: contact_id })));
+  const told = handedOff.filter(({ conversation_id }) => conversation_id === conversations[0]?.id);
+  expect(told).toMatchObject(end === undefined ? [] : [{ rule: end.rule, reason: expect.stringMatching(end.reason) }]);
+
+  expect(tools).toEqual(new Set(isLanguageModel ? given.takes : []));
+  expect(log.filter((line) => line.message === "a model failed")).toEqual([]);
+  const said = await thread();
+  const notices = isLanguageModel ? (given.notices ?? []) : [];
+  expect((await engine.contacts.observations(contact_id)).data).toMatchObject(
+    notices.map(({ content, kind, evidence }) => ({
+      content,
+      kind,
+      source: "model",
+      evidence_message_ids: [said.find(({ body }) => body === evidence)?.id],
+    })),
+  );
+}
+
+describe.each(thinkers)("somebody who writes to an agent that $name thinks for", (thinker) => {
+  test.each(shopConversations)("$title", async (conversation) => {
+    const there = await shop(memory(), thinker);
+    const { engine } = there;
+    const playbooks = await Promise.all(shopPlaybooks.map((playbook) => engine.playbooks.create(playbook)));
+    await engine.agents.create({ ...shopkeeper, playbook_ids: playbooks.map(({ id }) => id) });
+    await hold(there, thinker, conversation);
+  });
+});
+
+describe.each(thinkers.filter(({ isLanguageModel }) => isLanguageModel))(
+  "somebody whom $name serves by itself",
+  (thinker) => {
+    test.each(clerkConversations)("$title", async (conversation) => {
+      const there = await shop(memory(), thinker);
+      await there.engine.agents.create(clerk);
+      await hold(there, thinker, conversation);
+    });
+  },
+);
+
+const grounds = storages.filter(({ name }) => name !== "PostgreSQL");
+const ends = [thinkers.slice(0, 1), thinkers.slice(-1)].flat();
+
+describe.each(grounds)("the assistant of a sandbox that was seeded on $name", ({ open }) => {
+  test.each(ends)("answers everybody when $name thinks for it", async (thinker) => {
+    const there = await shop(open().connect(), thinker);
+    await there.engine.sandbox.seed();
+    const given = thinker.isLanguageModel ? [...assistantConversations, beyondHelp] : assistantConversations;
+    for (const [index, conversation] of given.entries()) {
+      await hold(there, thinker, conversation, `+1500555${1_000 + index}`);
+    }
+  });
+});

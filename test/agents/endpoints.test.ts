@@ -1,0 +1,274 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { agentVersions } from "../../src/domain/agents/rows.ts";
+import type { Agent, CreateAgent, UpdateAgent } from "../../src/domain/agents/types.ts";
+import { playbookVersions } from "../../src/domain/playbooks/rows.ts";
+import type { CreatePlaybook } from "../../src/domain/playbooks/types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { outcome } from "../contacts/people.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const least = { name: "Ada", channels: ["sms"] } as const satisfies CreateAgent;
+/** Without it no agent can be enabled. */
+const thinking = { agents: { model: () => ({}) } };
+const greeting = { name: "Greet", steps: [{ id: "greet", type: "send", text: "Hello!" }] } satisfies CreatePlaybook;
+
+// oxlint-disable-next-line unicorn/no-thenable -- a guideline's own field, and a string
+const guideline = (what: string) => ({ when: "rude", then: what, priority: 3 });
+
+/** What an agent is that was given the least. */
+const usual = {
+  ...least,
+  enabled: true,
+  senders: null,
+  persona: { role: "assistant" },
+  instructions: "",
+  guidelines: [],
+  playbook_ids: [],
+  knowledge: [],
+  actions: [],
+  reply: { mode: "generated", max_chars: 480, debounce_ms: 1_500 },
+  handoff: {
+    rules: [{ on: "customer_request" }],
+    message: "Thank you. A colleague will get back to you.",
+    on_no_humans: "leave_message",
+    resume_after_human: true,
+  },
+  limits: {
+    max_ai_turns: 20,
+    max_steps_per_turn: 20,
+    max_tokens_per_conversation: 100_000,
+    timeout_ms: 20_000,
+    max_replies_per_minute: 10,
+  },
+  fallback_text: "Thank you for your message. We will get back to you as soon as we can.",
+};
+
+type Change = Omit<UpdateAgent, "id">;
+type Definition = Omit<Agent, "id" | "version" | "created_at" | "updated_at">;
+
+const changes: fc.Arbitrary<Change> = fc.record(
+  {
+    name: fc.constantFrom("Ada", "Bo"),
+    enabled: fc.boolean(),
+    senders: fc.constantFrom(null, ["+15005559999"]),
+    persona: fc.record(
+      { role: fc.constantFrom("assistant", "clerk"), tone: fc.constantFrom(null, "dry") },
+      { requiredKeys: [] },
+    ),
+    guidelines: fc.constantFrom([], [guideline("stay calm")]),
+    reply: fc.record(
+      { max_chars: fc.constantFrom(160, 480), signature: fc.constantFrom(null, "Ada") },
+      { requiredKeys: [] },
+    ),
+    handoff: fc.record(
+      { queue_timeout_seconds: fc.constantFrom(null, 60), rules: fc.constantFrom([], [{ on: "max_turns", value: 3 }]) },
+      { requiredKeys: [] },
+    ),
+    limits: fc.record({ timeout_ms: fc.constantFrom(1_000, 20_000) }, { requiredKeys: [] }),
+  },
+  { requiredKeys: [] },
+);
+
+/** What is absent stays, null takes away: of the whole, and of each of its parts. */
+function merged(before: Definition, changes: Change): Definition {
+  const over = (part: object, given: object): object =>
+    Object.fromEntries(Object.entries({ ...part, ...given }).filter(([, value]) => value !== null));
+  const entries = Object.entries(changes).map(([name, given]: [string, unknown]) => {
+    const part: unknown = Reflect.get(before, name);
+    const isPart = typeof part === "object" && part !== null && !Array.isArray(part);
+    return [name, isPart && typeof given === "object" && given !== null ? over(part, given) : given];
+  });
+  return { ...before, ...(Object.fromEntries(entries) as Partial<Definition>) };
+}
+
+const change = fc.oneof(changes, fc.record({ enabled: fc.boolean() }));
+
+describe.each(storages)("agents on $name", ({ name, open }) => {
+  it("are what was said of them last, in versions that count what changed but whether they are enabled", async () => {
+    const port = open().connect();
+    const { agents } = world().engine(port, thinking);
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 6 }), async (changes) => {
+        const { id, created_at } = await agents.create(least);
+        let expected: Definition = usual as Definition;
+        const versions = [expected];
+        for (const each of changes) {
+          expected = merged(expected, each);
+          const { enabled, ...definition } = expected;
+          const last = versions.at(-1);
+          const isNew = JSON.stringify({ ...last, enabled }) !== JSON.stringify({ ...last, ...definition, enabled });
+          if (isNew) versions.push(expected);
+          const shown = { ...expected, id, version: versions.length, created_at, updated_at: expect.any(String) };
+          expect(await agents.update(id, each)).toEqual(shown);
+          expect(await agents.get(id)).toEqual(shown);
+        }
+        const kept = (await rowsOf(port, agentVersions)).filter(({ agent_id }) => agent_id === id);
+        expect(kept.map(({ revision, definition }) => [revision, definition])).toEqual(
+          versions.map(({ enabled: _, ...definition }, i) => [i + 1, definition]),
+        );
+        await agents.remove(id);
+        expect(await outcome(agents.get(id))).toBe("not_found");
+      }),
+      { numRuns: { memory: 60, SQLite: 15, PostgreSQL: 5 }[name] },
+    );
+  });
+
+  it("never go by a playbook that is gone, whoever is faster", async () => {
+    const ground = open();
+    const { engine } = world();
+    const [one, two] = [engine(ground.connect(), thinking), engine(ground.connect(), thinking)];
+    for (let round = 0; round < 5; round++) {
+      const { id } = await one.playbooks.create({ ...greeting, enabled: true });
+      const { id: main } = await one.playbooks.create(greeting);
+      const call = { id: "call", type: "call", playbook_id: id } as const;
+      const taker = [
+        () => one.agents.create({ ...least, playbook_ids: [id] }),
+        () => one.playbooks.update(main, { steps: [call], enabled: true }),
+      ][round % 2];
+      const [taken, removed] = await Promise.allSettled([taker?.(), two.playbooks.remove(id)]);
+      expect([taken.status, removed.status].toSorted()).toEqual(["fulfilled", "rejected"]);
+    }
+  });
+});
+
+describe("an agent", () => {
+  const given = (): MessagingEngine => world().engine(memory(), thinking);
+
+  it("is refused for each field that is wrong, when it is made and when it is changed", async () => {
+    const { agents } = given();
+    const { id } = await agents.create(least);
+    const long = (count: number): string => "x".repeat(count);
+    const many = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i));
+    const rule = (on: string, value?: unknown): object => ({
+      handoff: { rules: [value === undefined ? { on } : { on, value }] },
+    });
+    const value = "/handoff/rules/0/value";
+    const pb = "pb_01JZZZZZZZZZZZZZZZZZZZZZZZ";
+    const wrong: readonly (readonly [object, string])[] = [
+      [{ name: long(201) }, "/name"],
+      [{ name: " " }, "/name"],
+      [{ channels: [] }, "/channels"],
+      [{ channels: ["sms", "sms"] }, "/channels"],
+      [{ channels: ["fax"] }, "/channels/0"],
+      [{ senders: [] }, "/senders"],
+      [{ senders: ["!"] }, "/senders/0"],
+      [{ persona: { role: null } }, "/persona/role"],
+      [{ persona: { language: "not a tag" } }, "/persona/language"],
+      [{ instructions: long(10_001) }, "/instructions"],
+      [{ guidelines: many(51, () => guideline("b")) }, "/guidelines"],
+      [{ guidelines: [guideline("")] }, "/guidelines/0/then"],
+      [{ knowledge: many(101, () => ({ title: "a", text: "b" })) }, "/knowledge"],
+      [{ knowledge: [{ title: "a", text: long(4_001) }] }, "/knowledge/0/text"],
+      [{ playbook_ids: many(51, (i) => `pb_01JZZZZZZZZZZZZZZZZZZZZZ${10 + i}`) }, "/playbook_ids"],
+      [{ playbook_ids: [pb] }, "/playbook_ids/0"],
+      [{ actions: many(51, (i) => `a${i}`) }, "/actions"],
+      [{ actions: ["no such"] }, "/actions/0"],
+      [{ actions: ["unknown"] }, "/actions/0"],
+      [{ reply: { max_chars: 1_601 } }, "/reply/max_chars"],
+      [{ reply: { debounce_ms: -1 } }, "/reply/debounce_ms"],
+      [{ reply: { mode: null } }, "/reply/mode"],
+      [{ limits: { timeout_ms: 120_001 } }, "/limits/timeout_ms"],
+      [{ limits: { max_ai_turns: 0 } }, "/limits/max_ai_turns"],
+      [{ fallback_text: "" }, "/fallback_text"],
+      [{ mood: "good" }, "/mood"],
+      [{ limits: { patience: 1 } }, "/limits/patience"],
+      [rule("keyword"), value],
+      [rule("keyword", []), value],
+      [rule("keyword", 3), value],
+      [rule("intent", [""]), `${value}/0`],
+      [rule("confidence_below", 1.1), value],
+      [rule("sentiment_below", -1.1), value],
+      [rule("sentiment_below", "low"), value],
+      [rule("max_turns", 1.5), value],
+      [rule("failed_attempts", 0), value],
+      [rule("customer_request", "please"), value],
+      [rule("whim"), "/handoff/rules/0/on"],
+    ];
+    for (const [facts, pointer] of wrong) {
+      const errors = [expect.objectContaining({ pointer })];
+      const refusal = { code: "validation_failed", errors };
+      await expect(agents.create({ ...least, ...facts }), JSON.stringify(facts)).rejects.toMatchObject(refusal);
+      await expect(agents.update(id, facts), JSON.stringify(facts)).rejects.toMatchObject(refusal);
+    }
+    const right = [
+      rule("keyword", ["refund"]),
+      rule("intent", "cancel"),
+      rule("confidence_below", 0),
+      rule("sentiment_below", -1),
+      rule("max_turns", 1),
+      rule("budget"),
+    ];
+    for (const facts of right) await agents.update(id, facts);
+    expect((await agents.get(id)).version).toBe(1 + right.length);
+  });
+
+  it("is one of a hundred at most, whoever makes them at once", async () => {
+    const port = memory();
+    const { engine } = world();
+    const [one, two] = [engine(port, thinking), engine(port, thinking)];
+    const made = await Promise.allSettled(
+      Array.from({ length: 110 }, (_, i) => (i % 2 === 0 ? one : two).agents.create(least)),
+    );
+    expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+    const [last] = (await one.agents.list({ limit: 1 })).data;
+    await one.agents.remove(last?.id ?? "");
+    expect(await outcome(one.agents.create(least))).toBe("done");
+    expect(await outcome(one.agents.create(least))).toBe("conflict");
+    expect(await outcome(one.account(undefined, { mode: "live" }).agents.create(least))).toBe("done");
+  });
+});
+
+describe("a playbook", () => {
+  const broken = [{ id: "greet", type: "send" as const, text: "Hello!", next: "nowhere" }];
+
+  it("is checked as a whole when it is enabled, and at each change from then on", async () => {
+    const port = memory();
+    const { playbooks } = world().engine(port, thinking);
+    const refusal = {
+      code: "validation_failed",
+      errors: [expect.objectContaining({ pointer: expect.stringMatching(/^\/steps\/0/) as unknown })],
+    };
+    await expect(playbooks.create({ name: "Broken", steps: broken, enabled: true })).rejects.toMatchObject(refusal);
+    const { id } = await playbooks.create({ name: "Broken", steps: broken });
+    await expect(playbooks.update(id, { enabled: true })).rejects.toMatchObject(refusal);
+    expect(await playbooks.update(id, { steps: greeting.steps, enabled: true })).toMatchObject({ version: 2 });
+    const before = await playbooks.get(id);
+    await expect(playbooks.update(id, { steps: broken })).rejects.toMatchObject(refusal);
+    expect(await playbooks.get(id)).toEqual(before);
+    expect(await playbooks.update(id, { name: "Broken", enabled: true }), "the same as before").toEqual(before);
+    expect(await playbooks.update(id, { steps: broken, enabled: false })).toMatchObject({ version: 3, enabled: false });
+    const kept = await rowsOf(port, playbookVersions);
+    expect(kept.map(({ revision, definition: { steps } }) => [revision, steps])).toEqual([
+      [1, broken],
+      [2, greeting.steps],
+      [3, broken],
+    ]);
+  });
+
+  it("calls what there is: its steps say what is missing, and what they call can't go", async () => {
+    const { playbooks, agents } = world().engine(memory(), thinking);
+    const { id } = await playbooks.create(greeting);
+    const steps = [
+      { id: "call", type: "call" as const, playbook_id: id },
+      { id: "run", type: "run" as const, action: "unknown", args: {} },
+    ];
+    await expect(playbooks.create({ name: "Main", steps, enabled: true })).rejects.toMatchObject({
+      errors: expect.arrayContaining(
+        ["/steps/0/playbook_id", "/steps/1/action"].map((pointer) => expect.objectContaining({ pointer }) as unknown),
+      ) as unknown,
+    });
+    await playbooks.update(id, { enabled: true });
+    const main = await playbooks.create({ name: "Main", steps: steps.slice(0, 1), enabled: true });
+    await expect(playbooks.remove(id)).rejects.toMatchObject({ code: "conflict", conflictingId: main.id });
+    const ada = await agents.create({ ...least, playbook_ids: [main.id] });
+    await expect(playbooks.remove(main.id)).rejects.toMatchObject({ code: "conflict", conflictingId: ada.id });
+    await agents.update(ada.id, { playbook_ids: [] });
+    await playbooks.remove(main.id);
+    await playbooks.remove(id);
+    expect((await playbooks.list()).data).toEqual([]);
+  });
+});

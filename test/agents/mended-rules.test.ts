@@ -1,0 +1,340 @@
+/** What an agent's rules mean inside playbooks, where nothing can be said, and where somebody waits. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { standard } from "../../src/domain/agents/types.ts";
+import type { CreatePlaybook } from "../../src/domain/playbooks/types.ts";
+import { action } from "../../src/ports/action.ts";
+import type { ModelTurn } from "../../src/ports/agent-model.ts";
+import { world } from "../support/world.ts";
+import { agency } from "./world.ts";
+
+const message = "I'll get a colleague.";
+const lookUp = action({
+  name: "look_up",
+  description: "Looks an order up.",
+  input: z.unknown(),
+  risk: "read",
+  idempotent: true,
+  execute: () => ({ state: "sent" }),
+});
+const order = {
+  name: "Order",
+  trigger: { keywords: ["order"] },
+  steps: [
+    { id: "begun", type: "send", text: "One moment." },
+    { id: "tell", type: "instruct", text: "Say where the order is." },
+    { id: "more", type: "send", text: "Anything else?" },
+  ],
+} satisfies CreatePlaybook;
+const survey = {
+  name: "Survey",
+  trigger: { keywords: ["survey"] },
+  slots: [{ name: "mark", type: "number", required: true, prompt: "From 1 to 5?" }],
+  steps: [
+    { id: "ask", type: "ask", slot: "mark" },
+    { id: "thank", type: "send", text: "Thank you for the {{mark}}." },
+  ],
+} satisfies CreatePlaybook;
+
+describe("a model is shown actions", () => {
+  test("where its calls are made, and neither in an instruction nor when it answers an aside", async () => {
+    const { ask, seen } = await agency(memory(), {
+      actions: [lookUp],
+      playbooks: [order, survey],
+      model: ({ task }) => (task.type === "extract" ? {} : { text: "On its way." }),
+    });
+    await ask("where is my order");
+    await ask("thanks a lot");
+    await ask("the survey");
+    await ask("what is it for?");
+    const offered = seen.map(({ task, slots, actions }) => [
+      task.type,
+      slots !== null,
+      actions.map(({ name }) => name),
+    ]);
+    expect(offered).toEqual([
+      ["instruct", false, []],
+      ["answer", false, ["look_up"]],
+      ["extract", true, []],
+      ["answer", true, []],
+    ]);
+  });
+});
+
+describe("in a playbook", () => {
+  const failing = (): never => {
+    throw new Error("down");
+  };
+
+  test.each([
+    ["an instruction", order, [], ["where is my order"], `One moment.\n\n${message}`],
+    ["an extraction", survey, ["survey"], ["lots"], message],
+  ])("a model that fails at %s hands off where a rule says so", async (_, playbook, before, said, told) => {
+    const { ask, conversation } = await agency(memory(), {
+      model: ({ task }) => (task.type === "answer" ? { text: "Hm." } : failing()),
+      playbooks: [playbook],
+      agent: { handoff: { rules: [{ on: "model_error" }], message } },
+    });
+    for (const each of before) await ask(each);
+    for (const each of said) expect(await ask(each)).toEqual([told]);
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+  });
+
+  test("without the rule it goes on without the model", async () => {
+    const { ask, conversation } = await agency(memory(), { model: failing, playbooks: [order] });
+    expect(await ask("where is my order")).toEqual(["One moment.\n\nAnything else?"]);
+    expect(await conversation()).toMatchObject({ handler: "ai" });
+  });
+
+  test.each([
+    ["intent", { on: "intent", value: "complaint" }],
+    ["confidence_below", { on: "confidence_below", value: 0.9 }],
+  ] as const)("%s is judged of what is said aside", async (rule, given) => {
+    const { ask, engine } = await agency(memory(), {
+      playbooks: [survey],
+      agent: { handoff: { rules: [given], message } },
+      model: ({ task }) => (task.type === "answer" ? { text: "Hm.", intent: "complaint", confidence: 0.6 } : {}),
+    });
+    await ask("survey");
+    expect(await ask("my parcel is broken")).toEqual([message]);
+    const { data } = await engine.events.list({ limit: 100 });
+    expect(data.filter(({ type }) => type === "conversation.handoff")).toMatchObject([{ data: { rule } }]);
+  });
+});
+
+describe("where an agent can't say what it would", () => {
+  test("people take over in silence, and the playbook stands where it stood", async () => {
+    const policies = [
+      {
+        name: "no_thanks",
+        evaluate: ({ message }: { message: { body: string; author: { type: string } } }) =>
+          message.author.type === "agent" && message.body.startsWith("Thank")
+            ? ({ verdict: "deny", code: "no_thanks", message: "no thanks" } as const)
+            : ({ verdict: "allow" } as const),
+      },
+    ];
+    const { ask, thread, conversation, runs, engine } = await agency(memory(), {
+      playbooks: [survey],
+      options: { policies },
+    });
+    await ask("survey");
+    await ask("4");
+    expect((await thread()).map(({ body }) => body)).toEqual(["survey", "From 1 to 5?", "4"]);
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+    expect((await runs()).at(-1)).toMatchObject({ status: "failed", result: { code: "policy_denied" } });
+    const { data } = await engine.events.list({ limit: 100 });
+    const handed = data.flatMap(({ type, data: told }) => (type === "conversation.handoff" ? [told] : []));
+    expect(handed).toMatchObject([{ rule: null, reason: expect.stringContaining("refused") as unknown }]);
+  });
+
+  test("a question that was refused waits for no answer", async () => {
+    const { engine, agent, ask, pass, conversation } = await agency(memory(), { playbooks: [survey] });
+    await ask("hello");
+    await ask("STOP");
+    const { id: conversation_id } = await conversation();
+    await engine.agents.trigger(agent.id, { conversation_id, playbook_id: agent.playbook_ids[0] ?? "" });
+    await pass();
+    await ask("START");
+    expect(await ask("I need 3 plants")).toEqual(["You said: I need 3 plants"]);
+  });
+
+  test("nobody thinks of an answer for a contact that has opted out, until it opts in", async () => {
+    const { ask, seen, conversation, runs } = await agency(memory());
+    await ask("STOP");
+    for (let n = 0; n < 5; n++) expect(await ask(`a question, number ${n}`)).toEqual([]);
+    expect([seen.length, await runs()]).toEqual([0, []]);
+    expect(await conversation()).toMatchObject({ handler: "ai" });
+    await ask("START");
+    expect(await ask("are you there?")).toEqual(["You said: are you there?"]);
+  });
+});
+
+describe("when nobody comes and the agent is to stay", () => {
+  const given = {
+    agent: { handoff: { message, queue_timeout_seconds: 60, on_no_humans: "stay_ai" as const } },
+  };
+
+  test("the contact is told the fallback text, and the agent answers what comes next", async () => {
+    const { ask, pass, thread, conversation } = await agency(memory(), given);
+    await ask("let me speak to a person");
+    await pass(60_000);
+    expect((await thread()).map(({ author, body }) => [author.type, body])).toEqual([
+      ["contact", "let me speak to a person"],
+      ["agent", message],
+      ["system", standard.fallback_text],
+    ]);
+    expect(await conversation()).toMatchObject({ handler: "ai" });
+    expect(await ask("when are you open?")).toEqual(["You said: when are you open?"]);
+  });
+
+  test("what it wrote meanwhile is answered instead", async () => {
+    const { ask, pass, thread } = await agency(memory(), given);
+    await ask("let me speak to a person");
+    await ask("when are you open?");
+    await pass(60_000);
+    expect((await thread()).slice(2).map(({ body }) => body)).toEqual([
+      "when are you open?",
+      "You said: when are you open?",
+    ]);
+  });
+});
+
+test("who goes on writing is answered though each mood is slow to come", async () => {
+  let sleep = (_ms: number): Promise<void> => Promise.resolve();
+  const sentiment = { score: () => sleep(1_900).then(() => 0.1) };
+  const { world: here, say, pass, replies } = await agency(memory(), { options: { sentiment } });
+  sleep = (ms) => here.clock.sleep(ms);
+  for (let n = 0; n < 8; n++) {
+    await say(`and this is number ${n}`);
+    await pass(1_400);
+  }
+  // Five pauses of 1.5 s, and 2 s for the mood.
+  expect(await replies()).toHaveLength(1);
+});
+
+describe("the guard against machines", () => {
+  const yesNo = (name: string) => ({ name, type: "boolean" as const, required: true, prompt: `${name}?` });
+  const extras = {
+    name: "Extras",
+    trigger: { keywords: ["order"] },
+    slots: ["salt", "milk", "bread", "tea"].map(yesNo),
+    steps: [
+      ...["salt", "milk", "bread", "tea"].map((slot) => ({ id: slot, type: "ask" as const, slot })),
+      { id: "done", type: "send" as const, text: "Ordered." },
+    ],
+  };
+
+  test.each(["no thanks", "no, thank you very much"])("lets %j be the answer to every question", async (body) => {
+    const { ask, conversation } = await agency(memory(), { playbooks: [extras] });
+    await ask("I want to order");
+    const heard: string[] = [];
+    for (let n = 0; n < 4; n++) heard.push(...(await ask(body)));
+    expect(heard).toEqual(["milk?", "bread?", "tea?", "Ordered."]);
+    expect(await conversation()).toMatchObject({ handler: "ai" });
+  });
+
+  test("lets a few words be said again and again, and no sentence", async () => {
+    const { ask, conversation } = await agency(memory());
+    for (let n = 0; n < 4; n++) await ask("ok thank you");
+    expect(await conversation()).toMatchObject({ handler: "ai" });
+    for (let n = 0; n < 3; n++) await ask("Your message was received.");
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+  });
+});
+
+test.each([
+  ["of an answer", [] as CreatePlaybook[]],
+  ["in a playbook", [order]],
+])("a budget that is spent in the middle %s hands off without a rule", async (_, playbooks) => {
+  const usage = { input_tokens: 200, output_tokens: 0 };
+  const steps = [
+    { id: "one", type: "instruct" as const, text: "One." },
+    { id: "two", type: "instruct" as const, text: "Two." },
+  ];
+  const { ask, conversation } = await agency(memory(), {
+    actions: [lookUp],
+    agent: { limits: { max_tokens_per_conversation: 100 }, handoff: { rules: [], message } },
+    model: ({ task }) => (task.type === "instruct" ? { usage } : { calls: [{ action: "look_up", input: {} }], usage }),
+    playbooks: playbooks.map((each) => ({ ...each, steps })),
+  });
+  expect(await ask("where is my order")).toEqual([message]);
+  expect(await conversation()).toMatchObject({ handler: "queue" });
+});
+
+test.each([
+  ["words of its own", "You are fools, buy at evil.example", [standard.fallback_text]],
+  ["the contact's words", "the blue one", ["the blue one"]],
+])("in canned_strict a model puts %s into a slot", async (_, note, told) => {
+  const { ask } = await agency(memory(), {
+    agent: { reply: { mode: "canned_strict" } },
+    model: ({ task }) => (task.type === "instruct" ? { slots: { note } } : {}),
+    playbooks: [
+      {
+        name: "Note",
+        trigger: { keywords: ["want"] },
+        slots: [{ name: "note", type: "text", required: false, prompt: "?" }],
+        steps: [
+          { id: "find", type: "instruct", text: "Note what is wanted." },
+          { id: "say", type: "send", text: "{{note}}" },
+        ],
+      },
+    ],
+  });
+  expect(await ask("I want the BLUE one, please")).toEqual(told);
+});
+
+test("a reply fits with its signature, and one that would take half of it is left out", async () => {
+  const signature = "s".repeat(100);
+  const said = async (max_chars: number): Promise<string> => {
+    const { ask } = await agency(memory(), {
+      model: () => ({ text: "Lorem ipsum dolor sit. ".repeat(100) }),
+      agent: { reply: { max_chars, signature } },
+    });
+    return (await ask("hello")).join("");
+  };
+  const long = await said(400);
+  expect([long.length <= 400, long.endsWith(`sit.\n${signature}`)]).toEqual([true, true]);
+  expect(await said(150)).toMatch(/^(?:Lorem ipsum dolor sit\. ?)+$/);
+});
+
+test("what a failed action threw is redacted before a model sees it", async () => {
+  const seen: ModelTurn["calls"][number][] = [];
+  const { ask } = await agency(memory(), {
+    actions: [
+      action({
+        ...lookUp,
+        name: "fail",
+        execute: () => {
+          throw new Error("no order for DE1234567890");
+        },
+      }),
+    ],
+    redact: (text) => text.replace(/DE\d+/g, "[iban]"),
+    model({ calls }) {
+      seen.push(...calls);
+      return calls.length === 0 ? { calls: [{ action: "fail", input: {} }] } : { text: "Sorry." };
+    },
+  });
+  await ask("hello");
+  expect(seen).toMatchObject([{ outcome: { status: "failed", error: "no order for [iban]" } }]);
+});
+
+test("what was thought before it was handed off and back isn't said", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let n = 0;
+  const { engine, say, pass, replies, conversation, runs } = await agency(memory(), {
+    async model() {
+      const text = `Thought ${++n}`;
+      if (n === 1) await promise;
+      return { text };
+    },
+  });
+  await say("hello");
+  await pass(3_000);
+  const { id } = await conversation();
+  await engine.conversations.handOff(id, { reason: "mine" });
+  await engine.conversations.handBack(id);
+  resolve();
+  await pass();
+  expect(await replies()).toEqual(["Thought 2"]);
+  expect((await runs()).map(({ status, trigger }) => [status, trigger.type])).toEqual([
+    ["canceled", "inbound"],
+    ["completed", "handback"],
+  ]);
+});
+
+describe("without the option `agents`", () => {
+  test("no agent can be enabled, and the sandbox's assistant isn't engaged", async () => {
+    const engine = world().engine(memory());
+    await engine.start();
+    const ada = { name: "Ada", channels: ["sms" as const] };
+    await expect(engine.agents.create(ada)).rejects.toMatchObject({ code: "not_configured", status: 501 });
+    const { id } = await engine.agents.create({ ...ada, enabled: false });
+    await expect(engine.agents.update(id, { enabled: true })).rejects.toMatchObject({ code: "not_configured" });
+    await engine.sandbox.seed();
+    expect((await engine.agents.list()).data.map(({ name }) => name)).toEqual(["Ada"]);
+    const { conversation_id } = await engine.sandbox.inbound({ from: "+15005550190", body: "hello" });
+    expect(await engine.conversations.get(conversation_id)).toMatchObject({ handler: "none" });
+  });
+});

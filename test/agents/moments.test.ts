@@ -1,0 +1,338 @@
+/** What people, hosts and crashes do to a turn of an agent, at each of its commits and of its calls of the model and of actions. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { AccountHandle } from "../../src/account-handle.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/errors.ts";
+import { type Action, action } from "../../src/ports/action.ts";
+import type { AgentModel } from "../../src/ports/agent-model.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { outcome } from "../contacts/people.ts";
+import { tablesWith } from "../contacts/rows.ts";
+import { LateStorage } from "../support/late-storage.ts";
+import { type Ground, storages } from "../support/storages.ts";
+import { stopped, world } from "../support/world.ts";
+import { checkRest, type Deeds, said } from "./rest.ts";
+
+const ann = "+15005550101";
+const bob = "+15005550102";
+/** Said by the contact, by the model, and given to actions. */
+const word = "kumquat";
+
+interface Thread {
+  readonly account: AccountHandle;
+  readonly agent_id: string;
+  readonly contact_id: string;
+  readonly conversation_id: string;
+}
+
+interface Act {
+  do(thread: Thread): Promise<unknown>;
+  /** The agent says nothing once this is done. */
+  readonly silences: boolean;
+}
+
+const acts = {
+  "a person answers": {
+    do: ({ account, conversation_id }) => account.conversations.reply(conversation_id, { body: "This is Eve." }),
+    silences: true,
+  },
+  "the contact opts out": {
+    do: ({ account }) => account.sandbox.inbound({ from: ann, body: "STOP" }),
+    silences: true,
+  },
+  "the contact writes more": {
+    do: ({ account }) => account.sandbox.inbound({ from: ann, body: "one kumquat more" }),
+    silences: false,
+  },
+  "it is handed off": {
+    do: ({ account, conversation_id }) => account.conversations.handOff(conversation_id, { reason: "I know better" }),
+    silences: true,
+  },
+  "it is assigned to a person": {
+    do: ({ account, conversation_id }) => account.conversations.assign(conversation_id, { type: "human", id: "eve" }),
+    silences: true,
+  },
+  "a person answers, and hands it back": {
+    async do({ account, conversation_id }) {
+      await account.conversations.reply(conversation_id, { body: "This is Eve." });
+      await account.conversations.handBack(conversation_id);
+    },
+    silences: true,
+  },
+  "it is handed off, and back": {
+    async do({ account, conversation_id }) {
+      await account.conversations.handOff(conversation_id, { reason: "I know better" });
+      await account.conversations.handBack(conversation_id);
+    },
+    silences: false,
+  },
+  "it is closed": {
+    do: ({ account, conversation_id }) => account.conversations.update(conversation_id, { status: "closed" }),
+    silences: true,
+  },
+  "the agent is disabled": {
+    do: ({ account, agent_id }) => account.agents.update(agent_id, { enabled: false }),
+    silences: true,
+  },
+  "the agent is removed": { do: ({ account, agent_id }) => account.agents.remove(agent_id), silences: true },
+  "the agent is edited": {
+    do: ({ account, agent_id }) => account.agents.update(agent_id, { actions: [], reply: { signature: "Later" } }),
+    silences: false,
+  },
+  "the contact is erased": { do: ({ account, contact_id }) => account.contacts.erase(contact_id), silences: true },
+  "the contact is merged into another": {
+    async do({ account, contact_id }) {
+      const { data } = await account.contacts.list({ phone: bob });
+      await account.contacts.merge(data[0]?.id ?? "", contact_id);
+    },
+    silences: false,
+  },
+} as const satisfies Record<string, Act>;
+
+/** Something happens at the n-th point of a turn: before and after each commit, and each call of a model or an action. */
+interface Turning {
+  readonly storage: StoragePort;
+  readonly pass: () => Promise<void>;
+  /** From now on nothing gets through to the storage, nor from it. */
+  cut(): void;
+  at(point: number, what: () => Promise<void>): void;
+}
+
+function turning(storage: StoragePort): Turning {
+  let isCut = false;
+  let left = Infinity;
+  let happen = async (): Promise<void> => {};
+  const pass = async (): Promise<void> => {
+    if (left-- === 0) await happen();
+  };
+  const check = (): void => {
+    if (isCut) throw new TidingsError("storage_unavailable", "The process is dead.");
+  };
+  const begin: StoragePort["begin"] = (how) => {
+    const group = storage.begin(how);
+    let claims = false;
+    return {
+      read(lookups) {
+        check();
+        claims ||= lookups.some(({ claim }) => claim === true);
+        return group.read(lookups);
+      },
+      abort: () => group.abort(),
+      async commit(writes) {
+        // What is claimed, and an exclusive group, keeps the others out until it is over.
+        if (how !== "exclusive" && !claims) await pass();
+        check();
+        await group.commit(writes);
+        await pass();
+        check();
+      },
+    };
+  };
+  return {
+    storage: new Proxy(storage, {
+      get(target, key) {
+        if (key === "begin") return begin;
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    }),
+    pass,
+    cut() {
+      isCut = true;
+    },
+    at(point, what) {
+      left = point;
+      happen = what;
+    },
+  };
+}
+
+/** Looks something up, does something with it, and says so; what failed it leaves be. */
+const busy: AgentModel["respond"] = ({ calls, messages, actions }) => {
+  const next = actions.find(({ name }) => !calls.some((call) => call.action === name))?.name;
+  return next === undefined
+    ? { text: `Booked: ${messages.at(-1)?.text}.`, observations: [{ content: `likes a ${word}`, kind: "taste" }] }
+    : { calls: [{ action: next, input: { what: word } }], usage: { input_tokens: 10, output_tokens: 10 } };
+};
+
+function busyAgents(deeds: Deeds, pass: () => Promise<void>) {
+  const input = z.strictObject({ what: z.string() });
+  const deed = (name: string, risk: Action["risk"], idempotent: boolean) =>
+    action({
+      name,
+      description: name,
+      input,
+      risk,
+      idempotent,
+      async execute(_, { idempotency_key }) {
+        await pass();
+        deeds.push({ name, idempotency_key, idempotent: idempotent || risk === "read" });
+        await pass();
+        return { done: word };
+      },
+    });
+  const actions = [
+    deed("look", "read", true),
+    deed("note", "write", true),
+    deed("book", "write", false),
+    deed("pay", "approval", false),
+  ];
+  return {
+    actions,
+    async model(...given: Parameters<AgentModel["respond"]>) {
+      await pass();
+      const answer = await busy(...given);
+      await pass();
+      return answer;
+    },
+  };
+}
+
+/** What an agent has to do in a turn. */
+const duties = { all: ["look", "note", "book"], approved: ["look", "pay"] } as const;
+
+async function begun(account: AccountHandle, actions: readonly string[] = duties.all): Promise<Thread> {
+  const agent = await account.agents.create({
+    name: "Ada",
+    channels: ["sms"],
+    actions: [...actions],
+    reply: { debounce_ms: 0 },
+    handoff: { rules: [] },
+  });
+  const { contact_id, conversation_id } = await account.sandbox.inbound({ from: ann, body: `a ${word} please` });
+  return { account, agent_id: agent.id, contact_id, conversation_id };
+}
+
+/** Longer than a turn and what follows from it. */
+const aWhile = 12_000;
+/** Longer than a turn's lease, so that whatever was left lying is found. */
+const longest = 90_000;
+/** Points of one turn, with what follows from it. */
+const mostPoints = 60;
+
+/** Whether the turn's run has ended, which is where its points end too. */
+async function isOver({ account, agent_id }: Thread): Promise<boolean> {
+  const { data } = await account.agents.runs(agent_id).catch(() => ({ data: [{ status: "gone" }] }));
+  return data.length > 0 && data.every(({ status }) => status !== "running");
+}
+
+/** Has an action approved that the turn has asked for. */
+async function approve({ account, agent_id }: Thread): Promise<void> {
+  const { data } = await account.agents.runs(agent_id);
+  await account.agents.approve(agent_id, data[0]?.id ?? "", { decision: "approve" });
+}
+
+describe.each(Object.entries<Act>(acts))("meanwhile %s", (name, { do: happen, silences }) => {
+  test.each([
+    { turn: "a turn", actions: duties.all, least: 15 },
+    { turn: "a turn that goes on with an approval", actions: duties.approved, least: 9 },
+  ])("$turn comes to rest as it should, at whatever moment", async ({ actions, least }) => {
+    const isApproved = actions === duties.approved;
+    // Who approves something, and hands it back, wants it done.
+    const isSilenced = silences && !(isApproved && name === "a person answers, and hands it back");
+    const { clock, engine } = world();
+    const ground = new LateStorage(memory());
+    const connect = (): StoragePort => ground.connect({ onTheWay: () => Promise.resolve() });
+    const storage = connect();
+    const { storage: own, at, pass } = turning(connect());
+    const deeds: Deeds = [];
+    const one = engine(own, { agents: busyAgents(deeds, pass) });
+    const two = engine(storage, { agents: busyAgents(deeds, async () => {}) });
+    await one.start();
+    let reached = 0;
+    let wasOver = false;
+    for (let point = 0; !wasOver && point < mostPoints; point++) {
+      const { account: made } = await two.accounts.create({ name: "moments" });
+      const account = two.account(made.id);
+      await one.account(made.id).get();
+      if (name === "the contact is merged into another") await account.contacts.create({ phone: bob });
+      at(Infinity, async () => {});
+      let saidBefore: number | undefined;
+      deeds.length = 0;
+      const thread = await begun(account, actions);
+      if (isApproved) await clock.advance(aWhile);
+      at(point, async () => {
+        wasOver = await isOver(thread);
+        expect([point, await outcome(happen(thread))]).toEqual([point, "done"]);
+        saidBefore = (await said(storage, made.id)).length;
+        reached = point + 1;
+      });
+      if (isApproved) await approve(thread);
+      await clock.advance(aWhile);
+      const after = await said(storage, made.id);
+      if (isSilenced) expect([point, after.length]).toEqual([point, saidBefore]);
+      await checkRest(storage, account, deeds, `point ${point}`);
+      if (name === "the contact is erased") {
+        expect([point, await tablesWith(storage, [word, ann], made.id)]).toEqual([point, []]);
+      }
+    }
+    expect(reached).toBeGreaterThan(least);
+    expect(wasOver).toBe(true);
+  });
+});
+
+/** What can become of the process that has a turn. */
+type End = (turn: Turning, engine: MessagingEngine, wakes: Promise<void>) => Promise<void>;
+const ends = {
+  dies: ({ cut }) => {
+    cut();
+    return Promise.resolve();
+  },
+  "is stopped in haste": (_, engine) => {
+    void engine.stop({ deadlineMs: 0 });
+    return Promise.resolve();
+  },
+  "stalls until another has done its work": (_, __, wakes) => wakes,
+} as const satisfies Record<string, End>;
+
+const [, sqlite, postgres] = storages;
+/** Where it is slower, at fewer moments. */
+const grounds: readonly (readonly [keyof typeof ends, string, () => Ground, number])[] = [
+  ["dies", "memory", lateGround, 1],
+  ["is stopped in haste", "memory", lateGround, 2],
+  ["stalls until another has done its work", "memory", lateGround, 2],
+  ["dies", "SQLite", () => sqlite?.open() ?? expect.fail(), 9],
+  ["dies", "PostgreSQL", () => postgres?.open() ?? expect.fail(), 13],
+];
+
+function lateGround(): Ground {
+  const ground = new LateStorage(memory());
+  return { connect: () => ground.connect({ onTheWay: () => Promise.resolve() }) };
+}
+
+describe.each(grounds)("a process that %s, over %s", (way, _, open, every) => {
+  test("leaves its turn to another, at whatever moment", async () => {
+    let reached = 0;
+    for (let point = 0; reached === point && point < mostPoints; point += every) {
+      const { clock, engine } = world();
+      const ground = open();
+      const storage = ground.connect();
+      const turn = turning(ground.connect());
+      const deeds: Deeds = [];
+      const two = engine(storage, { agents: busyAgents(deeds, async () => {}) });
+      const { account: made } = await two.accounts.create({ name: "moments" });
+      const one = engine(turn.storage, { agents: busyAgents(deeds, turn.pass) });
+      await one.start();
+      await one.account(made.id).get();
+      const account = two.account(made.id);
+      const thread = await begun(account);
+      const { promise: wakes, resolve: wake } = Promise.withResolvers<void>();
+      turn.at(point, async () => {
+        if (!(await isOver(thread))) reached = point + every;
+        await ends[way](turn, one, wakes);
+      });
+      await clock.advance(aWhile);
+      await two.start();
+      await clock.advance(longest);
+      wake();
+      await clock.advance(aWhile);
+      turn.cut();
+      await checkRest(storage, account, deeds, `point ${point}`);
+      expect([point, (await said(storage, made.id)).length]).toEqual([point, 1]);
+      await Promise.all([stopped(two, clock), stopped(one, clock)]);
+    }
+    expect(reached).toBeGreaterThan(15);
+  });
+});

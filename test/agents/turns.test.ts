@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { action } from "../../src/ports/action.ts";
+import { storages } from "../support/storages.ts";
+import { agency, echo, visitor } from "./world.ts";
+
+describe.each(storages)("an agent on $name", ({ open }) => {
+  test("answers what a contact writes, in the contact's conversation", async () => {
+    const { ask, thread, conversation, agent } = await agency(open().connect());
+    expect(await ask("Hello there")).toEqual(["You said: Hello there"]);
+    const [, reply] = await thread();
+    expect(reply).toMatchObject({ author: { type: "agent", id: agent.id }, to: visitor, status: "sent" });
+    expect(await conversation()).toMatchObject({ handler: "ai", assignee: { type: "agent", id: agent.id } });
+  });
+
+  test("answers a burst once, with all of it", async () => {
+    const { say, pass, replies, seen, runs } = await agency(open().connect());
+    const sent = [await say("I have")];
+    await pass(500);
+    sent.push(await say("a question"));
+    await pass(500);
+    sent.push(await say("about my order"));
+    await pass();
+    expect(await replies()).toHaveLength(1);
+    expect(seen.map(({ messages, unanswered }) => messages.slice(-unanswered).map(({ text }) => text))).toEqual([
+      ["I have", "a question", "about my order"],
+    ]);
+    const ids = sent.map(({ id }) => id);
+    expect(await runs()).toMatchObject([{ status: "completed", trigger: { type: "inbound", message_ids: ids } }]);
+  });
+
+  test("drops an answer that was overtaken, and answers all that was said", async () => {
+    const { promise: first, resolve } = Promise.withResolvers<void>();
+    let asked = 0;
+    const { say, pass, replies, runs } = await agency(open().connect(), {
+      model: async (turn) => {
+        if (++asked === 1) await first;
+        return echo(turn);
+      },
+    });
+    await say("One");
+    await pass(3_000);
+    await say("Two");
+    resolve();
+    await pass();
+    expect(await replies()).toEqual(["You said: Two"]);
+    expect(await runs()).toMatchObject([{ status: "completed", trigger: { message_ids: [{}, {}] } }]);
+  });
+
+  test("says nothing once a person has written, even when it had begun to think before", async () => {
+    const { promise: thought, resolve } = Promise.withResolvers<void>();
+    const { engine, say, pass, replies, conversation, runs } = await agency(open().connect(), {
+      model: async (turn) => {
+        await thought;
+        return echo(turn);
+      },
+    });
+    await say("Hello");
+    await pass(3_000);
+    await engine.conversations.reply((await conversation()).id, { body: "This is Anna.", author_id: "anna" });
+    resolve();
+    await pass();
+    expect(await replies()).toEqual([]);
+    expect(await runs()).toMatchObject([{ status: "canceled" }]);
+    await say("Thanks");
+    await pass();
+    expect(await replies()).toEqual([]);
+  });
+
+  test("hands over to people who are asked for, once, and says so", async () => {
+    const { engine, ask, conversation } = await agency(open().connect(), {
+      agent: { handoff: { message: "A colleague will write to you.", rules: [{ on: "customer_request" }] } },
+    });
+    const told: unknown[] = [];
+    engine.on("conversation.handoff", ({ data }) => void told.push(data));
+    expect(await ask("Can I talk to a human please?")).toEqual(["A colleague will write to you."]);
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+    expect(await ask("Anybody there?")).toEqual([]);
+    expect(told).toMatchObject([
+      { rule: "customer_request", reason: expect.any(String), summary: expect.stringContaining("human") },
+    ]);
+  });
+
+  test("calls the host's actions, and tells the model what came of them", async () => {
+    const calls: unknown[] = [];
+    const lookUp = action({
+      name: "look_up_order",
+      description: "Where an order is.",
+      input: z.strictObject({ order: z.string() }),
+      risk: "write",
+      idempotent: false,
+      execute: (input, { idempotency_key, contact, conversation }) => {
+        calls.push({ input, idempotency_key, contact, conversation });
+        return { state: "shipped" };
+      },
+    });
+    const { ask, runs, conversation } = await agency(open().connect(), {
+      actions: [lookUp],
+      model: ({ calls: made }) =>
+        made.length === 0
+          ? { calls: [{ action: "look_up_order", input: { order: "A1" } }] }
+          : { text: `It is ${JSON.stringify(made[0]?.outcome)}.` },
+    });
+    expect(await ask("Where is my order A1?")).toEqual(['It is {"status":"done","output":{"state":"shipped"}}.']);
+    const [run] = await runs();
+    const { id, contact } = await conversation();
+    expect(calls).toEqual([
+      {
+        input: { order: "A1" },
+        idempotency_key: `${run?.id}.1`,
+        contact: { id: contact.id, name: null, phone: visitor },
+        conversation: { id },
+      },
+    ]);
+    expect(run?.steps).toMatchObject([
+      { type: "model" },
+      { type: "action", name: "look_up_order", input: { order: "A1" }, output: { state: "shipped" }, error: null },
+      { type: "model" },
+    ]);
+  });
+});
