@@ -24,6 +24,9 @@ export interface Admission {
   readonly after: number | undefined;
 }
 
+/** After that a visitor has to come again, in milliseconds. */
+const longestVisit = 23 * 3_600_000;
+
 /** A visitor's browser: it listens, loses its line, and comes again with the number of the last message that it had. */
 export class Browser {
   readonly admission: Admission;
@@ -33,11 +36,13 @@ export class Browser {
   isGone = false;
   readonly #world: World;
   readonly #told = new Set<string>();
+  readonly #since: number;
   #line = new AbortController();
 
   constructor(world: World, admission: Admission) {
     this.#world = world;
     this.admission = admission;
+    this.#since = world.clock.now();
     void this.#live();
   }
 
@@ -145,12 +150,15 @@ export class Browser {
     return webRequest({ ...asking, token, path: `/v1/webchat/sessions/${session_id}/${what}` });
   }
 
-  /** What is no answer comes again; a session ends with its contact alone. */
+  /** What is no answer comes again; a session ends with its contact, or after a day. */
   #heed(status: number, what: string): void {
     if (status === 429 || status === 409 || status >= 500) return;
     const { session_id, contact_id } = this.admission;
     this.isGone = true;
     if (status === 404 && this.#world.registry.isErased(contact_id)) return;
+    if (status === 401 && this.#world.clock.now() - this.#since >= longestVisit) {
+      return void this.#world.visitors.come(this.#world.registry.now(contact_id));
+    }
     const says = `${what} of ${session_id}, of contact ${contact_id}, was answered ${status}`;
     this.#world.accuse("no surprises", [session_id, contact_id], says);
   }

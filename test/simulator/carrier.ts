@@ -8,6 +8,7 @@ import type {
   ReceiptSubject,
   SendAnswer,
 } from "../../src/ports/transport.ts";
+import { carrierName } from "./line.ts";
 import { short } from "./trace.ts";
 import type { World } from "./world.ts";
 
@@ -17,6 +18,8 @@ export interface CarrierCall {
   readonly message: OutboundMessage;
   readonly number: number;
   readonly engine: string;
+  /** The line that it came over. */
+  readonly transport: string;
   /** The true time of its arrival. */
   readonly at: number;
   /** Given when the carrier took it: it goes out for real. */
@@ -64,7 +67,12 @@ export class Carrier {
   }
 
   /** A call arrives. What the carrier answers may still get lost on its way back. */
-  take(engine: string, message: OutboundMessage, attempt: { attempt_id: string; number: number }): SendAnswer {
+  take(
+    engine: string,
+    transport: string,
+    message: OutboundMessage,
+    attempt: { attempt_id: string; number: number },
+  ): SendAnswer {
     const { dice, faults, clock } = this.#world;
     const throttled = dice.chance(faults.carrierThrottles);
     const refused = !throttled && dice.chance(faults.carrierRefuses);
@@ -75,6 +83,7 @@ export class Carrier {
       message,
       number,
       engine,
+      transport,
       at: clock.now(),
       provider_message_id: accepted ? `carrier-${++this.#lastId}` : null,
       receipts: [],
@@ -83,7 +92,7 @@ export class Carrier {
     const what = accepted ? "takes" : throttled ? "throttles" : "refuses";
     this.#world.trace.note(
       [engine, message.message_id, attempt_id],
-      `the carrier ${what} ${short(message.message_id)}, attempt ${number}, from ${engine}`,
+      `the carrier ${what} ${short(message.message_id)}, attempt ${number}, from ${engine} over its ${transport}`,
     );
     this.#world.called(call);
     this.calls.push(call);
@@ -91,7 +100,11 @@ export class Carrier {
       this.#issueReceipts(call, call.provider_message_id);
       return { outcome: "accepted", provider_message_id: call.provider_message_id };
     }
-    if (refused) return { outcome: "rejected", error: failure("filtered"), permanent: true };
+    if (refused) {
+      // For the message's own sake, or for the line's.
+      const code = dice.pick(["filtered", "invalid_sender"]);
+      return { outcome: "rejected", error: failure(code), permanent: true };
+    }
     const wish = dice.chance(0.5) ? { retry_after_ms: dice.between(100, 20_000) } : {};
     return { outcome: "rejected", error: failure("throttled"), permanent: false, ...wish };
   }
@@ -162,19 +175,26 @@ export class Carrier {
             await sink.receipt(subject, receipt);
             issued.heard = true;
           },
+          call.transport,
         );
       }
     }
   }
 
   /** Brings it to one engine after the other until one has taken it. */
-  #deliver(delay: number, about: readonly string[], what: string, bring: Parameters<World["bring"]>[0]): void {
+  #deliver(
+    delay: number,
+    about: readonly string[],
+    what: string,
+    bring: Parameters<World["bring"]>[0],
+    transport = carrierName,
+  ): void {
     const { clock, trace, dice } = this.#world;
     this.#underway++;
     const run = async (): Promise<void> => {
       await clock.sleep(delay);
       for (;;) {
-        const heard = await this.#world.bring(bring);
+        const heard = await this.#world.bring(bring, transport);
         trace.note(
           [...about, heard.engine],
           `${what} brought to ${heard.engine}: ${heard.taken ? "taken" : "no answer"}`,

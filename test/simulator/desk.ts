@@ -32,8 +32,14 @@ class Underway {
 export class Desk {
   /** Conversations that somebody is marking read. */
   readonly reading = new Underway();
-  /** Conversations that somebody is opening by hand. */
+  /** Conversations that somebody is opening by hand; and contacts and numbers with whom. */
   readonly opening = new Underway();
+  /** Conversations that somebody is giving to others, and contacts whose. */
+  readonly handling = new Underway();
+  /** Runs whose actions somebody wanted to approve. */
+  readonly approvals = new Set<string>();
+  /** Agents that somebody wanted disabled or deleted. */
+  readonly dismissed = new Set<string>();
   /** Contacts that somebody wanted erased. */
   readonly erasures = new Set<string>();
   /** Those of which it was answered that they are, and merges that were answered, in the order of the answers. */
@@ -45,14 +51,14 @@ export class Desk {
     this.#world = world;
   }
 
-  /** Asks until there is an answer, or once and never mind. `contact_id` is whose matter it is. */
-  async run<T>(says: string, contact_id: string, errand: Errand<T>): Promise<Answer<T>> {
+  /** Asks until there is an answer, or once and never mind. `subject` is whose matter it is: a contact, an agent, or both. */
+  async run<T>(says: string, subject: string | readonly string[], errand: Errand<T>): Promise<Answer<T>> {
     const { clients, dice, trace } = this.#world;
-    const about = says.match(/\b(?:ct|conv|wh|dlv)_[0-9A-Z]{26}\b/g) ?? [];
+    const about = says.match(/\b(?:ct|conv|wh|dlv|agt|run)_[0-9A-Z]{26}\b/g) ?? [];
     trace.note(about, `operator: ${says}`);
     const answer = dice.chance(0.75) ? await this.#insist(errand) : await clients.ask((engine) => errand(engine, {}));
     trace.note(about, `operator: ${says}: ${answer.kind === "refused" ? answer.code : answer.kind}`);
-    if (answer.kind === "refused") this.#judge(says, contact_id, answer.code);
+    if (answer.kind === "refused") this.#judge(says, [subject].flat(), answer.code);
     return answer;
   }
 
@@ -62,11 +68,11 @@ export class Desk {
     return clients.persist((engine) => errand(engine, { idempotencyKey }));
   }
 
-  #judge(says: string, contact_id: string, code: string): void {
-    if (code === "not_found" && !this.#world.registry.isGone(contact_id)) {
-      this.#world.accuse("what was acknowledged is there", [contact_id], `${says} was answered ${code}`);
+  #judge(says: string, subjects: readonly string[], code: string): void {
+    if (code === "not_found" && !subjects.some((id) => this.#world.registry.isGone(id))) {
+      this.#world.accuse("what was acknowledged is there", subjects, `${says} was answered ${code}`);
     } else if (!expected.has(code)) {
-      this.#world.accuse("no surprises", [contact_id], `${says} was answered ${code}`);
+      this.#world.accuse("no surprises", subjects, `${says} was answered ${code}`);
     }
   }
 }

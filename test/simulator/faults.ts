@@ -30,6 +30,14 @@ export interface Faults {
   readonly ruleFails: number;
   readonly analyzerFails: number;
   readonly analyzerSlow: number;
+  readonly crashAtThought: number;
+  readonly modelSlow: number;
+  readonly modelFails: number;
+  readonly modelHostile: number;
+  readonly crashAtAction: number;
+  readonly actionFailsBefore: number;
+  readonly actionFailsAfter: number;
+  readonly actionSlow: number;
   readonly visitorCut: number;
   readonly clientImpatient: number;
   readonly skewMs: number;
@@ -64,6 +72,14 @@ const most: Faults = {
   ruleFails: 0.1,
   analyzerFails: 0.2,
   analyzerSlow: 0.2,
+  crashAtThought: 0.05,
+  modelSlow: 0.3,
+  modelFails: 0.2,
+  modelHostile: 0.3,
+  crashAtAction: 0.06,
+  actionFailsBefore: 0.1,
+  actionFailsAfter: 0.15,
+  actionSlow: 0.3,
   visitorCut: 0.6,
   clientImpatient: 0.3,
   skewMs: 2_000,
@@ -99,4 +115,6 @@ export const longest = {
   lookup: 8_000,
   deferral: 60_000,
   score: 4_000,
+  thought: 30_000,
+  action: 15_000,
 } as const;

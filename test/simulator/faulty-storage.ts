@@ -128,7 +128,16 @@ function about(writes: readonly Write[]): string[] {
   for (const write of writes) {
     if ("key" in write) for (const part of write.key) if (isId(part)) ids.add(part);
     if (!("row" in write)) continue;
-    for (const column of ["id", "message_id", "conversation_id", "contact_id", "webhook_id", "event_id", "key"]) {
+    for (const column of [
+      "id",
+      "message_id",
+      "conversation_id",
+      "contact_id",
+      "webhook_id",
+      "event_id",
+      "agent_id",
+      "key",
+    ]) {
       const id = write.row[column];
       if (isId(id)) ids.add(id);
     }
@@ -137,5 +146,5 @@ function about(writes: readonly Write[]): string[] {
 }
 
 function isId(value: unknown): value is string {
-  return typeof value === "string" && /^(msg|conv|att|ct|wcs|wh|evt)_/.test(value);
+  return typeof value === "string" && /^(msg|conv|att|ct|wcs|wh|evt|run|agt)_/.test(value);
 }

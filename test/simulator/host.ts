@@ -6,7 +6,9 @@ import { seededRandom } from "../../src/testing/index.ts";
 import { analyzer } from "./analyzer.ts";
 import { faultyStorage } from "./faulty-storage.ts";
 import { Life } from "./life.ts";
-import { type Line, line } from "./line.ts";
+import { carrierName, type Line, line, spareName } from "./line.ts";
+import { reopenHours } from "./terms.ts";
+import { mind } from "./minds.ts";
 import type { World } from "./world.ts";
 
 /** A process with an engine in it. It crashes, and comes again with a new engine on the same storage. */
@@ -16,7 +18,7 @@ export class Host {
   readonly #number: number;
   #lives = 0;
   #life: Life;
-  #line: Line | undefined;
+  #lines: readonly Line[] = [];
   #engine: MessagingEngine | undefined;
 
   constructor(world: World, number: number) {
@@ -35,8 +37,9 @@ export class Host {
     return this.#life.alive ? this.#engine : undefined;
   }
 
-  get sink(): TransportSink | undefined {
-    return this.#line?.sink();
+  /** Where the carrier brings what it has to say over one of its lines; undefined where nobody listens. */
+  sinkOf(transport: string): TransportSink | undefined {
+    return this.#lines.find((each) => each.transport.name === transport)?.sink();
   }
 
   boot(): void {
@@ -50,22 +53,25 @@ export class Host {
       now: () => Math.round(clock.now() + life.skew),
       sleep: (ms, signal) => life.guard(clock.sleep(ms, signal)),
     };
-    const connection = line(this.#world, life, crash);
+    const lines = [carrierName, spareName].map((name) => line(this.#world, life, name, crash));
     const engine = new MessagingEngine({
       storage: faultyStorage(this.#world, life, crash),
-      transports: [connection.transport],
+      transports: lines.map(({ transport }) => transport),
+      routes: terms.routes,
       clock: own,
       http: { client: this.#world.receivers.client(life) },
       random: seededRandom(seed * 10_000 + this.#number * 100 + ++this.#lives),
       logger: this.#logger(),
       mode: "live",
+      reopenHours,
       consent: terms.consent,
       policies: terms.hasRule ? [rule.asked(this.name)] : [],
       ...(terms.quietHours === undefined ? {} : { quietHours: terms.quietHours }),
       ...(terms.scoresSentiment ? { sentiment: analyzer(this.#world) } : {}),
+      agents: { model: mind(this.#world, life, crash), actions: this.#world.works.actions(life, crash) },
     });
     this.#life = life;
-    this.#line = connection;
+    this.#lines = lines;
     this.#engine = engine;
     trace.note([this.name], `${this.name} starts`);
     void this.#start(engine, life);

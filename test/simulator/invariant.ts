@@ -1,6 +1,7 @@
 import type { Write } from "../../src/ports/storage.ts";
 import type { CarrierCall } from "./carrier.ts";
 import type { Post } from "./receivers.ts";
+import type { Effect } from "./works.ts";
 import type { World } from "./world.ts";
 
 /** Where an invariant does not hold. */
@@ -24,6 +25,8 @@ export interface Watch {
   call?(call: CarrierCall): Iterable<Breach>;
   /** A request that just reached a receiver; the ledger does not have it yet. */
   post?(post: Post): Iterable<Breach>;
+  /** What an action just did in the host's world; the ledger does not have it yet. */
+  effect?(effect: Effect): Iterable<Breach>;
   /** After each step. */
   step?(): Promise<Iterable<Breach>>;
   /** When everything has come to rest. */

@@ -12,6 +12,8 @@ import { short } from "./trace.ts";
 import type { World } from "./world.ts";
 
 export const carrierName = "carrier";
+/** A second way to it, for messages that the first did not take. */
+export const spareName = "spare";
 
 /** One engine's line to the carrier, over which calls and answers get delayed and lost. */
 export interface Line {
@@ -20,7 +22,7 @@ export interface Line {
   readonly sink: () => TransportSink | undefined;
 }
 
-export function line(world: World, life: Life, crash: (why: string) => void): Line {
+export function line(world: World, life: Life, name: string, crash: (why: string) => void): Line {
   const { dice, clock, carrier } = world;
   let sink: TransportSink | undefined;
 
@@ -39,7 +41,7 @@ export function line(world: World, life: Life, crash: (why: string) => void): Li
     if (dice.chance(faults.callDelayed)) await clock.sleep(dice.between(1, longest.transit));
     // A caller that hung up while the call was under way has taken it back; one that died has not.
     if (signal.aborted) throw new Error("aborted on its way");
-    const answer = carrier.take(life.name, message, { attempt_id, number });
+    const answer = carrier.take(life.name, name, message, { attempt_id, number });
     if (dice.chance(faults.crashAtCall / 2)) {
       crash(`before it heard the carrier's answer to ${short(message.message_id)}`);
       return never();
@@ -69,7 +71,7 @@ export function line(world: World, life: Life, crash: (why: string) => void): Li
   return {
     sink: () => (life.alive ? sink : undefined),
     transport: {
-      name: carrierName,
+      name,
       capabilities: {
         channels: ["sms", "mms"],
         modes: ["live"],

@@ -1,3 +1,4 @@
+import { agents } from "../../src/domain/agents/rows.ts";
 import { contacts, type ContactRow } from "../../src/domain/contacts/rows.ts";
 import { webhooks } from "../../src/domain/webhooks/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
@@ -18,7 +19,8 @@ export class Registry {
       .flatMap((write) => ("key" in write ? [String(write.key[2])] : []));
     for (const id of gone) this.#erased.set(id, gone);
     for (const write of writes) {
-      if (write.collection === webhooks && write.kind === "remove") this.#deleted.add(String(write.key[2]));
+      const canBeDeleted = write.collection === webhooks || write.collection === agents;
+      if (canBeDeleted && write.kind === "remove") this.#deleted.add(String(write.key[2]));
       if (write.collection !== contacts) continue;
       if (write.kind !== "insert" && write.kind !== "update") continue;
       const { id, merged_into } = write.row as unknown as ContactRow;
@@ -44,7 +46,7 @@ export class Registry {
     return this.#erased.has(this.now(id));
   }
 
-  /** A contact that is erased, or a webhook that is deleted. */
+  /** A contact that is erased, or a webhook or an agent that is deleted. */
   isGone(id: string): boolean {
     return this.#deleted.has(id) || this.isErased(id);
   }

@@ -1,7 +1,11 @@
 import { jobs } from "../../src/domain/jobs/rows.ts";
+import { runs } from "../../src/domain/runs/rows.ts";
 import { attemptById, messages } from "../../src/domain/messages/rows.ts";
 import { allOf, peek } from "./rows.ts";
 import type { World } from "./world.ts";
+
+/** Said of a run that may wait for a day. */
+export const awaits = "waits for an approval";
 
 /** Says what still has to happen; nothing when everything is at rest. */
 export function atRest({ clients, carrier, receivers, ground, canLookUp, hosts, clock }: World): string {
@@ -13,9 +17,14 @@ export function atRest({ clients, carrier, receivers, ground, canLookUp, hosts, 
     if (["scheduled", "queued", "sending", "sent"].includes(status)) return `message ${id} stays ${status}`;
     if (status === "ambiguous" && canLookUp) return `message ${id} stays ambiguous, and the carrier could be asked`;
   }
+  for (const { id, status } of allOf(ground, runs)) {
+    if (status === "awaiting_approval") return `${id} ${awaits}`;
+  }
   for (const { kind, key, leased, due_at } of allOf(ground, jobs)) {
     // One that is to look after an attempt that was erased will find nothing, in days.
-    const isIdle = kind === "reap" || (kind === "follow-up" && peek(ground, attemptById, [key]).length === 0);
+    // So has one that gives turns: what waited for the next has expired.
+    const isIdle =
+      kind === "reap" || kind === "pace" || (kind === "follow-up" && peek(ground, attemptById, [key]).length === 0);
     const isLater = kind === "deliver" && !leased && due_at > clock.now();
     if (!isIdle && !isLater) return `a job to ${kind} ${key} is left`;
   }

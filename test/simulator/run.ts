@@ -1,12 +1,16 @@
 import { actors } from "./actors/index.ts";
 import type { Actor } from "./actors/actor.ts";
+import { bookings, decide, draftAgent, refunds } from "./actors/employers.ts";
+import { closeForTheNight } from "./actors/operators.ts";
 import { senderAddresses } from "./actors/senders.ts";
 import { defaultSteps } from "./defaults.ts";
+import { approvalMs } from "../../src/domain/runs/rules.ts";
 import { carrierName } from "./line.ts";
 import { invariants } from "./invariants/index.ts";
 import type { Invariant } from "./invariant.ts";
-import { atRest } from "./rest.ts";
+import { atRest, awaits } from "./rest.ts";
 import { story } from "./story.ts";
+import { reopenHours } from "./terms.ts";
 import { World } from "./world.ts";
 
 export interface Result {
@@ -23,7 +27,9 @@ export interface Result {
 }
 
 /** How long, in virtual time, everything may take to come to rest once the faults have stopped. */
-const restWithinMs = 12 * 3_600_000;
+const restWithinMs = 48 * 3_600_000;
+/** How long nobody looks while only a person's approval is waited for, which runs out in a day. */
+const patienceMs = 3_600_000;
 
 /** Runs one seed: some steps among faults, then none, until all is at rest. */
 export async function simulate(
@@ -37,16 +43,22 @@ export async function simulate(
   await setUp(world);
 
   const cast = castOf(world);
+  const night = dice.chance(0.25) ? dice.between(0, steps) : -1;
   for (let step = 0; step < steps && world.finding === undefined; step++) {
     const actor = dice.weighted(cast);
     void actor.act(world);
-    await clock.advance(pause(world));
+    if (step === night) closeForTheNight(world);
+    await clock.advance(step === night ? dice.pick(nights) : pause(world));
     await world.stepped();
   }
   const until = clock.now() + restWithinMs;
   world.heal();
+  // Where nobody decides about what waits for an approval, that runs out; of what is asked for then, somebody decides all the same.
+  const decidesFrom = clock.now() + (dice.chance(0.99) ? 0 : approvalMs);
   for (let unrest = "just healed"; world.finding === undefined && unrest !== "";) {
-    await clock.advance(20_000);
+    const isIdle = clock.now() < decidesFrom;
+    void decide(world, isIdle ? 0 : 0.5);
+    await clock.advance(isIdle && unrest.endsWith(awaits) ? patienceMs : 20_000);
     await world.stepped();
     unrest = atRest(world);
     if (unrest !== "" && clock.now() > until) world.accuse("everything comes to rest", idsIn(unrest), unrest);
@@ -73,12 +85,15 @@ function castOf({ shape }: World): readonly Actor[] {
 }
 
 /** The account's senders, made under the same faults as everything else. */
-async function setUp({ clients, clock }: World): Promise<void> {
+async function setUp(world: World): Promise<void> {
+  const { clients, clock, terms } = world;
   let made = 0;
-  const phones = senderAddresses.map((address) => ({
+  const phones = senderAddresses.map((address, i) => ({
     address,
     channels: ["sms" as const, "mms" as const],
     transport: carrierName,
+    pool: terms.hasPool,
+    ...(i === 0 ? terms.pace : {}),
   }));
   const inbox = { address: "shop", channels: ["webchat" as const], transport: "webchat" };
   const all = [...phones, inbox];
@@ -89,7 +104,28 @@ async function setUp({ clients, clock }: World): Promise<void> {
       .then(() => made++);
   }
   await clock.advanceUntil(() => made === all.length);
+  if (world.shape.share.agents !== 0) await employ(world);
 }
+
+/** An agent, and what it goes by. */
+async function employ(world: World): Promise<void> {
+  const { clients, clock } = world;
+  let isMade = false;
+  void (async () => {
+    for (const playbook of [bookings, refunds]) {
+      const idempotencyKey = `playbook-${playbook.name}`;
+      await clients.persist((engine) => engine.playbooks.create(playbook, { idempotencyKey }));
+    }
+    const agent = draftAgent(world);
+    await clients.persist((engine) => engine.agents.create(agent, { idempotencyKey: "agent" }));
+    isMade = true;
+  })();
+  await clock.advanceUntil(() => isMade);
+}
+
+const hourMs = 3_600_000;
+/** Some of what was closed before is opened again by what comes in after it, and some is not. */
+const nights = [reopenHours * hourMs - 120_000, reopenHours * hourMs + 60_000] as const;
 
 const pauses = [
   { weight: 30, from: 0, to: 0 },

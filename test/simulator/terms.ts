@@ -1,5 +1,9 @@
+import type { CreateSender } from "../../src/index.ts";
 import type { ConsentOptions, QuietHours } from "../../src/options.ts";
+import type { Route } from "../../src/ports/route.ts";
+import { senderAddresses } from "./actors/senders.ts";
 import type { Dice } from "./dice.ts";
+import { carrierName, spareName } from "./line.ts";
 
 /** How the host has set up its engines: all of them alike. */
 export interface Terms {
@@ -10,7 +14,15 @@ export interface Terms {
   /** The host has a rule of its own. */
   readonly hasRule: boolean;
   readonly scoresSentiment: boolean;
+  readonly routes: readonly Route[];
+  /** Contacts that nobody has written to are spread over the senders. */
+  readonly hasPool: boolean;
+  /** Of the first sender. */
+  readonly pace: Required<Pick<CreateSender, "messages_per_second" | "daily_cap">>;
 }
+
+/** How long after it was closed what comes in opens a conversation again. */
+export const reopenHours = 1;
 
 /** What clocks show when a history begins, in minutes: where nobody said where they live, in Berlin and in Kolkata. */
 const midnights = [0, 0, 60, 330] as const;
@@ -28,5 +40,19 @@ export function drawTerms(dice: Dice): Terms {
     quietHours: dice.chance(0.4) ? { from: timeOfDay(from), to: timeOfDay(to) } : undefined,
     hasRule: dice.chance(0.4),
     scoresSentiment: dice.chance(0.6),
+    routes: dice.chance(0.5) ? drawRoutes(dice) : [],
+    hasPool: dice.chance(0.4),
+    pace: {
+      messages_per_second: dice.chance(0.4) ? dice.pick([0.1, 0.5, 1, 3]) : null,
+      daily_cap: dice.chance(0.05) ? dice.between(3, 20) : null,
+    },
   };
+}
+
+/** Where the carrier has two lines: one is the other's stand-in, for all or for what one sender sends. */
+function drawRoutes(dice: Dice): Route[] {
+  const [first] = senderAddresses;
+  const both = [carrierName, spareName];
+  const turned = { from: [first], transports: both.toReversed() };
+  return dice.chance(0.5) ? [{ transports: both }] : [turned, { transports: both }];
 }

@@ -21,6 +21,7 @@ import { drawTerms, type Terms } from "./terms.ts";
 import { Trace } from "./trace.ts";
 import { Visitors } from "./visitors.ts";
 import { Words } from "./words.ts";
+import { type Effect, Works } from "./works.ts";
 
 /** Everything that one seed brings about: engines, the storage that they share, the carrier and the clients outside. */
 export class World {
@@ -38,6 +39,7 @@ export class World {
   readonly carrier: Carrier;
   readonly clients: Clients;
   readonly receivers: Receivers;
+  readonly works = new Works(this);
   readonly shape: Shape;
   readonly terms: Terms;
   readonly people: People;
@@ -103,6 +105,10 @@ export class World {
     this.#each((watch) => watch.post?.(post));
   }
 
+  effected(effect: Effect): void {
+    this.#each((watch) => watch.effect?.(effect));
+  }
+
   async stepped(): Promise<void> {
     for (const { name, watch } of this.#watches) {
       for (const { about, says } of (await watch.step?.()) ?? []) this.accuse(name, about, says);
@@ -133,12 +139,14 @@ export class World {
     }
   }
 
-  /** The carrier brings something to one of the engines. */
+  /** The carrier brings something to one of the engines, over one of its lines. */
   async bring(
     bring: (sink: TransportSink) => Promise<void>,
+    transport: string,
   ): Promise<{ readonly engine: string; readonly taken: boolean }> {
     const { host } = await this.running();
-    const { sink, life, name } = host;
+    const { life, name } = host;
+    const sink = host.sinkOf(transport);
     if (sink === undefined) return { engine: name, taken: false };
     const hangUp = new AbortController();
     const taken = bring(sink).then(

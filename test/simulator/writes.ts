@@ -32,7 +32,11 @@ function tell(write: Write): string | undefined {
     case "contact_identities":
       return `${text(row["address"])} of ${id(row["contact_id"])} ${text(row["consent"])}`;
     case "conversations":
-      return `${id(row["id"])} of ${id(row["contact_id"])} ${text(row["status"])}, ${text(row["unread_count"])} unread`;
+      return `${id(row["id"])} of ${id(row["contact_id"])} ${text(row["status"])}, ${text(row["handler"])}, ${text(row["unread_count"])} unread`;
+    case "runs":
+      return `${id(row["id"])} of ${id(row["conversation_id"])} ${text(row["status"])}`;
+    case "agents":
+      return `${id(row["id"])} ${row["enabled"] === true ? "enabled" : "disabled"}`;
     case "webchat_mail":
       return `${id(row["message_id"])} is number ${text(row["number"])} for ${text(row["address"])}`;
     case "parked_receipts":

@@ -1,9 +1,12 @@
 import type { Actor } from "./actor.ts";
+import { askers } from "./askers.ts";
 import { changers } from "./changers.ts";
 import { clerks } from "./clerks.ts";
+import { employers } from "./employers.ts";
 import { operators } from "./operators.ts";
 import { outside } from "./outside.ts";
 import { pollers } from "./pollers.ts";
+import { searchers } from "./searchers.ts";
 import { senders } from "./senders.ts";
 import { texters } from "./texters.ts";
 import { visitors } from "./visitors.ts";
@@ -17,7 +20,10 @@ export const actors: readonly Actor[] = [
   ...texters,
   ...operators,
   ...clerks,
+  ...searchers,
   ...visitors,
   ...webhookKeepers,
+  ...employers,
+  ...askers,
   ...outside,
 ];

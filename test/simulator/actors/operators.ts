@@ -1,4 +1,6 @@
+import { agents } from "../../../src/domain/agents/rows.ts";
 import { conversations, type ConversationRow } from "../../../src/domain/conversations/rows.ts";
+import { runs } from "../../../src/domain/runs/rows.ts";
 import type { Errand } from "../desk.ts";
 import { allOf } from "../rows.ts";
 import type { World } from "../world.ts";
@@ -15,10 +17,13 @@ export const labels = ["vip", "billing", "later"] as const;
 type Chore = (
   world: World,
   conversation: ConversationRow,
-) => { readonly does: string; readonly errand: Errand<unknown>; readonly as?: "reading" | "opening" };
+) => { readonly does: string; readonly errand: Errand<unknown>; readonly as?: "reading" | "opening" | "handling" };
 
-const assign: Chore = ({ dice }, { id }) => {
-  const agent = { type: "agent", id: "agt_01ARZ3NDEKTSV4RRFFQ69G5FAV" } as const;
+const assign: Chore = ({ dice, ground }, { id }) => {
+  const agent = {
+    type: "agent",
+    id: dice.pick(allOf(ground, agents))?.id ?? "agt_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  } as const;
   const assignee = dice.pick([
     { type: "human", id: "ann" } as const,
     { type: "human", id: "bo" } as const,
@@ -28,6 +33,7 @@ const assign: Chore = ({ dice }, { id }) => {
   return {
     does: `assigns it to ${assignee?.id ?? "nobody"}`,
     errand: (engine, options) => engine.conversations.assign(id, assignee, options),
+    as: "handling",
   };
 };
 
@@ -84,10 +90,12 @@ const read: Chore = (_world, { id }) => ({
 
 const passOn: Chore = ({ dice, words }, { id }) => {
   if (dice.chance(0.5)) {
-    return { does: "hands it back", errand: (engine, options) => engine.conversations.handBack(id, options) };
+    const errand: Errand<unknown> = (engine, options) => engine.conversations.handBack(id, options);
+    return { does: "hands it back", errand, as: "handling" };
   }
   const handOff = { reason: `Because ${words.draw()}`, summary: `About ${words.draw()}` };
-  return { does: "hands it off", errand: (engine, options) => engine.conversations.handOff(id, handOff, options) };
+  const errand: Errand<unknown> = (engine, options) => engine.conversations.handOff(id, handOff, options);
+  return { does: "hands it off", errand, as: "handling" };
 };
 
 const chores = [
@@ -118,22 +126,63 @@ const operator: Actor = {
   },
 };
 
+const interventions = [
+  { weight: 2, chore: assign },
+  { weight: 4, chore: passOn },
+  { weight: 1, chore: close },
+];
+
+/** Steps in while an agent is at work. */
+const meddler: Actor = {
+  name: "meddler",
+  part: "agents",
+  weight: 2,
+  async act(world) {
+    const { desk, dice, ground } = world;
+    const busy = new Set(allOf(ground, runs).flatMap((run) => (run.status === "running" ? [run.conversation_id] : [])));
+    const conversation = dice.pick(allOf(ground, conversations).filter(({ id }) => busy.has(id)));
+    if (conversation === undefined) return;
+    const { id, contact_id } = conversation;
+    if (dice.chance(0.3)) return reply(world, id);
+    const { does, errand } = dice.weighted(interventions).chore(world, conversation);
+    desk.handling.begin(id);
+    const answer = await desk.run(`${does}: ${id}`, contact_id, errand);
+    if (answer.kind !== "unknown") desk.handling.end(id);
+  },
+};
+
+/** Most of what is open is closed. */
+export function closeForTheNight(world: World): void {
+  const { ground, dice, desk } = world;
+  for (const conversation of allOf(ground, conversations)) {
+    const { id, contact_id, status } = conversation;
+    if (status === "closed" || dice.chance(0.2)) continue;
+    const { does, errand } = close(world, conversation);
+    void desk.run(`${does}: ${id}`, contact_id, errand);
+  }
+}
+
 const replier: Actor = {
   name: "replier",
   part: "desk",
   weight: 2,
   async act(world) {
     const conversation = some(world);
-    if (conversation === undefined) return;
-    const { id } = conversation;
-    const body = `A person replies ${world.words.draw()}`;
-    world.desk.opening.begin(id);
-    const order = await placeOrder(world, { to: "", body }, (engine, options) =>
-      engine.conversations.reply(id, { body, author_id: "ann" }, options),
-    );
-    if (!order.unknown) world.desk.opening.end(id);
+    if (conversation !== undefined) await reply(world, conversation.id);
   },
 };
+
+async function reply(world: World, id: string): Promise<void> {
+  const body = `A person replies ${world.words.draw()}`;
+  world.desk.opening.begin(id);
+  world.desk.handling.begin(id);
+  const order = await placeOrder(world, { to: "", body }, (engine, options) =>
+    engine.conversations.reply(id, { body, author_id: "ann" }, options),
+  );
+  if (order.unknown) return;
+  world.desk.opening.end(id);
+  world.desk.handling.end(id);
+}
 
 const opener: Actor = {
   name: "opener",
@@ -144,10 +193,12 @@ const opener: Actor = {
     const to =
       conversation === undefined || world.dice.chance(0.3) ? world.people.some(world.dice) : conversation.contact_id;
     const contact_id = to.startsWith("+") ? "" : to;
-    await world.desk.run(`opens a conversation with ${to}`, contact_id, (engine, options) =>
+    world.desk.opening.begin(to);
+    const answer = await world.desk.run(`opens a conversation with ${to}`, contact_id, (engine, options) =>
       engine.conversations.open({ to }, options),
     );
+    if (answer.kind !== "unknown") world.desk.opening.end(to);
   },
 };
 
-export const operators: readonly Actor[] = [operator, replier, opener];
+export const operators: readonly Actor[] = [operator, replier, opener, meddler];

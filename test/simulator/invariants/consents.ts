@@ -1,3 +1,4 @@
+import { senderAddresses } from "../actors/senders.ts";
 import { sayings } from "../actors/texters.ts";
 import { identities } from "../../../src/domain/contacts/rows.ts";
 import { events, type EventRow } from "../../../src/domain/events/rows.ts";
@@ -13,10 +14,10 @@ import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";
 import type { World } from "../world.ts";
 
-/** What an address said to be left alone by: everybody, or some senders. */
+/** Whether an address is to be left alone: by all senders, but for those of which it said something since. */
 interface Wish {
-  fromAll: boolean;
-  readonly from: Set<string>;
+  byAll: boolean;
+  readonly by: Map<string, boolean>;
 }
 
 /** What was said and done of consent, by what was committed: people's words, and what the host's people set. */
@@ -32,14 +33,14 @@ class Wishes {
   }
 
   of(medium: string, address: string): Wish {
-    const wish = this.#wishes.get(`${medium} ${address}`) ?? { fromAll: false, from: new Set() };
+    const wish = this.#wishes.get(`${medium} ${address}`) ?? { byAll: false, by: new Map() };
     this.#wishes.set(`${medium} ${address}`, wish);
     return wish;
   }
 
   isOut(medium: string, address: string, sender: string): boolean {
-    const { fromAll, from } = this.of(medium, address);
-    return fromAll || from.has(sender);
+    const { byAll, by } = this.of(medium, address);
+    return by.get(sender) ?? byAll;
   }
 
   /** In the order in which they were drawn, which is theirs. Answers the addresses that opted in. */
@@ -61,33 +62,30 @@ class Wishes {
     const isOut = this.isOut("text", from, to);
     const { means } = saying;
     const sender = this.#terms.consent.scope === "sender" ? to : null;
-    if (means === "opt_in" || (means === "yes" && isOut)) this.#lift("text", from, sender);
+    if (isOut && (means === "opt_in" || means === "yes")) this.#wish("text", from, sender, false);
     if (means !== "opt_out" && !(means === "near" && this.#terms.consent.honourNearMatches)) return;
     if (!isOut) this.saidOut.set(from, (this.saidOut.get(from) ?? 0) + 1);
-    if (sender === null) this.#leaveAlone("text", from);
-    else this.of("text", from).from.add(sender);
+    this.#wish("text", from, sender, true);
   }
 
   #see({ type, data }: EventRow): void {
     const { medium, address, source } = data as { medium: string; address: string; source: string };
     // Words are heard above, and what an import says to the contrary of them counts for nothing.
     if (source === "keyword") return;
-    if (type === "contact.opted_out") this.#leaveAlone(medium, address);
-    else if (source !== "import") this.#lift(medium, address, null);
+    const isOut = type === "contact.opted_out";
+    if (isOut || source !== "import") this.#wish(medium, address, null, isOut);
   }
 
-  #leaveAlone(medium: string, address: string): void {
+  /** Of each sender counts what was said last. */
+  #wish(medium: string, address: string, sender: string | null, isOut: boolean): void {
+    if (!isOut) this.#lifted.add(`${medium} ${address}`);
     const wish = this.of(medium, address);
-    wish.fromAll = true;
-    wish.from.clear();
-  }
-
-  #lift(medium: string, address: string, sender: string | null): void {
-    this.#lifted.add(`${medium} ${address}`);
-    const wish = this.of(medium, address);
-    wish.fromAll = false;
-    if (sender === null) wish.from.clear();
-    else wish.from.delete(sender);
+    if (sender !== null) {
+      wish.by.set(sender, isOut);
+    } else {
+      wish.byAll = isOut;
+      wish.by.clear();
+    }
   }
 }
 
@@ -120,15 +118,35 @@ export const leftAlone: Invariant = {
         }
       },
       async end() {
-        return allOf(ground, identities).flatMap(({ medium, address, contact_id, consent, opted_out_of }): Breach[] => {
-          const { fromAll, from } = wishes.of(medium, address);
-          const known = [...opted_out_of].toSorted().join(" ");
-          const said = [...from].toSorted().join(" ");
-          if ((consent === "opted_out") === fromAll && known === said) return [];
-          const is = fromAll ? "everybody" : said === "" ? "nobody" : said;
-          const says = `${medium} ${address} opted out of ${is}, and is kept as ${consent} ${known}`;
+        return allOf(ground, identities).flatMap((identity): Breach[] => {
+          const { medium, address, contact_id, consent, opted_out_of, opted_in_to } = identity;
+          const of = (isOut: (sender: string) => boolean): string => senderAddresses.filter(isOut).join(" ");
+          const said = of((sender) => wishes.isOut(medium, address, sender));
+          const known = of(
+            (sender) => opted_out_of.includes(sender) || (consent === "opted_out" && !opted_in_to.includes(sender)),
+          );
+          if (known === said && (consent === "opted_out") === wishes.of(medium, address).byAll) return [];
+          const says = `${medium} ${address} opted out of ${said || "nobody"}, and is kept as ${consent} ${known}`;
           return [{ about: [contact_id], says }];
         });
+      },
+    };
+  },
+};
+
+export const spared: Invariant = {
+  name: "no agent writes to who opted out",
+  watch(world) {
+    const wishes = new Wishes(world);
+    return {
+      *commit(engine, writes) {
+        const said = inserted<MessageRow>(writes, messages).filter(({ author_type }) => author_type === "agent");
+        const late = said.filter(({ to, from, channel }) => wishes.isOut(mediumOf(channel), to, from));
+        const lifted = wishes.heed(writes);
+        for (const { id, to, channel, conversation_id } of late) {
+          if (lifted.has(`${mediumOf(channel)} ${to}`)) continue;
+          yield { about: [id, conversation_id], says: `${engine} had an agent say ${id} to ${to}, who opted out` };
+        }
       },
     };
   },

@@ -12,6 +12,7 @@ import {
   webhooks,
 } from "../../../src/domain/webhooks/rows.ts";
 import { delays, mostAttempts } from "../../../src/domain/webhooks/schedule.ts";
+import { longest } from "../faults.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import type { Post } from "../receivers.ts";
 import { allOf, peek } from "../rows.ts";
@@ -19,7 +20,7 @@ import { longestBlindness, WebhookLog } from "../webhook-log.ts";
 import type { World } from "../world.ts";
 
 /** For how long a commit that saw no webhook yet may be on its way, in milliseconds. */
-const longestCommit = 30_000;
+const longestCommit = longest.stall + 30_000;
 /** What clocks may differ, and be set by meanwhile. */
 const longestSkew = 20_000;
 

@@ -1,7 +1,9 @@
 import { contacts } from "../../../src/domain/contacts/rows.ts";
 import { conversationById, notes } from "../../../src/domain/conversations/rows.ts";
+import { agentSessions } from "../../../src/domain/agents/rows.ts";
 import { type AttemptRow, attempts, messageById, messages } from "../../../src/domain/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
+import { runs } from "../../../src/domain/runs/rows.ts";
 import { schema } from "../../../src/schema.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";
@@ -13,7 +15,7 @@ type Columns = Readonly<Record<string, unknown>>;
 /** The contact that a row is about; undefined where it is about none. */
 function ownerOf({ ground }: World, { collection }: Write, row: Columns): string | undefined {
   if (collection === contacts) return String(row["id"]);
-  if (collection === notes) {
+  if (collection === notes || collection === runs || collection === agentSessions) {
     const key = [row["account_id"], row["mode"], row["conversation_id"]] as string[];
     return peek(ground, conversationById, key)[0]?.contact_id;
   }
@@ -149,7 +151,12 @@ export const nothingSaid: Invariant = {
         for (const { table, row } of everything(world)) {
           for (const word of tellingIn(row)) {
             const id = gone.get(word);
-            if (id !== undefined) breaches.push({ about: [id], says: `${id} is redacted, and ${word} is in ${table}` });
+            if (id !== undefined) {
+              breaches.push({
+                about: [id],
+                says: `${id} is redacted, and ${word} is in ${table}: ${JSON.stringify(row)}`,
+              });
+            }
           }
         }
         return breaches;

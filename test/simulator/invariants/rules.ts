@@ -1,5 +1,6 @@
-import { contactById } from "../../../src/domain/contacts/rows.ts";
+import { contactById, identityByAddress } from "../../../src/domain/contacts/rows.ts";
 import { attempts, type AttemptRow, messageById } from "../../../src/domain/messages/rows.ts";
+import { mediumOf } from "../../../src/domain/messages/rules.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";
@@ -36,7 +37,9 @@ export const quiet: Invariant = {
       for (const { account_id, mode, message_id, started_at } of handedOver(writes)) {
         const [message] = peek(ground, messageById, [account_id, mode, message_id]);
         if (message?.category !== "marketing") continue;
-        const [contact] = peek(ground, contactById, [account_id, mode, message.contact_id]);
+        // Whoever has the number now gets it, whomever it was written to.
+        const [owner] = peek(ground, identityByAddress, [account_id, mode, mediumOf(message.channel), message.to]);
+        const [contact] = peek(ground, contactById, [account_id, mode, owner?.contact_id ?? message.contact_id]);
         // Where it lives may have been set in the meantime.
         if (
           contact === undefined ||
