@@ -42,6 +42,18 @@ describe("the quickstart", () => {
     expect(output).toMatch(/^ +0014 .* \? no answer {2}✗ not sent {2}sent {2}delivered .* ✓$/m);
     expect(output.match(/ ✓$/gm)).toHaveLength(10);
     expect(output).toContain("Idempotent-Replayed: true");
+    const [, agent = ""] = output.split("Meanwhile, an agent");
+    expect(agent, "it answers, asks, acts and hands off").toMatch(
+      new RegExp(
+        [
+          "open on Saturday\\?\n +the agent +We are open .*Saturday from 10 to 16",
+          "move my appointment\\?\n +the agent +.*Which day would suit you\\?",
+          "Next Friday\n +the agent +Morning or afternoon\\?",
+          "your code +book_appointment\\((\\S+), afternoon\\)\n +the agent +Done: we see you on \\1, in the afternoon",
+          "I want a refund\n +the agent +I'm sorry .*\n +handed off",
+        ].join("[^]*"),
+      ),
+    );
     expect(output, "what is piped is plain").not.toContain("\u001b");
     const [file = ""] = /\S+quickstart\.db/.exec(output) ?? [];
     expect(existsSync(file), "it leaves no file behind").toBe(false);
