@@ -12,7 +12,8 @@ export async function showConversation(tx: Tx, row: ConversationRow): Promise<Co
   const { account_id, mode, contact_id, medium, last_message_id } = row;
   const [contact, last] = await Promise.all([
     tx.get(contactById, [account_id, mode, contact_id]),
-    last_message_id === null ? undefined : tx.get(messageById, [account_id, mode, last_message_id]),
+    // Held: what is redacted at this moment would live on in the answer that is remembered of this.
+    last_message_id === null ? undefined : tx.get(messageById, [account_id, mode, last_message_id], { hold: true }),
   ]);
   const address =
     atHand(contact, last) ?? (await tx.list(identitiesOfContact, [contact_id, medium], 1))[0]?.address ?? "";
