@@ -31,6 +31,9 @@ const restWithinMs = 48 * 3_600_000;
 /** How long nobody looks while only a person's approval is waited for, which runs out in a day. */
 const patienceMs = 3_600_000;
 
+/** In milliseconds, with some to spare. */
+const longestLook = 30_000;
+
 /** Runs one seed: some steps among faults, then none, until all is at rest. */
 export async function simulate(
   seed: number,
@@ -62,6 +65,11 @@ export async function simulate(
     await world.stepped();
     unrest = atRest(world);
     if (unrest !== "" && clock.now() > until) world.accuse("everything comes to rest", idsIn(unrest), unrest);
+  }
+  // Who listens at another engine is told when that looks by itself.
+  if (world.finding === undefined) {
+    await clock.advance(longestLook);
+    await world.stepped();
   }
   if (world.finding === undefined) await world.ended();
   for (const host of world.hosts) host.life.end();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { simulate } from "./run.ts";
 
 /** As many as the time allows on a slow machine; `npm run simulate -- --seeds N` runs more. */
-const seeds = 130;
+const seeds = 110;
 /** Shorter than the command line's, so that more kinds of faults meet. */
 const steps = 60;
 const withinMs = 300_000;
