@@ -3,11 +3,9 @@ import { webhookBySlot, webhooks } from "../domain/webhooks/rows.ts";
 import { mostWebhooks, secretBytes } from "../domain/webhooks/rules.ts";
 import { secretText } from "../domain/webhooks/signature.ts";
 import { type CreatedWebhook, type CreateWebhook, createWebhookSchema } from "../domain/webhooks/types.ts";
-import { TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
-import type { Scope } from "../scope.ts";
-import type { Tx } from "../transactions/transaction.ts";
 import { endpointUrl } from "./steps/endpoint-url.ts";
+import { freeSlot } from "./steps/free-slot.ts";
 import { writePatterns } from "./steps/write-patterns.ts";
 
 /** Has an endpoint told of events from this commit on. */
@@ -21,7 +19,7 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
     const webhook = tx.insert(webhooks, {
       ...scope,
       id: services.drawId("wh"),
-      slot: await freeSlot(tx, scope),
+      slot: await freeSlot(tx, webhookBySlot, scope, mostWebhooks),
       url: endpointUrl(url, call),
       events,
       headers,
@@ -44,13 +42,3 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
   },
   onReplay: (webhook) => ({ ...webhook, secret: null }),
 };
-
-/** Of webhooks that are made at once, one has it and the others look again. */
-async function freeSlot(tx: Tx, { account_id, mode }: Scope): Promise<number> {
-  const taken = await tx.list(webhookBySlot, [account_id, mode], mostWebhooks);
-  if (taken.length === mostWebhooks) {
-    throw new TidingsError("conflict", `An account can have at most ${mostWebhooks} webhooks.`);
-  }
-  const gap = taken.findIndex(({ slot }, i) => slot !== i);
-  return gap === -1 ? taken.length : gap;
-}
