@@ -49,6 +49,8 @@ type Result = { readonly ok: true; readonly value: unknown } | { readonly ok: fa
 /** How many commands share a commit, and for how long a group gathers them. More would make the first ones wait. */
 const groupSize = 128;
 const groupMs = 8;
+/** Half of so many that wait are enough for a commit of their own. */
+const enoughToShare = 32;
 export const mostConflicts = 8;
 
 /** What the bodies of a group came to. */
@@ -78,6 +80,8 @@ export class Committer {
   readonly #bodies: Bodies;
   /** The writes of the group whose commit is under way, and whether it succeeded. */
   #ahead: { readonly overlay: Overlay; readonly landed: Promise<boolean> } | undefined;
+  /** Whether the last commit went on by itself. */
+  #flies = false;
   /** What was read by those that are to run again: asked for at once next time. */
   #warm: readonly Lookup[] = [];
 
@@ -112,12 +116,13 @@ export class Committer {
       }
       const writes = flight.overlay.writes();
       const committing = writes.length > 0 ? group.commit(writes) : group.abort();
+      this.#flies = committing instanceof Promise;
       if (committing instanceof Promise) this.#fly(flight, writes, committing, group, lookups);
       else this.#land(flight, writes);
     } catch (error) {
       await group?.abort();
       await ahead?.landed;
-      if (members.length === 0) members.push(...takeGroup(queue, port.capabilities.synchronous));
+      if (members.length === 0) members.push(...takeGroup(queue, port.capabilities.synchronous, groupSize));
       this.#runAgain(members, error, lookups);
     }
   }
@@ -135,13 +140,13 @@ export class Committer {
     const { synchronous } = port.capabilities;
     if (synchronous) {
       const began = clock.now();
-      for (const member of takeGroup(queue, synchronous)) {
+      for (const member of takeGroup(queue, synchronous, this.#share(queue.length))) {
         members.push(member);
         results.push(await this.#run(member, snapshot, overlay));
         if (clock.now() - began >= groupMs) break;
       }
     } else {
-      members.push(...takeGroup(queue, synchronous));
+      members.push(...takeGroup(queue, synchronous, groupSize));
       const guesses = await Promise.all(members.map((member) => this.#body(member, snapshot, new Overlay())));
       lookups.push(...guesses.flatMap((guess) => guess.lookups));
       for (const guess of guesses) throwIfUnread(guess.result);
@@ -152,6 +157,15 @@ export class Committer {
       }
     }
     return { members, results, overlay };
+  }
+
+  /**
+   * How many of those that wait the next group takes at most. When all of them are answered together they come back together, and nobody is
+   * left whose bodies could run while they commit. So where commits go on beside that, and none is under way, half of them stay behind.
+   */
+  #share(waiting: number): number {
+    const wouldIdle = this.#flies && this.#ahead === undefined && waiting >= enoughToShare;
+    return wouldIdle ? Math.min(Math.ceil(waiting / 2), groupSize) : groupSize;
   }
 
   /** Runs one body over what the group has; its writes stay when it succeeds. */
@@ -251,9 +265,9 @@ function throwIfUnread(result: Result): void {
 }
 
 /** Members from the head of the queue that may share a commit, each removed as it is taken. */
-function* takeGroup(queue: Member[], mixed: boolean): Generator<Member> {
+function* takeGroup(queue: Member[], mixed: boolean, most: number): Generator<Member> {
   const claims = queue[0]?.claims;
-  for (let taken = 0; taken < groupSize; taken++) {
+  for (let taken = 0; taken < most; taken++) {
     const [member] = queue;
     if (member === undefined || (member.alone && taken > 0) || (!mixed && member.claims !== claims)) return;
     queue.shift();

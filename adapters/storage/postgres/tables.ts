@@ -10,7 +10,7 @@ import {
 import type { Row } from "../../../src/ports/storage.ts";
 import { type Layout, layoutOf, orderOf, type Stored } from "../layout.ts";
 import { literal, type Names, prefix, quoted } from "./names.ts";
-import { fromServer, sqlTypes, type Text, toText } from "./values.ts";
+import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
 
 /** The table of a collection. */
 export class Table {
@@ -38,8 +38,15 @@ export class Table {
     return this.#types[this.layout.place(column)] ?? "text";
   }
 
-  encode(column: string, row: Row): Text {
-    return toText(this.type(column), this.layout.encodeAt(this.layout.place(column), row));
+  /** A column of rows, as an array's text. */
+  columnText(column: string, rows: readonly Row[]): string {
+    const { layout } = this;
+    const place = layout.place(column);
+    const type = this.#types[place] ?? "text";
+    return arrayText(
+      type,
+      rows.map((row) => toText(type, layout.encodeAt(place, row))),
+    );
   }
 
   decode(values: readonly unknown[]): Row {

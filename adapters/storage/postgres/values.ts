@@ -53,26 +53,35 @@ function textOf(value: unknown): string {
   throw new TypeError(`the driver made a value of type ${typeof value} of a text`);
 }
 
-/** An array's text (manual, "Array Input and Output Syntax"). */
+/** An array's text (manual, "Array Input and Output Syntax"). Neighbours are often alike, and then are written once. */
 export function arrayText(type: ColumnType, values: readonly Text[]): string {
   const quotes = type === "text" || type === "json";
   let array = "{";
+  let before: Text = null;
+  let written = "NULL";
   for (const [i, value] of values.entries()) {
-    if (i > 0) array += ",";
-    array += value === null ? "NULL" : quotes ? element(value) : value;
+    if (value !== before) {
+      before = value;
+      written = value === null ? "NULL" : quotes ? element(value) : value;
+    }
+    array += i === 0 ? written : `,${written}`;
   }
   return `${array}}`;
 }
 
-/** By plain strings: a regular expression takes many times as long, and this is done for every text that is written. */
+// Few texts have anything to escape, and to look for it is cheaper than to replace it. By plain strings: a regular expression takes longer.
+
 function element(text: string): string {
+  if (!text.includes('"') && !text.includes("\\")) return `"${text}"`;
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
 function escaped(text: string): string {
+  if (!text.includes("\u0001") && !text.includes("\0")) return text;
   return text.replaceAll("\u0001", "\u0001\u0002").replaceAll("\0", "\u0001\u0001");
 }
 
 function unescaped(text: string): string {
+  if (!text.includes("\u0001")) return text;
   return text.replaceAll("\u0001\u0001", "\0").replaceAll("\u0001\u0002", "\u0001");
 }

@@ -124,7 +124,7 @@ function updates({ table, updates: updated }: TableWrites): Statement | undefine
       table,
     )}`;
   const rows = updated.map(({ row }) => row);
-  return { text, values: [...key.values, ...columns.map((column) => columnText(table, column, rows))] };
+  return { text, values: [...key.values, ...columns.map((column) => table.columnText(column, rows))] };
 }
 
 /** `position` is the SQL that gives a row of a log its position. */
@@ -154,7 +154,7 @@ function insertion(table: Table, rows: readonly Row[], position = "0"): Statemen
   const text =
     `INSERT INTO ${table.name} AS t (${into.map(quoted).join(", ")}) ` +
     `SELECT ${selected.join(", ")} FROM unnest(${params.join(", ")}) AS row(${names.join(", ")})`;
-  return { text, values: given.map((column) => columnText(table, column, rows)) };
+  return { text, values: given.map((column) => table.columnText(column, rows)) };
 }
 
 /** The SQL for a row's position: the next one, in a transaction that has the lock of positions. */
@@ -185,13 +185,6 @@ function versions(writes: readonly Guarded[]): string {
   return arrayText(
     "integer",
     writes.map(({ version }) => String(version)),
-  );
-}
-
-function columnText(table: Table, column: string, rows: readonly Row[]): string {
-  return arrayText(
-    table.type(column),
-    rows.map((row) => table.encode(column, row)),
   );
 }
 

@@ -24,7 +24,7 @@ export interface Sending {
   readonly after: number;
 }
 
-export const underLoad: Sending = { fewest: 128, after: 8 };
+export const underLoad: Sending = { fewest: 64, after: 8 };
 
 /**
  * Commits in a thread of its own, so that the next group's commands run meanwhile, and the host's event loop never waits for the disk
