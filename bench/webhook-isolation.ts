@@ -10,6 +10,8 @@ const rounds = 3;
 const hanging = 1_000;
 /** Deliveries that wait for each of those that hang. */
 const backlog = 8;
+/** People who write: each is a new contact once. */
+const known = 100;
 /** Of the healthy one: how many are measured, and how long after each other they happen. */
 const events = 400;
 const everyMs = 25;
@@ -65,9 +67,11 @@ async function latencies(storage: StorageName, times: number): Promise<Latencies
         }
         return (await arriving).map(({ id, at }) => at - (committed.get(id) ?? NaN));
       };
-      // It is known to answer, and nothing is cold, when the others come.
-      await told(50);
+      // It is known to answer, nothing is cold, and whoever writes is known, when the others come.
+      await told(known);
       if (times > 0) await hang(one, receiver, times);
+      // By then as many of them hang as may.
+      await told(known);
       const sorted = (await told(events)).toSorted((a, b) => a - b);
       const at = (share: number): number => sorted[Math.floor(share * sorted.length)] ?? NaN;
       return { p50: at(0.5), p99: at(0.99) };

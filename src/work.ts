@@ -2,8 +2,7 @@ import { carriersOf } from "./commands/steps/carriers.ts";
 import type { Consumers } from "./consumers.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { arm } from "./domain/jobs/rows.ts";
-import { isTurnLane } from "./domain/runs/rules.ts";
-import { isWebhookLane } from "./domain/webhooks/rules.ts";
+import { roads } from "./domain/jobs/rules.ts";
 import type { HostPolicies } from "./host-policies.ts";
 import type { DrawId } from "./ids.ts";
 import { jobHandlers } from "./jobs/index.ts";
@@ -63,10 +62,8 @@ export async function startWork(settings: Settings, options: WorkOptions): Promi
     logger,
     handlers,
     farSides: new Set([...transports.map(({ name }) => name), ...(sentiment === undefined ? [] : [analyzerName])]),
-    serves: (lane) => {
-      if (isWebhookLane(lane)) return http !== undefined;
-      return isTurnLane(lane) ? agents !== undefined : consumers.serves(lane);
-    },
+    roads: roads.filter((road) => road === "work" || (road === "turns" ? agents : http) !== undefined),
+    serves: (lane) => consumers.serves(lane),
     concurrency: settings.concurrency,
     laneConcurrency: settings.laneConcurrency,
     consumerConcurrency: store.hasTransactions ? storage.capabilities.transactions : settings.concurrency,

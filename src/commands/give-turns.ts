@@ -21,7 +21,7 @@ export async function giveTurns(tx: Tx, claim: Claim, leaseMs: number): Promise<
   if (pace === undefined) return finish(tx, claim);
 
   const hasForgotten = await forget(tx, pace);
-  const inLane = await tx.list(jobsByLane, [waitingLane(pace)], 2 * most);
+  const inLane = await tx.list(jobsByLane, ["work", waitingLane(pace)], 2 * most);
   if (inLane.length === 0) {
     if (looksBack(pace) === 0 && hasForgotten) tx.remove(senderPaces, pace);
     else if (pace.waiting) tx.update(senderPaces, pace, { waiting: false });

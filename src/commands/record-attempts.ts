@@ -17,6 +17,7 @@ import type { Seen } from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { actorOf, appendEvent } from "./steps/append-event.ts";
+import { giveBackWebhook, nextTurnAt } from "./steps/webhook-turn.ts";
 
 export interface MadeAttempt extends EndedAttempt {
   readonly id: AttemptId;
@@ -31,22 +32,25 @@ export interface RecordOptions {
   readonly scope: Scope;
   readonly drawId: DrawId;
   readonly leaseMs: number;
+  /** Nothing else of the turn is under way, nor begins before this is answered: if nothing is due now, the turn can end with this. */
+  readonly mayEnd: boolean;
 }
 
 /**
  * Writes down attempts that were made, and what they make of their deliveries and their webhook; all that is gone meanwhile it leaves alone.
- * Answers whether the turn is still the claim's.
+ * Answers whether the turn goes on: whether it is still the claim's.
  */
 export async function recordAttempts(
   tx: Tx,
   claim: Claim,
   made: readonly MadeAttempt[],
-  { scope, drawId, leaseMs }: RecordOptions,
+  { scope, drawId, leaseMs, mayEnd }: RecordOptions,
 ): Promise<boolean> {
   const { account_id, mode } = scope;
   const [isOurs, webhook, ...rows] = await Promise.all([
     renew(tx, claim, leaseMs),
-    tx.get(webhookById, [account_id, mode, claim.key]),
+    // Held where the turn may end: whoever enables it meanwhile has armed the job.
+    tx.get(webhookById, [account_id, mode, claim.key], { hold: mayEnd }),
     ...made.map(({ delivery_id }) => tx.get(deliveryById, [account_id, mode, delivery_id])),
   ]);
   const latest = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])));
@@ -56,8 +60,12 @@ export async function recordAttempts(
     const delivery = latest.get(attempt.delivery_id);
     if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, delivery, attempt));
   }
-  if (webhook !== undefined) heed(tx, webhook, fresh, { scope, drawId });
-  return isOurs;
+  const heeded = webhook && heed(tx, webhook, fresh, { scope, drawId });
+  if (!isOurs || !mayEnd || heeded === undefined) return isOurs;
+  const againAt = await nextTurnAt(tx, heeded);
+  if (againAt <= tx.now) return true;
+  await giveBackWebhook(tx, claim, heeded, againAt);
+  return false;
 }
 
 /** A commit whose answer was lost is made again. */
@@ -95,14 +103,15 @@ function heed(
   webhook: Seen<WebhookRow>,
   made: readonly MadeAttempt[],
   { scope, drawId }: Pick<RecordOptions, "scope" | "drawId">,
-): void {
+): WebhookRow {
   let latest = webhook;
   for (const attempt of made.filter(({ asked_at }) => asked_at === null)) {
     const changes = afterAutomatic(latest, attempt);
     if (changes !== undefined) latest = tx.update(webhooks, latest, changes);
   }
-  if (webhook.status !== "enabled" || latest.status !== "disabled") return;
+  if (webhook.status !== "enabled" || latest.status !== "disabled") return latest;
   latest = tx.update(webhooks, latest, { updated_at: tx.now });
   const { id: webhook_id, url, disabled_reason } = latest;
   appendEvent(tx, actorOf(scope, drawId), "webhook.disabled", { webhook_id, url, reason: disabled_reason ?? "" }, {});
+  return latest;
 }

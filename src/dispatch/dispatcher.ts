@@ -1,7 +1,6 @@
 import type { Claim, JobKind, JobName } from "../domain/jobs/types.ts";
 import { finish, type JobRow, jobs, lease } from "../domain/jobs/rows.ts";
-import { laneFor, slow, transportOf } from "../domain/jobs/rules.ts";
-import type { Clock } from "../ports/clock.ts";
+import { laneFor, type Road, roadOf, slow, transportOf } from "../domain/jobs/rules.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Random } from "../ports/random.ts";
 import type { Write } from "../ports/storage.ts";
@@ -32,18 +31,17 @@ export interface Turn {
 
 export interface DispatcherOptions extends SlotsOptions {
   readonly store: Store;
-  readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly handlers: readonly JobHandler[];
+  /** Those whose jobs are done here. */
+  readonly roads: readonly Road[];
   /**
    * The names of what lanes talk to that is set up here: transports, the analyzer. Jobs for others wait a while for an engine that has
    * theirs.
    */
   readonly farSides: ReadonlySet<string>;
-  /**
-   * Whether what a lane needs is set up here: its consumer, a client for webhooks. Jobs of other lanes are left to engines that have it.
-   */
+  /** Whether the consumer of a lane runs here, where it has one. Jobs of other lanes are left to engines that have theirs. */
   readonly serves: (lane: string) => boolean;
 }
 
@@ -65,7 +63,7 @@ const longestPauseMs = 300_000;
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #handlers: ReadonlyMap<JobKind, JobHandler>;
-  readonly #due: DueJobs;
+  readonly #due: ReadonlyMap<Road, DueJobs>;
   readonly #running = new Map<string, Promise<void>>();
   readonly #slots: Slots;
   readonly #abort = new AbortController();
@@ -84,7 +82,7 @@ export class Dispatcher {
     this.#options = options;
     this.#handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]));
     this.#slots = new Slots(options);
-    this.#due = new DueJobs(options.store.reads);
+    this.#due = new Map(options.roads.map((road) => [road, new DueJobs(options.store.reads, road)]));
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => {
       for (const write of writes) this.#heed(write);
@@ -135,17 +133,7 @@ export class Dispatcher {
 
   /** Leases and starts as many due jobs as there is room for. Answers how many. */
   async #take(now: number): Promise<number> {
-    const { free } = this.#slots;
-    if (free <= 0) return 0;
-    const armed = this.#armed;
-    this.#armed = [];
-    const found = await this.#due.find({
-      now,
-      free,
-      freeIn: (lane) => this.#slots.freeIn(lane),
-      leaveIn: (lane) => this.#leaveIn(lane),
-      armed,
-    });
+    const found = await this.#find(now);
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
     const leases = await Promise.allSettled(startable.map((job) => this.#lease(job)));
@@ -155,6 +143,23 @@ export class Dispatcher {
       this.#options.logger.warn({ err: first.reason as unknown, jobs: refused.length }, "due jobs could not be leased");
     }
     return leases.filter((each) => each.status === "fulfilled" && each.value).length;
+  }
+
+  /** A road without room is not looked at, whatever waits there. */
+  async #find(now: number): Promise<readonly DueJob[]> {
+    const armed = this.#armed;
+    this.#armed = [];
+    const open = [...this.#due].filter(([road]) => this.#slots.freeOn(road) > 0);
+    const found = open.map(([road, due]) =>
+      due.find({
+        now,
+        free: this.#slots.freeOn(road),
+        freeIn: (lane) => this.#slots.freeIn(lane),
+        leaveIn: (lane) => this.#leaveIn(lane),
+        armed: armed.filter(({ lane }) => roadOf(lane) === road),
+      }),
+    );
+    return (await Promise.all(found)).flat();
   }
 
   /** Takes a job and starts it; false when there is no room for it or another dispatcher was faster. */
@@ -177,11 +182,14 @@ export class Dispatcher {
 
   /** How long there is nothing to take that was not there at `now`. */
   async #untilNext(now: number): Promise<number> {
-    // Without room, what ends makes it, and raises the signal. So it does for what was due and not taken, for its lane was full.
-    if (this.#slots.free <= 0) return pollMs;
-    const next = await this.#due.next(now);
-    const wait = next === undefined ? pollMs : Math.min(Math.max(next - this.#options.clock.now(), 0), pollMs);
-    return this.#due.isThrough ? wait : Math.min(wait, searchOnMs);
+    const waits = [...this.#due].map(async ([road, due]) => {
+      // Without room, what ends makes it, and raises the signal. So it does for what was due and not taken, for its lane was full.
+      if (this.#slots.freeOn(road) <= 0) return this.#slots.freeAgainIn(road) ?? pollMs;
+      const next = (await due.next(now)) ?? Infinity;
+      const wait = Math.max(next - this.#options.clock.now(), 0);
+      return due.isThrough ? wait : Math.min(wait, searchOnMs);
+    });
+    return Math.min(...(await Promise.all(waits)), pollMs);
   }
 
   /** Runs a job that holds a slot in `lane`. */

@@ -1,5 +1,6 @@
 import type { JobName } from "../domain/jobs/types.ts";
 import { type JobRow, jobsByDueTime, jobsByLane } from "../domain/jobs/rows.ts";
+import type { Road } from "../domain/jobs/rules.ts";
 import type { Reads } from "../transactions/reads.ts";
 
 /** A job that was found due. */
@@ -7,7 +8,7 @@ export interface DueJob extends JobName {
   readonly lane: string;
 }
 
-/** What one dispatcher may still take. */
+/** What one dispatcher may still take on a road. */
 export interface Room {
   readonly now: number;
   /** Jobs in all. */
@@ -20,26 +21,28 @@ export interface Room {
   readonly armed?: readonly DueJob[];
 }
 
-/** Due jobs that are looked at in order of time before lanes are asked one by one. */
-const window = 256;
+/** Due jobs that are looked at in order of time before lanes are asked one by one: at least, and at most where there is room for many. */
+const window = { least: 64, most: 256 } as const;
 /** Rows that are read at once of the lanes in a ring: as many lanes where each has one job, one lane where it has many. */
 const page = 16;
 /** Pages in one search, whether it finds something or not; the next search goes on where this one ended. */
 const mostPages = 16;
 
 /**
- * Finds due jobs so that lanes take turns. Usually all that is due fits into one window. When it doesn't, one lane's backlog may fill
+ * Finds due jobs of one road so that lanes take turns. Usually all that is due fits into one window. When it doesn't, one lane's backlog may fill
  * it, so some lanes are asked in a ring as well, and what they have goes first: a lane with a million due jobs delays another one by
  * no more than the ring takes to come round to it. The work of one search is bounded, however many lanes there are.
  */
 export class DueJobs {
   readonly #reads: Reads;
+  readonly #road: Road;
   /** The lane that was asked last. */
   #lane = "";
   #isThrough = true;
 
-  constructor(reads: Reads) {
+  constructor(reads: Reads, road: Road) {
     this.#reads = reads;
+    this.#road = road;
   }
 
   /** False when the last search had lanes left to ask: there may be more to find at once. */
@@ -48,10 +51,11 @@ export class DueJobs {
   }
 
   async find({ now, free, freeIn, leaveIn = () => 0, armed = [] }: Room): Promise<readonly DueJob[]> {
-    const all = await this.#readDue(now, window);
+    const most = Math.min(Math.max(window.least, 2 * free), window.most);
+    const all = await this.#readDue(now, most);
     const due = all.filter(({ lane, due_at }) => due_at <= now - leaveIn(lane));
     this.#isThrough = true;
-    if (all.length < window) return takeTurns(due, free, freeIn);
+    if (all.length < most) return takeTurns(due, free, freeIn);
     const found = await this.#ask({ now, free, freeIn, leaveIn });
     const mine = armed.filter(({ lane }) => leaveIn(lane) === 0);
     const jobs = new Map([...found, ...mine, ...due].map((job) => [`${job.kind} ${job.key}`, job]));
@@ -62,7 +66,7 @@ export class DueJobs {
   async next(now: number): Promise<number | undefined> {
     const [first] = await this.#reads.range({
       index: jobsByDueTime,
-      prefix: [],
+      prefix: [this.#road],
       order: "ascending",
       after: [now],
       limit: 1,
@@ -102,7 +106,7 @@ export class DueJobs {
   async #readDue(now: number, limit: number): Promise<readonly JobRow[]> {
     return this.#reads.range({
       index: jobsByDueTime,
-      prefix: [],
+      prefix: [this.#road],
       order: "ascending",
       until: [now + 1],
       limit,
@@ -112,7 +116,7 @@ export class DueJobs {
   async #readLane(lane: string, now: number, limit: number): Promise<readonly JobRow[]> {
     return this.#reads.range({
       index: jobsByLane,
-      prefix: [lane],
+      prefix: [this.#road, lane],
       order: "ascending",
       until: [now + 1],
       limit,
@@ -122,7 +126,7 @@ export class DueJobs {
   async #readLanes(after: string): Promise<readonly JobRow[]> {
     return this.#reads.range({
       index: jobsByLane,
-      prefix: [],
+      prefix: [this.#road],
       order: "ascending",
       after: [after, Number.MAX_SAFE_INTEGER],
       limit: page,

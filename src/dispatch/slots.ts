@@ -1,9 +1,9 @@
 import { consumerOf } from "../domain/consumers/rules.ts";
-import { slow, transportOf } from "../domain/jobs/rules.ts";
-import { isTurnLane } from "../domain/runs/rules.ts";
-import { isWebhookLane } from "../domain/webhooks/rules.ts";
+import { type Road, roadOf, slow, transportOf } from "../domain/jobs/rules.ts";
+import type { Clock } from "../ports/clock.ts";
 
 export interface SlotsOptions {
+  readonly clock: Clock;
   /** Jobs at once, beside those of webhooks and agents. */
   readonly concurrency: number;
   /** Jobs at once in one lane; a quarter in the slow lane beside it. */
@@ -12,12 +12,14 @@ export interface SlotsOptions {
   readonly consumerConcurrency: number;
 }
 
+/** Webhooks that are sent to at once: a socket or a few each are what it costs. */
+const webhooksAtOnce = { quick: 512, slow: 384 } as const;
+
 /**
- * Webhooks that are sent to at once. Most of that time is waiting, which takes no slot of others; a socket or a few each are what it
- * costs. Those that have not shown that they answer, and those that are long about it, have places of their own: the others come through
- * however many of these hang.
+ * Those that hang are given up when their time is up. So many begin in a stretch of time, so that not all of them end at once, while
+ * everybody else waits.
  */
-const webhooksAtOnce = { quick: 512, slow: 384, all: 1_024 } as const;
+const slowBegin = { most: 1, stretchMs: 5 } as const;
 
 /** Agents' turns at once, of one account and of all: models take their time, and it takes no slot of others. */
 const turnsAtOnce = { lane: 64, all: 256 } as const;
@@ -28,35 +30,42 @@ const turnsAtOnce = { lane: 64, all: 256 } as const;
  */
 export class Slots {
   readonly #options: SlotsOptions;
+  readonly #most: Readonly<Record<Road, number>>;
+  readonly #onRoad: Record<Road, number> = { work: 0, webhooks: 0, slow_webhooks: 0, turns: 0 };
   readonly #perLane = new Map<string, number>();
   readonly #perTransport = new Map<string, number>();
   #carrying = 0;
   #consuming = 0;
-  #taken = 0;
-  #quickWebhooks = 0;
-  #slowWebhooks = 0;
-  #turns = 0;
+  /** Of the slow that began since then. */
+  #slowBegun = 0;
+  #slowSince = -Infinity;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
+    const { quick, slow: hanging } = webhooksAtOnce;
+    this.#most = { work: options.concurrency, webhooks: quick, slow_webhooks: hanging, turns: turnsAtOnce.all };
   }
 
-  get free(): number {
-    return this.#freeForJobs + this.#freeForWebhooks + turnsAtOnce.all - this.#turns;
+  /** How many jobs may begin on a road. */
+  freeOn(road: Road): number {
+    const free = this.#most[road] - this.#onRoad[road];
+    if (road !== "slow_webhooks") return free;
+    return Math.min(free, slowBegin.most - (this.#untilStretch > 0 ? this.#slowBegun : 0));
+  }
+
+  /** In how many milliseconds more may begin on a road without anything ending; undefined: they may not. */
+  freeAgainIn(road: Road): number | undefined {
+    return this.#most[road] > this.#onRoad[road] ? this.#untilStretch : undefined;
   }
 
   freeIn(lane: string): number {
-    if (isWebhookLane(lane)) {
-      const { quick, slow: most } = webhooksAtOnce;
-      const free = lane.endsWith(slow) ? most - this.#slowWebhooks : quick - this.#quickWebhooks;
-      return Math.min(this.#freeForWebhooks, free);
-    }
-    if (isTurnLane(lane)) {
-      return Math.min(turnsAtOnce.all - this.#turns, turnsAtOnce.lane - (this.#perLane.get(lane) ?? 0));
-    }
+    const road = roadOf(lane);
+    const onRoad = this.freeOn(road);
+    if (road === "turns") return Math.min(onRoad, turnsAtOnce.lane - this.#in(lane));
+    if (road !== "work") return onRoad;
     const { concurrency, laneConcurrency, consumerConcurrency } = this.#options;
     const inLane = lane.endsWith(slow) ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
-    const free = Math.min(this.#freeForJobs, inLane - (this.#perLane.get(lane) ?? 0));
+    const free = Math.min(onRoad, inLane - this.#in(lane));
     if (consumerOf(lane) !== undefined) return Math.min(free, consumerConcurrency - this.#consuming);
     const transport = transportOf(lane);
     if (transport === undefined) return free;
@@ -67,32 +76,35 @@ export class Slots {
 
   take(lane: string): void {
     this.#count(lane, 1);
+    if (roadOf(lane) !== "slow_webhooks") return;
+    if (this.#untilStretch <= 0) {
+      this.#slowSince = this.#options.clock.now();
+      this.#slowBegun = 0;
+    }
+    this.#slowBegun++;
   }
 
   leave(lane: string): void {
     this.#count(lane, -1);
   }
 
-  get #freeForJobs(): number {
-    return this.#options.concurrency - this.#taken;
+  get #untilStretch(): number {
+    const { clock } = this.#options;
+    // A clock that was set back begins anew.
+    const since = Math.abs(clock.now() - this.#slowSince);
+    return Math.max(0, slowBegin.stretchMs - since);
   }
 
-  get #freeForWebhooks(): number {
-    return webhooksAtOnce.all - this.#quickWebhooks - this.#slowWebhooks;
+  #in(lane: string): number {
+    return this.#perLane.get(lane) ?? 0;
   }
 
   #count(lane: string, by: 1 | -1): void {
-    if (isWebhookLane(lane)) {
-      if (lane.endsWith(slow)) this.#slowWebhooks += by;
-      else this.#quickWebhooks += by;
-      return;
-    }
+    const road = roadOf(lane);
+    this.#onRoad[road] += by;
+    if (road === "webhooks" || road === "slow_webhooks") return;
     add(this.#perLane, lane, by);
-    if (isTurnLane(lane)) {
-      this.#turns += by;
-      return;
-    }
-    this.#taken += by;
+    if (road === "turns") return;
     if (consumerOf(lane) !== undefined) this.#consuming += by;
     const transport = transportOf(lane);
     if (transport === undefined) return;

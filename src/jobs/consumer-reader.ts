@@ -88,7 +88,7 @@ export class ConsumerReader {
     await this.open();
     const waiting = {
       index: jobsByLane,
-      prefix: [consumerLane(name)],
+      prefix: ["work", consumerLane(name)],
       order: "ascending",
       limit: mostWaiting,
     } as const;

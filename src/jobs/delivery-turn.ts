@@ -69,6 +69,8 @@ export class DeliveryTurn {
   /** Of those that are not yet written down. */
   #failed = 0;
   #isWriting = false;
+  /** What is written down may be the turn's end. */
+  #mayEnd = false;
   #failure: { readonly error: unknown } | undefined;
   #begun = 0;
   #inFlight = 0;
@@ -149,7 +151,8 @@ export class DeliveryTurn {
 
   #hasRoom(): boolean {
     const { clock, turn } = this.#options;
-    if (this.#failure !== undefined || !this.#isOurs || turn.isStopping() || turn.abort.aborted) return false;
+    if (turn.isStopping() || turn.abort.aborted) return false;
+    if (this.#failure !== undefined || !this.#isOurs || this.#mayEnd) return false;
     if (this.#begun >= mostInATurn || clock.now() >= this.#ends) return false;
     // What failed may say that the webhook wants a rest, or is gone: that is heeded first.
     if (this.#failed > 0) return false;
@@ -213,7 +216,9 @@ export class DeliveryTurn {
       await this.#gather();
       const made = this.#made;
       this.#made = [];
+      this.#mayEnd = this.#inFlight === 0 && this.#upcoming.isEmpty;
       await this.#keep(() => this.#record(made));
+      this.#mayEnd = false;
       for (const { delivery_id } of made) this.#held.delete(delivery_id);
       const failed = made.filter(({ outcome }) => !isSuccess(outcome)).length;
       this.#failed -= failed;
@@ -235,9 +240,10 @@ export class DeliveryTurn {
   /** They are known here alone, so this goes on for as long as nobody else would take the turn. */
   async #record(made: readonly MadeAttempt[]): Promise<boolean> {
     const { claim, scope, drawId, turn } = this.#options;
+    const mayEnd = this.#mayEnd;
     for (let round = 1; ; round++) {
       try {
-        return await this.#commit((tx) => recordAttempts(tx, claim, made, { scope, drawId, leaseMs }));
+        return await this.#commit((tx) => recordAttempts(tx, claim, made, { scope, drawId, leaseMs, mayEnd }));
       } catch (error) {
         const isAway = error instanceof TidingsError && error.retryable;
         if (!isAway || turn.abort.aborted || round === mostRounds) throw error;

@@ -49,6 +49,11 @@ export class Upcoming {
     return this.#webhook?.ordering === "fifo";
   }
 
+  /** Nothing is at hand. */
+  get isEmpty(): boolean {
+    return this.#page.length === 0;
+  }
+
   take(): Next | undefined {
     const [webhook, delivery] = [this.#webhook, this.#page.shift()];
     return webhook && delivery && { webhook, delivery };

@@ -169,7 +169,7 @@ describe.each(places)("a consumer on $name", (where) => {
       { from: "beginning" },
     );
     await one.start();
-    const range = { index: jobsByLane, prefix: ["consume notes"], order: "ascending", limit: 1_000 } as const;
+    const range = { index: jobsByLane, prefix: ["work", "consume notes"], order: "ascending", limit: 1_000 } as const;
     const jobs = async () => (await storage.reader.range(range)).length;
     await eventually(clock, async () => (await jobs()) > 0);
     await clock.advance(5_000);

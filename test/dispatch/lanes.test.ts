@@ -15,6 +15,7 @@ function job(key: string, lane: string, due_at: number): JobRow {
   const name = { kind: "send", key } as const;
   return {
     ...name,
+    road: "work",
     lane,
     due_at,
     account_id: null,
@@ -46,7 +47,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
         return found;
       },
     });
-    return { due: new DueJobs(reads(reader)), read };
+    return { due: new DueJobs(reads(reader), "work"), read };
   }
 
   it("of a lane with 10,000 delay another lane's one by their turn, however late that came", async () => {

@@ -157,6 +157,25 @@ describe("while it takes long to write down what came of requests", () => {
     expect((seen[19] ?? 0) - (seen[0] ?? 0)).toBeLessThan(100);
   });
 
+  it("what happens meanwhile is sent once, though that was to be the end and another engine could take over", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, storage } = world;
+    await world.start(
+      {},
+      recording(storage, () => clock.sleep(3_000)),
+    );
+    await world.hook("a", (_, n) => (n === 0 ? {} : { after: 10_000 }));
+    await world.tell();
+    await clock.advanceUntil(() => receivers.seen.length === 1);
+    await clock.advance(500);
+    await world.tell();
+    await clock.advance(2_600);
+    await world.start();
+    await clock.advance(30_000);
+    expect(receivers.overlaps).toEqual([]);
+    expect(receivers.seen).toHaveLength(2);
+  });
+
   it("the next one in order waits until what came of the one before is on record", async () => {
     const seen = await times("fifo");
     for (const [i, at] of seen.slice(1).entries()) expect(at - (seen[i] ?? 0)).toBeGreaterThanOrEqual(100);

@@ -66,6 +66,18 @@ describe("a webhook that answers", () => {
     expect(waits.slice(3).every((wait) => wait <= 10)).toBe(true);
   }, 60_000);
 
+  it("never waits for many of those that hang to be given up at one time", async () => {
+    const world = await webhookWorld(open());
+    await world.hook("healthy");
+    await world.crowd(300, hangs);
+    await world.start();
+    await tellEach(world, 1, 150_000);
+    const began = world.receivers.seen.map(({ at }) => at).toSorted((a, b) => a - b);
+    expect(began.length).toBeGreaterThan(600);
+    const together = began.map((at, i) => began.slice(i).findLastIndex((other) => other < at + 50) + 1);
+    expect(Math.max(...together)).toBeLessThanOrEqual(12);
+  });
+
   it("gets its one event at once beside one that is owed hundreds", async () => {
     const world = await webhookWorld(open());
     const { clock, desk, receivers } = world;

@@ -5,10 +5,12 @@
  */
 import { boolean, collection, integer, nullable, type Seen, text, time } from "../../ports/collection.ts";
 import type { Tx } from "../../transactions/transaction.ts";
-import { laneFor } from "./rules.ts";
+import { laneFor, type Road, roadOf } from "./rules.ts";
 import type { Claim, JobName, JobOrder } from "./types.ts";
 
 export interface JobRow extends JobOrder {
+  /** Its lane's. */
+  readonly road: Road;
   /** When it can be leased: when the work is due, or when the lease lapses. */
   readonly due_at: number;
   readonly leased: boolean;
@@ -23,6 +25,7 @@ export const jobs = collection<JobRow>("jobs", {
   key: text,
   account_id: nullable(text),
   mode: nullable(text),
+  road: text,
   lane: text,
   due_at: time,
   leased: boolean,
@@ -31,8 +34,8 @@ export const jobs = collection<JobRow>("jobs", {
   failures: integer,
 });
 export const jobByName = jobs.key("kind", "key");
-export const jobsByDueTime = jobs.index("by_due_at", ["due_at"]);
-export const jobsByLane = jobs.index("by_lane", ["lane", "due_at"]);
+export const jobsByDueTime = jobs.index("by_due_at", ["road", "due_at"]);
+export const jobsByLane = jobs.index("by_lane", ["road", "lane", "due_at"]);
 
 /** Makes sure that the job runs at `due_at` or earlier, after this transaction. */
 export async function arm(tx: Tx, order: JobOrder): Promise<void> {
@@ -49,7 +52,7 @@ export async function arm(tx: Tx, order: JobOrder): Promise<void> {
 
 /** Arms a job whose key was drawn in this transaction: nobody can have armed it. */
 export function armNew(tx: Tx, order: JobOrder): void {
-  tx.insert(jobs, { ...order, leased: false, fence: 0, rearmed_at: null, failures: 0 });
+  tx.insert(jobs, { ...order, ...standingIn(order.lane), leased: false, fence: 0, rearmed_at: null, failures: 0 });
 }
 
 /** Removes a job that nobody has to do any more. One that runs at this moment finds nothing to do. */
@@ -103,15 +106,19 @@ export async function finish(tx: Tx, claim: Claim, { againAt, failed = false, la
   }
   const failures = failed ? job.failures + 1 : 0;
   const next = lane ?? laneFor(job.lane, failures);
-  tx.update(jobs, job, { leased: false, due_at: due, rearmed_at: null, failures, lane: next });
+  tx.update(jobs, job, { leased: false, due_at: due, rearmed_at: null, failures, ...standingIn(next) });
 }
 
 /** The lane that a job stands in, which another one may have been written to since it was claimed; moves it to `lane` where one is given. */
 export async function inLane(tx: Tx, claim: Claim, lane?: string): Promise<string> {
   const job = await held(tx, claim);
   if (job === undefined) throw new TypeError("the claim was renewed in this transaction");
-  if (lane !== undefined) tx.update(jobs, job, { lane });
+  if (lane !== undefined) tx.update(jobs, job, standingIn(lane));
   return lane ?? job.lane;
+}
+
+function standingIn(lane: string): Pick<JobRow, "lane" | "road"> {
+  return { lane, road: roadOf(lane) };
 }
 
 async function held(tx: Tx, claim: Claim): Promise<Seen<JobRow> | undefined> {

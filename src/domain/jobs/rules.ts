@@ -7,6 +7,18 @@ export function laneFor(lane: string, failures: number): string {
   return failures > 0 ? `${usual}${slow}` : usual;
 }
 
+/**
+ * Lanes that share their room with one another and with no others. Most of the time of what calls webhooks or models is waiting, and what has
+ * not shown that it answers, or is long about it, has a road of its own: the others come through however many of these hang.
+ */
+export const roads = ["work", "webhooks", "slow_webhooks", "turns"] as const;
+export type Road = (typeof roads)[number];
+
+export function roadOf(lane: string): Road {
+  if (lane.startsWith("webhook ")) return lane.endsWith(slow) ? "slow_webhooks" : "webhooks";
+  return lane.startsWith("turn ") ? "turns" : "work";
+}
+
 /** The lane of those that wait for something before they may go on in theirs: `send@<what> <name> <account> <mode>`. */
 export function waitingIn(lane: string, what: string): string {
   return lane.replace(/^\w+/, (kind) => `${kind}@${encodeURIComponent(what)}`);

@@ -31,9 +31,6 @@ export function turnJob(
   return { kind: "turn", key: id, account_id, mode, lane: `turn ${account_id} ${mode}`, due_at };
 }
 
-/** Engines without agents leave them to those that have some. */
-export const isTurnLane = (lane: string): boolean => lane.startsWith("turn ");
-
 /** The job that looks what became of a conversation that waits for people. */
 export function unqueueJob(
   {

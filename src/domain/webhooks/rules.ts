@@ -25,8 +25,6 @@ export function deliverJob(
   return { kind: "deliver", key: id, account_id, mode, lane: laneFor(`webhook ${id}`, proven ? 0 : 1), due_at };
 }
 
-export const isWebhookLane = (lane: string): boolean => lane.startsWith("webhook ");
-
 /** Asks again for what failed, a stretch at a time. */
 export function recoverJob({ account_id, mode, id }: WebhookRow, due_at: number): JobOrder {
   return { kind: "recover", key: id, account_id, mode, lane: "recover", due_at };
