@@ -71,17 +71,15 @@ export class Overlay {
    * Answers false, and takes nothing, when both made the same row, or saw it in different versions.
    */
   merge(other: Overlay): boolean {
-    const mark = this.mark();
     for (const [collection, { entries }] of other.#touched) {
       for (const [id, entry] of entries) {
         const own = this.find(collection, id);
         // What one only holds the other may hold or write, where both saw the same version.
-        if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) {
-          this.takeBack(mark);
-          return false;
-        }
-        this.put(collection, id, entry);
+        if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) return false;
       }
+    }
+    for (const [collection, { entries }] of other.#touched) {
+      for (const [id, entry] of entries) this.put(collection, id, entry);
     }
     for (const [collection, sums] of other.#sums) {
       for (const row of sums.values()) this.add(collection, row);
@@ -122,7 +120,7 @@ export class Overlay {
 }
 
 /** Whether a look-up names one row by its whole primary key. */
-export const isPrimaryKey = ({ index, key }: Lookup): boolean =>
+export const isPrimaryKey = ({ index, key }: Pick<Lookup, "index" | "key">): boolean =>
   index === index.collection.primary && key.length === index.columns.length;
 
 /** How many rows of the storage a look-up must read, so that enough are left when the overlay is laid over them. */
@@ -177,6 +175,10 @@ class Touched {
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
     const stands = ({ base, row }: Entry): boolean =>
       (row !== undefined && matches(index, key, row)) || (base !== undefined && matches(index, key, base));
+    if (isPrimaryKey({ index, key })) {
+      const entry = this.entries.get(encodeKey(key));
+      return entry === undefined ? none : [entry];
+    }
     if (this.entries.size < fewEntries) return [...this.entries.values()].filter(stands);
     const found: Entry[] = [];
     // A place may name rows that have left it, or that were taken back.
