@@ -1,3 +1,4 @@
+import { TidingsError } from "./errors.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { Services } from "./operation.ts";
@@ -12,24 +13,47 @@ export interface TransportSurroundings {
   readonly logger: Logger;
 }
 
+/** How long one may take to start, in milliseconds: who stops an engine meanwhile waits for that. */
+const startMs = 30_000;
 /** How long transports may take to end where another one did not start, in milliseconds. */
 const undoMs = 10_000;
 
 /** Starts them in their order, all or none: where one fails, those before it are stopped, and its error is thrown. */
 export async function startTransports(
   transports: readonly Transport[],
-  { store, services, clock, logger }: TransportSurroundings,
+  surroundings: TransportSurroundings,
 ): Promise<void> {
   const started: Transport[] = [];
   try {
     for (const transport of transports) {
-      await transport.start?.({ sink: transportSink(transport.name, { store, services, logger }), clock, logger });
+      await start(transport, surroundings);
       started.push(transport);
     }
   } catch (error) {
-    await stopTransports(started, undoMs, { clock, logger });
+    await stopTransports(started, undoMs, surroundings);
     throw error;
   }
+}
+
+async function start(transport: Transport, { store, services, clock, logger }: TransportSurroundings): Promise<void> {
+  const { name } = transport;
+  const starting = Promise.resolve(
+    transport.start?.({ sink: transportSink(name, { store, services, logger }), clock, logger }),
+  );
+  const done = new AbortController();
+  const late = clock.sleep(startMs, done.signal).then(() => "late" as const);
+  try {
+    if ((await Promise.race([starting, late])) !== "late") return;
+  } finally {
+    done.abort("done");
+  }
+  // When it comes to that after all, nobody is there to stop it.
+  void starting.then(
+    () => stop(transport, logger),
+    (error: unknown) =>
+      logger.warn({ err: error, transport: name }, "a transport failed to start, long after its time"),
+  );
+  throw new TidingsError("internal", `The transport ${name} did not start within ${startMs / 1_000} seconds.`);
 }
 
 /** The last that was started first. One that throws or hangs keeps the others from nothing. */

@@ -256,6 +256,31 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(first.calls).toHaveLength(1);
   });
 
+  it("fails to start when a transport takes too long, and stops that one when it comes to it after all", async () => {
+    const { clock, engine } = world();
+    const first = carrier();
+    const second = carrier({ name: "second" });
+    let arrive = (): void => {};
+    const arrival = new Promise<void>((resolve) => (arrive = resolve));
+    const slow = over(second, {
+      async start(context) {
+        await arrival;
+        await second.start?.(context);
+      },
+    });
+    const one = engine(open().connect(), { transports: [first, slow] });
+    const failure = one.start().catch((error: unknown) => error);
+    await clock.advance(10_000);
+    const stopping = one.stop();
+    await clock.advance(50_000);
+    expect(await failure).toMatchObject({ code: "internal", retryable: true });
+    await stopping;
+    expect([first.starts, first.stops, second.stops]).toEqual([1, 1, 0]);
+    arrive();
+    await clock.settle();
+    expect([second.starts, second.stops]).toEqual([1, 1]);
+  });
+
   it("stops the other transports and the storage when one transport doesn't stop cleanly", async () => {
     const { engine, log } = world();
     const first = carrier();
