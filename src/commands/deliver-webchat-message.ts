@@ -1,7 +1,8 @@
-import { identitiesOfContact, identityByAddress } from "../domain/contacts/rows.ts";
+import { identities, identitiesOfContact, identityByAddress, type IdentityRow } from "../domain/contacts/rows.ts";
 import { mostIdentities } from "../domain/contacts/rules.ts";
 import { messageById, type MessageRow } from "../domain/messages/rows.ts";
 import { mail, mailboxByAddress, mailboxes, mailOfMessage } from "../domain/webchat/rows.ts";
+import type { Seen } from "../ports/collection.ts";
 import type { OutboundMessage } from "../ports/transport.ts";
 import type { Tx } from "../transactions/transaction.ts";
 
@@ -18,15 +19,21 @@ export async function deliverWebchatMessage(
   // Erased on its way: the address goes first, and what is put in a mailbox after that would stay there.
   if (message === undefined || identity === undefined) return;
   const own = await tx.list(identitiesOfContact, [identity.contact_id, "webchat"], mostIdentities);
-  for (const { address } of own) await append(tx, message, address);
+  for (const each of own) await append(tx, message, each);
 }
 
 /** The mailbox's row is written with each entry, so its numbers have no gaps, whatever races. */
-async function append(tx: Tx, { account_id, mode, id: message_id }: MessageRow, address: string): Promise<void> {
+async function append(
+  tx: Tx,
+  { account_id, mode, id: message_id }: MessageRow,
+  identity: Seen<IdentityRow>,
+): Promise<void> {
+  const { address } = identity;
   if ((await tx.get(mailOfMessage, [message_id, address])) !== undefined) return;
-  const mailbox =
-    (await tx.get(mailboxByAddress, [account_id, mode, address])) ??
-    tx.insert(mailboxes, { account_id, mode, address, last_number: 0 });
+  const known = await tx.get(mailboxByAddress, [account_id, mode, address]);
+  // An erasure that has seen no mailbox removes this row: one of the two comes to see the other.
+  if (known === undefined) tx.update(identities, identity, {});
+  const mailbox = known ?? tx.insert(mailboxes, { account_id, mode, address, last_number: 0 });
   const number = mailbox.last_number + 1;
   tx.update(mailboxes, mailbox, { last_number: number });
   tx.insert(mail, { account_id, mode, address, number, message_id });

@@ -180,15 +180,18 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     expect(await statuses()).toEqual(["sent", "delivered", "delivered", "delivered"]);
   });
 
-  it("isn't left behind by a hand-over that an erasure overtakes", async () => {
+  it.each(["just after", "just before"])("isn't left behind by a hand-over %s an erasure is committed", async (when) => {
     const { engine, clock } = world();
     const ground = open();
     const storage = ground.connect();
+    let handedOver = 0;
     let handOver = async (): Promise<void> => {};
     const isErased = ({ collection, kind }: Write): boolean => collection === identities && kind === "remove";
     const overtaking = committing(storage, async (writes, proceed) => {
+      const isNow = writes.some(isErased) && handedOver === 0;
+      if (isNow && when === "just before") await handOver();
       await proceed();
-      if (writes.some(isErased)) await handOver();
+      if (isNow && when === "just after") await handOver();
     });
     const one = engine(overtaking);
     const { contact_id } = await one.webchat.open();
@@ -199,7 +202,6 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     const store = new Store({ port: other, schema, clock, random: seededRandom(9), logger: silent });
     await store.open();
     const context = { attempt_id: "att_1", number: 1, started_at: 0, signal: new AbortController().signal } as const;
-    let handedOver = 0;
     handOver = async () => {
       await webchatTransport(store).send(message, context);
       handedOver++;
