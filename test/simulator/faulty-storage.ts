@@ -72,7 +72,9 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
     }
     if (dice.chance(faults.commitStalled)) {
       note(writes, "stalls after its commit");
-      await clock.sleep(dice.between(longest.commit, longest.stall));
+      const ms = dice.between(longest.commit, longest.stall);
+      life.outages.push({ from: clock.now(), until: clock.now() + ms });
+      await clock.sleep(ms);
     }
   };
 

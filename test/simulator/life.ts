@@ -3,7 +3,7 @@ export class Life {
   readonly name: string;
   /** What its clock shows beyond the true time, in milliseconds. */
   skew = 0;
-  /** When it could not reach the storage, in true time. */
+  /** When it could not reach the storage, or got no answer from it, in true time. */
   readonly outages: { readonly from: number; readonly until: number }[] = [];
   readonly died: Promise<void>;
   /** The true time of its end. */
