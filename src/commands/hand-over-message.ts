@@ -105,10 +105,10 @@ async function loseAnswer(
   if (attempt === undefined) throw new TypeError(`message ${message.id} is sending without an attempt`);
   const decision = lapsed(stateOf(message), attempt.number);
   if (decision.decision === "none") throw new TypeError(`message ${message.id} can't lose its answer`);
-  const lost = { outcome: "ambiguous", error: decision.state.error } as const;
+  const lost = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
   const next = await findNext(tx, services, message, attempt, lost);
-  const goesOn = next?.next === "over" ? next : undefined;
-  const state = goesOn === undefined ? decision.state : goneOn(decision.state, tx.now).state;
+  const goesOn = next?.next === "on" ? next : undefined;
+  const state = goesOn === undefined ? decision.state : goneOn(decision.state, goesOn.at).state;
   await settleAttempt(tx, actor, carriers, message, attempt, state, lost, goesOn);
 }
 
@@ -130,6 +130,7 @@ function attemptOf(message: Seen<MessageRow>, drawId: DrawId, now: number, lease
     answer_version: null,
     provider_message_id: null,
     error: null,
+    not_before: null,
     next_attempt_at: null,
     led_to: null,
     lookups: 0,

@@ -1,7 +1,7 @@
 import { arm, finish } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { attemptById, type AttemptRow, messageById, outbox } from "../domain/messages/rows.ts";
-import { answered, carrierError, type MessageState, nothing } from "../domain/messages/rules.ts";
+import { answered, askedFor, carrierError, type MessageState, nothing } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import type { Services } from "../operation.ts";
 import type { SendAnswer } from "../ports/transport.ts";
@@ -10,7 +10,7 @@ import { actorOf } from "./steps/append-event.ts";
 import { applyParked } from "./steps/apply-receipt.ts";
 import type { Carriers } from "./steps/carriers.ts";
 import { isGivenUp } from "./steps/fall-back.ts";
-import { findNext } from "./steps/find-way.ts";
+import { findNext, type Setback } from "./steps/find-way.ts";
 import { heedRefusal } from "./steps/heed-refusal.ts";
 import { providerIdFor } from "./steps/provider-id.ts";
 import { sendJob } from "./steps/send-jobs.ts";
@@ -55,13 +55,22 @@ async function outcomeOf(
   tx: Tx,
   attempt: AttemptRow,
   answer: SendAnswer,
-): Promise<Pick<AttemptRow, "outcome" | "error" | "provider_message_id">> {
+): Promise<Setback & Pick<AttemptRow, "provider_message_id">> {
   const { outcome } = answer;
-  if (outcome === "ambiguous") return { outcome, error: carrierError(answer.error, false), provider_message_id: null };
+  const unnamed = { not_before: null, provider_message_id: null };
+  if (outcome === "ambiguous") return { ...unnamed, outcome, error: carrierError(answer.error, false) };
   if (outcome === "rejected") {
-    return { outcome, error: carrierError(answer.error, answer.permanent), provider_message_id: null };
+    const error = carrierError(answer.error, answer.permanent);
+    // Recorded again, after a commit that nobody was told of, it doesn't ask for more time.
+    const not_before = attempt.not_before ?? askedFor(answer.retry_after_ms, tx.now);
+    return { ...unnamed, outcome, error, not_before };
   }
   // Why it was given up stays.
   const error = isGivenUp(attempt) ? attempt.error : null;
-  return { outcome, error, provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id) };
+  return {
+    ...unnamed,
+    outcome,
+    error,
+    provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id),
+  };
 }

@@ -73,12 +73,12 @@ async function applyFinding(
     }
   } else if (answer.outcome === "not_sent") {
     // It surely was not sent: as good as a refusal that may pass.
-    const next = await findNext(tx, services, message, attempt, { outcome: "rejected", error: null });
+    const next = await findNext(tx, services, message, attempt, { outcome: "rejected", error: null, not_before: null });
     const decision = notSent(stateOf(message), attempt.number, tx.now, next);
     if (decision.decision !== "none") {
       const patch = decision.decision === "retry" ? handedOn(message, next) : {};
       moved = await moveMessage(tx, actor, message, decision.state, patch);
-      if (decision.decision === "retry") await arm(tx, sendJob(moved, tx.now));
+      if (decision.decision === "retry") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
     }
   }
   const entry = { type: "lookup", at: iso(tx.now), attempt_id: attempt.id, outcome: answer.outcome } as const;

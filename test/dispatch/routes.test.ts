@@ -1,8 +1,5 @@
-/** Which transport carries a message, and which one after it. */
-import fc from "fast-check";
+/** Messages over the transports of their routes. */
 import { describe, expect, it } from "vitest";
-import { nextAfter, wayOf } from "../../src/domain/routes/rules.ts";
-import type { Tried } from "../../src/domain/routes/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { CarrierErrorCode, Receipt, SendAnswer } from "../../src/ports/transport.ts";
@@ -15,57 +12,6 @@ const no = (code: CarrierErrorCode, permanent = true): SendAnswer => ({
   outcome: "rejected",
   error: { code, message: "No." },
   permanent,
-});
-
-describe("the way of a message", () => {
-  const facts = { channel: "sms", from: "+15005559999", to: "+4915112345678" } as const;
-  const all = (): boolean => true;
-  const over = (route: Omit<Route, "transports">, name: string): Route => ({ ...route, transports: [name] });
-
-  it("is the first route's that fits by sender, channel and beginning of the number", () => {
-    const routes = [
-      over({ from: ["+15005550000"] }, "other-sender"),
-      over({ channels: ["mms"] }, "other-channel"),
-      over({ to: ["+44", "+1"] }, "other-country"),
-      over({ to: ["+49"], channels: ["sms"], from: [facts.from] }, "it"),
-      over({}, "all"),
-    ];
-    expect(wayOf(routes, facts, "home", all).transports).toEqual(["it"]);
-    expect(wayOf(routes, { ...facts, to: "+3361234567" }, "home", all).transports).toEqual(["all"]);
-    expect(wayOf(routes.slice(0, 3), facts, "home", all).transports).toEqual(["home"]);
-  });
-
-  it("leaves out transports that don't carry it, and routes that have no other", () => {
-    const routes: Route[] = [{ transports: ["live", "more"] }, { transports: ["a", "live", "b"] }];
-    const carries = (name: string): boolean => name.length === 1;
-    expect(wayOf(routes, facts, "home", carries).transports).toEqual(["a", "b"]);
-    expect(wayOf(routes.slice(0, 1), facts, "home", carries).transports).toEqual(["home"]);
-  });
-
-  it("leads over each transport that is left once a round, in order, and never over one that is out", () => {
-    const way = ["a", "b", "c"] as const;
-    const tried = fc.array(fc.record<Tried>({ transport: fc.constantFrom(...way), isOut: fc.boolean() }), {
-      minLength: 1,
-      maxLength: 12,
-    });
-    fc.assert(
-      fc.property(tried, (before) => {
-        const out = new Set(before.filter(({ isOut }) => isOut).map(({ transport }) => transport));
-        const last = before.at(-1)?.transport ?? "";
-        const left = way.filter((each) => !out.has(each));
-        const next = nextAfter({ transports: way }, before);
-        if (next.next === "nowhere") {
-          expect(left).toEqual([]);
-        } else if (next.next === "over") {
-          expect(next.transport).toBe(left.find((each) => each > last));
-        } else {
-          expect(left.filter((each) => each > last)).toEqual([]);
-          const rounds = before.filter(({ transport }) => transport === left[0]).length;
-          expect(next).toEqual({ next: "again", transport: left[0], rounds, isSame: left[0] === last });
-        }
-      }),
-    );
-  });
 });
 
 /** The sandbox's sender, over `sandbox` and then `second`. */
@@ -117,7 +63,7 @@ describe("a message over two transports", () => {
   });
 
   it("is tried as often and as far apart over both as over one, and then fails", async () => {
-    const [first, second] = pair({ send: () => busy() }, { send: () => busy(7_000) });
+    const [first, second] = pair({ send: () => busy() }, { send: () => busy() });
     const { clock, engine } = await run([first, second], routes());
     const begun = clock.now();
     const { id } = await engine.messages.send({ to, body: "Hello" });
@@ -154,9 +100,24 @@ describe("a message over two transports", () => {
     const begun = clock.now();
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.advance(180_000);
-    expect(first.calls.map(({ at }) => at - begun)).toEqual([0, 1_000, 91_000]);
+    expect(first.calls.map(({ at }) => at - begun)).toEqual([0, 90_000, 180_000]);
     expect(second.calls).toHaveLength(1);
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+  });
+
+  it("is not with a carrier before that asked to have it, whatever another one makes of it meanwhile", async () => {
+    const [first, second] = pair({ send: () => busy(40_000) }, { send: () => busy() });
+    const { clock, engine } = await run([first, second], routes());
+    const begun = clock.now();
+    const { id } = await engine.messages.send({ to, body: "Hello", ttl_seconds: 130 });
+    await clock.advance(1_000_000);
+    expect(first.calls.map(({ at }) => at - begun)).toEqual([0, 40_000, 80_000, 120_000]);
+    expect(second.calls.map(({ at }) => at - begun)).toEqual([0, 1_000, 6_000, 36_000]);
+    expect((await engine.messages.get(id)).status).toBe("failed");
+    const { data } = await engine.messages.timeline(id);
+    const planned = data.flatMap((entry) => (entry.type === "attempt" ? [entry.next_attempt_at] : []));
+    const times = planned.map((at) => at && Date.parse(at) - begun);
+    expect(times).toEqual([0, 1_000, 6_000, 36_000, 40_000, 80_000, 120_000, null]);
   });
 
   it("stays with the first while nobody knows whether that one sent it", async () => {
@@ -216,6 +177,39 @@ describe("a message over two transports", () => {
     await clock.advance(120_000);
     expect(await heir.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
     expect([lines[0].calls.length, lines[1].calls.length]).toEqual([0, 1]);
+  });
+
+  it("goes back after a lost answer, or a receipt, to one that asked to wait when that will have it, unless its time is over then", async () => {
+    for (const [ttl_seconds, status, times] of [
+      [600, "sent", [0, 90_000]],
+      [60, "ambiguous", [0]],
+    ] as const) {
+      const [first, second] = pair(
+        { send: (_, attempt) => (attempt.number === 1 ? busy(90_000) : accepted(attempt)) },
+        { send: () => lost },
+      );
+      const { clock, engine } = await run([first, second], routes(["ambiguous"]));
+      const begun = clock.now();
+      const { id } = await engine.messages.send({ to, body: "Hello", ttl_seconds });
+      await clock.advance(600_000);
+      expect((await engine.messages.get(id)).status).toBe(status);
+      expect(first.calls.map(({ at }) => at - begun)).toEqual(times);
+      expect(second.calls).toHaveLength(1);
+    }
+    const [first, second] = pair({ send: (_, attempt) => (attempt.number === 1 ? busy(90_000) : accepted(attempt)) });
+    const { clock, engine } = await run([first, second], routes(["undelivered"]));
+    const begun = clock.now();
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.settle();
+    const subject = { provider_message_id: providerId(second.calls[0]?.attempt ?? { attempt_id: "att_" }) };
+    const error = { code: "invalid_sender", message: "" } as const;
+    await second.sink().receipt(subject, { status: "undelivered", at: clock.now(), error });
+    // Gives the conversation a turn meanwhile.
+    await engine.messages.send({ to, body: "Hello again" });
+    await clock.advance(600_000);
+    const calls = first.calls.filter(({ message }) => message.message_id === id);
+    expect(calls.map(({ at }) => at - begun)).toEqual([0, 90_000]);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
   });
 
   it("is not sent by the second when the first is heard of before that", async () => {

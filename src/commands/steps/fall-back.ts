@@ -38,13 +38,13 @@ export async function fallBack(
   const { status, expires_at, attempts: made } = message;
   const isUnderway = status === "sending" || status === "ambiguous" || status === "sent" || status === "unconfirmed";
   if (!isUnderway || expires_at === null || expires_at <= tx.now || attempt.number !== made) return undefined;
-  const next = await findNext(tx, services, message, attempt, { outcome: "accepted", error });
-  const row = next?.next === "over" ? await tx.get(attemptById, [attempt.id]) : undefined;
-  if (row === undefined) return undefined;
-  tx.update(attempts, row, { outcome: "accepted", error, next_attempt_at: tx.now });
+  const next = await findNext(tx, services, message, attempt, { outcome: "accepted", error, not_before: null });
+  const row = next?.next === "on" ? await tx.get(attemptById, [attempt.id]) : undefined;
+  if (next?.next !== "on" || row === undefined) return undefined;
+  tx.update(attempts, row, { outcome: "accepted", error, next_attempt_at: next.at });
   await disarm(tx, followUpJob(row, tx.now));
-  const { state } = goneOn({ attempts: made, expires_at }, tx.now);
+  const { state } = goneOn({ attempts: made, expires_at }, next.at);
   const moved = await moveMessage(tx, actor, message, state, { ...notCarried, ...handedOn(message, next) });
-  await arm(tx, sendJob(moved, tx.now));
+  await arm(tx, sendJob(moved, next.at));
   return moved;
 }

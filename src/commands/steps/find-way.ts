@@ -29,7 +29,7 @@ export function firstTransport(services: Routing, message: RouteFacts & { readon
 }
 
 /** How an attempt came out that did not get its message to its end. */
-export type Setback = Pick<AttemptRow, "outcome" | "error">;
+export type Setback = Pick<AttemptRow, "outcome" | "error" | "not_before">;
 
 /**
  * Where a message goes on after a setback of its last attempt. Undefined where it stays with the transport that it has: it has no other, or
@@ -46,19 +46,24 @@ export async function findNext(
   const way = findWay({ routes, transports }, message, attempt.transport);
   const [first, ...others] = way.transports;
   if (others.length === 0 && first === attempt.transport) return undefined;
-  const { outcome, error } = setback;
+  const { outcome, error, not_before } = setback;
   if (outcome === "ambiguous" && !way.fallBackAfter.includes("ambiguous")) return undefined;
   if (outcome === "accepted" && !way.fallBackAfter.includes("undelivered")) return undefined;
   const isForGood = outcome === "accepted" || error?.permanent === true;
   if (isForGood && error !== null && !isOfTransport(error.code)) return { next: "nowhere" };
   const before = await tx.list(attemptsOfMessage, [message.id], mostTried);
-  const earlier = before.filter(({ number }) => number < attempt.number).map(triedOf);
-  return nextAfter(way, [...earlier, triedOf({ transport: attempt.transport, outcome, error })]);
+  const earlier = before.filter(({ number }) => number < attempt.number);
+  const last = { ...attempt, answered_at: attempt.answered_at ?? tx.now, outcome, error, not_before };
+  const next = nextAfter(way, [...earlier, last].map(triedOf), tx.now);
+  // What may have gone out doesn't expire for want of another try.
+  const isLate = next.next === "on" && next.at >= (message.expires_at ?? Infinity);
+  return isLate && outcome !== "rejected" ? undefined : next;
 }
 
 /** Who refused for good, or may have it, is not tried again. */
-function triedOf({ transport, outcome, error }: Setback & Pick<AttemptRow, "transport">): Tried {
-  return { transport, isOut: outcome !== "rejected" || error?.permanent === true };
+function triedOf({ transport, outcome, error, started_at, answered_at, not_before }: AttemptRow): Tried {
+  const isOut = outcome !== "rejected" || error?.permanent === true;
+  return { transport, isOut, at: answered_at ?? started_at, not_before };
 }
 
 /** The columns of a message that goes on: what the carrier before called it is that one's. */

@@ -127,6 +127,8 @@ export interface AttemptRow {
   readonly answer_id: EntryId | null;
   readonly provider_message_id: string | null;
   readonly error: MessageError | null;
+  /** The carrier asked not to be called with this message again before this. */
+  readonly not_before: number | null;
   /** When the message is tried again, where the answer said so; of one that was accepted, when a receipt that it came to nothing did. */
   readonly next_attempt_at: number | null;
   /** The status that the answer led to. */
@@ -152,6 +154,7 @@ export const attempts = collection<AttemptRow>("message_attempts", {
   answer_id: nullable(text),
   provider_message_id: nullable(text),
   error: nullable(json),
+  not_before: nullable(time),
   next_attempt_at: nullable(time),
   led_to: nullable(text),
   message_version: integer,

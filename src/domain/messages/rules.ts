@@ -191,7 +191,7 @@ export function answered(
   if (!isOpen(state, attempt)) return nothing;
   if (answer.outcome === "rejected") return refused(state, answer, now, next);
   if (state.status !== "sending") return nothing;
-  return next?.next === "over" ? goneOn(state, now) : lost(state, carrierError(answer.error, false));
+  return next?.next === "on" ? goneOn(state, next.at) : lost(state, carrierError(answer.error, false));
 }
 
 /** Whoever sent it is gone and left no answer: its lease lapsed. */
@@ -207,12 +207,15 @@ const answerLost: MessageError = {
   provider_code: null,
 };
 
-/** Again at once, as the carrier surely never had the message of this attempt and never will, or the host takes the risk. */
+/**
+ * Again as soon as may be, as the carrier surely never had the message of this attempt and never will, or the host takes the risk. `next`: as
+ * for `answered`.
+ */
 export function notSent(state: MessageState, attempt: number, now: number, next?: Next): AfterAttempt {
   if (state.status !== "ambiguous" || state.attempts !== attempt) return nothing;
   const { attempts, error } = state;
-  const rounds = next?.next === "again" ? next.rounds : attempts;
-  const isOver = next?.next === "nowhere" || (next?.next !== "over" && rounds >= maxAttempts);
+  if (next?.next === "on") return goneOn(state, next.at);
+  const isOver = next?.next === "nowhere" || attempts >= maxAttempts;
   return isOver ? { decision: "failed", state: { status: "failed", error } } : goneOn(state, now);
 }
 
@@ -271,8 +274,14 @@ export function retryAt(
 ): number | null {
   const delay = retryDelays[attempt - 1];
   if (delay === undefined) return null;
-  const due = now + Math.ceil(retryAfter === undefined || Number.isNaN(retryAfter) ? delay : Math.max(0, retryAfter));
+  const due = askedFor(retryAfter, now) ?? now + delay;
   return due < expiresAt ? due : null;
+}
+
+/** The time that a carrier asks not to be called before; null: it asks for none. */
+export function askedFor(retryAfter: number | undefined, now: number): number | null {
+  if (retryAfter === undefined || Number.isNaN(retryAfter)) return null;
+  return Math.min(now + Math.ceil(Math.max(0, retryAfter)), lastTime);
 }
 
 /** Which events a change of status tells of. */
@@ -296,8 +305,7 @@ function refused(
   now: number,
   next: Next | undefined,
 ): AfterAttempt {
-  const due_at =
-    next === undefined ? sameAgain(attempts, answer, expires_at, now) : nextAt(next, answer, expires_at, now);
+  const due_at = next === undefined ? sameAgain(attempts, answer, expires_at, now) : nextAt(next, expires_at);
   if (due_at !== null) return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
   return { decision: "failed", state: { status: "failed", error: carrierError(answer.error, answer.permanent) } };
 }
@@ -308,18 +316,16 @@ function sameAgain(attempts: number, answer: Refusal, expires_at: number, now: n
   return answer.permanent ? null : retryAt(attempts, answer.retry_after_ms, expires_at, now);
 }
 
-/** What a carrier wishes is for itself: another one's pause is the plan's. */
-function nextAt(next: Next, { retry_after_ms }: Refusal, expires_at: number, now: number): number | null {
-  if (next.next === "nowhere" || expires_at <= now) return null;
-  return next.next === "over" ? now : retryAt(next.rounds, next.isSame ? retry_after_ms : undefined, expires_at, now);
+function nextAt(next: Next, expires_at: number): number | null {
+  return next.next === "on" && next.at < expires_at ? next.at : null;
 }
 
 /** The host takes the risk, or there is none: it goes out again, whatever became of its last attempt. */
 export function goneOn(
   { attempts, expires_at }: Pick<Sending, "attempts" | "expires_at">,
-  now: number,
+  due_at: number,
 ): { readonly decision: "retry"; readonly state: Queued } {
-  return { decision: "retry", state: { status: "queued", due_at: now, expires_at, attempts } };
+  return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
 }
 
 function lost({ attempts, expires_at }: Sending, error: MessageError): { decision: "ambiguous"; state: Ambiguous } {

@@ -18,13 +18,12 @@ export interface Tried {
   readonly transport: string;
   /** The message is not tried over this one again. */
   readonly isOut: boolean;
+  /** When it came out so. */
+  readonly at: number;
+  /** Its carrier asked not to be called again before this. */
+  readonly not_before: number | null;
 }
 
-/**
- * Where a message goes on: `over` another transport at once; from the beginning `again`, after a pause, with the first that is left, which had
- * it `rounds` times, `isSame` where that is the one that had it last; or nowhere.
- */
+/** Where a message goes on: with a transport, which may be the one that had it last, not before `at`; or nowhere. */
 export type Next =
-  | { readonly next: "over"; readonly transport: string }
-  | { readonly next: "again"; readonly transport: string; readonly rounds: number; readonly isSame: boolean }
-  | { readonly next: "nowhere" };
+  { readonly next: "on"; readonly transport: string; readonly at: number } | { readonly next: "nowhere" };

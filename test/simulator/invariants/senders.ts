@@ -80,29 +80,29 @@ export const oneLine: Invariant = {
 };
 
 export const routed: Invariant = {
-  name: "messages go over the lines of their route, in turn",
-  watch: ({ ground, terms: { routes } }) => ({
+  name: "messages go over the lines of their route, in turn, and to none before it asked to have them",
+  watch: ({ ground, isSkewed, terms: { routes } }) => ({
     *commit(engine, writes) {
       for (const attempt of written<AttemptRow>(writes, attempts, ["insert"])) {
-        const { account_id, mode, message_id, number, transport } = attempt;
+        const { account_id, mode, message_id, number, transport, started_at } = attempt;
         const [message] = peek(ground, messageById, [account_id, mode, message_id]);
         if (message === undefined || message.channel === "webchat") continue;
         const route = routes.find(({ from }) => from?.includes(message.from) ?? true);
         const lines = route?.transports ?? [carrierName];
         const earlier = peek(ground, attemptsOfMessage, [message_id]).filter((each) => each.number < number);
-        const isOut = (line: string): boolean =>
-          earlier.some((each) => {
-            return each.transport === line && (each.outcome !== "rejected" || each.error?.permanent === true);
-          });
+        const over = (line: string): AttemptRow[] => earlier.filter((each) => each.transport === line);
         const last = earlier.at(-1);
-        const at = last === undefined ? -1 : lines.indexOf(last.transport);
-        // After the last it begins again. One whose answer was lost is passed over, unless it is the only one.
-        const turn = [...lines.slice(at + 1), ...lines.slice(0, at + 1)];
-        const expected = turn.find((line) => !isOut(line)) ?? last?.transport;
-        if (transport !== expected) {
-          const says = `${engine} hands over ${message_id}, attempt ${number}, to ${transport} and not to ${expected ?? "none"}`;
-          yield { about: [message_id], says };
-        }
+        // One whose answer was lost is passed over, unless it is found not to have had the message, or the only one.
+        const isLeft = (line: string): boolean =>
+          over(line).every((each) => (each.outcome === "rejected" ? each.error?.permanent !== true : each === last));
+        const untried = lines.find((line) => over(line).length === 0);
+        const left = lines.length === 1 ? lines : lines.filter(isLeft);
+        const expected = untried === undefined ? left : [untried];
+        const asked = over(transport).at(-1)?.not_before ?? 0;
+        const hands = `${engine} hands over ${message_id}, attempt ${number}, to ${transport}`;
+        const about = [message_id];
+        if (!expected.includes(transport)) yield { about, says: `${hands} and not to ${expected.join(" or ")}` };
+        if (!isSkewed && started_at < asked) yield { about, says: `${hands} ${asked - started_at} ms too soon` };
       }
     },
   }),
