@@ -1,7 +1,7 @@
 /** What carriers that call back have in common: a URL that names the attempt, and bounds. */
 import { TidingsError } from "../../src/errors.ts";
 import { type AttemptId, isId } from "../../src/ids.ts";
-import type { ReceiptSubject } from "../../src/ports/transport.ts";
+import type { Media, ReceiptSubject } from "../../src/ports/transport.ts";
 import { wrongOption } from "./carrier-api.ts";
 
 /** In the query of the URL that a carrier calls back. */
@@ -35,6 +35,12 @@ export function subjectOf(url: string, provider_message_id: string): ReceiptSubj
 const mostCallbackBytes = 131_072;
 /** Of an inbound message. */
 export const mostMedia = 10;
+
+/** What there is to be fetched of a picture. */
+export function mediaOf({ url, content_type }: { url: string; content_type?: string | null | undefined }): Media[] {
+  const isFit = url.length <= 2_048 && /^https?:/.test(url) && URL.canParse(url);
+  return isFit ? [{ url, content_type: content_type ?? undefined }] : [];
+}
 
 /** @throws TidingsError `body_too_large` */
 export function refuseTooLarge(body: Uint8Array): void {

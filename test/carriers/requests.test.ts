@@ -5,6 +5,8 @@ import twilioPackage from "twilio";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../src/ports/http-client.ts";
 import type { AttemptMade, OutboundMessage } from "../../src/ports/transport.ts";
+import { uriOf } from "../../adapters/transport/uri.ts";
+import { messages } from "./messages.ts";
 import {
   accountSid,
   answered,
@@ -14,30 +16,13 @@ import {
   message,
   overTelnyx,
   overTwilio,
+  profile,
+  service,
   sid,
   telnyxCallbacks,
   twilioCallbacks,
   uuid,
 } from "./world.ts";
-
-const service = `MG${"ab".repeat(16)}`;
-const profile = "0f512bda-ae1e-4597-8e11-e5f5686b97d3";
-const body = fc.oneof(
-  fc.constantFrom("", "a&b=c+d e", "Grüße 👋 ' \" %"),
-  fc.string({ unit: "grapheme", maxLength: 60 }),
-);
-const media = fc.array(
-  fc.constantFrom("https://shop.example/a b.png", "https://shop.example/x?y=1&z=ü").map((url) => ({ url })),
-  { maxLength: 10 },
-);
-const messages = (pool: string): fc.Arbitrary<OutboundMessage> =>
-  fc
-    .record({ from: fc.constantFrom("+15005550006", "12345", "Shop 24", pool), body, media })
-    .chain((parts) => {
-      const channel = parts.media.length > 0 ? fc.constant("mms" as const) : fc.constantFrom("sms", "mms");
-      return channel.map((each): OutboundMessage => ({ ...message, ...parts, channel: each }));
-    })
-    .filter((each) => each.body !== "" || each.media.length > 0);
 
 const text = (bytes: Uint8Array | null): string => new TextDecoder().decode(bytes ?? undefined);
 const sorted = (pairs: Iterable<[string, string]>): string[] => [...pairs].map((pair) => pair.join("=")).toSorted();
@@ -89,7 +74,7 @@ describe("a request to Twilio", () => {
           to: outbound.to,
           ...(outbound.from === service ? { messagingServiceSid: service } : { from: outbound.from }),
           ...(outbound.body === "" ? {} : { body: outbound.body }),
-          ...(outbound.media.length === 0 ? {} : { mediaUrl: outbound.media.map(({ url }) => url) }),
+          ...(outbound.media.length === 0 ? {} : { mediaUrl: outbound.media.map(({ url }) => uriOf(url)) }),
           // Else it would go out as an SMS.
           ...(outbound.channel === "mms" && outbound.media.length === 0 ? { sendAsMms: true } : {}),
           statusCallback: `${twilioCallbacks}?attempt=${attempt.attempt_id}`,
@@ -157,9 +142,10 @@ describe("a request to Telnyx", () => {
         const { calls, client } = packaged();
         await client.messages.send({
           to: outbound.to,
-          ...(outbound.from === profile ? { messaging_profile_id: profile } : { from: outbound.from }),
+          ...(outbound.from === profile ? {} : { from: outbound.from }),
+          ...(outbound.from === profile || outbound.from === "Shop 24" ? { messaging_profile_id: profile } : {}),
           ...(outbound.body === "" ? {} : { text: outbound.body }),
-          ...(outbound.media.length === 0 ? {} : { media_urls: outbound.media.map(({ url }) => url) }),
+          ...(outbound.media.length === 0 ? {} : { media_urls: outbound.media.map(({ url }) => uriOf(url)) }),
           type: outbound.channel === "mms" ? "MMS" : "SMS",
           webhook_url: `${telnyxCallbacks}?attempt=${attempt.attempt_id}`,
         });
@@ -184,4 +170,14 @@ describe("a request to Telnyx", () => {
       calls.map(({ method, url }) => [method, url]),
     );
   });
+});
+
+test.each([
+  ["https://shop.example/a b.png", "https://shop.example/a%20b.png"],
+  ["https://grüße.example/ü?z=ü&c[]=[|]#^#", "https://xn--gre-6ka8l.example/%C3%BC?z=%C3%BC&c%5B%5D=%5B%7C%5D"],
+  ["http://[2001:db8::1]/100%/%25%zz", "http://[2001:db8::1]/100%25/%25%25zz"],
+  ["https://shop.example", "https://shop.example/"],
+  ["https://shop.example/a%20b?c=d+e&f='(!)*~", "https://shop.example/a%20b?c=d+e&f=%27(!)*~"],
+])("a picture at %s is told of as RFC 3986 has it", (url, expected) => {
+  expect(uriOf(url)).toBe(expected);
 });

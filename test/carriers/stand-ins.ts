@@ -86,7 +86,7 @@ export function twilioCarrier(now: () => number): { readonly http: HttpClient; r
     to: ({ body }) => new URLSearchParams(text(body)).get("To") ?? "",
     take({ body }) {
       const form = new URLSearchParams(text(body));
-      const date = new Date(now()).toUTCString();
+      const date = new Date(now()).toUTCString().replace("GMT", "+0000");
       const row = {
         sid: sid(rows.length + 1),
         status: "queued",
@@ -161,6 +161,8 @@ const twilioCallbacks: CarrierCallbacks = {
 };
 
 export interface TelnyxRow {
+  readonly record_type: "message";
+  readonly direction: "outbound";
   readonly id: string;
   readonly to: { readonly phone_number: string; status: string }[];
   readonly webhook_url: string;
@@ -174,7 +176,13 @@ export function telnyxCarrier(): { readonly http: HttpClient; readonly rows: Tel
     to: (request) => sent(request).to,
     take(request) {
       const { to, webhook_url } = sent(request);
-      const row = { id: uuid(rows.length + 1), to: [{ phone_number: to, status: "queued" }], webhook_url };
+      const row: TelnyxRow = {
+        record_type: "message",
+        direction: "outbound",
+        id: uuid(rows.length + 1),
+        to: [{ phone_number: to, status: "queued" }],
+        webhook_url,
+      };
       rows.push(row);
       return row;
     },
@@ -182,7 +190,9 @@ export function telnyxCarrier(): { readonly http: HttpClient; readonly rows: Tel
     refused: () => answered(422, { errors: [{ code: "40310", title: "Invalid 'to' address" }] }),
     find({ pathname }) {
       const data = rows.find(({ id }) => pathname.endsWith(`/v2/messages/${id}`));
-      return data === undefined ? answered(404, { errors: [{ code: "10005" }] }) : answered(200, { data });
+      return data === undefined
+        ? answered(404, { errors: [{ code: "10005", title: "Resource not found" }] })
+        : answered(200, { data });
     },
   });
   return { http, rows };
@@ -224,7 +234,7 @@ const telnyxCallbacks: CarrierCallbacks = {
       from: { phone_number: from, carrier: "T", line_type: "Wireless" },
       to: [{ phone_number: to, status: "webhook_delivered" }],
       text: body,
-      media: media.map(({ url, content_type }) => ({ url, content_type, size: 1, hash_sha256: null })),
+      media: media.map(({ url, content_type }) => ({ url, content_type, size: 1 })),
       received_at: new Date(at).toISOString(),
     };
     return fromTelnyx(
@@ -234,7 +244,8 @@ const telnyxCallbacks: CarrierCallbacks = {
   },
 };
 
-const to = (fate: Fate): OutboundMessage => ({ ...message, to: numberOf(fate) });
+/** A message that the stand-ins treat so. */
+export const to = (fate: Fate): OutboundMessage => ({ ...message, to: numberOf(fate) });
 
 export function twilioUnderTest(now: () => number): TransportUnderTest {
   const { http, rows } = twilioCarrier(now);

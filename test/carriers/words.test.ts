@@ -81,6 +81,7 @@ describe("Twilio's", () => {
     [30003, "unreachable", false],
     [30006, "landline", true],
     [30007, "filtered", true],
+    [30450, "filtered", true],
     [30034, "invalid_sender", true],
     [20003, "unauthorized", false],
     [20429, "throttled", false],
@@ -209,6 +210,21 @@ describe("Telnyx's", () => {
     expect(receipts[0]?.receipt.error?.code).toBe(expected);
   });
 
+  test("message comes in also where there is nothing to be read about its pictures", async () => {
+    const picture = { url: "https://media.example/1.png", content_type: null, size: null, hash_sha256: null };
+    const payload = {
+      id: uuid(1),
+      type: "MMS",
+      from: { phone_number: "+15005550001" },
+      to: [{ phone_number: "+15005550006", status: "webhook_delivered" }],
+      text: "Look!",
+      media: [{ ...picture, url: null }, picture],
+    };
+    const data = { event_type: "message.received", occurred_at: null, payload };
+    const { inbound } = await parse(idle, fromTelnyx({ data }));
+    expect(inbound).toMatchObject([{ channel: "mms", body: "Look!", media: [{ url: picture.url }] }]);
+  });
+
   test("group messages came to the number of ours", async () => {
     const payload = {
       id: uuid(1),
@@ -236,8 +252,9 @@ test("options that can't work are refused when the transport is made", () => {
     () => overTwilio(http, { apiUrl: "ftp://api.example" }),
     () => overTelnyx(http, { apiKey: "" }),
     () => overTelnyx(http, { publicKey: "AAAA" }),
+    () => overTelnyx(http, { messagingProfileId: "Shop 24" }),
     () => overTelnyx(http, { callbackUrl: "shop.example" }),
   ]) {
-    expect(make).toThrow(/^(accountSid|authToken|callbackUrl|apiUrl|apiKey|publicKey): expected /);
+    expect(make).toThrow(/^(accountSid|authToken|callbackUrl|apiUrl|apiKey|publicKey|messagingProfileId): expected /);
   }
 });

@@ -11,6 +11,10 @@ export const authToken = "0123456789abcdef0123456789abcdef";
 export const sid = (n: number): string => `SM${n.toString(16).padStart(32, "0")}`;
 export const uuid = (n: number): string => `7ee4241c-f127-47e5-9c34-${n.toString(16).padStart(12, "0")}`;
 
+/** A messaging service of Twilio's, and a messaging profile of Telnyx's. */
+export const service = `MG${"ab".repeat(16)}`;
+export const profile = "0f512bda-ae1e-4597-8e11-e5f5686b97d3";
+
 const keys = generateKeyPairSync("ed25519");
 export const publicKey = Buffer.from(keys.publicKey.export({ format: "jwk" }).x ?? "", "base64url").toString("base64");
 
@@ -45,7 +49,7 @@ export const overTwilio = (http: HttpClient, over: Partial<TwilioOptions> = {}):
   twilio({ accountSid, authToken, http, callbackUrl: twilioCallbacks, ...over });
 
 export const overTelnyx = (http: HttpClient, over: Partial<TelnyxOptions> = {}): Transport =>
-  telnyx({ apiKey: "KEY0123", publicKey, http, callbackUrl: telnyxCallbacks, ...over });
+  telnyx({ apiKey: "KEY0123", publicKey, http, callbackUrl: telnyxCallbacks, messagingProfileId: profile, ...over });
 
 export const message: OutboundMessage = {
   message_id: "msg_01JZ0000000000000000000000",

@@ -2,7 +2,6 @@ import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { z } from "zod";
 import { TidingsError } from "../../../src/errors.ts";
 import type { HttpClient } from "../../../src/ports/http-client.ts";
-import type { AttemptId } from "../../../src/ids.ts";
 import type {
   CallbackRequest,
   CallbackResult,
@@ -10,8 +9,9 @@ import type {
   Receipt,
   Transport,
 } from "../../../src/ports/transport.ts";
-import { callbackUrlOf, checkedCallbackUrl, mostMedia, refuseTooLarge, subjectOf } from "../callbacks.ts";
+import { callbackUrlOf, checkedCallbackUrl, mediaOf, mostMedia, refuseTooLarge, subjectOf } from "../callbacks.ts";
 import { carrierApi, type Dialect, hour, jsonOf, minute, parsed, sendAnswer, wrongOption } from "../carrier-api.ts";
+import { uriOf } from "../uri.ts";
 import { reasonOf } from "./reasons.ts";
 
 export interface TelnyxOptions {
@@ -22,6 +22,8 @@ export interface TelnyxOptions {
   readonly http: HttpClient;
   /** Where Telnyx reaches `/v1/transports/telnyx/callbacks`. Give the messaging profile the same one, for inbound messages. */
   readonly callbackUrl: string;
+  /** The messaging profile that messages go out by whose sender is a name: Telnyx takes those with one only. */
+  readonly messagingProfileId?: string;
   /** A stand-in's; by default `https://api.telnyx.com`. */
   readonly apiUrl?: string;
 }
@@ -47,12 +49,13 @@ const inboundSchema = z.object({
   from: z.object({ phone_number: z.string() }),
   to: z.array(addresseeSchema).min(1),
   text: z.string().nullish(),
-  media: z.array(z.object({ url: z.url({ protocol: /^https?$/ }), content_type: z.string().optional() })).nullish(),
+  // One that can't be read doesn't keep the message out.
+  media: z.array(z.object({ url: z.string(), content_type: z.string().nullish() }).catch({ url: "" })).nullish(),
   received_at: z.string().nullish(),
 });
 const foundSchema = z.object({ data: outboundSchema });
 const eventSchema = z.object({
-  data: z.object({ event_type: z.string(), occurred_at: z.string().optional(), payload: z.unknown() }),
+  data: z.object({ event_type: z.string(), occurred_at: z.string().nullish(), payload: z.unknown() }),
 });
 
 const dialect: Dialect = {
@@ -65,10 +68,13 @@ const dialect: Dialect = {
  * code, a name, or a messaging profile's id, which chooses among its numbers. Telnyx answers STOP, START and HELP itself.
  * @throws TidingsError `invalid_option`
  */
-export function telnyx({ apiKey, publicKey, http, callbackUrl, apiUrl }: TelnyxOptions): Transport {
+export function telnyx(options: TelnyxOptions): Transport {
+  const { apiKey, publicKey, http, callbackUrl, messagingProfileId, apiUrl } = options;
   if (apiKey === "") throw wrongOption("apiKey", "a key");
   const key = ed25519(publicKey);
   checkedCallbackUrl(callbackUrl);
+  const isFit = messagingProfileId === undefined || isProfile(messagingProfileId);
+  if (!isFit) throw wrongOption("messagingProfileId", "a messaging profile's id");
   const authorization = `Bearer ${apiKey}`;
   const api = carrierApi({ http, apiUrl, standardUrl: "https://api.telnyx.com", authorization });
 
@@ -82,7 +88,8 @@ export function telnyx({ apiKey, publicKey, http, callbackUrl, apiUrl }: TelnyxO
     },
 
     async send(message, { attempt_id, signal }) {
-      const body = JSON.stringify(request(message, callbackUrl, attempt_id));
+      const webhook_url = callbackUrlOf(callbackUrl, attempt_id);
+      const body = JSON.stringify({ ...request(message, messagingProfileId), webhook_url });
       const call = { method: "POST", path: "/v2/messages", contentType: "application/json", body, signal } as const;
       return sendAnswer(await api(call), dialect);
     },
@@ -108,20 +115,21 @@ export function telnyx({ apiKey, publicKey, http, callbackUrl, apiUrl }: TelnyxO
   };
 }
 
-function request(
-  { channel, from, to, body, media }: OutboundMessage,
-  callbackUrl: string,
-  attempt_id: AttemptId,
-): object {
-  const isProfile = z.uuid().safeParse(from).success;
+function request({ channel, from, to, body, media }: OutboundMessage, profile: string | undefined): object {
   return {
     to,
-    [isProfile ? "messaging_profile_id" : "from"]: from,
+    ...senderOf(from, profile),
     type: channel === "mms" ? "MMS" : "SMS",
     ...(body === "" ? {} : { text: body }),
-    ...(media.length === 0 ? {} : { media_urls: media.map(({ url }) => url) }),
-    webhook_url: callbackUrlOf(callbackUrl, attempt_id),
+    ...(media.length === 0 ? {} : { media_urls: media.map(({ url }) => uriOf(url)) }),
   };
+}
+
+const isProfile = (text: string): boolean => z.uuid().safeParse(text).success;
+
+function senderOf(from: string, profile: string | undefined): object {
+  if (isProfile(from)) return { messaging_profile_id: from };
+  return /[a-z]/i.test(from) ? { from, messaging_profile_id: profile } : { from };
 }
 
 function ed25519(publicKey: string): KeyObject {
@@ -196,7 +204,7 @@ function inboundOf(payload: unknown, at: number): CallbackResult["inbound"][numb
     from: data.from.phone_number,
     to: to.phone_number,
     body: data.text ?? "",
-    media: (data.media ?? []).slice(0, mostMedia),
+    media: (data.media ?? []).slice(0, mostMedia).flatMap(mediaOf),
     at: timeOf(data.received_at) ?? at,
   };
 }

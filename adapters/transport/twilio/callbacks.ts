@@ -1,6 +1,6 @@
 import { TidingsError } from "../../../src/errors.ts";
-import type { CallbackRequest, CallbackResult, InboundMessage, Media, Receipt } from "../../../src/ports/transport.ts";
-import { mostMedia, refuseTooLarge, subjectOf } from "../callbacks.ts";
+import type { CallbackRequest, CallbackResult, InboundMessage, Receipt } from "../../../src/ports/transport.ts";
+import { mediaOf, mostMedia, refuseTooLarge, subjectOf } from "../callbacks.ts";
 import { carrierError } from "../reasons.ts";
 import { reasonOf } from "./reasons.ts";
 import { isSigned } from "./signature.ts";
@@ -69,15 +69,12 @@ function inboundOf(form: URLSearchParams, provider_message_id: string, at: numbe
   const [from, to] = [form.get("From") ?? "", form.get("To") ?? ""];
   if (!isAddress(from) || !isAddress(to)) return undefined;
   const count = Math.min(Number(form.get("NumMedia")) || 0, mostMedia);
-  const media = Array.from({ length: count }, (_, i) => mediaOf(form, i)).filter((each) => each !== undefined);
+  const media = Array.from({ length: count }, (_, i) => ({
+    url: form.get(`MediaUrl${i}`) ?? "",
+    content_type: form.get(`MediaContentType${i}`),
+  })).flatMap(mediaOf);
   const channel = media.length > 0 ? "mms" : "sms";
   return { provider_message_id, channel, from, to, body: form.get("Body") ?? "", media, at };
 }
 
 const isAddress = (text: string): boolean => /^[+\w][\w .-]{0,63}$/.test(text);
-
-function mediaOf(form: URLSearchParams, index: number): Media | undefined {
-  const url = form.get(`MediaUrl${index}`) ?? "";
-  const content_type = form.get(`MediaContentType${index}`) ?? undefined;
-  return url.length <= 2_048 && /^https?:/.test(url) && URL.canParse(url) ? { url, content_type } : undefined;
-}

@@ -7,8 +7,8 @@ const known = reasons({
   invalid_destination: [21211, 21217, 21265, 21266, 21408, 21608, 21612, 30005],
   landline: [21614, 21635, 30006],
   unreachable: [30003],
-  // Blocked, carriers' filters, a one-time password's, a loop.
-  filtered: [30004, 30007, 30038, 30039],
+  // Blocked, carriers' filters, a one-time password's, a loop, taken for fraud.
+  filtered: [30004, 30007, 30038, 30039, 30450, 30453],
   opted_out: [21610],
   unsupported_channel: [21622, 30011],
   unsupported_media: [11200, 12300, 21620, 21623],

@@ -4,6 +4,7 @@ import type { AttemptId } from "../../../src/ids.ts";
 import type { OutboundMessage, Transport } from "../../../src/ports/transport.ts";
 import { callbackUrlOf, checkedCallbackUrl } from "../callbacks.ts";
 import { carrierApi, type Dialect, hour, minute, sendAnswer, wrongOption } from "../carrier-api.ts";
+import { uriOf } from "../uri.ts";
 import { readCallback, sidPattern } from "./callbacks.ts";
 import { isService, lookUp } from "./look-up.ts";
 import { reasonOf } from "./reasons.ts";
@@ -82,7 +83,7 @@ function form(
 ): URLSearchParams {
   const fields = new URLSearchParams({ To: to, [isService(from) ? "MessagingServiceSid" : "From"]: from });
   if (body !== "") fields.set("Body", body);
-  for (const { url } of media) fields.append("MediaUrl", url);
+  for (const { url } of media) fields.append("MediaUrl", uriOf(url));
   if (channel === "mms" && media.length === 0) fields.set("SendAsMms", "true");
   if (callbackUrl !== undefined) fields.set("StatusCallback", callbackUrlOf(callbackUrl, attempt_id));
   return fields;
