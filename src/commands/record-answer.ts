@@ -18,7 +18,7 @@ import { type HandedOver, settleAttempt } from "./steps/settle-attempt.ts";
 
 /**
  * Records what the carrier answered. It is the truth about the far side however late it comes, so it is recorded also when the
- * claim was lost meanwhile. With nothing more in the outbox the job is finished in the same transaction.
+ * claim was lost meanwhile. With nothing more in the outbox the job is finished in the same transaction; answers whether there is more.
  */
 export async function recordAnswer(
   tx: Tx,
@@ -27,11 +27,14 @@ export async function recordAnswer(
   answer: SendAnswer,
   services: Services,
   carriers: Carriers,
-): Promise<void> {
+): Promise<boolean> {
   const message = await tx.get(messageById, [account_id, mode, id]);
   const attempt = await tx.get(attemptById, [attempt_id]);
   // The account's sandbox may have been reset while the carrier was at it.
-  if (message === undefined || attempt === undefined) return finish(tx, claim);
+  if (message === undefined || attempt === undefined) {
+    await finish(tx, claim);
+    return false;
+  }
 
   const actor = actorOf(message, services.drawId);
   const receipts = carriers.get(attempt.transport)?.receipts;
@@ -49,6 +52,7 @@ export async function recordAnswer(
   if (moved.status === "queued") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
   const [waiting] = await tx.list(outbox, [claim.key], 1);
   if (waiting === undefined) await finish(tx, claim);
+  return waiting !== undefined;
 }
 
 async function outcomeOf(

@@ -51,15 +51,19 @@ export function sendHandler(work: CarrierWork): JobHandler {
         // Nobody knows whether the call goes on: whoever finds its lease lapsed looks after it.
         if (called === "aborted") return;
         const { answer, late } = called;
-        await insist(clock, abort, () =>
+        const isMore = await insist(clock, abort, () =>
           store.commit(async (tx) => {
-            await recordAnswer(tx, claim, handed, answer, services, carriers);
+            const waits = await recordAnswer(tx, claim, handed, answer, services, carriers);
             // A carrier that hangs gets what is left by the slow lane.
             if (late !== undefined) await finish(tx, claim, { againAt: tx.now, failed: true });
+            return waits;
           }, own),
         );
-        if (late === undefined) continue;
-        const record = (said: SendAnswer): Promise<void> =>
+        if (late === undefined) {
+          if (isMore) continue;
+          return;
+        }
+        const record = (said: SendAnswer): Promise<boolean> =>
           insist(clock, abort, () =>
             store.commit((tx) => recordAnswer(tx, claim, handed, said, services, carriers), own),
           );
