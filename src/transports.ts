@@ -13,8 +13,10 @@ export interface TransportSurroundings {
   readonly logger: Logger;
 }
 
-/** How long one may take to start, in milliseconds: who stops an engine meanwhile waits for that. */
+/** How long each may take to start, in milliseconds: who stops an engine meanwhile waits for that. */
 const startMs = 30_000;
+/** Of starts that took longer: when they have come to their end after all, and are undone. */
+const overdue = new WeakMap<Transport, Promise<void>>();
 /** How long transports may take to end where another one did not start, in milliseconds. */
 const undoMs = 10_000;
 
@@ -37,9 +39,11 @@ export async function startTransports(
 
 async function start(transport: Transport, { store, services, clock, logger }: TransportSurroundings): Promise<void> {
   const { name } = transport;
-  const starting = Promise.resolve(
-    transport.start?.({ sink: transportSink(name, { store, services, logger }), clock, logger }),
-  );
+  const begin = async (): Promise<void> => {
+    await overdue.get(transport);
+    await transport.start?.({ sink: transportSink(name, { store, services, logger }), clock, logger });
+  };
+  const starting = begin();
   const done = new AbortController();
   const late = clock.sleep(startMs, done.signal).then(() => "late" as const);
   try {
@@ -47,12 +51,13 @@ async function start(transport: Transport, { store, services, clock, logger }: T
   } finally {
     done.abort("done");
   }
-  // When it comes to that after all, nobody is there to stop it.
-  void starting.then(
+  // Nobody else is there to stop it then.
+  const undone = starting.then(
     () => stop(transport, logger),
     (error: unknown) =>
       logger.warn({ err: error, transport: name }, "a transport failed to start, long after its time"),
   );
+  overdue.set(transport, undone);
   throw new TidingsError("internal", `The transport ${name} did not start within ${startMs / 1_000} seconds.`);
 }
 

@@ -38,7 +38,7 @@ export interface RecordOptions {
 
 /**
  * Writes down attempts that were made, and what they make of their deliveries and their webhook; all that is gone meanwhile it leaves alone.
- * Answers whether the turn goes on: whether it is still the claim's.
+ * Answers whether the turn goes on: false where it has ended with this, and where it is the claim's no more.
  */
 export async function recordAttempts(
   tx: Tx,

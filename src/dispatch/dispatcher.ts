@@ -1,6 +1,7 @@
 import type { Claim, JobKind, JobName } from "../domain/jobs/types.ts";
 import { finish, type JobRow, jobs, lease } from "../domain/jobs/rows.ts";
 import { laneFor, type Road, roadOf, slow, transportOf } from "../domain/jobs/rules.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Random } from "../ports/random.ts";
 import type { Write } from "../ports/storage.ts";
@@ -31,6 +32,7 @@ export interface Turn {
 
 export interface DispatcherOptions extends SlotsOptions {
   readonly store: Store;
+  readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly handlers: readonly JobHandler[];
@@ -184,7 +186,7 @@ export class Dispatcher {
   async #untilNext(now: number): Promise<number> {
     const waits = [...this.#due].map(async ([road, due]) => {
       // Without room, what ends makes it, and raises the signal. So it does for what was due and not taken, for its lane was full.
-      if (this.#slots.freeOn(road) <= 0) return this.#slots.freeAgainIn(road) ?? pollMs;
+      if (this.#slots.freeOn(road) <= 0) return pollMs;
       const next = (await due.next(now)) ?? Infinity;
       const wait = Math.max(next - this.#options.clock.now(), 0);
       return due.isThrough ? wait : Math.min(wait, searchOnMs);

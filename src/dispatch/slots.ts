@@ -1,9 +1,7 @@
 import { consumerOf } from "../domain/consumers/rules.ts";
 import { type Road, roadOf, slow, transportOf } from "../domain/jobs/rules.ts";
-import type { Clock } from "../ports/clock.ts";
 
 export interface SlotsOptions {
-  readonly clock: Clock;
   /** Jobs at once, beside those of webhooks and agents. */
   readonly concurrency: number;
   /** Jobs at once in one lane; a quarter in the slow lane beside it. */
@@ -14,12 +12,6 @@ export interface SlotsOptions {
 
 /** Webhooks that are sent to at once: a socket or a few each are what it costs. */
 const webhooksAtOnce = { quick: 512, slow: 384 } as const;
-
-/**
- * Those that hang are given up when their time is up. So many begin in a stretch of time, so that not all of them end at once, while
- * everybody else waits.
- */
-const slowBegin = { most: 1, stretchMs: 5 } as const;
 
 /** Agents' turns at once, of one account and of all: models take their time, and it takes no slot of others. */
 const turnsAtOnce = { lane: 64, all: 256 } as const;
@@ -36,9 +28,6 @@ export class Slots {
   readonly #perTransport = new Map<string, number>();
   #carrying = 0;
   #consuming = 0;
-  /** Of the slow that began since then. */
-  #slowBegun = 0;
-  #slowSince = -Infinity;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
@@ -46,16 +35,9 @@ export class Slots {
     this.#most = { work: options.concurrency, webhooks: quick, slow_webhooks: hanging, turns: turnsAtOnce.all };
   }
 
-  /** How many jobs may begin on a road. */
+  /** How many more jobs a road has room for. */
   freeOn(road: Road): number {
-    const free = this.#most[road] - this.#onRoad[road];
-    if (road !== "slow_webhooks") return free;
-    return Math.min(free, slowBegin.most - (this.#untilStretch > 0 ? this.#slowBegun : 0));
-  }
-
-  /** In how many milliseconds more may begin on a road without anything ending; undefined: they may not. */
-  freeAgainIn(road: Road): number | undefined {
-    return this.#most[road] > this.#onRoad[road] ? this.#untilStretch : undefined;
+    return this.#most[road] - this.#onRoad[road];
   }
 
   freeIn(lane: string): number {
@@ -76,23 +58,10 @@ export class Slots {
 
   take(lane: string): void {
     this.#count(lane, 1);
-    if (roadOf(lane) !== "slow_webhooks") return;
-    if (this.#untilStretch <= 0) {
-      this.#slowSince = this.#options.clock.now();
-      this.#slowBegun = 0;
-    }
-    this.#slowBegun++;
   }
 
   leave(lane: string): void {
     this.#count(lane, -1);
-  }
-
-  get #untilStretch(): number {
-    const { clock } = this.#options;
-    // A clock that was set back begins anew.
-    const since = Math.abs(clock.now() - this.#slowSince);
-    return Math.max(0, slowBegin.stretchMs - since);
   }
 
   #in(lane: string): number {

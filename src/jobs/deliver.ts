@@ -1,4 +1,5 @@
 import type { JobHandler } from "../dispatch/dispatcher.ts";
+import { roadOf } from "../domain/jobs/rules.ts";
 import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "../domain/webhooks/rows.ts";
 import type { Write } from "../ports/storage.ts";
 import { DeliveryTurn, type TurnServices } from "./delivery-turn.ts";
@@ -8,9 +9,17 @@ export interface DeliverWork extends TurnServices {
   readonly http: HttpSettings | undefined;
 }
 
+/** Between two of those that may hang, in milliseconds. */
+const slowEveryMs = 5;
+
 /** Sends a webhook its deliveries for as long as some are due. */
 export function deliverHandler(work: DeliverWork): JobHandler {
-  const { store, http } = work;
+  const { store, clock, http } = work;
+  /**
+   * The beginning of the last one that has yet to show that it answers. They begin one by one: those that hang are given up when their time
+   * is up, and would end all at once, while everybody else waits.
+   */
+  let begun = Promise.resolve();
   /** Those under way here, by their webhooks: what becomes due meanwhile need not wait for an answer that is slow to come. */
   const turns = new Map<string, DeliveryTurn>();
   store.onCommit((writes) => {
@@ -28,6 +37,10 @@ export function deliverHandler(work: DeliverWork): JobHandler {
       const { account_id, mode, key } = claim;
       if (account_id === null || mode === null) throw new Error("a webhook belongs to an account");
       if (http === undefined) throw new Error("webhooks need an HTTP client");
+      if (roadOf(claim.lane) === "slow_webhooks") {
+        begun = begun.then(() => clock.sleep(slowEveryMs, turn.abort));
+        await begun;
+      }
       const own = new DeliveryTurn({ ...work, http, claim, scope: { account_id, mode }, turn });
       turns.set(key, own);
       try {

@@ -69,7 +69,7 @@ export class DeliveryTurn {
   /** Of those that are not yet written down. */
   #failed = 0;
   #isWriting = false;
-  /** What is written down may be the turn's end. */
+  /** What is written down may be the turn's end: until that is known nothing begins. */
   #mayEnd = false;
   #failure: { readonly error: unknown } | undefined;
   #begun = 0;

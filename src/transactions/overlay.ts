@@ -177,7 +177,7 @@ class Touched {
       (row !== undefined && matches(index, key, row)) || (base !== undefined && matches(index, key, base));
     if (isPrimaryKey({ index, key })) {
       const entry = this.entries.get(encodeKey(key));
-      return entry === undefined ? none : [entry];
+      return entry !== undefined && stands(entry) ? [entry] : none;
     }
     if (this.entries.size < fewEntries) return [...this.entries.values()].filter(stands);
     const found: Entry[] = [];

@@ -262,23 +262,30 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     const second = carrier({ name: "second" });
     let arrive = (): void => {};
     const arrival = new Promise<void>((resolve) => (arrive = resolve));
+    const log: string[] = [];
     const slow = over(second, {
       async start(context) {
         await arrival;
+        log.push("started");
         await second.start?.(context);
+      },
+      async stop() {
+        log.push("stopped");
+        await second.stop?.();
       },
     });
     const one = engine(open().connect(), { transports: [first, slow] });
     const failure = one.start().catch((error: unknown) => error);
-    await clock.advance(10_000);
-    const stopping = one.stop();
-    await clock.advance(50_000);
+    await clock.advance(40_000);
     expect(await failure).toMatchObject({ code: "internal", retryable: true });
-    await stopping;
-    expect([first.starts, first.stops, second.stops]).toEqual([1, 1, 0]);
+    expect([first.starts, first.stops, log]).toEqual([1, 1, []]);
+    const again = one.start();
+    await clock.advance(1_000);
     arrive();
-    await clock.settle();
-    expect([second.starts, second.stops]).toEqual([1, 1]);
+    await again;
+    expect(log).toEqual(["started", "stopped", "started"]);
+    await one.stop();
+    expect(log.at(-1)).toBe("stopped");
   });
 
   it("stops the other transports and the storage when one transport doesn't stop cleanly", async () => {

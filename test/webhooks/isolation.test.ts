@@ -78,6 +78,24 @@ describe("a webhook that answers", () => {
     expect(Math.max(...together)).toBeLessThanOrEqual(12);
   });
 
+  it("waits for no search, among many that have yet to show that they do", async () => {
+    const world = await webhookWorld(open());
+    const { clock, storage, receivers } = world;
+    const reader = over(storage.reader, {
+      async range(range) {
+        await clock.sleep(3);
+        return storage.reader.range(range);
+      },
+    });
+    await world.hook("new");
+    await world.crowd(29, () => ({}));
+    await world.start({}, over(storage, { reader }));
+    await clock.advance(soonMs);
+    const [id = ""] = await world.tell();
+    await clock.advance(1_000);
+    expect(receivers.seen.filter((request) => request.id === id)).toHaveLength(30);
+  });
+
   it("gets its one event at once beside one that is owed hundreds", async () => {
     const world = await webhookWorld(open());
     const { clock, desk, receivers } = world;

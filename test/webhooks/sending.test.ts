@@ -18,6 +18,19 @@ const disabledEvents = async ({ desk }: WebhookWorld) =>
   (await desk.events.list()).data.filter(({ type }) => type === "webhook.disabled");
 
 describe.each(storages)("a webhook on $name", ({ open }) => {
+  it("gets what waited behind the first once it keeps no order any more", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    await world.start();
+    const { id } = await world.hook("a", (_, n) => (n === 0 ? { status: 500 } : {}), { ordering: "fifo" });
+    await world.tell(3);
+    await clock.advance(soonMs);
+    expect(receivers.seen).toHaveLength(1);
+    await desk.webhooks.update(id, { ordering: "none" });
+    await clock.advance(soonMs);
+    expect(receivers.seen).toHaveLength(3);
+  });
+
   it("is sent each event once, whatever of it is read before it was written down", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, storage } = world;

@@ -21,8 +21,7 @@ export async function nextTurnAt(tx: Tx, webhook: WebhookRow): Promise<number> {
 }
 
 /** Gives the turn of a webhook back until `againAt`; for good when there is nothing left. */
-export async function giveBackWebhook(tx: Tx, claim: Claim, webhook: WebhookRow, againAt: number): Promise<void> {
-  if (againAt === Infinity) return finish(tx, claim);
+export function giveBackWebhook(tx: Tx, claim: Claim, webhook: WebhookRow, againAt: number): Promise<void> {
   // A receiver that does badly has its place among the slow; the turn itself did not fail, and has nothing to recover from.
   return finish(tx, claim, { againAt, lane: laneFor(claim.lane, webhook.proven ? 0 : 1) });
 }
