@@ -16,6 +16,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/openapi-client/**"],
     pool: "forks",
+    setupFiles: ["test/support/no-strays.ts"],
     globalSetup: ["test/support/scratch-setup.ts", "test/support/postgres-setup.ts"],
     // Most of the time goes into waiting: for a disk, a server, a process.
     maxWorkers: 2,

@@ -36,6 +36,9 @@ export interface Carrier extends Transport {
   sink(): TransportSink;
 }
 
+/** Messages that came to a carrier of the other mode: after each test there must be none. */
+export const strays: OutboundMessage[] = [];
+
 export const providerId = ({ attempt_id }: Pick<SendContext, "attempt_id">): string => `p-${attempt_id}`;
 
 export const accepted = (attempt: Pick<SendContext, "attempt_id">): SendAnswer => ({
@@ -68,15 +71,16 @@ export function carrier(script: Script = {}): Carrier {
   let starts = 0;
   let stops = 0;
   const now = (): number => context?.clock.now() ?? 0;
+  const can: TransportCapabilities = {
+    channels: ["sms", "mms"],
+    modes: ["sandbox"],
+    receipts: { timeout_ms: 3_600_000, lookups_ms: [] },
+    confirms_opt_outs: false,
+    ...capabilities,
+  };
   return {
     name,
-    capabilities: {
-      channels: ["sms", "mms"],
-      modes: ["sandbox"],
-      receipts: { timeout_ms: 3_600_000, lookups_ms: [] },
-      confirms_opt_outs: false,
-      ...capabilities,
-    },
+    capabilities: can,
     calls,
     lookups,
     get starts() {
@@ -98,6 +102,7 @@ export function carrier(script: Script = {}): Carrier {
       stops++;
     },
     async send(message, attempt) {
+      if (!can.modes.includes(message.mode)) strays.push(message);
       calls.push({ message, attempt, at: now() });
       return send(message, attempt);
     },
@@ -124,6 +129,7 @@ export function counted(transport: Transport): Transport & { readonly calls: Car
       await transport.start?.(context);
     },
     async send(message, attempt) {
+      if (!transport.capabilities.modes.includes(message.mode)) strays.push(message);
       calls.push({ message, attempt, at: clock?.now() ?? 0 });
       return transport.send(message, attempt);
     },
