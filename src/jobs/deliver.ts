@@ -37,11 +37,12 @@ export function deliverHandler(work: DeliverWork): JobHandler {
       const { account_id, mode, key } = claim;
       if (account_id === null || mode === null) throw new Error("a webhook belongs to an account");
       if (http === undefined) throw new Error("webhooks need an HTTP client");
+      const leasedAt = clock.now();
       if (roadOf(claim.lane) === "slow_webhooks") {
         begun = begun.then(() => clock.sleep(slowEveryMs, turn.abort));
         await begun;
       }
-      const own = new DeliveryTurn({ ...work, http, claim, scope: { account_id, mode }, turn });
+      const own = new DeliveryTurn({ ...work, http, claim, scope: { account_id, mode }, turn, leasedAt });
       turns.set(key, own);
       try {
         await own.run();

@@ -33,6 +33,7 @@ export interface DeliveryTurnOptions extends TurnServices {
   readonly claim: Claim;
   readonly scope: Scope;
   readonly turn: Turn;
+  readonly leasedAt: number;
 }
 
 const own = { own: true } as const;
@@ -83,11 +84,11 @@ export class DeliveryTurn {
   #heardAt: number;
 
   constructor(options: DeliveryTurnOptions) {
-    const { store, clock, scope, claim, turn, webhookDeadlineMs } = options;
+    const { store, clock, scope, claim, turn, leasedAt, webhookDeadlineMs } = options;
     this.#options = options;
     this.#upcoming = new Upcoming(store.reads, clock, scope, claim.key as WebhookId);
     this.#patience = new SharedDeadline(clock, webhookDeadlineMs + graceMs, turn.abort);
-    this.#renewedAt = clock.now();
+    this.#renewedAt = leasedAt;
     this.#heardAt = clock.now();
     this.#ends = clock.now() + turnMs;
     this.#news = new Signal(clock);
@@ -106,6 +107,7 @@ export class DeliveryTurn {
 
   async run(): Promise<void> {
     const { claim, scope, clock, turn } = this.#options;
+    await this.#renew();
     for (;;) {
       // Lowered before the look: what commits meanwhile raises it again.
       this.#news.lower();
