@@ -36,6 +36,8 @@ export class Clients {
   readonly orders: Order[] = [];
   /** Inbound messages whose redaction was acknowledged, by id. */
   readonly redactedInbound = new Set<string>();
+  /** Those whose redaction was refused, of which an earlier request that was not answered may yet be done. */
+  readonly perhapsRedacted = new Set<string>();
   /** Requests whose clients go on asking until they are answered. */
   open = 0;
   readonly #world: World;

@@ -82,8 +82,13 @@ const redactor: Actor = {
 async function redactInbound({ clients, dice, ground }: World): Promise<void> {
   const inbound = dice.pick(allOf(ground, messages).filter(({ direction }) => direction === "inbound"));
   if (inbound === undefined) return;
-  const answer = await clients.persist((engine) => engine.messages.redact(inbound.id));
+  let asked = 0;
+  const answer = await clients.persist((engine) => {
+    asked++;
+    return engine.messages.redact(inbound.id);
+  });
   if (answer.kind === "done") clients.redactedInbound.add(inbound.id);
+  else if (asked > 1) clients.perhapsRedacted.add(inbound.id);
 }
 
 export const changers: readonly Actor[] = [canceler, editor, redactor];
