@@ -99,7 +99,9 @@ function whyStuck({ ground, clock }: World, delivery: DeliveryRow, webhook?: Web
   if (first === undefined || first === null) return "is pending, and not due at any time";
   const at = Math.max(first, webhook.paused_until ?? 0);
   if (at < clock.now() - longestSkew) return "is overdue";
-  return job === undefined || job.due_at > at + longestSkew ? "is pending, and nobody comes for it" : undefined;
+  // One that is leased is in somebody's hands, who looks again before it is given back.
+  const comes = job !== undefined && (job.leased || job.due_at <= at + longestSkew);
+  return comes ? undefined : "is pending, and nobody comes for it";
 }
 
 function attemptsOf(ground: World["ground"], { account_id, mode, id }: DeliveryRow) {
