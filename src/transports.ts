@@ -39,26 +39,28 @@ export async function startTransports(
 
 async function start(transport: Transport, { store, services, clock, logger }: TransportSurroundings): Promise<void> {
   const { name } = transport;
-  const begin = async (): Promise<void> => {
-    await overdue.get(transport);
-    await transport.start?.({ sink: transportSink(name, { store, services, logger }), clock, logger });
-  };
-  const starting = begin();
-  const done = new AbortController();
-  const late = clock.sleep(startMs, done.signal).then(() => "late" as const);
-  try {
-    if ((await Promise.race([starting, late])) !== "late") return;
-  } finally {
-    done.abort("done");
-  }
-  // Nobody else is there to stop it then.
+  const late = new TidingsError("internal", `The transport ${name} did not start within ${startMs / 1_000} seconds.`);
+  if (!(await isInTime(clock, overdue.get(transport)))) throw late;
+  const starting = transport.start?.({ sink: transportSink(name, { store, services, logger }), clock, logger });
+  if (starting === undefined || (await isInTime(clock, starting))) return;
+  // When it comes to that after all, nobody else is there to stop it.
   const undone = starting.then(
     () => stop(transport, logger),
     (error: unknown) =>
       logger.warn({ err: error, transport: name }, "a transport failed to start, long after its time"),
   );
   overdue.set(transport, undone);
-  throw new TidingsError("internal", `The transport ${name} did not start within ${startMs / 1_000} seconds.`);
+  throw late;
+}
+
+async function isInTime(clock: Clock, work: Promise<void> | undefined): Promise<boolean> {
+  const done = new AbortController();
+  const late = clock.sleep(startMs, done.signal).then(() => false);
+  try {
+    return await Promise.race([Promise.resolve(work).then(() => true), late]);
+  } finally {
+    done.abort("done");
+  }
 }
 
 /** The last that was started first. One that throws or hangs keeps the others from nothing. */

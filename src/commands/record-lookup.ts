@@ -42,7 +42,7 @@ export async function recordLookup(
     answer.outcome === "sent"
       ? await providerIdFor(tx, attempt, answer.provider_message_id)
       : attempt.provider_message_id;
-  const outcome = answer.outcome === "sent" ? "accepted" : attempt.outcome;
+  const outcome = outcomeOf(attempt, answer);
   const looked = tx.update(attempts, attempt, { lookups: attempt.lookups + 1, outcome, provider_message_id });
   let moved = await applyFinding(tx, actor, message, looked, answer, { services, carriers });
   if (answer.outcome === "sent") {
@@ -54,6 +54,15 @@ export async function recordLookup(
 
   const again = nextLookAt(looked, moved.status, carriers, tx.now);
   await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
+}
+
+/** What was lost and surely never came is as good as refused, also to whoever looks at it when the next one has failed. */
+function outcomeOf(
+  { outcome }: AttemptRow,
+  answer: Exclude<LookupAnswer, { outcome: "alike" }>,
+): AttemptRow["outcome"] {
+  if (answer.outcome === "sent") return "accepted";
+  return answer.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
 }
 
 async function applyFinding(
@@ -73,7 +82,8 @@ async function applyFinding(
     }
   } else if (answer.outcome === "not_sent") {
     // It surely was not sent: as good as a refusal that may pass.
-    const next = await findNext(tx, services, message, attempt, { outcome: "rejected", error: null, not_before: null });
+    const denied = { outcome: "rejected", error: null, not_before: null } as const;
+    const next = await findNext(tx, services, message, attempt, denied, attempt.answered_at ?? tx.now);
     const decision = notSent(stateOf(message), attempt.number, tx.now, next);
     if (decision.decision !== "none") {
       const patch = decision.decision === "retry" ? handedOn(message, next) : {};

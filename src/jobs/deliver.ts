@@ -39,7 +39,7 @@ export function deliverHandler(work: DeliverWork): JobHandler {
       if (http === undefined) throw new Error("webhooks need an HTTP client");
       const leasedAt = clock.now();
       if (roadOf(claim.lane) === "slow_webhooks") {
-        begun = begun.then(() => clock.sleep(slowEveryMs, turn.abort));
+        begun = begun.then(() => (turn.isStopping() ? undefined : clock.sleep(slowEveryMs, turn.abort)));
         await begun;
       }
       const own = new DeliveryTurn({ ...work, http, claim, scope: { account_id, mode }, turn, leasedAt });

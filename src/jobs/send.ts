@@ -53,10 +53,10 @@ export function sendHandler(work: CarrierWork): JobHandler {
         const { answer, late } = called;
         const isMore = await insist(clock, abort, () =>
           store.commit(async (tx) => {
-            const waits = await recordAnswer(tx, claim, handed, answer, services, carriers);
+            const more = await recordAnswer(tx, claim, handed, answer, services, carriers);
             // A carrier that hangs gets what is left by the slow lane.
             if (late !== undefined) await finish(tx, claim, { againAt: tx.now, failed: true });
-            return waits;
+            return more;
           }, own),
         );
         if (late === undefined) {

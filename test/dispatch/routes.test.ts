@@ -5,6 +5,7 @@ import type { Route } from "../../src/ports/route.ts";
 import type { CarrierErrorCode, Receipt, SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, type Carrier, held, lost, providerId, type Script } from "../support/carrier.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { over } from "../support/over.ts";
 import { stopped, world } from "../support/world.ts";
 
 const to = "+15005550001";
@@ -210,6 +211,48 @@ describe("a message over two transports", () => {
     const calls = first.calls.filter(({ message }) => message.message_id === id);
     expect(calls.map(({ at }) => at - begun)).toEqual([0, 90_000]);
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+  });
+
+  it("is the first's again after a refusal of the second's, when a look-up found that the first never had it", async () => {
+    const notSent = { outcome: "not_sent" } as const;
+    const [first, second] = pair({ lookup: () => notSent }, { send: () => no("invalid_sender") });
+    let calls = 0;
+    const line = over(first, {
+      send: async (message, attempt) => (++calls === 1 ? lost : first.send(message, attempt)),
+    });
+    const { clock, engine } = await run([line, second], routes());
+    const { id } = await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(120_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+  });
+
+  it("is given up when a look-up finds it unsent, and nobody will have it within its time", async () => {
+    let calls = 0;
+    const [first, second] = pair(
+      { send: () => busy(3_600_000) },
+      { send: () => (++calls < 5 ? busy() : lost), lookup: () => ({ outcome: "not_sent" }) },
+    );
+    const { clock, engine } = await run([first, second], routes());
+    const { id } = await engine.messages.send({ to, body: "Hello", ttl_seconds: 300 });
+    await clock.advance(301_000);
+    expect(second.calls).toHaveLength(5);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "failed" });
+  });
+
+  it("waits after a refusal that came late as after any other", async () => {
+    const late = held<SendAnswer>();
+    let calls = 0;
+    const [first, second] = pair(
+      { send: () => (++calls === 3 ? late.promise : busy()) },
+      { send: () => no("invalid_sender") },
+    );
+    const { clock, engine } = await run([first, second], routes());
+    const began = clock.now();
+    await engine.messages.send({ to, body: "Hello" });
+    await clock.advance(70_000);
+    late.answer(busy());
+    await clock.advance(60_000);
+    expect(first.calls.map(({ at }) => at - began)).toEqual([0, 1_000, 6_000, 100_000]);
   });
 
   it("is not sent by the second when the first is heard of before that", async () => {

@@ -33,7 +33,7 @@ export type Setback = Pick<AttemptRow, "outcome" | "error" | "not_before">;
 
 /**
  * Where a message goes on after a setback of its last attempt. Undefined where it stays with the transport that it has: it has no other, or
- * nobody knows whether it went out and the host doesn't want it twice.
+ * nobody knows whether it went out and the host doesn't want it twice. `at`: when the setback came.
  */
 export async function findNext(
   tx: Tx,
@@ -41,6 +41,7 @@ export async function findNext(
   message: MessageRow,
   attempt: AttemptRow,
   setback: Setback,
+  at = tx.now,
 ): Promise<Next | undefined> {
   if (routes.length === 0) return undefined;
   const way = findWay({ routes, transports }, message, attempt.transport);
@@ -53,8 +54,8 @@ export async function findNext(
   if (isForGood && error !== null && !isOfTransport(error.code)) return { next: "nowhere" };
   const before = await tx.list(attemptsOfMessage, [message.id], mostTried);
   const earlier = before.filter(({ number }) => number < attempt.number);
-  const last = { ...attempt, answered_at: attempt.answered_at ?? tx.now, outcome, error, not_before };
-  const next = nextAfter(way, [...earlier, last].map(triedOf), tx.now);
+  const last = triedOf({ ...attempt, answered_at: at, outcome, error, not_before });
+  const next = nextAfter(way, [...earlier.map(triedOf), last], tx.now);
   // What may have gone out doesn't expire for want of another try.
   const isLate = next.next === "on" && next.at >= (message.expires_at ?? Infinity);
   return isLate && outcome !== "rejected" ? undefined : next;

@@ -213,10 +213,10 @@ const answerLost: MessageError = {
  */
 export function notSent(state: MessageState, attempt: number, now: number, next?: Next): AfterAttempt {
   if (state.status !== "ambiguous" || state.attempts !== attempt) return nothing;
-  const { attempts, error } = state;
-  if (next?.next === "on") return goneOn(state, next.at);
-  const isOver = next?.next === "nowhere" || attempts >= maxAttempts;
-  return isOver ? { decision: "failed", state: { status: "failed", error } } : goneOn(state, now);
+  const { attempts, error, expires_at } = state;
+  const again = attempts < maxAttempts ? now : null;
+  const due_at = next === undefined ? again : nextAt(next, expires_at);
+  return due_at === null ? { decision: "failed", state: { status: "failed", error } } : goneOn(state, due_at);
 }
 
 /** What a receipt, or a look-up that found the message, proves. */
