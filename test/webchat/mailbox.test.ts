@@ -180,36 +180,39 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     expect(await statuses()).toEqual(["sent", "delivered", "delivered", "delivered"]);
   });
 
-  it.each(["just after", "just before"])("isn't left behind by a hand-over %s an erasure is committed", async (when) => {
-    const { engine, clock } = world();
-    const ground = open();
-    const storage = ground.connect();
-    let handedOver = 0;
-    let handOver = async (): Promise<void> => {};
-    const isErased = ({ collection, kind }: Write): boolean => collection === identities && kind === "remove";
-    const overtaking = committing(storage, async (writes, proceed) => {
-      const isNow = writes.some(isErased) && handedOver === 0;
-      if (isNow && when === "just before") await handOver();
-      await proceed();
-      if (isNow && when === "just after") await handOver();
-    });
-    const one = engine(overtaking);
-    const { contact_id } = await one.webchat.open();
-    const id = await send(one, contact_id, "a");
-    const [row] = await storage.reader.range({ index: messages.primary, prefix: [], order: "ascending", limit: 1 });
-    const message = { ...(row as unknown as OutboundMessage), message_id: id as OutboundMessage["message_id"] };
-    const other = ground.connect();
-    const store = new Store({ port: other, schema, clock, random: seededRandom(9), logger: silent });
-    await store.open();
-    const context = { attempt_id: "att_1", number: 1, started_at: 0, signal: new AbortController().signal } as const;
-    handOver = async () => {
-      await webchatTransport(store).send(message, context);
-      handedOver++;
-    };
-    await one.contacts.erase(contact_id);
-    await clock.settle();
-    expect(handedOver).toBe(1);
-    expect([await rowsOf(storage, mail), await rowsOf(storage, mailboxes)]).toEqual([[], []]);
-    await store.close();
-  });
+  it.each(["just after", "just before"])(
+    "isn't left behind by a hand-over %s an erasure is committed",
+    async (when) => {
+      const { engine, clock } = world();
+      const ground = open();
+      const storage = ground.connect();
+      let handedOver = 0;
+      let handOver = async (): Promise<void> => {};
+      const isErased = ({ collection, kind }: Write): boolean => collection === identities && kind === "remove";
+      const overtaking = committing(storage, async (writes, proceed) => {
+        const isNow = writes.some(isErased) && handedOver === 0;
+        if (isNow && when === "just before") await handOver();
+        await proceed();
+        if (isNow && when === "just after") await handOver();
+      });
+      const one = engine(overtaking);
+      const { contact_id } = await one.webchat.open();
+      const id = await send(one, contact_id, "a");
+      const [row] = await storage.reader.range({ index: messages.primary, prefix: [], order: "ascending", limit: 1 });
+      const message = { ...(row as unknown as OutboundMessage), message_id: id as OutboundMessage["message_id"] };
+      const other = ground.connect();
+      const store = new Store({ port: other, schema, clock, random: seededRandom(9), logger: silent });
+      await store.open();
+      const context = { attempt_id: "att_1", number: 1, started_at: 0, signal: new AbortController().signal } as const;
+      handOver = async () => {
+        await webchatTransport(store).send(message, context);
+        handedOver++;
+      };
+      await one.contacts.erase(contact_id);
+      await clock.settle();
+      expect(handedOver).toBe(1);
+      expect([await rowsOf(storage, mail), await rowsOf(storage, mailboxes)]).toEqual([[], []]);
+      await store.close();
+    },
+  );
 });
