@@ -279,6 +279,10 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     await clock.advance(40_000);
     expect(await failure).toMatchObject({ code: "internal", retryable: true });
     expect([first.starts, first.stops, log]).toEqual([1, 1, []]);
+    // Another try comes to nothing either, and leaves nothing behind that would start later.
+    const vain = one.start().catch((error: unknown) => error);
+    await clock.advance(40_000);
+    expect(await vain).toMatchObject({ code: "internal" });
     const again = one.start();
     await clock.advance(1_000);
     arrive();

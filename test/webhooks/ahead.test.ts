@@ -182,6 +182,27 @@ describe("while it takes long to write down what came of requests", () => {
   });
 });
 
+it("a webhook whose turn lapsed before it began is sent each event by one engine at a time", async () => {
+  const world = await webhookWorld(open());
+  const { clock, receivers } = world;
+  let isLate = false;
+  const paused = over(clock, {
+    async sleep(ms, signal) {
+      // It gets no time between its lease and its beginning, until the lease has lapsed.
+      await clock.sleep(isLate && ms === 5 ? 70_000 : ms, signal);
+    },
+  });
+  await world.start({ clock: paused });
+  await world.hook("a", () => ({ after: 12_000 }));
+  isLate = true;
+  await world.tell();
+  await clock.advance(6_000);
+  await world.start();
+  await clock.advance(200_000);
+  expect(receivers.overlaps).toEqual([]);
+  expect(receivers.seen).toHaveLength(1);
+});
+
 it("what came of a request is on record when the storage was away for most of a minute since", async () => {
   const world = await webhookWorld(open());
   const { clock, receivers, storage } = world;

@@ -78,22 +78,51 @@ describe("a webhook that answers", () => {
     expect(Math.max(...together)).toBeLessThanOrEqual(12);
   });
 
-  it("waits for no search, among many that have yet to show that they do", async () => {
+  it("is told soon when it is new, among many that hang, on a storage that takes its time", async () => {
     const world = await webhookWorld(open());
     const { clock, storage, receivers } = world;
-    const reader = over(storage.reader, {
-      async range(range) {
-        await clock.sleep(3);
-        return storage.reader.range(range);
+    let isSlow = false;
+    const slowly = over(storage, {
+      reader: over(storage.reader, {
+        async range(range) {
+          if (isSlow) await clock.sleep(3);
+          return storage.reader.range(range);
+        },
+      }),
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (isSlow) await clock.sleep(4);
+            await group.commit(writes);
+          },
+        });
       },
     });
-    await world.hook("new");
-    await world.crowd(29, () => ({}));
-    await world.start({}, over(storage, { reader }));
+    await world.hook("new", hangs);
+    await world.crowd(29, hangs);
+    await world.start({}, slowly);
+    isSlow = true;
     await clock.advance(soonMs);
-    const [id = ""] = await world.tell();
+    const since = clock.now();
+    await world.tell();
     await clock.advance(1_000);
-    expect(receivers.seen.filter((request) => request.id === id)).toHaveLength(30);
+    expect(receivers.seen.filter(({ at }) => at >= since)).toHaveLength(30);
+  });
+
+  it("keeps nobody who stops the engine, however many wait for their beginning", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers } = world;
+    await world.hook("new");
+    await world.crowd(300, () => ({}));
+    const one = await world.start();
+    await world.tell();
+    await clock.advanceUntil(() => receivers.seen.length >= 3);
+    const since = clock.now();
+    let took = Infinity;
+    void one.stop().then(() => (took = clock.now() - since));
+    await clock.advance(60_000);
+    expect(took).toBeLessThan(100);
   });
 
   it("gets its one event at once beside one that is owed hundreds", async () => {
