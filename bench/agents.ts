@@ -13,7 +13,10 @@ const atOnce = 64;
 
 const question = "When are you open on Saturday?";
 const knowledge = [
-  { title: "Opening hours", text: "We are open on weekdays from 9 to 18 and on Saturday from 10 to 16." },
+  {
+    title: "Opening hours",
+    text: "We are open on weekdays from 9 to 18 and on Saturday from 10 to 16.",
+  },
   { title: "Delivery", text: "We deliver within the city in two working days." },
   { title: "Returns", text: "What arrives broken is replaced within 14 days; a photo is enough." },
 ];
@@ -36,12 +39,19 @@ export async function agents(): Promise<string> {
   console.log(`\nCPU of a question and its answer, in milliseconds, ${count(questions)} people\n`);
   console.log(table(["", "the host answers", "an agent, by rules", "the turn"], rows));
   const { seconds, spread } = await fairness();
-  console.log(`\n${count(crowd)} people ask ${each} times each: all answered in ${seconds.toFixed(1)} s.`);
-  console.log(`When half of the answers were out, nobody had ${each} but ${ratio(spread * 100)} % who had none.`);
+  console.log(
+    `\n${count(crowd)} people ask ${each} times each: all answered in ${seconds.toFixed(1)} s.`,
+  );
+  console.log(
+    `When half of the answers were out, nobody had ${each} but ${ratio(spread * 100)} % who had none.`,
+  );
   return `a turn by rules: ${onMemory.toFixed(2)} ms on memory`;
 }
 
-function fixture<T>(storage: StorageName, use: (engine: MessagingEngine) => Promise<T>): Promise<T> {
+function fixture<T>(
+  storage: StorageName,
+  use: (engine: MessagingEngine) => Promise<T>,
+): Promise<T> {
   return withEngine(
     storage,
     async (engine) => {
@@ -54,7 +64,13 @@ function fixture<T>(storage: StorageName, use: (engine: MessagingEngine) => Prom
 
 async function engage(engine: MessagingEngine): Promise<void> {
   const limits = { max_replies_per_minute: 60 };
-  await engine.agents.create({ name: "Ada", channels: ["sms"], knowledge, reply: { debounce_ms: 0 }, limits });
+  await engine.agents.create({
+    name: "Ada",
+    channels: ["sms"],
+    knowledge,
+    reply: { debounce_ms: 0 },
+    limits,
+  });
 }
 
 /** Milliseconds of CPU for one question and its answer, up to its delivery. */
@@ -64,9 +80,16 @@ function answered(storage: StorageName, byAgent: boolean): Promise<number> {
     const delivered = seen(engine, questions);
     const before = process.cpuUsage();
     await concurrently(questions, atOnce, async (i) => {
-      const { conversation_id, from } = await engine.sandbox.inbound({ from: recipient("new", i), body: question });
+      const { conversation_id, from } = await engine.sandbox.inbound({
+        from: recipient("new", i),
+        body: question,
+      });
       if (!byAgent) {
-        await engine.messages.send({ to: from, body: knowledge[0]?.text ?? "", metadata: { conversation_id } });
+        await engine.messages.send({
+          to: from,
+          body: knowledge[0]?.text ?? "",
+          metadata: { conversation_id },
+        });
       }
     });
     await delivered;
@@ -102,7 +125,9 @@ function fairness(): Promise<{ readonly seconds: number; readonly spread: number
       });
     });
     const began = performance.now();
-    await concurrently(crowd, atOnce, (i) => engine.sandbox.inbound({ from: recipient("new", i), body: question }));
+    await concurrently(crowd, atOnce, (i) =>
+      engine.sandbox.inbound({ from: recipient("new", i), body: question }),
+    );
     await over;
     return { seconds: (performance.now() - began) / 1_000, spread };
   });

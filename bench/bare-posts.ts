@@ -12,7 +12,11 @@ export interface BarePosts {
 const keys = [signingKey(Buffer.alloc(32).toString("base64"))];
 
 /** The least that a sender could do: posts one body, so many at a time over kept connections, and reads each answer to its end. */
-export async function barePosts(url: string, body: string, { times, atOnce, signed }: BarePosts): Promise<void> {
+export async function barePosts(
+  url: string,
+  body: string,
+  { times, atOnce, signed }: BarePosts,
+): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   const bytes = Buffer.from(body);
   const headers = {

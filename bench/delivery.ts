@@ -10,7 +10,9 @@ const atOnce = 256;
 export async function delivery(): Promise<string> {
   const rates = await medians([contender("SQLite"), contender("memory")], rounds);
   const [disk = 0, ram = 1] = [rates.get("SQLite"), rates.get("memory")];
-  console.log(`\nMessages a second from acceptance to delivered, ${atOnce} at once, ${count(items)} recipients\n`);
+  console.log(
+    `\nMessages a second from acceptance to delivered, ${atOnce} at once, ${count(items)} recipients\n`,
+  );
   console.log(
     table(
       ["", "a second", "of memory"],

@@ -21,14 +21,19 @@ export async function scratch<T>(use: (file: string) => Promise<T>): Promise<T> 
   }
 }
 
-export type Extras = Pick<EngineOptions, "concurrency" | "laneConcurrency" | "http" | "webhooks" | "agents">;
+export type Extras = Pick<
+  EngineOptions,
+  "concurrency" | "laneConcurrency" | "http" | "webhooks" | "agents"
+>;
 
 export function withEngine<T>(
   storage: StorageName,
   use: (engine: MessagingEngine) => Promise<T>,
   extras: Extras = {},
 ): Promise<T> {
-  return scratch((file) => withEngineOn(storage === "memory" ? memory() : sqlite({ file }), use, extras));
+  return scratch((file) =>
+    withEngineOn(storage === "memory" ? memory() : sqlite({ file }), use, extras),
+  );
 }
 
 export async function withEngineOn<T>(
@@ -36,7 +41,12 @@ export async function withEngineOn<T>(
   use: (engine: MessagingEngine) => Promise<T>,
   extras: Extras = {},
 ): Promise<T> {
-  await using engine = new MessagingEngine({ storage, transports: [instant()], ...system(), ...extras });
+  await using engine = new MessagingEngine({
+    storage,
+    transports: [instant()],
+    ...system(),
+    ...extras,
+  });
   return await use(engine);
 }
 
@@ -44,8 +54,14 @@ export async function withEngineOn<T>(
 export function instant(): Transport {
   return {
     name: "sandbox",
-    capabilities: { channels: ["sms", "mms"], modes: ["sandbox"], receipts: "none", confirms_opt_outs: false },
-    send: (_message, { attempt_id }) => Promise.resolve({ outcome: "accepted", provider_message_id: attempt_id }),
+    capabilities: {
+      channels: ["sms", "mms"],
+      modes: ["sandbox"],
+      receipts: "none",
+      confirms_opt_outs: false,
+    },
+    send: (_message, { attempt_id }) =>
+      Promise.resolve({ outcome: "accepted", provider_message_id: attempt_id }),
   };
 }
 
@@ -65,10 +81,19 @@ export const text = "Your table for two is booked for 7 pm. See you then!";
 /** Makes the known contacts, with a message each. */
 export async function meet({ messages }: MessagingEngine): Promise<void> {
   await Promise.all(
-    Array.from({ length: known }, (_, i) => messages.send({ to: recipient("existing", i), body: text })),
+    Array.from({ length: known }, (_, i) =>
+      messages.send({ to: recipient("existing", i), body: text }),
+    ),
   );
 }
 
-export async function send({ messages }: MessagingEngine, recipients: Recipients, i: number): Promise<void> {
-  await messages.send({ to: recipient(recipients, i), body: text }, { idempotencyKey: `send-${i}` });
+export async function send(
+  { messages }: MessagingEngine,
+  recipients: Recipients,
+  i: number,
+): Promise<void> {
+  await messages.send(
+    { to: recipient(recipients, i), body: text },
+    { idempotencyKey: `send-${i}` },
+  );
 }

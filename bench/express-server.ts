@@ -13,7 +13,9 @@ const engine = new MessagingEngine({ storage, transports: [instant()], ...system
 await meet(engine);
 const plan = { name: "unhurried", requests_per_second: 100_000 };
 const { account, key } = await engine.accounts.create({ name: "Bench", plan });
-const sample = await engine.account(account.id).messages.send({ to: recipient("existing", 0), body: text });
+const sample = await engine
+  .account(account.id)
+  .messages.send({ to: recipient("existing", 0), body: text });
 
 const app = expressApp();
 app.post("/bare", expressApp.json(), (request, response) => {

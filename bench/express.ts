@@ -29,7 +29,9 @@ export function express(): Promise<string> {
       for (const { run } of contenders) await run();
       const rates = await medians(contenders, rounds);
       const base = rates.get(bare) ?? 1;
-      console.log(`\nRequests a second over ${sockets} keep-alive connections, client and server in a process each\n`);
+      console.log(
+        `\nRequests a second over ${sockets} keep-alive connections, client and server in a process each\n`,
+      );
       console.log(
         table(
           ["", "a second", "of bare"],
@@ -71,7 +73,11 @@ let sent = 0;
 async function measured({ port, secret }: Served, path: string): Promise<Work> {
   const prepared = Array.from({ length: warmUp + requests }, () => {
     const headers = { Authorization: `Bearer ${secret}`, "Idempotency-Key": `load-${sent}` };
-    return postRequest(path, headers, JSON.stringify({ to: recipient("existing", sent++), body: text }));
+    return postRequest(
+      path,
+      headers,
+      JSON.stringify({ to: recipient("existing", sent++), body: text }),
+    );
   });
   await load(port, sockets, prepared.slice(0, warmUp));
   return { items: requests, ms: await load(port, sockets, prepared.slice(warmUp)) };

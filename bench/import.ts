@@ -20,7 +20,10 @@ export function imports(): Promise<string> {
   return scratch(async (file) => {
     const { heap, ...engine } = await imported(file);
     const raw = await scratch((copy) => written(file, copy));
-    const [rate, rawRate] = [engine, raw].map(({ items, ms }) => (items * 1_000) / ms) as [number, number];
+    const [rate, rawRate] = [engine, raw].map(({ items, ms }) => (items * 1_000) / ms) as [
+      number,
+      number,
+    ];
     const memory = `${count(heap / megabyte)} MB`;
     console.log(`\nImport of ${count(rows)} contacts on SQLite\n`);
     console.log(
@@ -61,22 +64,31 @@ async function written(file: string, copy: string): Promise<Work> {
   await sqlite({ file: copy }).migrate(schema);
   using from = new DatabaseSync(file);
   using to = new DatabaseSync(copy);
-  to.exec("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768");
+  to.exec(
+    "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768",
+  );
   const tableOf = tablesOf(schema, (collection) => new Table(collection));
   const perContact = schema.collections
     .map(({ name }) => tableOf(name))
     .filter(({ name }) => from.prepare(`SELECT count(*) AS n FROM ${name}`).get()?.["n"] === rows)
     .map(({ name, layout, insert }) => {
-      const select = from.prepare(`SELECT ${layout.columns.map((each) => `"${each}"`).join(", ")} FROM ${name}`);
+      const select = from.prepare(
+        `SELECT ${layout.columns.map((each) => `"${each}"`).join(", ")} FROM ${name}`,
+      );
       select.setReturnArrays(true);
       // Arrays: what a statement answers that was told so.
-      return { source: select.iterate() as Iterator<unknown> as Iterator<Stored[]>, into: to.prepare(insert) };
+      return {
+        source: select.iterate() as Iterator<unknown> as Iterator<Stored[]>,
+        into: to.prepare(insert),
+      };
     });
   const began = performance.now();
   for (let left = rows; left > 0; left -= chunk) {
     to.exec("BEGIN IMMEDIATE");
     for (const { source, into } of perContact) {
-      for (let i = Math.min(left, chunk); i > 0; i--) into.run(...(source.next().value as Stored[]));
+      for (let i = Math.min(left, chunk); i > 0; i--) {
+        into.run(...(source.next().value as Stored[]));
+      }
     }
     to.exec("COMMIT");
   }

@@ -4,7 +4,11 @@ import { connect, type Socket } from "node:net";
  * A keep-alive client over plain sockets: it sends prepared bytes and counts answers by their Content-Length, so that it takes less of the
  * machine than the server that it measures. Fails on anything but a 201.
  */
-export async function load(port: number, sockets: number, requests: readonly Buffer[]): Promise<number> {
+export async function load(
+  port: number,
+  sockets: number,
+  requests: readonly Buffer[],
+): Promise<number> {
   const open = await Promise.all(Array.from({ length: sockets }, () => opened(port)));
   let next = 0;
   const began = performance.now();
@@ -14,7 +18,11 @@ export async function load(port: number, sockets: number, requests: readonly Buf
   return ms;
 }
 
-export function postRequest(path: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
+export function postRequest(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Buffer {
   const lines = Object.entries({
     Host: "localhost",
     "Content-Type": "application/json",

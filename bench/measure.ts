@@ -14,7 +14,10 @@ export interface Work {
  * The median rate of each contender, in items a second. In each round every contender has its turn, so that what else the machine
  * does hits all of them alike; every other round they go in the opposite order.
  */
-export async function medians(contenders: readonly Contender[], rounds: number): Promise<ReadonlyMap<string, number>> {
+export async function medians(
+  contenders: readonly Contender[],
+  rounds: number,
+): Promise<ReadonlyMap<string, number>> {
   const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const { name, run } of round % 2 === 0 ? contenders : contenders.toReversed()) {
@@ -28,7 +31,8 @@ export async function medians(contenders: readonly Contender[], rounds: number):
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  const [low = 0, high = low] = sorted.length % 2 === 0 ? sorted.slice(middle - 1, middle + 1) : sorted.slice(middle);
+  const [low = 0, high = low] =
+    sorted.length % 2 === 0 ? sorted.slice(middle - 1, middle + 1) : sorted.slice(middle);
   return sorted.length % 2 === 0 ? (low + high) / 2 : low;
 }
 

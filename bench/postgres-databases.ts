@@ -12,7 +12,10 @@ export const busy = { concurrency: 256, laneConcurrency: 256 } as const;
 export const poolSize = 10;
 
 /** A database of its own for whatever is measured, empty. `server` is the URL of a superuser's. */
-export async function withDatabase<T>(server: string, use: (database: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  server: string,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
   await using database = await makeDatabase(server);
   return await use(database);
 }

@@ -16,16 +16,22 @@ export async function postgresDelivery(server: string): Promise<string> {
   const contenders = [engine(server), ...queues.map((kind) => queue(server, kind))];
   const rates = await medians(contenders, rounds);
   const own = rates.get(ours) ?? 0;
-  console.log(`\nPostgreSQL: a second from the first to the last, ${atOnce} at once, ${count(items)} in all\n`);
+  console.log(
+    `\nPostgreSQL: a second from the first to the last, ${atOnce} at once, ${count(items)} in all\n`,
+  );
   console.log(
     table(
       ["", "a second", "ours of it"],
       [...rates].map(([name, rate]) => [name, count(rate), ratio(own / rate)]),
     ),
   );
-  console.log(`\n  tidings: concurrency ${busy.concurrency}, laneConcurrency ${busy.laneConcurrency}`);
+  console.log(
+    `\n  tidings: concurrency ${busy.concurrency}, laneConcurrency ${busy.laneConcurrency}`,
+  );
   for (const { name, settings } of queues) console.log(`  ${name}: ${settings}`);
-  const ratios = queues.map((kind) => `${ratio(own / (rates.get(theirs(kind)) ?? 1))} of ${kind.name}`);
+  const ratios = queues.map(
+    (kind) => `${ratio(own / (rates.get(theirs(kind)) ?? 1))} of ${kind.name}`,
+  );
   return `delivered ${count(own)} a second (${ratios.join(", ")})`;
 }
 
@@ -46,7 +52,10 @@ function engine(server: string): Contender {
           sent = all.count;
           const began = performance.now();
           await concurrently(items, atOnce, (i) =>
-            each.messages.send({ to: recipient("new", i), body: text }, { idempotencyKey: `send-${i}` }),
+            each.messages.send(
+              { to: recipient("new", i), body: text },
+              { idempotencyKey: `send-${i}` },
+            ),
           );
           await all.done;
           return { items, ms: performance.now() - began };

@@ -47,7 +47,10 @@ function engineAcross(server: string, recipients: Recipients): Contender {
       across(server, (pool) =>
         withEngineOn(postgres({ pool }), async (each) => {
           await meet(each);
-          return { items: ours, ms: await concurrently(ours, atOnce, (i) => send(each, recipients, i)) };
+          return {
+            items: ours,
+            ms: await concurrently(ours, atOnce, (i) => send(each, recipients, i)),
+          };
         }),
       ),
   };

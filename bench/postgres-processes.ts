@@ -19,12 +19,15 @@ const items: Readonly<Record<Kind, number>> = {
 
 /** One, two and three processes with an engine each on one database, 256 at once in each. */
 export async function postgresProcesses(server: string): Promise<string> {
-  const contenders = kinds.flatMap((kind) => numbers.map((processes) => contender(server, kind, processes)));
+  const contenders = kinds.flatMap((kind) =>
+    numbers.map((processes) => contender(server, kind, processes)),
+  );
   const rates = await medians(contenders, rounds);
   console.log(
     `\nPostgreSQL: a second, all processes together, to new recipients, each with 256 at once and a pool of ${poolSize}\n`,
   );
-  const rate = (kind: Kind, processes: number): string => count(rates.get(nameOf(kind, processes)) ?? 0);
+  const rate = (kind: Kind, processes: number): string =>
+    count(rates.get(nameOf(kind, processes)) ?? 0);
   console.log(
     table(
       ["", ...numbers.map((n) => `${n} process${n === 1 ? "" : "es"}`)],

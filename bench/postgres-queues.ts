@@ -46,7 +46,12 @@ const graphileWorker: QueueKind = {
           noHandleSignals: true,
           taskList: { [task]: processed },
           preset: {
-            worker: { concurrentJobs: 24, localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+            worker: {
+              concurrentJobs: 24,
+              localQueue: { size: 500 },
+              completeJobBatchDelay: 0,
+              failJobBatchDelay: 0,
+            },
           },
         });
       },

@@ -30,7 +30,11 @@ export interface Prepared {
 }
 
 /** One transaction a send, a statement for each row; with what the send reads before, if wanted. */
-export async function prepareSingles(recipients: Recipients, items: number, withReads = false): Promise<Prepared> {
+export async function prepareSingles(
+  recipients: Recipients,
+  items: number,
+  withReads = false,
+): Promise<Prepared> {
   const { before, sends } = await record(memory(), recipients, items, 1);
   const single = ({ reads, writes }: Recorded): Statement[] => [
     ...(withReads ? reads.map(readStatement) : []),
@@ -67,11 +71,17 @@ export async function lay(database: Database, { before }: Prepared): Promise<voi
   await pool.query("ANALYZE");
 }
 
-export async function replayOn(pool: pg.Pool, { sends, items }: Prepared, atOnce: number): Promise<Work> {
+export async function replayOn(
+  pool: pg.Pool,
+  { sends, items }: Prepared,
+  atOnce: number,
+): Promise<Work> {
   // The first ones open the connections and prepare the statements.
   const [warmUp, measured] = [sends.slice(0, sends.length / 5), sends.slice(sends.length / 5)];
   await concurrently(warmUp.length, atOnce, (i) => transaction(pool, warmUp[i] ?? []));
-  const ms = await concurrently(measured.length, atOnce, (i) => transaction(pool, measured[i] ?? []));
+  const ms = await concurrently(measured.length, atOnce, (i) =>
+    transaction(pool, measured[i] ?? []),
+  );
   return { items: (items * measured.length) / sends.length, ms };
 }
 
@@ -102,15 +112,21 @@ type RowWrite = Extract<Write, { readonly row: Row }>;
 function parts(writes: readonly Write[]): RowWrite[][] {
   const rows = writes.filter((write) => "row" in write);
   const by = Map.groupBy(rows, ({ kind, collection }) => `${kind} ${collection.name}`);
-  return [...by.values()].toSorted(([a], [b]) => Number(a?.kind === "add") - Number(b?.kind === "add"));
+  return [...by.values()].toSorted(
+    ([a], [b]) => Number(a?.kind === "add") - Number(b?.kind === "add"),
+  );
 }
 
-const quoted = (columns: readonly string[]): string => columns.map((name) => `"${name}"`).join(", ");
+const quoted = (columns: readonly string[]): string =>
+  columns.map((name) => `"${name}"`).join(", ");
 const tableOf = ({ name }: Collection): string => `"tidings_${name}"`;
 
 function readStatement({ index, key, limit }: Lookup): Statement {
   const conditions = key.map((_, i) => `"${index.columns[i]}" = $${i + 1}`).join(" AND ");
-  return { text: `SELECT * FROM ${tableOf(index.collection)} WHERE ${conditions} LIMIT ${limit}`, values: key };
+  return {
+    text: `SELECT * FROM ${tableOf(index.collection)} WHERE ${conditions} LIMIT ${limit}`,
+    values: key,
+  };
 }
 
 /** Alike in kind and table. A single row's values are its own, those of several an array for each column. */
@@ -142,13 +158,20 @@ function insertStatement(collection: Collection, rows: readonly Row[], adds: boo
   return { text: `${text} ON CONFLICT (${quoted(key)}) DO UPDATE SET ${sums.join(", ")}`, values };
 }
 
-function updateStatement(collection: Collection, rows: readonly Row[], changed: readonly string[]): Statement {
+function updateStatement(
+  collection: Collection,
+  rows: readonly Row[],
+  changed: readonly string[],
+): Statement {
   const key = collection.primary.columns;
   const set = [...new Set([...changed, "version"])];
   const { source, values } = parameters(collection, [...key, ...set], rows);
   const sets = set.map((name) => `"${name}" = given."${name}"`).join(", ");
   const matched = key.map((name) => `t."${name}" = given."${name}"`).join(" AND ");
-  return { text: `UPDATE ${tableOf(collection)} AS t SET ${sets} FROM ${source} WHERE ${matched}`, values };
+  return {
+    text: `UPDATE ${tableOf(collection)} AS t SET ${sets} FROM ${source} WHERE ${matched}`,
+    values,
+  };
 }
 
 interface Parameters {
@@ -157,11 +180,16 @@ interface Parameters {
   readonly values: readonly unknown[];
 }
 
-function parameters(collection: Collection, columns: readonly string[], rows: readonly Row[]): Parameters {
+function parameters(
+  collection: Collection,
+  columns: readonly string[],
+  rows: readonly Row[],
+): Parameters {
   const layout = layoutOf(collection);
   const types = new Map(columnsOf(collection).map(([name, { type }]) => [name, sqlTypes[type]]));
   const typed = columns.map((column, i) => `$${i + 1}::${types.get(column) ?? "bigint"}`);
-  const valuesOf = (column: string): unknown[] => rows.map((row) => layout.encodeAt(layout.place(column), row));
+  const valuesOf = (column: string): unknown[] =>
+    rows.map((row) => layout.encodeAt(layout.place(column), row));
   if (rows.length === 1) {
     return {
       source: `(VALUES (${typed.join(", ")})) AS given(${quoted(columns)})`,

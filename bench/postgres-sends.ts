@@ -19,8 +19,10 @@ const everyone = ["existing", "new"] as const;
 
 const engine = (recipients: Recipients, { atOnce }: Load): string =>
   `${atOnce} at once: tidings, ${recipients} recipients`;
-const jobs = ({ name, verb }: QueueKind, { atOnce }: Load): string => `${atOnce} at once: ${name} ${verb}`;
-const single = (recipients: Recipients): string => `${most.atOnce} at once: raw, ${recipients} recipients`;
+const jobs = ({ name, verb }: QueueKind, { atOnce }: Load): string =>
+  `${atOnce} at once: ${name} ${verb}`;
+const single = (recipients: Recipients): string =>
+  `${most.atOnce} at once: raw, ${recipients} recipients`;
 const bulk = (recipients: Recipients): string => `raw in bulk, ${recipients} recipients`;
 
 /**
@@ -63,7 +65,10 @@ function ourSends(each: MessagingEngine, recipients: Recipients, load: Load): Co
   const { atOnce, ours: items } = load;
   return {
     name: engine(recipients, load),
-    run: async () => ({ items, ms: await concurrently(items, atOnce, () => send(each, recipients, sent++)) }),
+    run: async () => ({
+      items,
+      ms: await concurrently(items, atOnce, () => send(each, recipients, sent++)),
+    }),
   };
 }
 
@@ -76,7 +81,10 @@ function theirSends(kind: QueueKind, queue: Queue, load: Load): Contender {
 }
 
 async function raws(server: string, recipients: Recipients): Promise<Contender[]> {
-  const [singles, groups] = [await prepareSingles(recipients, most.others), await prepareGroups(recipients, most.ours)];
+  const [singles, groups] = [
+    await prepareSingles(recipients, most.others),
+    await prepareGroups(recipients, most.ours),
+  ];
   return [
     { name: single(recipients), run: () => replaySingles(server, singles, most.atOnce) },
     { name: bulk(recipients), run: () => replayGroups(server, groups) },

@@ -46,7 +46,10 @@ export function prepare(recipients: Recipients, items: number, atOnce: number): 
 }
 
 /** Does what was recorded, with or without its reads, and measures the sends. */
-export function replay({ before, sends, items }: Prepared, reads: "with reads" | "rows alone"): Promise<Work> {
+export function replay(
+  { before, sends, items }: Prepared,
+  reads: "with reads" | "rows alone",
+): Promise<Work> {
   return scratch((file) => {
     const db = open(file);
     const statements = new Map<string, StatementSync>();
@@ -85,19 +88,25 @@ function open(file: string): DatabaseSync {
 }
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
-const equal = (names: readonly string[]): string => names.map((name) => `"${name}" = ?`).join(" AND ");
+const equal = (names: readonly string[]): string =>
+  names.map((name) => `"${name}" = ?`).join(" AND ");
 const bound = (values: readonly unknown[]): Value[] =>
   values.map((value) => (typeof value === "boolean" ? Number(value) : (value as Value)));
 
 function readStatement({ index, key, limit }: Lookup): Statement {
   const { name } = index.collection;
   const conditions = [equal(index.columns.slice(0, key.length)), ...partOf(index)].join(" AND ");
-  return { sql: `SELECT * FROM "tidings_${name}" WHERE ${conditions} LIMIT ${limit}`, values: bound(key) };
+  return {
+    sql: `SELECT * FROM "tidings_${name}" WHERE ${conditions} LIMIT ${limit}`,
+    values: bound(key),
+  };
 }
 
 function partOf({ where }: Index): string[] {
   if (where === undefined) return [];
-  return "in" in where ? [`"${where.column}" IN ('${where.in.join("', '")}')`] : [`"${where.column}" IS NOT NULL`];
+  return "in" in where
+    ? [`"${where.column}" IN ('${where.in.join("', '")}')`]
+    : [`"${where.column}" IS NOT NULL`];
 }
 
 function writeStatement(write: Write, nextPosition: () => number): Statement {
@@ -113,8 +122,13 @@ function writeStatement(write: Write, nextPosition: () => number): Statement {
     }
     case "add": {
       const sums = columnsOf(collection).filter(([column]) => !key.includes(column));
-      const set = sums.map(([column]) => `"${column}" = "${column}" + excluded."${column}"`).join(", ");
-      return { sql: `${insert} ON CONFLICT (${quoted(key)}) DO UPDATE SET ${set}`, values: encode(write.row) };
+      const set = sums
+        .map(([column]) => `"${column}" = "${column}" + excluded."${column}"`)
+        .join(", ");
+      return {
+        sql: `${insert} ON CONFLICT (${quoted(key)}) DO UPDATE SET ${set}`,
+        values: encode(write.row),
+      };
     }
     case "update": {
       const changed = [...new Set([...write.changed, "version"])];

@@ -1,5 +1,10 @@
 /** An account with as many contacts as are asked for, each with a conversation: rows as the engine writes them, without the engine. */
-import { type ContactRow, contacts, identities, type IdentityRow } from "../src/domain/contacts/rows.ts";
+import {
+  type ContactRow,
+  contacts,
+  identities,
+  type IdentityRow,
+} from "../src/domain/contacts/rows.ts";
 import { searchWordsOf } from "../src/domain/contacts/search.ts";
 import {
   type ConversationLabelRow,
@@ -15,7 +20,24 @@ const family = 50;
 /** Given names; so many contacts share one as there are contacts for each. */
 const given = 20;
 
-const syllables = ["ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "wu", "za"];
+const syllables = [
+  "ba",
+  "de",
+  "fi",
+  "go",
+  "hu",
+  "ka",
+  "le",
+  "mi",
+  "no",
+  "pu",
+  "ra",
+  "se",
+  "ti",
+  "vo",
+  "wu",
+  "za",
+];
 
 /** A number as a word that can be said: numbers that are near have a beginning in common. */
 const word = (n: number): string =>
@@ -30,7 +52,10 @@ export interface Person {
 
 export function person(i: number, size: number): Person {
   // Strewn about, so that neighbours are no relatives.
-  const names = { given: `x${word(i % given)}`, family: word((i * 7_919) % Math.ceil(size / family)) };
+  const names = {
+    given: `x${word(i % given)}`,
+    family: word((i * 7_919) % Math.ceil(size / family)),
+  };
   return { ...names, phone: `+1${2_000_000_000 + i}`, email: `${names.family}.${i}@mail.example` };
 }
 
@@ -38,7 +63,10 @@ const start = Date.UTC(2026, 0, 1);
 const place = (i: number): string => `01J${String(i).padStart(23, "0")}`;
 export const contactId = (i: number) => `ct_${place(i)}` as const;
 
-export function* inserts(scope: Scope, size: number): Generator<Extract<Write, { readonly kind: "insert" }>> {
+export function* inserts(
+  scope: Scope,
+  size: number,
+): Generator<Extract<Write, { readonly kind: "insert" }>> {
   for (let i = 0; i < size; i++) {
     const { phone, given: first, family: last, email } = person(i, size);
     const id = contactId(i);
@@ -100,7 +128,13 @@ export function* inserts(scope: Scope, size: number): Generator<Extract<Write, {
     yield { kind: "insert", collection: identities, row: { ...identity, version: 1 } };
     yield { kind: "insert", collection: conversations, row: { ...conversation, version: 1 } };
     if (i % 100 !== 0) continue;
-    const label: ConversationLabelRow = { ...scope, label: "vip", conversation_id, status, last_activity_at: at };
+    const label: ConversationLabelRow = {
+      ...scope,
+      label: "vip",
+      conversation_id,
+      status,
+      last_activity_at: at,
+    };
     yield { kind: "insert", collection: conversationLabels, row: { ...label, version: 1 } };
   }
 }

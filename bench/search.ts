@@ -22,7 +22,11 @@ const few = 10_000;
 const many = Number(process.env["TIDINGS_BENCH_CONTACTS"] ?? 1_000_000);
 const rounds = 101;
 
-type Ask = (engine: MessagingEngine, i: number, size: number) => Promise<{ readonly data: readonly unknown[] }>;
+type Ask = (
+  engine: MessagingEngine,
+  i: number,
+  size: number,
+) => Promise<{ readonly data: readonly unknown[] }>;
 
 /** What everything that reads is built of: how much deeper trees and colder pages are, whoever asks. */
 const yardstick = "beside: a contact by its id";
@@ -33,21 +37,26 @@ const asks: Readonly<Record<string, Ask>> = {
     const { given, family } = person(i, size);
     return contacts.search({ q: `${given} ${family}` });
   },
-  "search: a name that 50 have": ({ contacts }, i, size) => contacts.search({ q: person(i, size).family }),
-  "search: a name that a twentieth has": ({ contacts }, i, size) => contacts.search({ q: person(i, size).given }),
+  "search: a name that 50 have": ({ contacts }, i, size) =>
+    contacts.search({ q: person(i, size).family }),
+  "search: a name that a twentieth has": ({ contacts }, i, size) =>
+    contacts.search({ q: person(i, size).given }),
   "search: a word that everybody has": ({ contacts }) => contacts.search({ q: "metropolis" }),
   "search: two beginnings": ({ contacts }, i, size) => {
     const { given, family } = person(i, size);
     return contacts.search({ q: `${given.slice(0, 9)} ${family.slice(0, 7)}` });
   },
   "search: one letter": ({ contacts }) => contacts.search({ q: "x" }),
-  "search: an email address": ({ contacts }, i, size) => contacts.search({ q: person(i, size).email }),
+  "search: an email address": ({ contacts }, i, size) =>
+    contacts.search({ q: person(i, size).email }),
   "search: the beginning of a number": ({ contacts }, i, size) =>
     contacts.search({ q: person(i, size).phone.slice(0, -2) }),
   "inbox: all": ({ conversations }) => conversations.list(),
   "inbox: open": ({ conversations }) => conversations.list({ status: "open" }),
-  "inbox: open and unread": ({ conversations }) => conversations.list({ status: "open", unread: true }),
-  "inbox: one agent's": ({ conversations }, i) => conversations.list({ assignee: `agent-${i % 5}` }),
+  "inbox: open and unread": ({ conversations }) =>
+    conversations.list({ status: "open", unread: true }),
+  "inbox: one agent's": ({ conversations }, i) =>
+    conversations.list({ assignee: `agent-${i % 5}` }),
   "inbox: a label": ({ conversations }) => conversations.list({ label: "vip" }),
 };
 
@@ -81,7 +90,11 @@ export async function search(): Promise<string> {
 }
 
 /** The two take turns, so that what else the machine does hits both alike. Answers the highest ratio. */
-async function compare(storage: string, less: MessagingEngine, more: MessagingEngine): Promise<string> {
+async function compare(
+  storage: string,
+  less: MessagingEngine,
+  more: MessagingEngine,
+): Promise<string> {
   const lines: string[][] = [];
   let worst = 0;
   for (const [name, ask] of Object.entries(asks)) {
@@ -138,7 +151,9 @@ async function fillPostgres(
   await pool.query(`DROP INDEX tidings_contacts_words`);
   let writes: Write[] = [];
   const flush = async (): Promise<void> => {
-    for (const { text, values } of planWrites(writes, tables, "0").rows) await pool.query(text, [...values]);
+    for (const { text, values } of planWrites(writes, tables, "0").rows) {
+      await pool.query(text, [...values]);
+    }
     writes = [];
   };
   for (const write of rows(engine, size)) if (writes.push(write) >= chunk) await flush();

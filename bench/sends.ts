@@ -29,7 +29,9 @@ export async function sends(): Promise<string> {
     const rates = await medians(contenders, rounds);
     console.log(`\nSends a second, in process, to ${recipients} recipients\n`);
     console.log(report(rates));
-    const ratios = loads.map((load) => ratio((rates.get(onDisk(load)) ?? 0) / (rates.get(raw(load)) ?? 1)));
+    const ratios = loads.map((load) =>
+      ratio((rates.get(onDisk(load)) ?? 0) / (rates.get(raw(load)) ?? 1)),
+    );
     summary.push(`${ratios.join(" / ")} to ${recipients} recipients`);
   }
   return `sends on SQLite of raw SQLite at ${loads.map(({ atOnce }) => atOnce).join(" / ")} at once: ${summary.join(", ")}`;

@@ -19,6 +19,12 @@ export async function subscribe(
 }
 
 /** Makes an event that a webhook can be told of. */
-export async function happen({ sandbox }: Pick<AccountHandle, "sandbox">, i: number): Promise<void> {
-  await sandbox.inbound({ from: `+1312555${String(i % 100).padStart(4, "0")}`, body: "Is my table ready?" });
+export async function happen(
+  { sandbox }: Pick<AccountHandle, "sandbox">,
+  i: number,
+): Promise<void> {
+  await sandbox.inbound({
+    from: `+1312555${String(i % 100).padStart(4, "0")}`,
+    body: "Is my table ready?",
+  });
 }

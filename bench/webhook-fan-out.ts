@@ -26,7 +26,9 @@ export async function fanOut(): Promise<string> {
   for (const { run } of contenders.slice(0, 2)) await run();
   const rates = await medians(contenders, rounds);
   const base = rates.get(crowds[0].name) ?? 1;
-  console.log(`\nSends to new recipients on SQLite, ${atOnce} at once, in a second of the processor's time\n`);
+  console.log(
+    `\nSends to new recipients on SQLite, ${atOnce} at once, in a second of the processor's time\n`,
+  );
   console.log(
     table(
       ["", "a second", "of none"],

@@ -32,10 +32,16 @@ export async function isolation(): Promise<string> {
       ];
       for (const each of round % 2 === 0 ? measure : measure.toReversed()) await each();
     }
-    const of = (all: readonly Latencies[], name: keyof Latencies): number => median(all.map((each) => each[name]));
+    const of = (all: readonly Latencies[], name: keyof Latencies): number =>
+      median(all.map((each) => each[name]));
     lines.push([`${storage}: alone`, ms(of(alone, "p50")), ms(of(alone, "p99")), ""]);
     const times = (of(beside, "p99") / of(alone, "p99")).toFixed(1);
-    lines.push([`${storage}: beside ${hanging} that hang`, ms(of(beside, "p50")), ms(of(beside, "p99")), times]);
+    lines.push([
+      `${storage}: beside ${hanging} that hang`,
+      ms(of(beside, "p50")),
+      ms(of(beside, "p99")),
+      times,
+    ]);
     told.push(`${times} on ${storage}`);
   }
   console.log(`\nMilliseconds from commit to arrival, one event every ${everyMs} ms\n`);

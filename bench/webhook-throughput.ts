@@ -28,7 +28,8 @@ export async function throughput(): Promise<string> {
     engine("memory", receiver, way),
   ]);
   const rates = await medians(contenders, rounds);
-  const of = (name: string, loop: string): string => ratio((rates.get(name) ?? 0) / (rates.get(loop) ?? 1));
+  const of = (name: string, loop: string): string =>
+    ratio((rates.get(name) ?? 0) / (rates.get(loop) ?? 1));
   const lines = ways.flatMap((way) =>
     [bare(way), signed(way), engineName("SQLite", way), engineName("memory", way)].map((name) => [
       name,
@@ -37,7 +38,9 @@ export async function throughput(): Promise<string> {
       of(name, bare(ways[0])),
     ]),
   );
-  console.log(`\nDeliveries a second of committed events to one receiver in a process of its own\n`);
+  console.log(
+    `\nDeliveries a second of committed events to one receiver in a process of its own\n`,
+  );
   console.log(table(["", "a second", "of bare", "of a bare loop"], lines));
   const told = ways.map((way) => of(engineName("SQLite", way), bare(way)));
   return `deliveries on SQLite of bare POSTs at ${ways.map(({ atOnce }) => atOnce).join(" / ")} at once: ${told.join(" / ")}`;
@@ -45,7 +48,8 @@ export async function throughput(): Promise<string> {
 
 const bare = ({ atOnce }: Way): string => `${atOnce} at once: bare keep-alive POSTs`;
 const signed = ({ atOnce }: Way): string => `${atOnce} at once: the same, each signed`;
-const engineName = (storage: StorageName, { atOnce }: Way): string => `${atOnce} at once: ${storage}`;
+const engineName = (storage: StorageName, { atOnce }: Way): string =>
+  `${atOnce} at once: ${storage}`;
 
 function engine(storage: StorageName, receiver: Receiver, way: Way): Contender {
   const { items, ordering } = way;
@@ -55,7 +59,11 @@ function engine(storage: StorageName, receiver: Receiver, way: Way): Contender {
       withEngine(
         storage,
         async (one) => {
-          const { id } = await one.webhooks.create({ url: receiver.url, events: ["message.received"], ordering });
+          const { id } = await one.webhooks.create({
+            url: receiver.url,
+            events: ["message.received"],
+            ordering,
+          });
           await one.start();
           const drained = async (times: number): Promise<Work> => {
             await one.webhooks.update(id, { status: "paused" });
@@ -71,15 +79,26 @@ function engine(storage: StorageName, receiver: Receiver, way: Way): Contender {
   };
 }
 
-async function barePosted(receiver: Receiver, { items, atOnce }: Way, body: string, isSigned: boolean): Promise<Work> {
+async function barePosted(
+  receiver: Receiver,
+  { items, atOnce }: Way,
+  body: string,
+  isSigned: boolean,
+): Promise<Work> {
   const posted = (times: number): Promise<Work> =>
-    measured(receiver, times, () => barePosts(receiver.url, body, { times, atOnce, signed: isSigned }));
+    measured(receiver, times, () =>
+      barePosts(receiver.url, body, { times, atOnce, signed: isSigned }),
+    );
   await posted(warmUp);
   return posted(items);
 }
 
 /** From the first arrival to the last. */
-async function measured(receiver: Receiver, items: number, send: () => Promise<unknown>): Promise<Work> {
+async function measured(
+  receiver: Receiver,
+  items: number,
+  send: () => Promise<unknown>,
+): Promise<Work> {
   const told = receiver.arrivals(items);
   await send();
   const arrivals = await told;

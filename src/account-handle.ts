@@ -1,5 +1,12 @@
 import type { Account, CreateAccount, CreatedAccount } from "./domain/accounts/types.ts";
-import type { Agent, ApproveRun, CreateAgent, ListRuns, TriggerAgent, UpdateAgent } from "./domain/agents/types.ts";
+import type {
+  Agent,
+  ApproveRun,
+  CreateAgent,
+  ListRuns,
+  TriggerAgent,
+  UpdateAgent,
+} from "./domain/agents/types.ts";
 import type { ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
 import type {
   Contact,
@@ -113,7 +120,9 @@ export interface Contacts {
    * for await (const { index, status, errors } of engine.contacts.import(rows)) if (status === "failed") console.warn(index, errors);
    * ```
    */
-  import(rows: Iterable<ImportContact> | AsyncIterable<ImportContact>): AsyncGenerator<ImportReport, ImportCounts>;
+  import(
+    rows: Iterable<ImportContact> | AsyncIterable<ImportContact>,
+  ): AsyncGenerator<ImportReport, ImportCounts>;
   /** Newest first. Merged contacts are not among them. */
   list(filters?: ListContacts): Promise<Page<Contact>>;
   /** What is absent stays as it is; null takes it away. A phone number that it gives up is nobody's. */
@@ -131,7 +140,11 @@ export interface Contacts {
   messages(id: string, page?: PageQuery): Promise<Page<Message>>;
   /** Newest first, without those that have expired. */
   observations(id: string, page?: PageQuery): Promise<Page<Observation>>;
-  addObservation(id: string, input: Changes<AddObservation>, options?: CommandOptions): Promise<Observation>;
+  addObservation(
+    id: string,
+    input: Changes<AddObservation>,
+    options?: CommandOptions,
+  ): Promise<Observation>;
   removeObservation(id: string, observationId: string, options?: CommandOptions): Promise<void>;
   /** What each of its addresses allows, with the 50 newest pieces of evidence. */
   consents(id: string): Promise<Consents>;
@@ -155,7 +168,11 @@ export interface Conversations {
   get(id: string): Promise<Conversation>;
   /** The inbox: newest activity first; of one contact, in the order in which they began. */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
-  update(id: string, changes: Changes<UpdateConversation>, options?: CommandOptions): Promise<Conversation>;
+  update(
+    id: string,
+    changes: Changes<UpdateConversation>,
+    options?: CommandOptions,
+  ): Promise<Conversation>;
   /** The thread, from its end. */
   messages(id: string, page?: PageQuery): Promise<Page<Message>>;
   /** Sends what a person writes, who takes the conversation over with it. */
@@ -164,10 +181,18 @@ export interface Conversations {
   notes(id: string, page?: PageQuery): Promise<Page<Note>>;
   addNote(id: string, input: Changes<AddNote>, options?: CommandOptions): Promise<Note>;
   /** To a person, an agent, or nobody: null. */
-  assign(id: string, assignee: AssignConversation["assignee"], options?: CommandOptions): Promise<Conversation>;
+  assign(
+    id: string,
+    assignee: AssignConversation["assignee"],
+    options?: CommandOptions,
+  ): Promise<Conversation>;
   setLabels(id: string, labels: readonly string[], options?: CommandOptions): Promise<Conversation>;
   markRead(id: string, options?: CommandOptions): Promise<Conversation>;
-  handOff(id: string, input: Changes<HandOffConversation>, options?: CommandOptions): Promise<Conversation>;
+  handOff(
+    id: string,
+    input: Changes<HandOffConversation>,
+    options?: CommandOptions,
+  ): Promise<Conversation>;
   handBack(id: string, options?: CommandOptions): Promise<Conversation>;
 }
 
@@ -175,7 +200,11 @@ export interface ApiKeys {
   /** The secret is in the answer, this once. */
   create(input: CreateKey, options?: CommandOptions): Promise<CreatedKey>;
   list(page?: PageQuery): Promise<Page<ApiKey>>;
-  rotate(id: string, input?: { readonly grace_seconds?: number }, options?: CommandOptions): Promise<CreatedKey>;
+  rotate(
+    id: string,
+    input?: { readonly grace_seconds?: number },
+    options?: CommandOptions,
+  ): Promise<CreatedKey>;
   revoke(id: string, options?: CommandOptions): Promise<void>;
 }
 
@@ -224,7 +253,11 @@ export interface Webhooks {
   /** Once more, whatever became of it. */
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
   /** Sends once more what failed and was made since then. Goes on after it resolves. */
-  recover(id: string, input: { readonly since: string }, options?: CommandOptions): Promise<Webhook>;
+  recover(
+    id: string,
+    input: { readonly since: string },
+    options?: CommandOptions,
+  ): Promise<Webhook>;
 }
 
 export interface Agents {
@@ -276,7 +309,11 @@ export interface Sandbox {
   /** The test numbers, and what each does. */
   numbers(): Promise<SandboxNumbers>;
   inbound(input: SandboxInbound, options?: CommandOptions): Promise<Message>;
-  receipts(id: string, receipts: SandboxReceipts["receipts"], options?: CommandOptions): Promise<Message>;
+  receipts(
+    id: string,
+    receipts: SandboxReceipts["receipts"],
+    options?: CommandOptions,
+  ): Promise<Message>;
   /** Tells handlers, streams and webhooks of a sample event. */
   event(input: SandboxEvent, options?: CommandOptions): Promise<Event>;
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;

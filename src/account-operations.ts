@@ -117,9 +117,11 @@ export function accountHandle(scope: Scope, { change, read, rows }: Run): Accoun
       messages: (id, page = {}) => read(listContactMessages, { ...page, id }),
       observations: (id, page = {}) => read(listObservations, { ...page, id }),
       addObservation: (id, input, options) => change(addObservation, { ...input, id }, options),
-      removeObservation: (id, observation_id, options) => change(removeObservation, { id, observation_id }, options),
+      removeObservation: (id, observation_id, options) =>
+        change(removeObservation, { id, observation_id }, options),
       consents: (id) => read(getConsents, { id }),
-      setConsent: (id, medium, asked, options) => change(changeConsent, { ...asked, id, medium }, options),
+      setConsent: (id, medium, asked, options) =>
+        change(changeConsent, { ...asked, id, medium }, options),
       sentiment: (id) => read(getContactSentiment, { id }),
     },
     conversations: {
@@ -162,7 +164,8 @@ export function accountHandle(scope: Scope, { change, read, rows }: Run): Accoun
       list: (page = {}) => read(listWebhooks, page),
       update: (id, changes, options) => change(updateWebhook, { ...changes, id }, options),
       remove: (id, options) => change(removeWebhook, { id }, options),
-      rotateSecret: (id, input = {}, options) => change(rotateWebhookSecret, { ...input, id }, options),
+      rotateSecret: (id, input = {}, options) =>
+        change(rotateWebhookSecret, { ...input, id }, options),
       test: (id, input = {}, options) => change(testWebhook, { ...input, id }, options),
       deliveries: (id, filters = {}) => read(listDeliveries, { ...filters, id }),
       delivery: (id, delivery_id) => read(getDelivery, { id, delivery_id }),
@@ -178,7 +181,8 @@ export function accountHandle(scope: Scope, { change, read, rows }: Run): Accoun
       trigger: (id, input, options) => change(triggerAgent, { ...input, id }, options),
       runs: (id, filters = {}) => read(listRuns, { ...filters, id }),
       run: (id, run_id) => read(getRun, { id, run_id }),
-      approve: (id, run_id, decision, options) => change(approveRun, { ...decision, id, run_id }, options),
+      approve: (id, run_id, decision, options) =>
+        change(approveRun, { ...decision, id, run_id }, options),
     },
     playbooks: {
       create: (input, options) => change(createPlaybook, input, options),
@@ -190,7 +194,8 @@ export function accountHandle(scope: Scope, { change, read, rows }: Run): Accoun
     sandbox: {
       numbers: () => read(listSandboxNumbers, {}),
       inbound: (input, options) => change(receiveSandboxMessage, input, options),
-      receipts: (id, receipts, options) => change(receiveSandboxReceipts, { id, receipts }, options),
+      receipts: (id, receipts, options) =>
+        change(receiveSandboxReceipts, { id, receipts }, options),
       event: (input, options) => change(createSandboxEvent, input, options),
       seed: (options) => change(seedSandbox, {}, options),
       reset: (options) => change(resetSandbox, {}, options),

@@ -34,7 +34,19 @@ const visitorRequestsPerSecond = 20;
 
 /** The engine as the HTTP surface sees it. */
 export function apiBackend(options: BackendOptions): ApiBackend {
-  const { storage, store, drawId, logger, clock, limits, transports, keyRing, news, origins, prepared } = options;
+  const {
+    storage,
+    store,
+    drawId,
+    logger,
+    clock,
+    limits,
+    transports,
+    keyRing,
+    news,
+    origins,
+    prepared,
+  } = options;
   const limiter = rateLimiter(clock, storage);
   // Each process for itself: sessions come and go, and would leave their counts behind in a storage.
   const visitorLimiter = rateLimiter(clock, {});
@@ -49,7 +61,11 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     },
     letIn: async (session_id, token) => {
       const { services } = await prepared();
-      return letIn({ reads: store.reads, secret: services.secret, now: clock.now() }, session_id, token);
+      return letIn(
+        { reads: store.reads, secret: services.secret, now: clock.now() },
+        session_id,
+        token,
+      );
     },
     admitVisitor: ({ caller }) => visitorLimiter.admit(caller.session_id, visitorRequestsPerSecond),
     origins,
@@ -63,7 +79,13 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       const { caller } = context;
       const goesOn = async (): Promise<boolean> =>
         !news.closed && (caller.type !== "key" || (await keyRing.isValid(caller)));
-      return executor.open(stream, input, context, { news: (mailbox) => news.open(signal, mailbox), goesOn }, signal);
+      return executor.open(
+        stream,
+        input,
+        context,
+        { news: (mailbox) => news.open(signal, mailbox), goesOn },
+        signal,
+      );
     },
     callback: async (name, request) => {
       const transport = transports.find((each) => each.name === name);
@@ -71,7 +93,10 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       const { services } = await prepared();
       const parse = transport.parseCallback.bind(transport);
       return callbacks.take(name, async () => {
-        const { receipts, inbound, response } = await parse({ ...request, received_at: clock.now() });
+        const { receipts, inbound, response } = await parse({
+          ...request,
+          received_at: clock.now(),
+        });
         const sink = transportSink(name, { store, services, logger });
         // Committed before the carrier is told so: what fails here, it sends again.
         await Promise.all([
@@ -84,7 +109,9 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     health: async () => {
       await prepared();
       const account = await store.reads.get(accountById, [defaultAccountId]);
-      if (account === undefined) throw new TidingsError("storage_unavailable", "The storage is not prepared.");
+      if (account === undefined) {
+        throw new TidingsError("storage_unavailable", "The storage is not prepared.");
+      }
     },
   };
 }

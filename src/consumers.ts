@@ -64,7 +64,10 @@ export class Consumers {
   add(setup: ConsumerSetup): Consumer {
     const { name, types, handler, from = "now" } = setup;
     check(setup, this.#running.has(name));
-    const running = new RunningConsumer(handler, new ConsumerReader({ ...this.#options, name, types, from }));
+    const running = new RunningConsumer(
+      handler,
+      new ConsumerReader({ ...this.#options, name, types, from }),
+    );
     this.#running.set(name, running);
     if (this.#wakeJobs !== undefined) {
       running.reader.start();
@@ -73,8 +76,10 @@ export class Consumers {
     return {
       name,
       parked: () => this.#parked(name),
-      resume: (eventId) => this.#change((store) => store.commit((tx) => resumeConsumerEvent(tx, name, eventId))),
-      skip: (eventId) => this.#change((store) => store.commit((tx) => skipConsumerEvent(tx, name, eventId))),
+      resume: (eventId) =>
+        this.#change((store) => store.commit((tx) => resumeConsumerEvent(tx, name, eventId))),
+      skip: (eventId) =>
+        this.#change((store) => store.commit((tx) => skipConsumerEvent(tx, name, eventId))),
       stop: async () => {
         await running.stop();
         if (this.#running.get(name) === running) this.#running.delete(name);
@@ -117,7 +122,9 @@ export class Consumers {
 
   /** Wakes them when events were committed. */
   heed(writes: readonly Write[]): void {
-    if (this.#running.size > 0 && writes.some(({ collection }) => collection === events)) this.wake();
+    if (this.#running.size > 0 && writes.some(({ collection }) => collection === events)) {
+      this.wake();
+    }
   }
 
   /** Another process may have committed events. */
@@ -133,7 +140,12 @@ export class Consumers {
   async #parked(name: string): Promise<readonly ParkedEvent[]> {
     await this.#options.prepared();
     const { reads } = this.#options.store;
-    const rows = await reads.range({ index: parkedEvents, prefix: [name], order: "ascending", limit: mostParked });
+    const rows = await reads.range({
+      index: parkedEvents,
+      prefix: [name],
+      order: "ascending",
+      limit: mostParked,
+    });
     const found = await reads.getAll(
       eventsByPosition,
       rows.map(({ position }) => [position] as const),
@@ -200,7 +212,9 @@ function check({ name, types, handler, from }: ConsumerSetup, isTaken: boolean):
     wrong("types: expected a list of types of events, with at least one");
   }
   for (const type of types) {
-    if (!eventTypes.includes(type)) wrong(`types: expected some of ${eventTypes.join(", ")}, got ${type}`);
+    if (!eventTypes.includes(type)) {
+      wrong(`types: expected some of ${eventTypes.join(", ")}, got ${type}`);
+    }
   }
   if (typeof handler !== "function") wrong(`handler: expected a function, got ${typeof handler}`);
   if (from !== undefined && from !== "now" && from !== "beginning") {

@@ -45,7 +45,9 @@ const standardDeadlineMs = 10_000;
  * Messaging inside your process. Nothing happens in the constructor; the first call opens the storage. Commands are accepted without
  * `start()`; what they queue is handed over by an engine that is started, here or in another process on the same storage.
  */
-export class MessagingEngine<Tx extends object | undefined = object | undefined> implements AsyncDisposable {
+export class MessagingEngine<
+  Tx extends object | undefined = object | undefined,
+> implements AsyncDisposable {
   /** The `/v1` surface: mount it with `tidings/express`, `/koa`, `/node` or `/fetch`. */
   readonly api: ApiHandler;
   readonly accounts: Accounts;
@@ -72,7 +74,14 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     const settings = settingsOf(options);
     const { storage, clock, random, logger, limits, mode } = settings;
     this.#drawId = idSource(clock, random);
-    this.#store = new Store({ port: storage, schema, projection: fanOut(this.#drawId), clock, random, logger });
+    this.#store = new Store({
+      port: storage,
+      schema,
+      projection: fanOut(this.#drawId),
+      clock,
+      random,
+      logger,
+    });
     const transports = [...settings.transports, webchatTransport(this.#store)];
     this.#settings = { ...settings, transports };
     this.#bus = new EventBus(logger);
@@ -112,7 +121,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
       this.#runIn({ account_id: defaultAccountId, mode }),
     );
     this.accounts = {
-      create: (input, commandOptions) => this.#runIn(this.#own.scope).change(createAccount, input, commandOptions),
+      create: (input, commandOptions) =>
+        this.#runIn(this.#own.scope).change(createAccount, input, commandOptions),
     };
   }
 
@@ -164,7 +174,10 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
    * One account in one mode; without an id the default account. What another account's or mode's rows are called can't be used here.
    * @throws TidingsError `not_found` when `id` can't be an account's
    */
-  account(id: string = defaultAccountId, { mode = this.#settings.mode }: { readonly mode?: Mode } = {}): AccountHandle {
+  account(
+    id: string = defaultAccountId,
+    { mode = this.#settings.mode }: { readonly mode?: Mode } = {},
+  ): AccountHandle {
     if (!isId("acct", id)) throw notFound("account");
     const scope: Scope = { account_id: id, mode };
     return accountHandle(scope, this.#runIn(scope));
@@ -197,7 +210,12 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     options: ConsumeOptions = {},
   ): Consumer {
     // It is called with events of these types, and with what the engine's own storage gives.
-    return this.#consumers.add({ ...options, name, types, handler: handler as ConsumerHandler<EventType, unknown> });
+    return this.#consumers.add({
+      ...options,
+      name,
+      types,
+      handler: handler as ConsumerHandler<EventType, unknown>,
+    });
   }
 
   /**
@@ -307,7 +325,13 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
       secret: createSecretKey(secret),
     };
     const policies = this.#policies;
-    return new Executor({ store: this.#store, clock, services, policies, rememberMs: idempotencyHours * hourMs });
+    return new Executor({
+      store: this.#store,
+      clock,
+      services,
+      policies,
+      rememberMs: idempotencyHours * hourMs,
+    });
   }
 
   async #start(): Promise<Work> {
@@ -331,7 +355,8 @@ export class MessagingEngine<Tx extends object | undefined = object | undefined>
     await this.#preparing?.catch(() => {});
     this.#unwatch?.();
     // A clock that was set meanwhile makes it no longer than it was to be.
-    const left = (): number => Math.min(Math.max(deadlineMs - (clock.now() - begun), 0), deadlineMs);
+    const left = (): number =>
+      Math.min(Math.max(deadlineMs - (clock.now() - begun), 0), deadlineMs);
     // What is stopped meanwhile may wait behind them.
     const transactionsEnded = this.#store.transactionsEnd(left());
     await this.#consumers.stop();

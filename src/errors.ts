@@ -17,7 +17,11 @@ const catalogue = {
   not_found: { status: 404, title: "Not found", retryable: false },
   method_not_allowed: { status: 405, title: "Method not allowed", retryable: false },
   conflict: { status: 409, title: "Conflict", retryable: false },
-  idempotency_in_progress: { status: 409, title: "A request with this idempotency key is running", retryable: true },
+  idempotency_in_progress: {
+    status: 409,
+    title: "A request with this idempotency key is running",
+    retryable: true,
+  },
   not_cancelable: { status: 409, title: "Not cancelable", retryable: false },
   not_editable: { status: 409, title: "Not editable", retryable: false },
   erased: { status: 410, title: "Erased", retryable: false },
@@ -48,7 +52,8 @@ export const errorCodes: readonly ErrorCode[] = Object.keys(catalogue) as ErrorC
 export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
 
 /** `pointer` is a JSON pointer (RFC 6901) into the body; `parameter` a path or query parameter; `header` a header. */
-export type FieldPlace = { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };
+export type FieldPlace =
+  { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };
 
 export interface ErrorFacts {
   readonly errors?: readonly FieldError[];
@@ -87,10 +92,15 @@ export function notFound(noun: string): TidingsError {
 
 export function invalid(errors: readonly FieldError[]): TidingsError {
   const [first, ...rest] = errors;
-  const detail = first === undefined ? "The input is not valid." : `${placeOf(first)}: ${first.message}`;
-  return new TidingsError("validation_failed", rest.length > 0 ? `${detail} (and ${rest.length} more)` : detail, {
-    errors,
-  });
+  const detail =
+    first === undefined ? "The input is not valid." : `${placeOf(first)}: ${first.message}`;
+  return new TidingsError(
+    "validation_failed",
+    rest.length > 0 ? `${detail} (and ${rest.length} more)` : detail,
+    {
+      errors,
+    },
+  );
 }
 
 function placeOf(place: FieldPlace): string {

@@ -55,7 +55,8 @@ export interface ExecutorOptions {
 }
 
 type Settled<Output> =
-  { readonly ok: true; readonly outcome: Outcome<Output> } | { readonly ok: false; readonly error: TidingsError };
+  | { readonly ok: true; readonly outcome: Outcome<Output> }
+  | { readonly ok: false; readonly error: TidingsError };
 
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -79,7 +80,10 @@ export class Executor {
     const { idempotency_key: key } = context;
     const { tx: handle } = context;
     if (key === null) {
-      const value = await policies.commit((tx, opinions) => command.run(tx, input, callWith(opinions)), { handle });
+      const value = await policies.commit(
+        (tx, opinions) => command.run(tx, input, callWith(opinions)),
+        { handle },
+      );
       // In process nobody reads it, so it is made when it is.
       return {
         status: command.status,
@@ -130,7 +134,10 @@ export class Executor {
       commit: (work) => store.commit(work),
       // No key that a caller can choose has a space in it.
       execute: (command, each, step) =>
-        this.execute(command, each, { ...long, idempotency_key: key === null ? null : `${key} ${step}` }),
+        this.execute(command, each, {
+          ...long,
+          idempotency_key: key === null ? null : `${key} ${step}`,
+        }),
     };
     const value = await procedure.run(steps, input, call);
     const body = JSON.stringify(value ?? null);
@@ -193,16 +200,29 @@ export class Executor {
     });
   }
 
-  async #keep({ scope: { account_id, mode } }: Context, key: string, response: string): Promise<void> {
+  async #keep(
+    { scope: { account_id, mode } }: Context,
+    key: string,
+    response: string,
+  ): Promise<void> {
     await this.#options.store.commit(async (tx) => {
       const claimed = await tx.get(idempotencyByKey, [account_id, mode, key]);
       if (claimed !== undefined) tx.update(idempotency, claimed, { response });
     });
   }
 
-  async query<Input, Output>(query: Query<Input, Output>, input: Input, context: Context): Promise<Output> {
+  async query<Input, Output>(
+    query: Query<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Output> {
     const { store, clock, services } = this.#options;
-    return query.run(store.reads, input, { ...context, services, hostOpinions: noOpinions }, clock.now());
+    return query.run(
+      store.reads,
+      input,
+      { ...context, services, hostOpinions: noOpinions },
+      clock.now(),
+    );
   }
 
   async #once<Input, Output>(
@@ -251,7 +271,12 @@ async function settle<Input, Output>(
 ): Promise<Settled<Output>> {
   try {
     const value = await tx.attempt((attempt) => command.run(attempt, input, call));
-    const outcome = { status: command.status, value, body: JSON.stringify(value ?? null), replayed: false };
+    const outcome = {
+      status: command.status,
+      value,
+      body: JSON.stringify(value ?? null),
+      replayed: false,
+    };
     return { ok: true, outcome };
   } catch (error) {
     if (error instanceof TidingsError && isAnswer(error)) return { ok: false, error };
@@ -281,9 +306,19 @@ function answerOf<Input, Output>(
   return { status, response, subject_id, also_shows };
 }
 
-function problemOf<Input>(command: Command<Input, unknown>, error: TidingsError, input: Input, call: Call): Answer {
+function problemOf<Input>(
+  command: Command<Input, unknown>,
+  error: TidingsError,
+  input: Input,
+  call: Call,
+): Answer {
   const response = JSON.stringify(problem(error, call.request_id));
-  return { status: error.status, response, subject_id: null, also_shows: command.shows?.(input, call) ?? null };
+  return {
+    status: error.status,
+    response,
+    subject_id: null,
+    also_shows: command.shows?.(input, call) ?? null,
+  };
 }
 
 function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
@@ -291,17 +326,26 @@ function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
     return { ok: false, error: keyReused() };
   }
   if (row.response === null) {
-    return { ok: false, error: new TidingsError("erased", "What this request made has been erased or redacted.") };
+    return {
+      ok: false,
+      error: new TidingsError("erased", "What this request made has been erased or redacted."),
+    };
   }
   if (row.status < 400) {
     const value = JSON.parse(row.response) as Output;
     return { ok: true, outcome: { status: row.status, value, body: row.response, replayed: true } };
   }
   const { code, detail, errors, conflicting_id } = JSON.parse(row.response) as Problem;
-  const facts = { errors, ...(conflicting_id === undefined ? {} : { conflictingId: conflicting_id }) };
+  const facts = {
+    errors,
+    ...(conflicting_id === undefined ? {} : { conflictingId: conflicting_id }),
+  };
   return { ok: false, error: new ReplayedError(code, detail, facts, row.response) };
 }
 
 function keyReused(): TidingsError {
-  return new TidingsError("idempotency_key_reused", "This idempotency key was used with other input.");
+  return new TidingsError(
+    "idempotency_key_reused",
+    "This idempotency key was used with other input.",
+  );
 }

@@ -47,12 +47,14 @@ export type Medium = z.infer<typeof mediumSchema>;
 
 /** E.164 (ITU-T): `+` and 7 to 15 digits, the first not 0. */
 export const phonePattern = /^\+[1-9]\d{6,14}$/;
-export const phone = z.string().regex(phonePattern, { error: "must be a phone number: + and 7 to 15 digits (E.164)" });
+export const phone = z
+  .string()
+  .regex(phonePattern, { error: "must be a phone number: + and 7 to 15 digits (E.164)" });
 
 /** What a sender is called at its carrier: a phone number, short code, name or webchat inbox. */
-export const senderAddress = z
-  .string()
-  .regex(/^[+A-Za-z0-9][A-Za-z0-9 ._:@-]{0,63}$/, { error: "must be a phone number, short code, name or inbox" });
+export const senderAddress = z.string().regex(/^[+A-Za-z0-9][A-Za-z0-9 ._:@-]{0,63}$/, {
+  error: "must be a phone number, short code, name or inbox",
+});
 
 /** NUL and lone surrogates have no place in a database's text. */
 export function isStorable(text: string): boolean {
@@ -71,9 +73,12 @@ export function storable(text: string, max: number): string {
 export function text(max: number): z.ZodString {
   return z
     .string()
-    .refine((value) => value.length <= max || (value.length <= 2 * max && [...value].length <= max), {
-      error: `must have at most ${max} characters`,
-    })
+    .refine(
+      (value) => value.length <= max || (value.length <= 2 * max && [...value].length <= max),
+      {
+        error: `must have at most ${max} characters`,
+      },
+    )
     .refine(isStorable, { error: "must not contain NUL or half a surrogate pair" })
     .meta({ maxLength: max });
 }
@@ -105,7 +110,11 @@ export function metadataInput(limits: Limits): z.ZodType<Metadata> {
 export function wholeRecord<T>(record: z.ZodType<T>): z.ZodType<T> {
   return z.preprocess((value, context) => {
     if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__")) {
-      context.addIssue({ code: "custom", message: "must not have the key __proto__", path: ["__proto__"] });
+      context.addIssue({
+        code: "custom",
+        message: "must not have the key __proto__",
+        path: ["__proto__"],
+      });
     }
     return value;
   }, record);
@@ -133,14 +142,23 @@ export const pageFields = {
     default: defaultPageSize,
     description: "At most. Fewer come where a filter lets few pass: go on while `has_more`.",
   }),
-  cursor: z.string().min(1).max(1_000).optional().meta({ description: "`next_cursor` of the page before." }),
+  cursor: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .meta({ description: "`next_cursor` of the page before." }),
 };
 
 export const pageQuerySchema = z.strictObject(pageFields);
 export interface PageQuery extends z.infer<typeof pageQuerySchema> {}
 
 export function pageSchema<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
-  return z.strictObject({ data: z.array(item), has_more: z.boolean(), next_cursor: z.string().nullable() });
+  return z.strictObject({
+    data: z.array(item),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+  });
 }
 
 /** What a path with one id takes. */

@@ -69,9 +69,12 @@ export class HostPolicies {
     const { store } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
-        return await store.transaction((handle) => this.#judged(work, (alone) => store.within(handle, alone), handle), {
-          own,
-        });
+        return await store.transaction(
+          (handle) => this.#judged(work, (alone) => store.within(handle, alone), handle),
+          {
+            own,
+          },
+        );
       } catch (error) {
         const isContended = error instanceof TidingsError && error.code === "storage_contended";
         if (!isContended || tries >= mostTries) throw error;
@@ -80,7 +83,11 @@ export class HostPolicies {
   }
 
   /** Runs a command as often as it finds what nobody has judged yet. A run that is broken off leaves nothing. */
-  async #judged<T>(work: Work<T>, commit: (alone: (tx: Tx) => Promise<T>) => Promise<T>, handle: unknown): Promise<T> {
+  async #judged<T>(
+    work: Work<T>,
+    commit: (alone: (tx: Tx) => Promise<T>) => Promise<T>,
+    handle: unknown,
+  ): Promise<T> {
     const opinions = new AskedOpinions();
     for (let asked = 0; asked < mostAsked; asked++) {
       try {
@@ -90,7 +97,10 @@ export class HostPolicies {
         opinions.keep(error.facts, await this.#ask(error.facts, handle));
       }
     }
-    throw new TidingsError("storage_contended", "What the policies judge by kept changing. Try again.");
+    throw new TidingsError(
+      "storage_contended",
+      "What the policies judge by kept changing. Try again.",
+    );
   }
 
   /** All of them, in their order: what one denies, another one may know a better reason for. */
@@ -103,7 +113,9 @@ export class HostPolicies {
         const verdict = evaluated instanceof Promise ? await this.#inTime(evaluated) : evaluated;
         opinions.push({ policy: policy.name, ...sound(verdict, facts.now) });
       } catch (cause) {
-        throw new TidingsError("internal", `The policy ${policy.name} failed; nothing was sent.`, { cause });
+        throw new TidingsError("internal", `The policy ${policy.name} failed; nothing was sent.`, {
+          cause,
+        });
       }
     }
     return opinions;
@@ -125,12 +137,24 @@ export class HostPolicies {
 
 /** What a policy answered, if it is a verdict: its author may not have been held to types. */
 function sound(answered: unknown, now: number): Verdict {
-  const { verdict, code, message, until, reason } = (answered ?? {}) as { readonly [K in keyof AnyVerdict]: unknown };
+  const { verdict, code, message, until, reason } = (answered ?? {}) as {
+    readonly [K in keyof AnyVerdict]: unknown;
+  };
   if (verdict === "allow") return { verdict };
-  if (verdict === "deny" && typeof code === "string" && /^[a-z][a-z0-9_]{0,63}$/.test(code) && isText(message)) {
+  if (
+    verdict === "deny" &&
+    typeof code === "string" &&
+    /^[a-z][a-z0-9_]{0,63}$/.test(code) &&
+    isText(message)
+  ) {
     return { verdict, code, message };
   }
-  if (verdict === "defer" && typeof until === "number" && until <= now + maxScheduleAhead && isText(reason)) {
+  if (
+    verdict === "defer" &&
+    typeof until === "number" &&
+    until <= now + maxScheduleAhead &&
+    isText(reason)
+  ) {
     return until > now ? { verdict, until: Math.ceil(until), reason } : { verdict: "allow" };
   }
   throw new TypeError(
@@ -148,7 +172,9 @@ interface AnyVerdict {
 
 /** What the database takes, and who reads it. */
 function isText(text: unknown): text is string {
-  return typeof text === "string" && text.length <= 1_000 && text.isWellFormed() && !text.includes("\0");
+  return (
+    typeof text === "string" && text.length <= 1_000 && text.isWellFormed() && !text.includes("\0")
+  );
 }
 
 /** So many at once; the others wait, in the order in which they came. */

@@ -47,7 +47,12 @@ export type {
   UpdateAgent,
 } from "./domain/agents/types.ts";
 export type { Consent, ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
-export type { ConsumeOptions, ConsumerContext, ConsumerHandler, ParkedEvent } from "./domain/consumers/types.ts";
+export type {
+  ConsumeOptions,
+  ConsumerContext,
+  ConsumerHandler,
+  ParkedEvent,
+} from "./domain/consumers/types.ts";
 export type {
   Contact,
   ContactReference,
@@ -90,7 +95,13 @@ export type {
 } from "./domain/messages/types.ts";
 export type { AddObservation, Observation } from "./domain/observations/types.ts";
 export type { ContactSentiment, Sentiment, SentimentLabel } from "./domain/sentiment/types.ts";
-export type { CreatePlaybook, Playbook, PlaybookStep, Slot, UpdatePlaybook } from "./domain/playbooks/types.ts";
+export type {
+  CreatePlaybook,
+  Playbook,
+  PlaybookStep,
+  Slot,
+  UpdatePlaybook,
+} from "./domain/playbooks/types.ts";
 export type { Run, RunStatus, RunStep } from "./domain/runs/types.ts";
 export type { PolicyVerdict } from "./domain/policies/types.ts";
 export type { CreateSender, Sender, UpdateSender } from "./domain/senders/types.ts";
@@ -110,7 +121,13 @@ export type { GetUsage, Usage } from "./domain/usage/types.ts";
 
 export type { Policy, PolicyFacts, Verdict } from "./ports/policy.ts";
 export { action } from "./ports/action.ts";
-export type { Action, ActionContext, ActionSchema, SchemaIssue, SchemaResult } from "./ports/action.ts";
+export type {
+  Action,
+  ActionContext,
+  ActionSchema,
+  SchemaIssue,
+  SchemaResult,
+} from "./ports/action.ts";
 export type * from "./ports/agent-model.ts";
 export type { Clock } from "./ports/clock.ts";
 export type { Logger } from "./ports/logger.ts";

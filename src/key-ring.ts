@@ -1,7 +1,13 @@
 import { LRUCache } from "lru-cache";
 import { accountById } from "./domain/accounts/rows.ts";
 import { hashKey, parseKey } from "./domain/keys/format.ts";
-import { keyById, keyByPreviousSecret, keyBySecret, keys, type KeyRow } from "./domain/keys/rows.ts";
+import {
+  keyById,
+  keyByPreviousSecret,
+  keyBySecret,
+  keys,
+  type KeyRow,
+} from "./domain/keys/rows.ts";
 import { judgeKey } from "./domain/keys/rules.ts";
 import { TidingsError } from "./errors.ts";
 import type { KeyId } from "./ids.ts";
@@ -68,8 +74,12 @@ export class KeyRing {
     const { key, requests_per_second } = known;
     const now = this.#options.clock.now();
     const verdict = judgeKey(key, hash, now);
-    if (verdict === "expired") throw new TidingsError("expired_api_key", "The API key has expired.");
-    if (verdict === "invalid") throw new TidingsError("invalid_api_key", "The API key is not valid.");
+    if (verdict === "expired") {
+      throw new TidingsError("expired_api_key", "The API key has expired.");
+    }
+    if (verdict === "invalid") {
+      throw new TidingsError("invalid_api_key", "The API key is not valid.");
+    }
     this.#note(key, now);
     const { account_id, mode, id: key_id, scopes, expires_at } = key;
     const caller: KeyCaller = { type: "key", key_id, scopes, expires_at, secret_hash: hash };
@@ -79,13 +89,17 @@ export class KeyRing {
   /** Whether a caller that was let in would be let in again. */
   async isValid({ secret_hash }: KeyCaller): Promise<boolean> {
     const known = await this.#knownBy(secret_hash);
-    return known !== undefined && judgeKey(known.key, secret_hash, this.#options.clock.now()) === "valid";
+    return (
+      known !== undefined && judgeKey(known.key, secret_hash, this.#options.clock.now()) === "valid"
+    );
   }
 
   /** Forgets everything when a key was changed. */
   heed(writes: readonly Write[]): void {
     const changed = writes.some(
-      (write) => write.collection === keys && !(write.kind === "update" && write.changed.join() === "last_used_at"),
+      (write) =>
+        write.collection === keys &&
+        !(write.kind === "update" && write.changed.join() === "last_used_at"),
     );
     if (changed) this.forget();
   }
@@ -123,7 +137,8 @@ export class KeyRing {
     const { reads } = store;
     const read_at = clock.now();
     const forgotten = this.#forgotten;
-    const key = (await reads.get(keyBySecret, [hash])) ?? (await reads.get(keyByPreviousSecret, [hash]));
+    const key =
+      (await reads.get(keyBySecret, [hash])) ?? (await reads.get(keyByPreviousSecret, [hash]));
     const account = key && (await reads.get(accountById, [key.account_id]));
     if (key === undefined || account === undefined) return undefined;
     return { key, requests_per_second: account.requests_per_second, read_at, forgotten };

@@ -141,7 +141,11 @@ export interface Steps {
    * One command as a part of the procedure. Under an idempotency key each step has its own claim, so a step that was done is answered
    * and not done again.
    */
-  execute<Input, Output>(command: Command<Input, Output>, input: Input, step: number): Promise<Outcome<Output>>;
+  execute<Input, Output>(
+    command: Command<Input, Output>,
+    input: Input,
+    step: number,
+  ): Promise<Outcome<Output>>;
 }
 
 /**
@@ -154,7 +158,12 @@ export interface EventStream<Input> {
   readonly input: (limits: Limits) => z.ZodType<Input>;
   /** Done before it is opened, with the same input, for as long as it answers that there is more: who comes again tells what it had. */
   readonly before?: Command<Input, boolean>;
-  open(sources: StreamSources, input: Input, call: Call, signal: AbortSignal): Promise<AsyncIterable<StreamEvent>>;
+  open(
+    sources: StreamSources,
+    input: Input,
+    call: Call,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<StreamEvent>>;
 }
 
 export interface StreamSources {

@@ -141,7 +141,10 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
 
 /** Options with everything decided. */
 export interface Settings extends Required<
-  Omit<EngineOptions, "limits" | "sentiment" | "http" | "webhooks" | "webchat" | "consent" | "quietHours" | "agents">
+  Omit<
+    EngineOptions,
+    "limits" | "sentiment" | "http" | "webhooks" | "webchat" | "consent" | "quietHours" | "agents"
+  >
 > {
   readonly http: HttpSettings | undefined;
   readonly webhooks: Required<WebhookOptions>;
@@ -173,7 +176,8 @@ export interface ConsentSettings extends Required<Omit<ConsentOptions, "helpText
 export const standardConsent: ConsentSettings = {
   scope: "account",
   honourNearMatches: false,
-  optOutText: "You have opted out and will get no more messages from us. Reply START to opt in again.",
+  optOutText:
+    "You have opted out and will get no more messages from us. Reply START to opt in again.",
   optInText: "You have opted in to messages from us. Reply STOP to opt out.",
   helpText: null,
 };

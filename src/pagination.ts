@@ -55,7 +55,8 @@ export async function page<R extends object>(
     input,
     index,
     prefix: prefix.length,
-    look: (limit, after = range.after) => look(reads, { ...range, limit, ...(after === undefined ? {} : { after }) }),
+    look: (limit, after = range.after) =>
+      look(reads, { ...range, limit, ...(after === undefined ? {} : { after }) }),
   };
   return pageOf(own, caller);
 }
@@ -65,10 +66,24 @@ export async function page<R extends object>(
  * @throws TidingsError `invalid_cursor`
  */
 export async function pageOf<R extends object>(
-  { operation, filters, input: { limit = defaultPageSize, cursor }, index, prefix, ...own }: OwnWalk<R>,
+  {
+    operation,
+    filters,
+    input: { limit = defaultPageSize, cursor },
+    index,
+    prefix,
+    ...own
+  }: OwnWalk<R>,
   { scope, services: { secret } }: Caller,
 ): Promise<Page<Seen<R>>> {
-  const binding = JSON.stringify(["cursor", operation, scope.account_id, scope.mode, index.name, canonical(filters)]);
+  const binding = JSON.stringify([
+    "cursor",
+    operation,
+    scope.account_id,
+    scope.mode,
+    index.name,
+    canonical(filters),
+  ]);
   const length = placeColumns(index, prefix).length;
   const after = cursor === undefined ? undefined : decode(cursor, binding, secret, length);
   const { rows, more, last } = await own.look(limit, after);
@@ -81,7 +96,9 @@ export function mapPage<T, U>(of: Page<T>, map: (row: T) => U): Page<U> {
   return { ...of, data: of.data.map(map) };
 }
 
-function canonical(filters: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
+function canonical(
+  filters: Readonly<Record<string, unknown>>,
+): readonly (readonly [string, unknown])[] {
   return Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -90,14 +107,24 @@ function canonical(filters: Readonly<Record<string, unknown>>): readonly (readon
 const macBytes = 12;
 
 const mac = (binding: string, position: Uint8Array, secret: KeyObject): Buffer =>
-  createHmac("sha256", secret).update(binding).update("\0").update(position).digest().subarray(0, macBytes);
+  createHmac("sha256", secret)
+    .update(binding)
+    .update("\0")
+    .update(position)
+    .digest()
+    .subarray(0, macBytes);
 
 function encode(position: readonly KeyValue[], binding: string, secret: KeyObject): string {
   const bytes = Buffer.from(JSON.stringify(position));
   return Buffer.concat([mac(binding, bytes, secret), bytes]).toString("base64url");
 }
 
-function decode(cursor: string, binding: string, secret: KeyObject, length: number): readonly KeyValue[] {
+function decode(
+  cursor: string,
+  binding: string,
+  secret: KeyObject,
+  length: number,
+): readonly KeyValue[] {
   const bytes = Buffer.from(cursor, "base64url");
   const position = bytes.subarray(macBytes);
   const genuine =
@@ -108,9 +135,15 @@ function decode(cursor: string, binding: string, secret: KeyObject, length: numb
   const values: unknown = genuine ? JSON.parse(position.toString()) : undefined;
   // One made by an older version of the code can be genuine and yet of another shape.
   if (!Array.isArray(values) || values.length !== length) {
-    throw new TidingsError("invalid_cursor", "The cursor does not belong to this list with these filters.", {
-      errors: [{ parameter: "cursor", code: "invalid_cursor", message: "Start again without a cursor." }],
-    });
+    throw new TidingsError(
+      "invalid_cursor",
+      "The cursor does not belong to this list with these filters.",
+      {
+        errors: [
+          { parameter: "cursor", code: "invalid_cursor", message: "Start again without a cursor." },
+        ],
+      },
+    );
   }
   return values as KeyValue[];
 }

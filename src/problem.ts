@@ -39,14 +39,21 @@ export function problem(error: TidingsError, request_id: RequestId): Problem {
 
 export const problemSchema = z
   .object({
-    type: z.string().describe("A URI that names the kind of problem: `urn:tidings:error:` and the code"),
+    type: z
+      .string()
+      .describe("A URI that names the kind of problem: `urn:tidings:error:` and the code"),
     title: z.string(),
     status: z.int().min(400).max(599),
     code: z.enum(errorCodes).describe("For programs. New codes may be added"),
     detail: z.string().describe("For people: what is wrong with this request"),
     request_id: z.string(),
-    retryable: z.boolean().describe("The same request may succeed later, and nothing of it was kept"),
-    conflicting_id: z.string().optional().describe("The id of what stands in the way, of a conflict"),
+    retryable: z
+      .boolean()
+      .describe("The same request may succeed later, and nothing of it was kept"),
+    conflicting_id: z
+      .string()
+      .optional()
+      .describe("The id of what stands in the way, of a conflict"),
     errors: z.array(fieldErrorSchema).describe("All that is wrong with the input, field by field"),
   })
   .meta({ id: "Problem", description: "Every answer that is not 2xx (RFC 9457)" });

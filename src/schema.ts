@@ -7,7 +7,13 @@ import { conversationLabels, conversations, notes } from "./domain/conversations
 import { events } from "./domain/events/rows.ts";
 import { jobs } from "./domain/jobs/rows.ts";
 import { keys } from "./domain/keys/rows.ts";
-import { attempts, inboundIds, messages, parkedReceipts, timeline } from "./domain/messages/rows.ts";
+import {
+  attempts,
+  inboundIds,
+  messages,
+  parkedReceipts,
+  timeline,
+} from "./domain/messages/rows.ts";
 import { observations } from "./domain/observations/rows.ts";
 import { playbooks, playbookVersions } from "./domain/playbooks/rows.ts";
 import { runs } from "./domain/runs/rows.ts";
@@ -15,7 +21,13 @@ import { defaultSenders, senderHandOvers, senderPaces, senders } from "./domain/
 import { messageScores } from "./domain/sentiment/rows.ts";
 import { settings } from "./domain/settings/rows.ts";
 import { usage } from "./domain/usage/rows.ts";
-import { bookmarks, deliveries, deliveryAttempts, webhookPatterns, webhooks } from "./domain/webhooks/rows.ts";
+import {
+  bookmarks,
+  deliveries,
+  deliveryAttempts,
+  webhookPatterns,
+  webhooks,
+} from "./domain/webhooks/rows.ts";
 import { mail, mailboxes, webchatSessions } from "./domain/webchat/rows.ts";
 import { idempotency } from "./idempotency/rows.ts";
 import { type Schema, schemaOf } from "./ports/collection.ts";

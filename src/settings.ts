@@ -26,7 +26,9 @@ export function settingsOf(options: EngineOptions): Settings {
   /** Where a text is one of a few names, and telling which it was helps. */
   const expectName = (name: string, holds: boolean, expected: string, came: unknown): void => {
     if (!holds) {
-      wrong.push(`${name}: expected ${expected}, got ${typeof came === "string" ? quoted(came) : describe(came)}`);
+      wrong.push(
+        `${name}: expected ${expected}, got ${typeof came === "string" ? quoted(came) : describe(came)}`,
+      );
     }
   };
   const given: unknown = options;
@@ -34,11 +36,32 @@ export function settingsOf(options: EngineOptions): Settings {
     throw new TidingsError("invalid_option", `options: expected an object, got ${describe(given)}`);
   }
   const known = new Set<string>(optionNames);
-  for (const name of Object.keys(given)) expectName(name, known.has(name), `one of ${optionNames.join(", ")}`, name);
+  for (const name of Object.keys(given)) {
+    expectName(name, known.has(name), `one of ${optionNames.join(", ")}`, name);
+  }
 
-  const { storage, transports, clock, random, logger, limits = {}, mode = "sandbox", sentiment } = options;
-  expect("storage", has(storage, "begin", "open"), 'a storage, such as sqlite({ file }) of "tidings/sqlite"', storage);
-  expect("clock", has(clock, "now", "sleep"), 'a clock: spread system() of "tidings/system"', clock);
+  const {
+    storage,
+    transports,
+    clock,
+    random,
+    logger,
+    limits = {},
+    mode = "sandbox",
+    sentiment,
+  } = options;
+  expect(
+    "storage",
+    has(storage, "begin", "open"),
+    'a storage, such as sqlite({ file }) of "tidings/sqlite"',
+    storage,
+  );
+  expect(
+    "clock",
+    has(clock, "now", "sleep"),
+    'a clock: spread system() of "tidings/system"',
+    clock,
+  );
   expect("random", has(random, "bytes"), 'randomness: spread system() of "tidings/system"', random);
   expect(
     "logger",
@@ -58,12 +81,18 @@ export function settingsOf(options: EngineOptions): Settings {
     webchatTransportName,
   );
   const { routes = [] } = options;
-  const areRoutes = Array.isArray(routes) && routes.length <= 100 && routes.every((each) => isRoute(each, names));
+  const areRoutes =
+    Array.isArray(routes) && routes.length <= 100 && routes.every((each) => isRoute(each, names));
   expect("routes", areRoutes, "a list of up to 100 routes over transports that are set up", routes);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   expectName("transports", twice === undefined, "transports of different names", twice);
 
-  expect("sentiment", sentiment === undefined || has(sentiment, "score"), "an analyzer with a method score", sentiment);
+  expect(
+    "sentiment",
+    sentiment === undefined || has(sentiment, "score"),
+    "an analyzer with a method score",
+    sentiment,
+  );
 
   const within = (name: NumericOption, min: number, max: number, standard: number): number => {
     const value = options[name] ?? standard;
@@ -84,7 +113,12 @@ export function settingsOf(options: EngineOptions): Settings {
       `one of ${Object.keys(defaultLimits).join(", ")}`,
       name,
     );
-    expect(`limits.${name}`, Number.isSafeInteger(value) && value > 0, "a whole number above 0", value);
+    expect(
+      `limits.${name}`,
+      Number.isSafeInteger(value) && value > 0,
+      "a whole number above 0",
+      value,
+    );
   }
   const { consent = {}, quietHours = null, timeZone = "UTC", policies = [] } = options;
   const isConsent = typeof consent === "object" && consent !== null;
@@ -92,15 +126,33 @@ export function settingsOf(options: EngineOptions): Settings {
   for (const [name, value] of isConsent ? Object.entries(consent) : []) {
     expectName(`consent.${name}`, ...consentOption(name, value), value);
   }
-  const areHours = quietHours === null || (isTimeOfDay(quietHours.from) && isTimeOfDay(quietHours.to));
+  const areHours =
+    quietHours === null || (isTimeOfDay(quietHours.from) && isTimeOfDay(quietHours.to));
   expect("quietHours", areHours, '{ from, to } as "HH:MM"', quietHours);
   const isZone = typeof timeZone === "string" && isTimeZone(timeZone);
-  expectName("timeZone", isZone, "a time zone of the IANA database, such as Europe/Berlin", timeZone);
+  expectName(
+    "timeZone",
+    isZone,
+    "a time zone of the IANA database, such as Europe/Berlin",
+    timeZone,
+  );
   const arePolicies = Array.isArray(policies) && policies.length <= 20 && policies.every(isPolicy);
-  expect("policies", arePolicies, "a list of up to 20 policies, each with a name and evaluate(facts, tx)", policies);
+  expect(
+    "policies",
+    arePolicies,
+    "a list of up to 20 policies, each with a name and evaluate(facts, tx)",
+    policies,
+  );
   const ruleNames: readonly string[] = arePolicies ? policies.map(({ name }) => name) : [];
-  const taken = ["consent", "quiet_hours", ...ruleNames].find((name, i, all) => all.indexOf(name) !== i);
-  expectName("policies", taken === undefined, "policies of different names, other than the built-in ones", taken);
+  const taken = ["consent", "quiet_hours", ...ruleNames].find(
+    (name, i, all) => all.indexOf(name) !== i,
+  );
+  expectName(
+    "policies",
+    taken === undefined,
+    "policies of different names, other than the built-in ones",
+    taken,
+  );
   const { http, webhooks = {} } = options;
   const isHttp = http === undefined || (has(http, "valueOf") && has(http.client, "send", "close"));
   expect("http", isHttp, '{ client }, such as httpClient() of "tidings/http-client"', http);
@@ -110,18 +162,29 @@ export function settingsOf(options: EngineOptions): Settings {
   const isWebhooks = typeof webhooks === "object" && webhooks !== null;
   expect("webhooks", isWebhooks, "an object", webhooks);
   const { deadlineSeconds = 15, ...noSuch } = isWebhooks ? webhooks : {};
-  for (const name of Object.keys(noSuch)) expectName(`webhooks.${name}`, false, "deadlineSeconds", name);
-  const isDeadline = Number.isInteger(deadlineSeconds) && deadlineSeconds >= 1 && deadlineSeconds <= 60;
+  for (const name of Object.keys(noSuch)) {
+    expectName(`webhooks.${name}`, false, "deadlineSeconds", name);
+  }
+  const isDeadline =
+    Number.isInteger(deadlineSeconds) && deadlineSeconds >= 1 && deadlineSeconds <= 60;
   expect("webhooks.deadlineSeconds", isDeadline, "a whole number from 1 to 60", deadlineSeconds);
   const agents = agentSettings(options.agents, expect);
   const { webchat = {} } = options;
   const isWebchat = typeof webchat === "object" && webchat !== null;
   expect("webchat", isWebchat, "an object", webchat);
   const { origins = [], sessionHours = 24, ...unknown } = isWebchat ? webchat : {};
-  for (const name of Object.keys(unknown)) expectName(`webchat.${name}`, false, "origins or sessionHours", name);
+  for (const name of Object.keys(unknown)) {
+    expectName(`webchat.${name}`, false, "origins or sessionHours", name);
+  }
   const areOrigins = Array.isArray(origins) && origins.length <= 100 && origins.every(isOrigin);
-  expect("webchat.origins", areOrigins, 'a list of origins, such as "https://shop.example"', origins);
-  const areSessionHours = Number.isInteger(sessionHours) && sessionHours >= 1 && sessionHours <= 720;
+  expect(
+    "webchat.origins",
+    areOrigins,
+    'a list of origins, such as "https://shop.example"',
+    origins,
+  );
+  const areSessionHours =
+    Number.isInteger(sessionHours) && sessionHours >= 1 && sessionHours <= 720;
   expect("webchat.sessionHours", areSessionHours, "a whole number from 1 to 720", sessionHours);
   const settings: Settings = {
     storage,
@@ -138,7 +201,10 @@ export function settingsOf(options: EngineOptions): Settings {
         ? undefined
         : {
             client: http.client,
-            destinations: { live: destinations({ allow }), sandbox: destinations({ allow, http: true }) },
+            destinations: {
+              live: destinations({ allow }),
+              sandbox: destinations({ allow, http: true }),
+            },
           },
     webhooks: { deadlineSeconds },
     agents,
@@ -182,11 +248,15 @@ const optionNames = [
   "policies",
 ] as const satisfies readonly (keyof EngineOptions)[];
 
-type NumericOption = "concurrency" | "laneConcurrency" | "idempotencyHours" | "reopenHours" | "eventRetentionDays";
+type NumericOption =
+  "concurrency" | "laneConcurrency" | "idempotencyHours" | "reopenHours" | "eventRetentionDays";
 
 type Expect = (name: string, holds: boolean, expected: string, came: unknown) => void;
 
-function agentSettings(agents: AgentOptions | undefined, expect: Expect): AgentSettings | undefined {
+function agentSettings(
+  agents: AgentOptions | undefined,
+  expect: Expect,
+): AgentSettings | undefined {
   if (agents === undefined) return undefined;
   const isObject = typeof agents === "object" && agents !== null;
   expect("agents", isObject, '{ model }, such as rules() of "tidings/models"', agents);
@@ -195,13 +265,28 @@ function agentSettings(agents: AgentOptions | undefined, expect: Expect): AgentS
     actions = [],
     redact = (text: string): string => text,
   } = isObject ? agents : ({} as Partial<AgentOptions>);
-  const respond = typeof model === "function" ? model : has(model, "respond") ? model?.respond.bind(model) : undefined;
-  expect("agents.model", respond !== undefined, "a model, or a function that answers a turn", model);
+  const respond =
+    typeof model === "function"
+      ? model
+      : has(model, "respond")
+        ? model?.respond.bind(model)
+        : undefined;
+  expect(
+    "agents.model",
+    respond !== undefined,
+    "a model, or a function that answers a turn",
+    model,
+  );
   expect("agents.redact", typeof redact === "function", "a function of a text", redact);
   const areActions = Array.isArray(actions) && actions.length <= 200 && actions.every(isAction);
   expect("agents.actions", areActions, "a list of up to 200 actions", actions);
   const byName = new Map(areActions ? actions.map((action) => [action.name, action]) : []);
-  expect("agents.actions", !areActions || byName.size === actions.length, "actions of different names", actions);
+  expect(
+    "agents.actions",
+    !areActions || byName.size === actions.length,
+    "actions of different names",
+    actions,
+  );
   const source = typeof model === "object" ? model.source : undefined;
   return respond && { model: { respond, source }, actions: byName, redact };
 }
@@ -213,7 +298,10 @@ function has(value: unknown, ...methods: string[]): boolean {
 
 function isTransport(value: unknown): value is Transport {
   if (!has(value, "send")) return false;
-  const { name, capabilities } = value as { readonly name?: unknown; readonly capabilities?: unknown };
+  const { name, capabilities } = value as {
+    readonly name?: unknown;
+    readonly capabilities?: unknown;
+  };
   return typeof name === "string" && typeof capabilities === "object" && capabilities !== null;
 }
 
@@ -249,7 +337,12 @@ function isOrigin(value: unknown): boolean {
 }
 
 function isTextToSend(value: unknown): boolean {
-  return typeof value === "string" && value.trim() !== "" && value.length <= 1_600 && value.isWellFormed();
+  return (
+    typeof value === "string" &&
+    value.trim() !== "" &&
+    value.length <= 1_600 &&
+    value.isWellFormed()
+  );
 }
 
 function isTimeOfDay(value: unknown): boolean {

@@ -12,19 +12,32 @@ export interface SinkOptions {
 }
 
 /** Where a transport brings what its carrier says. */
-export function transportSink(transport: string, { store, services, logger }: SinkOptions): TransportSink {
+export function transportSink(
+  transport: string,
+  { store, services, logger }: SinkOptions,
+): TransportSink {
   return {
     async receipt(subject, receipt) {
-      const outcome = await store.commit((tx) => recordReceipt(tx, transport, subject, receipt, services), {
-        own: true,
-      });
-      if (outcome === "unknown") logger.warn({ transport }, "a receipt for an attempt that is not known was dropped");
+      const outcome = await store.commit(
+        (tx) => recordReceipt(tx, transport, subject, receipt, services),
+        {
+          own: true,
+        },
+      );
+      if (outcome === "unknown") {
+        logger.warn({ transport }, "a receipt for an attempt that is not known was dropped");
+      }
     },
     async inbound(message, account_id) {
-      const outcome = await store.commit((tx) => receiveMessage(tx, transport, message, account_id, services), {
-        own: true,
-      });
-      if (outcome === "unknown") logger.warn({ transport }, "a message to an address that is nobody's was dropped");
+      const outcome = await store.commit(
+        (tx) => receiveMessage(tx, transport, message, account_id, services),
+        {
+          own: true,
+        },
+      );
+      if (outcome === "unknown") {
+        logger.warn({ transport }, "a message to an address that is nobody's was dropped");
+      }
     },
   };
 }

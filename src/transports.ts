@@ -37,17 +37,30 @@ export async function startTransports(
   }
 }
 
-async function start(transport: Transport, { store, services, clock, logger }: TransportSurroundings): Promise<void> {
+async function start(
+  transport: Transport,
+  { store, services, clock, logger }: TransportSurroundings,
+): Promise<void> {
   const { name } = transport;
-  const late = new TidingsError("internal", `The transport ${name} did not start within ${startMs / 1_000} seconds.`);
+  const late = new TidingsError(
+    "internal",
+    `The transport ${name} did not start within ${startMs / 1_000} seconds.`,
+  );
   if (!(await isInTime(clock, overdue.get(transport)))) throw late;
-  const starting = transport.start?.({ sink: transportSink(name, { store, services, logger }), clock, logger });
+  const starting = transport.start?.({
+    sink: transportSink(name, { store, services, logger }),
+    clock,
+    logger,
+  });
   if (starting === undefined || (await isInTime(clock, starting))) return;
   // When it comes to that after all, nobody else is there to stop it.
   const undone = starting.then(
     () => stop(transport, logger),
     (error: unknown) =>
-      logger.warn({ err: error, transport: name }, "a transport failed to start, long after its time"),
+      logger.warn(
+        { err: error, transport: name },
+        "a transport failed to start, long after its time",
+      ),
   );
   overdue.set(transport, undone);
   throw late;

@@ -29,7 +29,9 @@ export function parse<Input>(
 
 /** A JSON pointer (RFC 6901) into the body. */
 export const inBody: Place = (path) => ({
-  pointer: path.map((segment) => `/${brief(String(segment)).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
+  pointer: path
+    .map((segment) => `/${brief(String(segment)).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join(""),
 });
 
 export const inQuery: Place = ([name = "", ..._within]) => ({ parameter: brief(String(name)) });
@@ -43,7 +45,11 @@ export const unknownField = (place: FieldPlace, name: string): FieldError => ({
 /** Names come from outside and go back: no longer than anyone reads. */
 const brief = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
-function flatten(issue: z.core.$ZodIssue, place: Place, above: readonly PropertyKey[]): FieldError[] {
+function flatten(
+  issue: z.core.$ZodIssue,
+  place: Place,
+  above: readonly PropertyKey[],
+): FieldError[] {
   const path = [...above, ...issue.path];
   if (issue.code === "unrecognized_keys") {
     return issue.keys.slice(0, most).map((key) => unknownField(place([...path, key]), key));
@@ -56,9 +62,13 @@ function flatten(issue: z.core.$ZodIssue, place: Place, above: readonly Property
 }
 
 /** Of a union's branches the one that the input came furthest into: what it was meant to be. */
-function furthest(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined {
+function furthest(
+  branches: readonly (readonly z.core.$ZodIssue[])[],
+): readonly z.core.$ZodIssue[] | undefined {
   const depth = (issues: readonly z.core.$ZodIssue[]): number =>
-    Math.min(...issues.map(({ path, code }) => path.length + (code === "unrecognized_keys" ? 1 : 0)));
+    Math.min(
+      ...issues.map(({ path, code }) => path.length + (code === "unrecognized_keys" ? 1 : 0)),
+    );
   const [best] = branches
     .filter((issues) => issues.length > 0 && depth(issues) > 0)
     .toSorted((a, b) => depth(b) - depth(a));
@@ -70,7 +80,9 @@ function explain(issue: z.core.$ZodIssue): { code: string; message: string } {
   switch (issue.code) {
     case "invalid_type":
       // `input` is there because the parse was asked to report it.
-      return issue.input === undefined ? { code: "required", message: "Required." } : { code: issue.code, message };
+      return issue.input === undefined
+        ? { code: "required", message: "Required." }
+        : { code: issue.code, message };
     case "custom": {
       const code: unknown = issue.params?.["code"];
       return { code: typeof code === "string" ? code : "invalid", message };

@@ -33,7 +33,8 @@ export interface WorkOptions {
 const dayMs = 86_400_000;
 
 export async function startWork(settings: Settings, options: WorkOptions): Promise<Work> {
-  const { storage, clock, random, logger, transports, sentiment, http, webhooks, agents } = settings;
+  const { storage, clock, random, logger, transports, sentiment, http, webhooks, agents } =
+    settings;
   const { store, drawId, services, policies, consumers } = options;
   await store.commit((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
@@ -61,12 +62,19 @@ export async function startWork(settings: Settings, options: WorkOptions): Promi
     random,
     logger,
     handlers,
-    farSides: new Set([...transports.map(({ name }) => name), ...(sentiment === undefined ? [] : [analyzerName])]),
-    roads: roads.filter((road) => road === "work" || (road === "turns" ? agents : http) !== undefined),
+    farSides: new Set([
+      ...transports.map(({ name }) => name),
+      ...(sentiment === undefined ? [] : [analyzerName]),
+    ]),
+    roads: roads.filter(
+      (road) => road === "work" || (road === "turns" ? agents : http) !== undefined,
+    ),
     serves: (lane) => consumers.serves(lane),
     concurrency: settings.concurrency,
     laneConcurrency: settings.laneConcurrency,
-    consumerConcurrency: store.hasTransactions ? storage.capabilities.transactions : settings.concurrency,
+    consumerConcurrency: store.hasTransactions
+      ? storage.capabilities.transactions
+      : settings.concurrency,
   });
   const deliveries = new DeliveryReader({ store, clock, logger });
   deliveries.start();

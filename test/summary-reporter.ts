@@ -8,7 +8,9 @@ import type { Reporter, TestModule } from "vitest/node";
  */
 export class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    const states = modules.flatMap((each) => [...each.children.allTests()].map((one) => one.result().state));
+    const states = modules.flatMap((each) =>
+      [...each.children.allTests()].map((one) => one.result().state),
+    );
     const passed = states.filter((state) => state === "passed").length;
     const broken = modules.flatMap((each) => each.errors()).length + unhandled.length;
     const failed = states.filter((state) => state === "failed").length + broken;

@@ -2,7 +2,12 @@ import http, { type Agent, type ClientRequest, type IncomingMessage } from "node
 import https from "node:https";
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { checkAddress, type Destinations } from "../../src/destinations/destinations.ts";
-import { type HttpOutcome, type HttpPhase, type HttpRequest, mostHeaderBytes } from "../../src/ports/http-client.ts";
+import {
+  type HttpOutcome,
+  type HttpPhase,
+  type HttpRequest,
+  mostHeaderBytes,
+} from "../../src/ports/http-client.ts";
 import { Failure, failed, failureOf, timeout } from "./failures.ts";
 import { Received } from "./received.ts";
 import { dnsFailure, publicAddresses, type Resolve } from "./resolve.ts";
@@ -18,7 +23,12 @@ const sentPhases = new Set<HttpPhase>(["request", "response", "body"]);
 const admitted = new WeakMap<Socket, Destinations>();
 
 /** One request on the wire, to a URL that may be called as far as it says by itself, and its response. */
-export function exchange(request: HttpRequest, target: Target, agent: Agent, resolve: Resolve): Promise<HttpOutcome> {
+export function exchange(
+  request: HttpRequest,
+  target: Target,
+  agent: Agent,
+  resolve: Resolve,
+): Promise<HttpOutcome> {
   return new Promise((settle) => new Exchange(request, target, settle).begin(agent, resolve));
 }
 
@@ -78,7 +88,10 @@ class Exchange {
       .on("upgrade", (_, socket) => {
         socket.destroy();
         this.#fail(
-          new Failure("protocol_switched", "The response changed to a protocol that was not asked for (101)."),
+          new Failure(
+            "protocol_switched",
+            "The response changed to a protocol that was not asked for (101).",
+          ),
         );
       })
       .on("error", this.#failBy)
@@ -123,7 +136,8 @@ class Exchange {
   #connected(socket: Socket, next: HttpPhase): void {
     const { to } = this.#request;
     const address = socket.remoteAddress ?? "";
-    const refusal = admitted.get(socket) === to ? undefined : checkAddress(this.#target.host, address, to);
+    const refusal =
+      admitted.get(socket) === to ? undefined : checkAddress(this.#target.host, address, to);
     if (refusal !== undefined) return this.#fail(new Failure(refusal.code, refusal.message));
     admitted.set(socket, to);
     this.#address = address;
@@ -132,7 +146,9 @@ class Exchange {
 
   readonly #count = (chunk: Uint8Array): void => {
     this.#wireBytes -= chunk.length;
-    if (this.#wireBytes < 0) this.#fail(new Failure("response_too_long", "Far more came than such a response needs."));
+    if (this.#wireBytes < 0) {
+      this.#fail(new Failure("response_too_long", "Far more came than such a response needs."));
+    }
   };
 
   #read(head: IncomingMessage): void {
@@ -149,7 +165,11 @@ class Exchange {
 
   #answer(received: Received, truncated: boolean): void {
     if (this.#over) return;
-    this.#end({ outcome: "answered", address: this.#address ?? "", ...received.response(truncated) });
+    this.#end({
+      outcome: "answered",
+      address: this.#address ?? "",
+      ...received.response(truncated),
+    });
     if (truncated || this.#call?.writableFinished !== true) this.#call?.destroy();
   }
 

@@ -55,7 +55,9 @@ function codeOf(error: NodeJS.ErrnoException, code: string, phase: HttpPhase): H
   if (code === "ECONNRESET" && error.syscall === undefined) return `${phase}_closed`;
   if (code === "ECONNRESET" || code === "EPIPE") return `${phase}_reset`;
   if (phase === "connect") return "connect_failed";
-  return phase === "tls" || code.startsWith("ERR_SSL_") || code === "EPROTO" ? "tls_failed" : `${phase}_reset`;
+  return phase === "tls" || code.startsWith("ERR_SSL_") || code === "EPROTO"
+    ? "tls_failed"
+    : `${phase}_reset`;
 }
 
 const sentences: Readonly<Record<HttpPhase, string>> = {

@@ -23,7 +23,12 @@ export function httpClient({ dnsServers }: HttpClientOptions = {}): HttpClient {
       const checked = checkedTarget(request.url, request.to);
       if (!checked.ok) return failed(new Failure(checked.code, checked.message));
       const { target } = checked;
-      return exchange(request, target, target.protocol === "https:" ? agents.https : agents.http, resolve);
+      return exchange(
+        request,
+        target,
+        target.protocol === "https:" ? agents.https : agents.http,
+        resolve,
+      );
     },
     close() {
       agents.http.destroy();

@@ -32,14 +32,19 @@ export function expressHandler(engine: Mountable): ExpressHandlers {
   };
   return [
     (message, response, next) => {
-      if (isOurs(message.url ?? "/")) answer(message, response, { body: message.body, rawBody: message.rawBody });
-      else next();
+      if (isOurs(message.url ?? "/")) {
+        answer(message, response, { body: message.body, rawBody: message.rawBody });
+      } else next();
     },
     (error, message, response, next) => {
       // Else a client would get Express's page for malformed JSON instead of our problem body. The text that the
       // parser gave up is on the error, so that it is refused by our own rules, in their order.
       if (isOurs(message.url ?? "/") && isParserError(error)) {
-        answer(message, response, { body: error.body, rawBody: undefined, refusal: refusalOf(error) });
+        answer(message, response, {
+          body: error.body,
+          rawBody: undefined,
+          refusal: refusalOf(error),
+        });
       } else next(error);
     },
   ];
@@ -53,7 +58,9 @@ interface ParserError {
 
 /** What body-parser throws: its `type` tells its errors from the host's. */
 function isParserError(error: unknown): error is ParserError {
-  if (!(error instanceof Error) || !("type" in error) || typeof error.type !== "string") return false;
+  if (!(error instanceof Error) || !("type" in error) || typeof error.type !== "string") {
+    return false;
+  }
   return /^(?:entity|encoding|charset|request)\.[a-z.]+$/.test(error.type);
 }
 

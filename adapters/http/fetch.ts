@@ -5,7 +5,10 @@ import { type MountOptions, below } from "./mount.ts";
 /**
  * For whatever speaks `fetch`: Hono, Next, Bun, Deno. Answers every request, those outside `/v1` with the 404 problem.
  */
-export function fetchHandler(engine: Mountable, options: MountOptions = {}): (request: Request) => Promise<Response> {
+export function fetchHandler(
+  engine: Mountable,
+  options: MountOptions = {},
+): (request: Request) => Promise<Response> {
   const inside = below(options);
   return async (request) => {
     const left = new AbortController();
@@ -92,11 +95,17 @@ async function read(body: ReadableStream<Uint8Array> | null, limit: number): Pro
   } catch {
     throw new TidingsError("malformed_request", "The body ended early.");
   }
-  if (size > limit) throw new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
+  if (size > limit) {
+    throw new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
+  }
   return Buffer.concat(chunks);
 }
 
-function toResponse({ status, headers, body }: ApiResponse, method: string, left: AbortController): Response {
+function toResponse(
+  { status, headers, body }: ApiResponse,
+  method: string,
+  left: AbortController,
+): Response {
   const init = { status, headers: { ...headers } };
   if (body === null || method === "HEAD") return new Response(null, init);
   if (typeof body === "string") return new Response(body, init);
@@ -107,7 +116,10 @@ function toResponse({ status, headers, body }: ApiResponse, method: string, left
 const utf8 = new TextEncoder();
 
 /** Pulls a chunk when the last was taken, and none ahead. */
-function streamOf(chunks: AsyncIterable<string>, left: AbortController): ReadableStream<Uint8Array> {
+function streamOf(
+  chunks: AsyncIterable<string>,
+  left: AbortController,
+): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   return new ReadableStream(
     {

@@ -34,9 +34,16 @@ export function koaHandler(
       return;
     }
     const { body, rawBody } = context.request;
-    const request = new NodeRequest(context.req, context.res, context.originalUrl, target, { body, rawBody });
+    const request = new NodeRequest(context.req, context.res, context.originalUrl, target, {
+      body,
+      rawBody,
+    });
     const answer = await engine.api.handle(request);
-    if (typeof answer.body === "string" || answer.body instanceof Uint8Array || answer.body === null) {
+    if (
+      typeof answer.body === "string" ||
+      answer.body instanceof Uint8Array ||
+      answer.body === null
+    ) {
       // The body first: setting it sets a status and a type too.
       context.body = answer.body instanceof Uint8Array ? Buffer.from(answer.body) : answer.body;
       context.status = answer.status;

@@ -22,7 +22,13 @@ export class NodeRequest implements ApiRequest {
   readonly #parsed: Parsed;
   #left: AbortController | undefined;
 
-  constructor(message: IncomingMessage, response: ServerResponse, url: string, target: string, parsed: Parsed) {
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    url: string,
+    target: string,
+    parsed: Parsed,
+  ) {
     const mark = target.indexOf("?");
     this.method = message.method ?? "GET";
     this.url = url;
@@ -57,7 +63,9 @@ export class NodeRequest implements ApiRequest {
   async body(limit: number): Promise<ApiBody> {
     // A parser that skipped a request may still have set a body: whether the bytes are gone tells.
     if (!this.#message.readableDidRead) {
-      const bytes = this.#message.readableEnded ? new Uint8Array() : await read(this.#message, limit);
+      const bytes = this.#message.readableEnded
+        ? new Uint8Array()
+        : await read(this.#message, limit);
       return { kind: "bytes", bytes };
     }
     const bytes = bytesOf(this.#parsed.rawBody) ?? bytesOf(this.#parsed.body);
@@ -79,7 +87,9 @@ const bodyRead = (): TidingsError =>
 /** Stopped early, the rest is read and thrown away first: a client that still sends would lose an answer that ends before it. */
 async function* pour(message: IncomingMessage): AsyncGenerator<Uint8Array, void> {
   try {
-    for await (const chunk of message.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
+    for await (const chunk of message.iterator({ destroyOnReturn: false })) {
+      yield chunk as Uint8Array;
+    }
   } catch {
     throw ended();
   } finally {
@@ -111,11 +121,17 @@ function read(message: IncomingMessage, limit: number): Promise<Uint8Array> {
     const take = (chunk: Buffer): void => {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
-      else settle(() => reject(new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`)));
+      else {
+        settle(() =>
+          reject(new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`)),
+        );
+      }
     };
     const end = (): void => {
       const [only] = chunks;
-      settle(() => resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)));
+      settle(() =>
+        resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)),
+      );
     };
     // The client left, or its body was not what its headers said.
     const leave = (): void => settle(() => reject(ended()));

@@ -2,7 +2,11 @@ import type { ServerResponse } from "node:http";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../../src/api/http.ts";
 
 /** Never rejects: what fails half-way closes the socket, so that nobody takes half for the whole. */
-export async function respond(api: ApiHandler, request: ApiRequest, response: ServerResponse): Promise<void> {
+export async function respond(
+  api: ApiHandler,
+  request: ApiRequest,
+  response: ServerResponse,
+): Promise<void> {
   try {
     await send(await api.handle(request), response);
   } catch {
@@ -10,7 +14,10 @@ export async function respond(api: ApiHandler, request: ApiRequest, response: Se
   }
 }
 
-export async function send({ status, headers, body }: ApiResponse, response: ServerResponse): Promise<void> {
+export async function send(
+  { status, headers, body }: ApiResponse,
+  response: ServerResponse,
+): Promise<void> {
   if (body === null) {
     response.writeHead(status, headers).end();
   } else if (typeof body === "string" || body instanceof Uint8Array) {

@@ -4,7 +4,11 @@ import type { AgentModel, ModelTurn } from "../../src/ports/agent-model.ts";
 import { answerOf } from "./language-model/answer.ts";
 import { promptOf } from "./language-model/prompt.ts";
 import { type Sleep, withRetries } from "./language-model/retry.ts";
-import type { GenerateOptions, LanguageModel, ProviderOptions } from "./language-model/specification.ts";
+import type {
+  GenerateOptions,
+  LanguageModel,
+  ProviderOptions,
+} from "./language-model/specification.ts";
 import { names, toolsOf } from "./language-model/tools.ts";
 
 export interface LanguageModelOptions {
@@ -26,7 +30,10 @@ const sleep: Sleep = (ms, signal) => setTimeout(ms, undefined, { signal });
  * retryable is made up to three times.
  * @throws TidingsError `invalid_option` for what is no such model
  */
-export function languageModel(model: LanguageModel, options: LanguageModelOptions = {}): AgentModel {
+export function languageModel(
+  model: LanguageModel,
+  options: LanguageModelOptions = {},
+): AgentModel {
   if (!["v2", "v3", "v4"].includes(model.specificationVersion)) {
     throw new TidingsError(
       "invalid_option",
@@ -41,12 +48,16 @@ export function languageModel(model: LanguageModel, options: LanguageModelOption
   };
 }
 
-function request(turn: ModelTurn, options: LanguageModelOptions): Omit<GenerateOptions, "abortSignal"> {
+function request(
+  turn: ModelTurn,
+  options: LanguageModelOptions,
+): Omit<GenerateOptions, "abortSignal"> {
   const { temperature, maxOutputTokens = usualMaxOutputTokens, providerOptions } = options;
   return {
     prompt: promptOf(turn),
     tools: toolsOf(turn),
-    toolChoice: turn.task.type === "extract" ? { type: "tool", toolName: names.slot } : { type: "auto" },
+    toolChoice:
+      turn.task.type === "extract" ? { type: "tool", toolName: names.slot } : { type: "auto" },
     maxOutputTokens,
     ...(temperature === undefined ? {} : { temperature }),
     ...(providerOptions === undefined ? {} : { providerOptions }),

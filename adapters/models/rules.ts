@@ -43,7 +43,9 @@ function answer(turn: ModelTurn, asked: string, leastRelevance: number): ModelAn
   const playbook = likeliestPlaybook(asked, turn.playbooks);
   const intent = likeliestIntent(asked, turn.intents);
   const understood = intent === null ? {} : { intent: intent.name };
-  if (playbook !== null) return { ...understood, playbook_id: playbook.name, confidence: playbook.sureness };
+  if (playbook !== null) {
+    return { ...understood, playbook_id: playbook.name, confidence: playbook.sureness };
+  }
   const [best] = turn.knowledge;
   if (best !== undefined && best.relevance >= leastRelevance) {
     return { ...understood, text: best.text, confidence: best.relevance };

@@ -30,7 +30,8 @@ export const noFeeling: readonly RegExp[] = [
   /(?<=\w[\w,]* )[A-Z][a-z]+ (?:Street|St|Road|Rd|Avenue|Ave|Lane|Drive|Way|Close|Square)\b/g,
 ];
 
-const things = "(?:order|parcel|package|packet|delivery|item|stuff|money|refund|deposit|driver|courier|shipment)s?";
+const things =
+  "(?:order|parcel|package|packet|delivery|item|stuff|money|refund|deposit|driver|courier|shipment)s?";
 const happen =
   "(?:arrived?|come|came|here|received?|got|delivered|shipped|answer(?:ed)?|repl(?:y|ied)|moved?|fixed|sent|heard|called|paid|refunded)";
 
@@ -41,10 +42,16 @@ const waiting: readonly CarePhrase[] = [
   {
     weight: -2,
     anyOf: [
-      new RegExp(`\\b(?:never|not|nothing|hasn't|haven't|didn't|isn't|wasn't)(?: yet| even| has)? ${happen}\\b`, "i"),
+      new RegExp(
+        `\\b(?:never|not|nothing|hasn't|haven't|didn't|isn't|wasn't)(?: yet| even| has)? ${happen}\\b`,
+        "i",
+      ),
     ],
   },
-  { weight: -1.5, anyOf: [/\b(?:was|were) (?:supposed|meant|promised) to\b/i, /\b(?:you|as|like) promised\b/i] },
+  {
+    weight: -1.5,
+    anyOf: [/\b(?:was|were) (?:supposed|meant|promised) to\b/i, /\b(?:you|as|like) promised\b/i],
+  },
   {
     weight: -2,
     anyOf: [
@@ -61,10 +68,17 @@ const waiting: readonly CarePhrase[] = [
       /\b(?:sat|stood|sitting|standing) (?:here|there|around)\b/i,
     ],
   },
-  { weight: -2, anyOf: [/\b(?:never|nobody|no[ -]one|didn't|not)(?: even)? (?:turn|show)(?:ed)? up\b/i] },
+  {
+    weight: -2,
+    anyOf: [/\b(?:never|nobody|no[ -]one|didn't|not)(?: even)? (?:turn|show)(?:ed)? up\b/i],
+  },
   {
     weight: -1.5,
-    anyOf: [/\bon hold\b/i, /\bhang(?:s|ing)? up on\b|\bhung up on\b/i, /\bno (?:reply|response|answer)\b/i],
+    anyOf: [
+      /\bon hold\b/i,
+      /\bhang(?:s|ing)? up on\b|\bhung up on\b/i,
+      /\bno (?:reply|response|answer)\b/i,
+    ],
   },
 ];
 
@@ -102,10 +116,15 @@ const faults: readonly CarePhrase[] = [
       /\byour (?:\w+ ){1,2}(?:lost|deleted|cancell?ed|ruined|forgot|ignored|broke)\b/i,
     ],
   },
-  { weight: -1.5, anyOf: [/\b(?:keeps?|kept) (?:\w+ing|on \w+ing|(?:me|us) (?:awake|waiting))\b/i] },
   {
     weight: -1.5,
-    anyOf: [/\b(?:is|are|was|were|came|arrived) (?:missing|broken|damaged|faulty|defective|torn|scratched|locked)\b/i],
+    anyOf: [/\b(?:keeps?|kept) (?:\w+ing|on \w+ing|(?:me|us) (?:awake|waiting))\b/i],
+  },
+  {
+    weight: -1.5,
+    anyOf: [
+      /\b(?:is|are|was|were|came|arrived) (?:missing|broken|damaged|faulty|defective|torn|scratched|locked)\b/i,
+    ],
   },
 ];
 
@@ -133,19 +152,32 @@ const despair: readonly CarePhrase[] = [
   },
   {
     weight: -2,
-    anyOf: [/\b(?:speak|talk)(?:ing)? (?:to|with) (?:a|the|your) (?:manager|supervisor|boss|superior)\b/i],
+    anyOf: [
+      /\b(?:speak|talk)(?:ing)? (?:to|with) (?:a|the|your) (?:manager|supervisor|boss|superior)\b/i,
+    ],
   },
   {
     weight: -1.5,
-    anyOf: [/\bwhy (?:does it take|do (?:I|we) have to|did(?:n't)? you|was I|were we|am I)\b/i, /\bcan't believe\b/i],
+    anyOf: [
+      /\bwhy (?:does it take|do (?:I|we) have to|did(?:n't)? you|was I|were we|am I)\b/i,
+      /\bcan't believe\b/i,
+    ],
   },
   {
     weight: -2.5,
-    anyOf: [/\bhow (?:hard|difficult) can\b/i, /\bhow is this even\b/i, /\bhow you treat\b/i, /\bwhere on earth\b/i],
+    anyOf: [
+      /\bhow (?:hard|difficult) can\b/i,
+      /\bhow is this even\b/i,
+      /\bhow you treat\b/i,
+      /\bwhere on earth\b/i,
+    ],
   },
   {
     weight: -3,
-    anyOf: [/\b(?:are you|you must be) (?:kidding|joking|serious)\b/i, /\b(?:is|what) (?:this )?a joke\b/i],
+    anyOf: [
+      /\b(?:are you|you must be) (?:kidding|joking|serious)\b/i,
+      /\b(?:is|what) (?:this )?a joke\b/i,
+    ],
   },
   {
     weight: -1.5,
@@ -153,7 +185,10 @@ const despair: readonly CarePhrase[] = [
       /(?<!\bhow (?:do|can|could|would) (?:I|we) )\b(?:cancel|close)\b.{0,15}\b(?:subscription|account|contract|membership)\b/i,
     ],
   },
-  { weight: -2.5, anyOf: [/\b(?:had enough|fed up|sick of|done with (?:you|this))\b/i, /\bdon't bother\b/i] },
+  {
+    weight: -2.5,
+    anyOf: [/\b(?:had enough|fed up|sick of|done with (?:you|this))\b/i, /\bdon't bother\b/i],
+  },
   {
     weight: -3,
     anyOf: [
@@ -188,8 +223,19 @@ const praise: readonly CarePhrase[] = [
       /\bno complaints?\b|\bsmoothly\b|\b(?:came|arrived|right|and|was) on time\b|\bhelped (?:me |us )?(?:a lot|so much)\b/i,
     ],
   },
-  { weight: 1.5, anyOf: [/\b(?:works|worked|working|sorted|fixed|solved)(?: now| again|, | perfectly| great| fine)/i] },
+  {
+    weight: 1.5,
+    anyOf: [
+      /\b(?:works|worked|working|sorted|fixed|solved)(?: now| again|, | perfectly| great| fine)/i,
+    ],
+  },
   { weight: 2, anyOf: [/[😀😃😄😁😊🙂🥰😍🤩😘❤💛💚💙🧡💜👍👏🙏🎉]/u] },
 ];
 
-export const carePhrases: readonly CarePhrase[] = [...waiting, ...faults, ...money, ...despair, ...praise];
+export const carePhrases: readonly CarePhrase[] = [
+  ...waiting,
+  ...faults,
+  ...money,
+  ...despair,
+  ...praise,
+];

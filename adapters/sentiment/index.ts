@@ -36,7 +36,8 @@ function readable(text: string): string {
   const felt = noFeeling.reduce((rest, pattern) => rest.replaceAll(pattern, " "), text);
   const known = felt.replaceAll(negation, (word) => word.toLowerCase());
   // Whoever asks when it will be ready, or how many people fit in, is not glad of it.
-  const isGlad = (sentence: string): boolean => SentimentIntensityAnalyzer.polarity_scores(sentence).compound > 0;
+  const isGlad = (sentence: string): boolean =>
+    SentimentIntensityAnalyzer.polarity_scores(sentence).compound > 0;
   const sentences = known.split(/(?<=[.!?])/);
   return sentences.map((each) => (each.endsWith("?") && isGlad(each) ? "?" : each)).join("");
 }

@@ -34,7 +34,9 @@ export interface Layout {
 export function layoutOf(collection: Collection): Layout {
   const versioned = collection.kind !== "counter";
   const described: [string, Column][] = columnsOf(collection);
-  if (versioned) described.push(["version", { type: "integer", nullable: false, since: collection.since }]);
+  if (versioned) {
+    described.push(["version", { type: "integer", nullable: false, since: collection.since }]);
+  }
 
   const columns = described.map(([name]) => name);
   const places = new Map(columns.map((name, place) => [name, place]));
@@ -92,7 +94,9 @@ function encoder(name: string, { type, nullable }: Column): Encode {
     if (value === null && nullable) return null;
     const stored = encode(value);
     if (stored === undefined) {
-      throw new StorageRefusal(`${name} takes ${expected[type]}${nullable ? " or null" : ""}, not ${nameOf(value)}`);
+      throw new StorageRefusal(
+        `${name} takes ${expected[type]}${nullable ? " or null" : ""}, not ${nameOf(value)}`,
+      );
     }
     return stored;
   };
@@ -112,7 +116,8 @@ const expected = {
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value.isWellFormed() ? value : undefined;
 // Beyond 2^53 a number names no one integer. Adding 0 makes -0 the 0 that databases keep.
-const integer = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? Number(value) + 0 : undefined);
+const integer = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) ? Number(value) + 0 : undefined;
 
 const encodersByType: Readonly<Record<Column["type"], (value: unknown) => Stored | undefined>> = {
   text,
@@ -140,6 +145,8 @@ function decoder(type: Column["type"]): ((value: string | number) => unknown) | 
 function nameOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "string") return "text that is not";
-  if (typeof value === "number") return Number.isInteger(value) ? "an integer out of range" : "another number";
+  if (typeof value === "number") {
+    return Number.isInteger(value) ? "an integer out of range" : "another number";
+  }
   return `a value of type ${typeof value}`;
 }

@@ -26,7 +26,9 @@ export function additionsSince(from: number, { collections }: Schema): Addition[
     isNew: collection.since > from,
     columns: columnsOf(collection).filter(([, { since }]) => since > from),
     indexes: collection.indexes.filter(({ since }) => Math.max(since, collection.since) > from),
-    wordIndexes: collection.wordIndexes.filter(({ since }) => Math.max(since, collection.since) > from),
+    wordIndexes: collection.wordIndexes.filter(
+      ({ since }) => Math.max(since, collection.since) > from,
+    ),
   }));
 }
 
@@ -54,7 +56,10 @@ export function refuseNewer(stored: number, { version }: Schema): void {
 }
 
 /** Finds what `make` makes of a collection by the collection's name. */
-export function tablesOf<T>({ collections }: Schema, make: (collection: Collection) => T): (name: string) => T {
+export function tablesOf<T>(
+  { collections }: Schema,
+  make: (collection: Collection) => T,
+): (name: string) => T {
   const tables = new Map(collections.map((collection) => [collection.name, make(collection)]));
   return (name) => {
     const table = tables.get(name);

@@ -15,7 +15,9 @@ export class Shared<T extends Opened> {
 
   /** @throws TidingsError `storage_unavailable` while it is not open */
   get(): T {
-    if (this.#opened === undefined) throw new TidingsError("storage_unavailable", "The storage is not open.");
+    if (this.#opened === undefined) {
+      throw new TidingsError("storage_unavailable", "The storage is not open.");
+    }
     return this.#opened;
   }
 

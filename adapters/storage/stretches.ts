@@ -15,21 +15,34 @@ export function* stretches(range: Range): Generator<Stretch> {
   const { index, prefix, order, after, until } = range;
   if (after?.length === 0 || until?.length === 0 || isEmpty(range)) return;
   const column = orderOf(index)[prefix.length];
-  if ((after === undefined && until === undefined) || column === undefined || !isNullable(index.collection, column)) {
+  if (
+    (after === undefined && until === undefined) ||
+    column === undefined ||
+    !isNullable(index.collection, column)
+  ) {
     yield range;
     return;
   }
   if (order === "ascending") {
     yield* nullStretches(range);
-    if (until?.[0] !== null) yield valueStretch(range, after?.[0] === null ? undefined : after, until);
+    if (until?.[0] !== null) {
+      yield valueStretch(range, after?.[0] === null ? undefined : after, until);
+    }
   } else {
-    if (after?.[0] !== null) yield valueStretch(range, after, until?.[0] === null ? undefined : until);
+    if (after?.[0] !== null) {
+      yield valueStretch(range, after, until?.[0] === null ? undefined : until);
+    }
     yield* nullStretches(range);
   }
 }
 
 function valueStretch(range: Range, after: Range["after"], until: Range["until"]): Stretch {
-  return { ...withoutBounds(range), ...(after && { after }), ...(until && { until }), present: true };
+  return {
+    ...withoutBounds(range),
+    ...(after && { after }),
+    ...(until && { until }),
+    present: true,
+  };
 }
 
 function* nullStretches(range: Range): Generator<Stretch> {

@@ -23,7 +23,13 @@ export interface DrizzleSession {
 export function fromDrizzle(tx: DrizzleTransaction): Handle {
   return handleOf(tx, async ({ text, values }) => {
     const { session } = tx._;
-    const prepared = session.prepareQuery({ sql: text, params: values }, undefined, undefined, true, (rows) => rows);
+    const prepared = session.prepareQuery(
+      { sql: text, params: values },
+      undefined,
+      undefined,
+      true,
+      (rows) => rows,
+    );
     try {
       return { rows: (await prepared.execute()) as unknown[][] };
     } catch (error) {

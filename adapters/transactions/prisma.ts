@@ -27,7 +27,9 @@ export function fromPrisma(tx: PrismaTransaction): Handle {
 function withState(error: unknown): unknown {
   const failure = driverFailure(error);
   if (failure === undefined) return error;
-  return Object.assign(new Error(failure.originalMessage, { cause: error }), { code: failure.originalCode });
+  return Object.assign(new Error(failure.originalMessage, { cause: error }), {
+    code: failure.originalCode,
+  });
 }
 
 function driverFailure(error: unknown): DriverFailure | undefined {
@@ -37,5 +39,7 @@ function driverFailure(error: unknown): DriverFailure | undefined {
     value = Reflect.get(value, name);
   }
   if (typeof value !== "object" || value === null) return undefined;
-  return "originalCode" in value && "originalMessage" in value ? (value as DriverFailure) : undefined;
+  return "originalCode" in value && "originalMessage" in value
+    ? (value as DriverFailure)
+    : undefined;
 }

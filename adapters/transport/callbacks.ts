@@ -37,7 +37,13 @@ const mostCallbackBytes = 131_072;
 export const mostMedia = 10;
 
 /** What there is to be fetched of a picture. */
-export function mediaOf({ url, content_type }: { url: string; content_type?: string | null | undefined }): Media[] {
+export function mediaOf({
+  url,
+  content_type,
+}: {
+  url: string;
+  content_type?: string | null | undefined;
+}): Media[] {
   const isFit = url.length <= 2_048 && /^https?:/.test(url) && URL.canParse(url);
   return isFit ? [{ url, content_type: content_type ?? undefined }] : [];
 }
@@ -45,5 +51,8 @@ export function mediaOf({ url, content_type }: { url: string; content_type?: str
 /** @throws TidingsError `body_too_large` */
 export function refuseTooLarge(body: Uint8Array): void {
   if (body.length <= mostCallbackBytes) return;
-  throw new TidingsError("body_too_large", `A callback's body is larger than ${mostCallbackBytes} bytes.`);
+  throw new TidingsError(
+    "body_too_large",
+    `A callback's body is larger than ${mostCallbackBytes} bytes.`,
+  );
 }

@@ -1,5 +1,10 @@
 /** What carriers that are called over HTTP have in common: bounded requests, and an honest reading of how they came out. */
-import { type Destinations, destinations, hostOf, publicOnly } from "../../src/destinations/destinations.ts";
+import {
+  type Destinations,
+  destinations,
+  hostOf,
+  publicOnly,
+} from "../../src/destinations/destinations.ts";
 import { TidingsError } from "../../src/errors.ts";
 import type { HttpClient, HttpOutcome, HttpResponse } from "../../src/ports/http-client.ts";
 import { type CarrierError, permanentReasons, type SendAnswer } from "../../src/ports/transport.ts";
@@ -35,7 +40,12 @@ export interface CarrierRequest {
 export type CarrierApi = (request: CarrierRequest) => Promise<HttpOutcome>;
 
 /** @throws TidingsError `invalid_option`: `apiUrl` is not an http or https URL */
-export function carrierApi({ http, apiUrl, standardUrl, authorization }: CarrierApiOptions): CarrierApi {
+export function carrierApi({
+  http,
+  apiUrl,
+  standardUrl,
+  authorization,
+}: CarrierApiOptions): CarrierApi {
   const base = (apiUrl ?? standardUrl).replace(/\/+$/, "");
   const to = apiUrl === undefined ? publicOnly : hostsOwn(apiUrl);
   return ({ method, path, contentType, body, signal }) =>
@@ -58,7 +68,9 @@ export function carrierApi({ http, apiUrl, standardUrl, authorization }: Carrier
 /** Where the host says that the carrier is, it may be, inside too. */
 function hostsOwn(apiUrl: string): Destinations {
   const url = URL.parse(apiUrl);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw wrongOption("apiUrl", "an http or https URL");
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw wrongOption("apiUrl", "an http or https URL");
+  }
   return destinations({ http: url.protocol === "http:", allow: [hostOf(url)] });
 }
 
@@ -83,20 +95,31 @@ export function sendAnswer(outcome: HttpOutcome, { idOf, reasonOf }: Dialect): S
   if (head === null) {
     const code = outcome.outcome === "failed" ? outcome.code : undefined;
     if (outcome.outcome === "failed" && outcome.sent) return lost(code);
-    return { outcome: "rejected", error: carrierError("carrier_unavailable", code), permanent: false };
+    return {
+      outcome: "rejected",
+      error: carrierError("carrier_unavailable", code),
+      permanent: false,
+    };
   }
   const { status } = head;
   const body = jsonOf(outcome);
   if (status >= 200 && status < 300) {
     const provider_message_id = idOf(body);
-    return provider_message_id === undefined ? lost(`http_${status}`) : { outcome: "accepted", provider_message_id };
+    return provider_message_id === undefined
+      ? lost(`http_${status}`)
+      : { outcome: "accepted", provider_message_id };
   }
   if (status < 400 || status >= 500 || status === 408) return lost(`http_${status}`);
   const error = refusal(status, reasonOf(body));
   const retry_after_ms = retryAfter(head);
   // What it doesn't explain, it would say again; credentials and the like are not the message's fault.
   const permanent = permanentReasons.has(error.code) || error.code === "unknown";
-  return { outcome: "rejected", error, permanent, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
+  return {
+    outcome: "rejected",
+    error,
+    permanent,
+    ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+  };
 }
 
 function refusal(status: number, error: CarrierError): CarrierError {

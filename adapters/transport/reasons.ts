@@ -23,11 +23,16 @@ export type Reasons = ReadonlyMap<string, CarrierErrorCode>;
 
 export function reasons(table: Partial<Record<CarrierErrorCode, readonly number[]>>): Reasons {
   const rows = Object.entries(table) as [CarrierErrorCode, readonly number[]][];
-  return new Map(rows.flatMap(([code, theirs]) => theirs.map((each) => [String(each), code] as const)));
+  return new Map(
+    rows.flatMap(([code, theirs]) => theirs.map((each) => [String(each), code] as const)),
+  );
 }
 
 /** An error of the engine's that keeps the carrier's code beside its own. */
-export function carrierError(code: CarrierErrorCode, provider_code: string | undefined): CarrierError {
+export function carrierError(
+  code: CarrierErrorCode,
+  provider_code: string | undefined,
+): CarrierError {
   const message = sentences[code];
   return provider_code === undefined ? { code, message } : { code, message, provider_code };
 }

@@ -78,14 +78,20 @@ export class Carrier {
     this.lookups++;
     if (this.#underWay.has(attempt_id)) return { outcome: "unknown" };
     const receipts = [{ status: "delivered", at: Date.now() }] as const;
-    if (this.#sent.has(attempt_id)) return { outcome: "sent", provider_message_id: `carrier-${attempt_id}`, receipts };
+    if (this.#sent.has(attempt_id)) {
+      return { outcome: "sent", provider_message_id: `carrier-${attempt_id}`, receipts };
+    }
     this.#barred.add(attempt_id);
     return { outcome: "not_sent" };
   }
 
   async #tell(arrival: Arrival): Promise<void> {
     const { signal } = this.#over;
-    const request = { method: "POST", headers: { Authorization: this.#secret }, body: JSON.stringify(arrival) };
+    const request = {
+      method: "POST",
+      headers: { Authorization: this.#secret },
+      body: JSON.stringify(arrival),
+    };
     while (!signal.aborted) {
       const taken = await fetch(`${this.engines}/v1/transports/${name}/callbacks`, {
         ...request,

@@ -29,7 +29,9 @@ export async function openDatabase(): Promise<Database> {
   return {
     url,
     schema,
-    server: (await pool.query<{ server_version: string }>("SHOW server_version")).rows[0]?.server_version ?? "",
+    server:
+      (await pool.query<{ server_version: string }>("SHOW server_version")).rows[0]
+        ?.server_version ?? "",
     async kept() {
       const { rows } = await pool.query<{ messages: string; delivered: string }>(
         `SELECT count(*) AS messages, count(*) FILTER (WHERE status = 'delivered') AS delivered

@@ -36,7 +36,11 @@ export async function prepare(settings: Settings): Promise<string> {
     const plan = { name: "load", requests_per_second: 100_000 };
     const { account } = await engine.accounts.create({ name: "Bakery", plan });
     const { senders, apiKeys } = engine.account(account.id);
-    await senders.create({ address: "+12125550100", channels: ["sms"], transport: settings.carrier.name });
+    await senders.create({
+      address: "+12125550100",
+      channels: ["sms"],
+      transport: settings.carrier.name,
+    });
     const { secret } = await apiKeys.create({ name: "load" });
     return secret ?? "";
   } finally {

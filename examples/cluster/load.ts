@@ -52,14 +52,21 @@ export class Load {
     const phone = order % 2 === 0 ? order % regulars : 10_000 + order;
     const body = JSON.stringify({ to: `+1212${String(5_000_000 + phone)}`, body: textOf(order) });
     try {
-      const response = await fetch(`${this.#url}/v1/messages`, { method: "POST", headers, body, signal });
+      const response = await fetch(`${this.#url}/v1/messages`, {
+        method: "POST",
+        headers,
+        body,
+        signal,
+      });
       const answer = await response.text();
       if (response.status === 201) {
         if (response.headers.get("Idempotent-Replayed") === "true") this.replayed++;
         this.#books.acknowledge(order);
         return true;
       }
-      if (!later.has(response.status)) throw new Refused(`POST /v1/messages: ${response.status} ${answer}`);
+      if (!later.has(response.status)) {
+        throw new Refused(`POST /v1/messages: ${response.status} ${answer}`);
+      }
     } catch (error) {
       if (error instanceof Refused) throw error;
     }

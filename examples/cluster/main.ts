@@ -16,7 +16,9 @@ import { show } from "./show.ts";
 
 const { values } = parseArgs({ options: { seconds: { type: "string", default: "3600" } } });
 const seconds = Number(values.seconds);
-if (!(seconds > 0 && seconds <= 3600)) throw new RangeError("--seconds: expected a number up to 3600");
+if (!(seconds > 0 && seconds <= 3600)) {
+  throw new RangeError("--seconds: expected a number up to 3600");
+}
 
 const lookEveryMs = 200;
 /** Between one kill and the next. */
@@ -28,7 +30,9 @@ const healsWithinMs = 90_000;
 const stop = new AbortController();
 /** Nobody waits any longer. */
 const over = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.once(signal, () => stop.abort());
+}
 const fail = (error: unknown): void => {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -95,7 +99,8 @@ async function run({ kept }: Database, load: Load): Promise<boolean> {
   look();
 
   const { sent, lost, doubled, ...arrived } = books.counts(Infinity);
-  const isRight = lost === 0 && doubled === 0 && messages === sent && delivered === sent && !over.signal.aborted;
+  const isRight =
+    lost === 0 && doubled === 0 && messages === sent && delivered === sent && !over.signal.aborted;
   const count = (n: number): string => n.toLocaleString("en");
   console.log(
     [

@@ -41,7 +41,11 @@ export class Processes {
   }
 
   get states(): State[] {
-    return this.#places.map(({ worker, isServing, kills }) => ({ pid: worker.process.pid, isServing, kills }));
+    return this.#places.map(({ worker, isServing, kills }) => ({
+      pid: worker.process.pid,
+      isServing,
+      kills,
+    }));
   }
 
   get kills(): number {
@@ -58,7 +62,10 @@ export class Processes {
     }
     await Promise.all(
       this.#places.map(async ({ worker }) => {
-        const event = await Promise.race([once(worker, "listening"), once(worker, "exit").then(() => "exit")]);
+        const event = await Promise.race([
+          once(worker, "listening"),
+          once(worker, "exit").then(() => "exit"),
+        ]);
         if (event === "exit") throw new Error("a process could not start");
       }),
     );
@@ -93,7 +100,9 @@ export class Processes {
     place.worker.once("exit", (status: number, signal: string | null) => {
       place.isServing = false;
       if (this.#isStopping) return;
-      if (signal !== "SIGKILL") return this.#failed(new Error(`a process ended by itself with ${signal ?? status}`));
+      if (signal !== "SIGKILL") {
+        return this.#failed(new Error(`a process ended by itself with ${signal ?? status}`));
+      }
       place.worker = this.#fork();
       this.#watch(place);
     });

@@ -25,8 +25,19 @@ export function show(look: Look): void {
 const number = (n: number): string => n.toLocaleString("en").padStart(9);
 const zero = (n: number): string => styleText(n === 0 ? "green" : "red", number(n));
 
-function board({ seconds, states, kills, isHealing, sent, delivered, lost, doubled }: Look): string[] {
-  const doing = isHealing ? "no more is sent and killed; what is under way comes to its end" : "Ctrl-C ends";
+function board({
+  seconds,
+  states,
+  kills,
+  isHealing,
+  sent,
+  delivered,
+  lost,
+  doubled,
+}: Look): string[] {
+  const doing = isHealing
+    ? "no more is sent and killed; what is under way comes to its end"
+    : "Ctrl-C ends";
   return [
     ...states.map(({ pid, isServing, kills }, i) => {
       const state = isServing ? styleText("green", "● serves") : styleText("red", "○ starts");

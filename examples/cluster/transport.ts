@@ -43,7 +43,8 @@ export function carrierTransport({ name, url, secret }: CarrierSettings): Transp
       receipts: { timeout_ms: 72 * hours, lookups_ms: [] },
       confirms_opt_outs: false,
     },
-    send: ({ body }, { attempt_id, signal }) => call<SendAnswer>("/send", { attempt_id, text: body }, signal),
+    send: ({ body }, { attempt_id, signal }) =>
+      call<SendAnswer>("/send", { attempt_id, text: body }, signal),
     lookup: (_message, { attempt_id }) => call<LookupAnswer>("/lookup", { attempt_id }),
     parseCallback({ headers, body }) {
       if (headers["authorization"] !== secret) {

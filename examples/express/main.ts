@@ -27,7 +27,9 @@ const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", (err
   if (error !== undefined) throw error;
   const address = server.address();
   const port = typeof address === "object" ? address?.port : address;
-  console.log(`curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`);
+  console.log(
+    `curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`,
+  );
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

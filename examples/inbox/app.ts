@@ -24,7 +24,8 @@ export function shop(engine: Engine, db: DatabaseSync): Express {
   });
   app.get(
     "/inbox",
-    async (_request, response) => void response.json(await engine.conversations.list({ status: "open" })),
+    async (_request, response) =>
+      void response.json(await engine.conversations.list({ status: "open" })),
   );
   app.post("/inbox/:id/reply", async (request, response) => {
     const { body = "" } = fieldsOf(request);
@@ -34,8 +35,11 @@ export function shop(engine: Engine, db: DatabaseSync): Express {
   });
   // Express knows it by its four parameters.
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    const status = error instanceof TidingsError ? error.status : error instanceof SoldOut ? 409 : 500;
-    response.status(status).json({ error: status === 500 ? "Something went wrong." : (error as Error).message });
+    const status =
+      error instanceof TidingsError ? error.status : error instanceof SoldOut ? 409 : 500;
+    response
+      .status(status)
+      .json({ error: status === 500 ? "Something went wrong." : (error as Error).message });
   });
   return app;
 }
@@ -52,6 +56,8 @@ function refuseOtherSites(request: Request, response: Response, next: NextFuncti
 
 /** Of JSON or a form. Each is text, whatever was sent. */
 function fieldsOf(request: Request): Readonly<Partial<Record<string, string>>> {
-  const fields = Object.entries((request.body ?? {}) as object).map(([name, value]) => [name, String(value)] as const);
+  const fields = Object.entries((request.body ?? {}) as object).map(
+    ([name, value]) => [name, String(value)] as const,
+  );
   return Object.fromEntries(fields);
 }

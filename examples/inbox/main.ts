@@ -21,13 +21,19 @@ const withinMs = 20_000;
 
 const folder = await mkdtemp(join(tmpdir(), "tidings-"));
 const file = join(folder, "shop.db");
-const engine = new MessagingEngine({ storage: sqlite({ file }), transports: [sandbox()], ...system() });
+const engine = new MessagingEngine({
+  storage: sqlite({ file }),
+  transports: [sandbox()],
+  ...system(),
+});
 await engine.start();
 await createOrders(engine);
 const db = new DatabaseSync(file, { readOnly: true });
 const server = createServer(shop(engine, db));
 const stop = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.once(signal, () => stop.abort());
+}
 try {
   server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
   await once(server, "listening");
@@ -71,7 +77,9 @@ async function tellStory(url: string): Promise<void> {
   await order("nobody", "cup");
 
   await until(() => listOrders(db).every(({ text }) => text === "delivered"));
-  for (const { id, phone, item, text } of listOrders(db)) console.log(`order ${id} (${item}, ${phone}): text ${text}`);
+  for (const { id, phone, item, text } of listOrders(db)) {
+    console.log(`order ${id} (${item}, ${phone}): text ${text}`);
+  }
   const { contact_id, conversation_id } = await engine.sandbox.inbound({
     from: "+15005550001",
     body: "Is it <b>really</b> coming today?\u001b]0;owned\u0007",
@@ -91,11 +99,14 @@ async function tellStory(url: string): Promise<void> {
 
 async function showInbox(): Promise<void> {
   console.log("\nThe inbox, newest first:");
-  for (const { contact, message_count, unread_count, handler, last_message } of (await engine.conversations.list())
-    .data) {
+  for (const { contact, message_count, unread_count, handler, last_message } of (
+    await engine.conversations.list()
+  ).data) {
     // Quoted and escaped: what customers write must not steer a terminal.
     const [name, said] = [inspect(contact.name), inspect(last_message?.preview)];
-    console.log(`  ${name}  ${message_count} messages, ${unread_count} unread, handled by ${handler}: ${said}`);
+    console.log(
+      `  ${name}  ${message_count} messages, ${unread_count} unread, handled by ${handler}: ${said}`,
+    );
   }
 }
 
@@ -103,7 +114,9 @@ async function showInbox(): Promise<void> {
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await holds())) {
-    if (stop.signal.aborted || Date.now() > end) throw new Error("What was waited for did not come about.");
+    if (stop.signal.aborted || Date.now() > end) {
+      throw new Error("What was waited for did not come about.");
+    }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

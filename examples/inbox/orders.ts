@@ -28,7 +28,9 @@ export async function placeOrder(engine: Engine, phone: string, item: string): P
     const insert = db.prepare("INSERT INTO orders (phone, item, message_id) VALUES (?, ?, ?)");
     const { lastInsertRowid } = insert.run(phone, item, message.id);
     // The shop sells one of each; the message goes the way of the order that it belongs to.
-    const { sold } = db.prepare("SELECT count(*) AS sold FROM orders WHERE item = ?").get(item) as { sold: number };
+    const { sold } = db.prepare("SELECT count(*) AS sold FROM orders WHERE item = ?").get(item) as {
+      sold: number;
+    };
     if (sold > 1) throw new SoldOut(item);
     return Number(lastInsertRowid);
   });

@@ -1,7 +1,8 @@
 import type { Conversation, Message } from "tidings";
 
 /** Should a word of a customer's ever come through as markup: the page runs no script, loads nothing and sends its forms nowhere else. */
-export const inboxPolicy = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+export const inboxPolicy =
+  "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /** The inbox as a page: whoever wrote last comes first, and what they wrote is text, whatever is in it. */
 export function inboxPage(

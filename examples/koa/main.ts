@@ -20,7 +20,9 @@ app.use(async (context) => {
 const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" ? address?.port : address;
-  console.log(`curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`);
+  console.log(
+    `curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`,
+  );
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

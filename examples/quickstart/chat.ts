@@ -39,7 +39,11 @@ export class Chat {
   get lines(): readonly string[] {
     return this.#lines.length === 0
       ? []
-      : ["", ` ${bold("Meanwhile, an agent")} ${dim("(offline; any language model does too)")}`, ...this.#lines];
+      : [
+          "",
+          ` ${bold("Meanwhile, an agent")} ${dim("(offline; any language model does too)")}`,
+          ...this.#lines,
+        ];
   }
 
   /** Whether it ended as it should; undefined while it goes on. */

@@ -26,7 +26,9 @@ export class Client {
       },
       body: JSON.stringify(input),
     });
-    if (response.status !== 201) throw new Error(`POST /v1/messages: ${response.status} ${await response.text()}`);
+    if (response.status !== 201) {
+      throw new Error(`POST /v1/messages: ${response.status} ${await response.text()}`);
+    }
     return {
       message: (await response.json()) as Message,
       replayed: response.headers.get("Idempotent-Replayed") === "true",

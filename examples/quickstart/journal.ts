@@ -33,13 +33,28 @@ export class Journal {
 
   expect(id: string, scenario: Scenario): void {
     const { replies = [], ...known } = this.#entries.get(id) ?? {};
-    this.#entries.set(id, { id, message: undefined, attempts: 0, words: [], ...known, replies, scenario });
+    this.#entries.set(id, {
+      id,
+      message: undefined,
+      attempts: 0,
+      words: [],
+      ...known,
+      replies,
+      scenario,
+    });
   }
 
   /** A message that somebody else sent. */
   add(id: string): void {
     if (this.#entries.has(id)) return;
-    this.#entries.set(id, { id, scenario: undefined, replies: [], message: undefined, attempts: 0, words: [] });
+    this.#entries.set(id, {
+      id,
+      scenario: undefined,
+      replies: [],
+      message: undefined,
+      attempts: 0,
+      words: [],
+    });
   }
 
   /** What came from a phone is told with the last message to it. */
@@ -49,7 +64,9 @@ export class Journal {
   }
 
   async look(): Promise<readonly News[]> {
-    const looked = await Promise.all([...this.#entries.values()].map((entry) => this.#lookAt(entry)));
+    const looked = await Promise.all(
+      [...this.#entries.values()].map((entry) => this.#lookAt(entry)),
+    );
     return looked.flat().toSorted((a, b) => (a.word.at < b.word.at ? -1 : 1));
   }
 
@@ -76,9 +93,13 @@ export class Journal {
     entry.message = await this.#account.messages.get(entry.id);
     entry.attempts = data.filter(({ type }) => type === "attempt").length;
     const before = entry.words.length;
-    entry.words = [...storyOf(data), ...entry.replies].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    entry.words = [...storyOf(data), ...entry.replies].toSorted((a, b) =>
+      a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
+    );
     const row = rowOf(entry, false);
-    return entry.words.slice(before).map((word) => ({ row, word, seconds: since(entry.message, word.at) }));
+    return entry.words
+      .slice(before)
+      .map((word) => ({ row, word, seconds: since(entry.message, word.at) }));
   }
 }
 
@@ -98,7 +119,10 @@ const addressOf = ({ message, scenario }: Pick<Entry, "message" | "scenario">): 
 
 type Followed = Pick<Entry, "message" | "attempts" | "replies">;
 
-function hasPassed({ message, attempts, replies }: Followed, { ends, reply, ...expected }: Scenario): boolean {
+function hasPassed(
+  { message, attempts, replies }: Followed,
+  { ends, reply, ...expected }: Scenario,
+): boolean {
   const heard = reply === undefined || replies.some(({ text }) => text.includes(reply));
   return message?.status === ends && attempts === expected.attempts && heard;
 }

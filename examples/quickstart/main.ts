@@ -31,11 +31,19 @@ const file = join(folder, "quickstart.db");
 const http = { client: httpClient(), allow: ["127.0.0.1", "localhost"] };
 const chat = new Chat();
 const agents = { model: rules(), actions: [chat.booking] };
-const engine = new MessagingEngine({ storage: sqlite({ file }), transports: [sandbox()], ...system(), http, agents });
+const engine = new MessagingEngine({
+  storage: sqlite({ file }),
+  transports: [sandbox()],
+  ...system(),
+  http,
+  agents,
+});
 const server = createServer(express().use(expressHandler(engine)));
 
 const stop = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.once(signal, () => stop.abort());
+}
 try {
   await engine.start();
   server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
@@ -66,14 +74,20 @@ async function run(): Promise<boolean> {
     if (account_id === account.id) journal.hear(data.contact.phone ?? "", data.body);
   });
 
-  console.log(`\n ${bold("tidings")}  from POST to delivered, in one process on SQLite\n ${dim(file)}\n`);
+  console.log(
+    `\n ${bold("tidings")}  from POST to delivered, in one process on SQLite\n ${dim(file)}\n`,
+  );
   const sends = [...scenarios, ...(isOnce ? [] : [slow])].map(async (scenario) => {
-    const { message } = await client.send({ to: scenario.to, body: "Your table is ready." }, `table-${scenario.to}`);
+    const { message } = await client.send(
+      { to: scenario.to, body: "Your table is ready." },
+      `table-${scenario.to}`,
+    );
     journal.expect(message.id, scenario);
     return message;
   });
   const [first] = await Promise.all(sends);
-  const again = first && (await client.send({ to: first.to, body: first.body ?? "" }, `table-${first.to}`));
+  const again =
+    first && (await client.send({ to: first.to, body: first.body ?? "" }, `table-${first.to}`));
   const isReplayed = again?.replayed === true && again.message.id === first?.id;
 
   const shop = await engine.accounts.create({ name: "Plant shop" });
@@ -91,7 +105,13 @@ async function run(): Promise<boolean> {
     dim(` Serving ${url}/v1 (OpenAPI: /v1/openapi.json). Ctrl-C ends.`),
   ];
   const isSettled = (): boolean => journal.isSettled() && chat.passed !== undefined;
-  await show(journal, { notes, invitation: isOnce ? [] : invitation, isSettled, isOnce, stopped: stop.signal });
+  await show(journal, {
+    notes,
+    invitation: isOnce ? [] : invitation,
+    isSettled,
+    isOnce,
+    stopped: stop.signal,
+  });
   await talking;
   return !isOnce || (isReplayed && journal.isSettled() && chat.passed === true);
 }

@@ -20,8 +20,19 @@ export const scenarios: readonly Scenario[] = [
   { to: "+15005550012", shows: "receipt comes first", ends: "delivered", attempts: 1 },
   { to: "+15005550013", shows: "answer lost, sent", ends: "delivered", attempts: 1 },
   { to: "+15005550014", shows: "answer lost, unsent", ends: "delivered", attempts: 2 },
-  { to: "+15005550015", shows: "replies", ends: "delivered", attempts: 1, reply: "Thanks, got it!" },
+  {
+    to: "+15005550015",
+    shows: "replies",
+    ends: "delivered",
+    attempts: 1,
+    reply: "Thanks, got it!",
+  },
 ];
 
 /** Takes 36 s, the pauses between tries: shown while serving, and left out of `--once`. */
-export const slow: Scenario = { to: "+15005550008", shows: "carrier down 3 times", ends: "delivered", attempts: 4 };
+export const slow: Scenario = {
+  to: "+15005550008",
+  shows: "carrier down 3 times",
+  ends: "delivered",
+  attempts: 4,
+};

@@ -27,7 +27,12 @@ export function storyOf(timeline: readonly TimelineEntry[]): Word[] {
   });
 }
 
-function changed(at: string, from: MessageStatus | null, to: MessageStatus, error: MessageError | null): Word[] {
+function changed(
+  at: string,
+  from: MessageStatus | null,
+  to: MessageStatus,
+  error: MessageError | null,
+): Word[] {
   const reason = (error?.code ?? "").replaceAll("_", " ");
   switch (to) {
     case "queued":

@@ -12,16 +12,20 @@ export interface Row {
   readonly passed: boolean | undefined;
 }
 
-const styles = { good: "green", idle: "cyan", bad: "yellow", unsure: "magenta", void: "dim" } as const satisfies Record<
-  Tone,
-  string
->;
+const styles = {
+  good: "green",
+  idle: "cyan",
+  bad: "yellow",
+  unsure: "magenta",
+  void: "dim",
+} as const satisfies Record<Tone, string>;
 
 /** Plain where colour is not wanted: no terminal, or NO_COLOR. */
 export const dim = (text: string): string => styleText("dim", text);
 export const bold = (text: string): string => styleText("bold", text);
 
-const paint = ({ text, tone }: Pick<Word, "text" | "tone">): string => styleText(styles[tone], text);
+const paint = ({ text, tone }: Pick<Word, "text" | "tone">): string =>
+  styleText(styles[tone], text);
 const padded = (text: string, width: number): string =>
   text + " ".repeat(Math.max(0, width - stripVTControlCharacters(text).length));
 
@@ -35,7 +39,8 @@ export function board(rows: readonly Row[]): string[] {
   const width = Math.max(40, ...stories.map((story) => stripVTControlCharacters(story).length)) + 1;
   return rows.map(({ to, label, seconds, passed }, i) => {
     const time = dim(`${seconds.toFixed(1)} s`.padStart(6));
-    const mark = passed === undefined ? " " : passed ? styleText("green", "✓") : styleText("red", "✗");
+    const mark =
+      passed === undefined ? " " : passed ? styleText("green", "✓") : styleText("red", "✗");
     return `  ${bold(padded(to.slice(-4), numberWidth))}${padded(label, labelWidth)}${padded(stories[i] ?? "", width)}${time} ${mark}`;
   });
 }
@@ -49,7 +54,9 @@ function told({ words }: Row): string {
     else runs.push({ word, times: 1 });
   }
   return runs
-    .map(({ word: { text, tone }, times }) => paint({ text: times > 1 ? `${text} ×${times}` : text, tone }))
+    .map(({ word: { text, tone }, times }) =>
+      paint({ text: times > 1 ? `${text} ×${times}` : text, tone }),
+    )
     .join("  ");
 }
 
@@ -60,7 +67,8 @@ export function line({ to, label }: Row, word: Word, seconds: number): string {
 
 /** A block of lines that is drawn over itself. */
 export class Screen {
-  readonly isLive = process.stdout.isTTY && process.env["TERM"] !== "dumb" && process.stdout.columns >= narrowest;
+  readonly isLive =
+    process.stdout.isTTY && process.env["TERM"] !== "dumb" && process.stdout.columns >= narrowest;
   #drawn: readonly string[] = [];
 
   draw(lines: readonly string[]): void {

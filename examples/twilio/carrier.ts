@@ -13,12 +13,18 @@ export interface Carrier {
 }
 
 export function carrierOf(environment: NodeJS.ProcessEnv): Carrier {
-  const { TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken, TWILIO_FROM: address } = environment;
+  const {
+    TWILIO_ACCOUNT_SID: accountSid,
+    TWILIO_AUTH_TOKEN: authToken,
+    TWILIO_FROM: address,
+  } = environment;
   if (accountSid === undefined) {
     return { mode: "sandbox", transports: [sandbox()], prepare: async () => {}, close: () => {} };
   }
   if (authToken === undefined || address === undefined) {
-    throw new Error("TWILIO_ACCOUNT_SID needs TWILIO_AUTH_TOKEN, and TWILIO_FROM: a number or a messaging service.");
+    throw new Error(
+      "TWILIO_ACCOUNT_SID needs TWILIO_AUTH_TOKEN, and TWILIO_FROM: a number or a messaging service.",
+    );
   }
   const { PUBLIC_URL: publicUrl, TWILIO_API_URL: apiUrl } = environment;
   const callbackUrl = publicUrl && `${publicUrl}/v1/transports/twilio/callbacks`;

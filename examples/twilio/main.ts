@@ -17,10 +17,19 @@ import { Client } from "./client.ts";
 const carrier = carrierOf(process.env);
 const { mode, transports } = carrier;
 const engine = new MessagingEngine({ storage: memory(), transports, mode, ...system() });
-engine.on("message.received", ({ data }) => console.log(`${data.contact.phone} writes: ${data.body}`));
+engine.on("message.received", ({ data }) =>
+  console.log(`${data.contact.phone} writes: ${data.body}`),
+);
 const server = createServer(nodeHandler(engine));
 
-const ends: ReadonlySet<string> = new Set(["delivered", "read", "undelivered", "unconfirmed", "failed", "expired"]);
+const ends: ReadonlySet<string> = new Set([
+  "delivered",
+  "read",
+  "undelivered",
+  "unconfirmed",
+  "failed",
+  "expired",
+]);
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 try {

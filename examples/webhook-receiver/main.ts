@@ -32,7 +32,10 @@ try {
 }
 
 async function tellStory(url: string): Promise<void> {
-  const { id, secret } = await engine.webhooks.create({ url, events: ["message.sent", "message.received"] });
+  const { id, secret } = await engine.webhooks.create({
+    url,
+    events: ["message.sent", "message.received"],
+  });
   const heard = new EventEmitter();
   const handler = receiver(secret ?? "", {
     act(event) {
@@ -55,8 +58,15 @@ async function tellStory(url: string): Promise<void> {
   await engine.messages.send({ to: "+15005550020", body: "Hello" });
   await Promise.all([delivered, answered]);
 
-  const headers = { "webhook-id": "evt_1", "webhook-timestamp": String(Math.floor(Date.now() / 1_000)) };
-  const forged = { method: "POST", headers: { ...headers, "webhook-signature": "v1,bm90IGJ5IHVz" }, body: "{}" };
+  const headers = {
+    "webhook-id": "evt_1",
+    "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
+  };
+  const forged = {
+    method: "POST",
+    headers: { ...headers, "webhook-signature": "v1,bm90IGJ5IHVz" },
+    body: "{}",
+  };
   console.log(`a forged one: ${(await fetch(url, forged)).status}`);
 
   const { data } = await engine.webhooks.deliveries(id, { event_type: "message.received" });

@@ -10,13 +10,18 @@ const mostBytes = 16_384;
 export function shownAction({ name, description, input }: Action): ModelAction {
   const { jsonSchema } = input["~standard"];
   try {
-    return { name, description, input_schema: jsonSchema?.input({ target: "draft-2020-12" }) ?? { type: "object" } };
+    return {
+      name,
+      description,
+      input_schema: jsonSchema?.input({ target: "draft-2020-12" }) ?? { type: "object" },
+    };
   } catch {
     return { name, description, input_schema: { type: "object" } };
   }
 }
 
-export type Checked = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly error: string };
+export type Checked =
+  { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly error: string };
 
 /** What the host's schema says of an input. */
 export async function checkInput({ input: schema }: Action, input: Json): Promise<Checked> {
@@ -32,7 +37,11 @@ function describe({ message, path = [] }: SchemaIssue): string {
 }
 
 /** Calls the host's function. @throws what it throws, and TypeError when it answers what can't be kept */
-export async function execute(action: Action, input: unknown, context: ActionContext): Promise<Json> {
+export async function execute(
+  action: Action,
+  input: unknown,
+  context: ActionContext,
+): Promise<Json> {
   const answered: unknown = await action.execute(input, context);
   const text = answered === undefined ? "null" : JSON.stringify(answered);
   if (text === undefined || Buffer.byteLength(text) > mostBytes) {

@@ -7,7 +7,8 @@ const agent = `(?:${human}|agent|operator|representative|rep|customer (?:service
 const boss = `(?:${agent}|manager|supervisor|colleague)`;
 /** Whom people speak to: these words alone say nothing. */
 const anybody = `(?:${boss}|someone|somebody|staff|employee|advis[eo]r|receptionist|owner|boss|team|(?:real|actual) people)`;
-const manners = "(?: (?:please|pls|plz|now|right now|here|there|instead|asap|available|thanks|thank you))*";
+const manners =
+  "(?: (?:please|pls|plz|now|right now|here|there|instead|asap|available|thanks|thank you))*";
 const speak = "(?:speak|talk|chat)";
 
 /** What people say who want a person: a part of a sentence, as its words. */

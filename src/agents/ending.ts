@@ -13,6 +13,9 @@ export interface HandOff {
 }
 
 /** How a turn ends, as it sees it itself. */
-export interface Ending extends Omit<TurnOutcome, "source" | "handOff" | "steps" | "calls" | "usage"> {
+export interface Ending extends Omit<
+  TurnOutcome,
+  "source" | "handOff" | "steps" | "calls" | "usage"
+> {
   readonly handOff: HandOff | null;
 }

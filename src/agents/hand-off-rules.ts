@@ -6,7 +6,10 @@ import type { TurnFacts } from "./facts.ts";
 import { suspectsLoop } from "./loop-guard.ts";
 import { hasPhrase, wordsOf } from "../domain/playbooks/words.ts";
 
-export function ruleFor({ handoff: { rules } }: AgentDefinition, cause: HandoffCause): HandoffRule | undefined {
+export function ruleFor(
+  { handoff: { rules } }: AgentDefinition,
+  cause: HandoffCause,
+): HandoffRule | undefined {
   return rules.find(({ on }) => on === cause);
 }
 
@@ -38,7 +41,10 @@ export function handOffAsRuled(facts: TurnFacts): HandOff | undefined {
   return undefined;
 }
 
-function reasonOf({ on, value }: HandoffRule, { said, lowest, contact, session }: TurnFacts): string | undefined {
+function reasonOf(
+  { on, value }: HandoffRule,
+  { said, lowest, contact, session }: TurnFacts,
+): string | undefined {
   switch (on) {
     case "customer_request":
       return asksForPerson(said) ? "The contact asked for a person." : undefined;
@@ -48,7 +54,9 @@ function reasonOf({ on, value }: HandoffRule, { said, lowest, contact, session }
     }
     case "sentiment_below":
       if (lowest !== null && isVeryNegative(lowest)) return "The contact is very upset.";
-      return contact.sentiment !== null && typeof value === "number" && contact.sentiment.score < value
+      return contact.sentiment !== null &&
+        typeof value === "number" &&
+        contact.sentiment.score < value
         ? "The contact's mood is low."
         : undefined;
     case "max_turns":
@@ -60,7 +68,11 @@ function reasonOf({ on, value }: HandoffRule, { said, lowest, contact, session }
   }
 }
 
-export function aloud(rule: HandoffCause | null, reason: string, summary: string | null = null): HandOff {
+export function aloud(
+  rule: HandoffCause | null,
+  reason: string,
+  summary: string | null = null,
+): HandOff {
   return { rule, reason, summary, isSilent: false };
 }
 

@@ -10,7 +10,9 @@ const fewestWords = 4;
 const fastest = 1_500;
 const mostFast = 5;
 
-type Facts = Pick<TurnFacts, "heard" | "now" | "isPaused"> & { readonly session: Pick<TurnFacts["session"], "frames"> };
+type Facts = Pick<TurnFacts, "heard" | "now" | "isPaused"> & {
+  readonly session: Pick<TurnFacts["session"], "frames">;
+};
 
 /** Whether the other side writes as machines do: the same again and again, or faster than anybody types, exchange after exchange. */
 export function suspectsLoop({ heard, now, session, isPaused }: Facts): boolean {

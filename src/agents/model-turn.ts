@@ -20,11 +20,24 @@ export interface Seeing {
 }
 
 /** What a model is shown of a turn. */
-export function modelTurn({ facts, task, isFree, acts, actions, calls, redact }: Seeing): ModelTurn {
+export function modelTurn({
+  facts,
+  task,
+  isFree,
+  acts,
+  actions,
+  calls,
+  redact,
+}: Seeing): ModelTurn {
   const { agent, channel, contact, heard, session, playbooks } = facts;
   const { name, persona, instructions, guidelines, reply } = agent;
-  const options = isFree ? playbooks.map(({ id, definition }) => ({ id, ...optionOf(definition) })) : [];
-  const intents = [...options.flatMap((option) => option.intents), ...listOf(ruleFor(agent, "intent")?.value)];
+  const options = isFree
+    ? playbooks.map(({ id, definition }) => ({ id, ...optionOf(definition) }))
+    : [];
+  const intents = [
+    ...options.flatMap((option) => option.intents),
+    ...listOf(ruleFor(agent, "intent")?.value),
+  ];
   const slots = session.frames.at(-1)?.slots;
   const shown = withEachText(redact);
   return {
@@ -48,7 +61,9 @@ export function modelTurn({ facts, task, isFree, acts, actions, calls, redact }:
     playbooks: options,
     intents: [...new Set(intents)],
     slots:
-      slots === undefined ? null : Object.fromEntries(Object.entries(slots).map(([key, value]) => [key, shown(value)])),
+      slots === undefined
+        ? null
+        : Object.fromEntries(Object.entries(slots).map(([key, value]) => [key, shown(value)])),
     actions: acts ? actions : [],
     calls: calls.flatMap((call) =>
       callOf({
@@ -64,7 +79,9 @@ export function modelTurn({ facts, task, isFree, acts, actions, calls, redact }:
 
 function shownTask(task: ModelTask, redact: Seeing["redact"]): ModelTask {
   if (task.type === "instruct") return { ...task, instruction: redact(task.instruction) };
-  if (task.type === "extract") return { ...task, slot: { ...task.slot, prompt: redact(task.slot.prompt) } };
+  if (task.type === "extract") {
+    return { ...task, slot: { ...task.slot, prompt: redact(task.slot.prompt) } };
+  }
   return task;
 }
 

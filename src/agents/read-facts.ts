@@ -32,7 +32,12 @@ export async function readFacts(
   const { frames, paused_by } = session ?? blank;
   const [contact, history, noticed, awaited, library] = await Promise.all([
     reads.get(contactById, [account_id, mode, contact_id]),
-    reads.range({ index: messagesOfConversation, prefix: [conversation.id], order: "descending", limit: mostMessages }),
+    reads.range({
+      index: messagesOfConversation,
+      prefix: [conversation.id],
+      order: "descending",
+      limit: mostMessages,
+    }),
     reads.range({
       index: observations.primary,
       prefix: [account_id, mode, contact_id],
@@ -95,7 +100,9 @@ function heardIn(rows: readonly MessageRow[], heard: number, answered: ReadonlyS
   for (const { id, body, media, direction, author_type, sequence, created_at } of rows) {
     if (body === null || (direction === "inbound" && sequence > heard)) continue;
     // A picture is not shown, but that there was one.
-    const text = [body, ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`)].join(" ").trim();
+    const text = [body, ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`)]
+      .join(" ")
+      .trim();
     characters += text.length;
     if (characters > mostCharacters && messages.length > 0) break;
     const from = direction === "inbound" ? "contact" : speaker(author_type);
@@ -138,7 +145,9 @@ async function readLibrary(
   }
   let wanted = [...ids, ...ordered, ...versions.flatMap(({ definition }) => calledBy(definition))];
   for (const seen = new Set<string>(); wanted.length > 0 && seen.size < mostPlaybooks;) {
-    const next = [...new Set(wanted)].filter((id) => !seen.has(id)).slice(0, mostPlaybooks - seen.size);
+    const next = [...new Set(wanted)]
+      .filter((id) => !seen.has(id))
+      .slice(0, mostPlaybooks - seen.size);
     for (const id of next) seen.add(id);
     const rows = await reads.getAll(
       playbookById,
@@ -159,7 +168,10 @@ async function readLibrary(
 }
 
 /** One that began in this very turn. */
-function sameRevision(option: PinnedPlaybook | undefined, revision: number): PinnedPlaybook | undefined {
+function sameRevision(
+  option: PinnedPlaybook | undefined,
+  revision: number,
+): PinnedPlaybook | undefined {
   return option?.revision === revision ? option : undefined;
 }
 

@@ -16,7 +16,11 @@ const leakedWords = 12;
  * The one message that a turn's texts make: joined, cut at a sentence where it is too long, signed. Null where nothing is left to say. A
  * signature that would take the half of it is left out.
  */
-export function replyOf({ reply }: AgentDefinition, channel: Channel, texts: readonly string[]): string | null {
+export function replyOf(
+  { reply }: AgentDefinition,
+  channel: Channel,
+  texts: readonly string[],
+): string | null {
   // Values of slots come from anywhere.
   const said = texts.map((text) => storable(text, mostRead).trim()).filter((text) => text !== "");
   if (said.length === 0) return null;
@@ -37,10 +41,18 @@ export function maySay(agent: AgentDefinition, text: string): boolean {
  * Whether a model may have a slot hold these words, which playbooks put into what they say: they give nothing away, and in `canned_strict`
  * the contact wrote them.
  */
-export function mayHold({ agent, heard, said }: Pick<TurnFacts, "agent" | "heard" | "said">, words: string): boolean {
+export function mayHold(
+  { agent, heard, said }: Pick<TurnFacts, "agent" | "heard" | "said">,
+  words: string,
+): boolean {
   if (leaks(agent, words)) return false;
-  const own = [...heard.messages.flatMap(({ from, text }) => (from === "contact" ? text : [])), said];
-  return agent.reply.mode === "generated" || own.some((text) => hasPhrase(wordsOf(text), wordsOf(words)));
+  const own = [
+    ...heard.messages.flatMap(({ from, text }) => (from === "contact" ? text : [])),
+    said,
+  ];
+  return (
+    agent.reply.mode === "generated" || own.some((text) => hasPhrase(wordsOf(text), wordsOf(words)))
+  );
 }
 
 function isCanned({ knowledge, fallback_text, handoff }: AgentDefinition, text: string): boolean {

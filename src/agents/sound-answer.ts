@@ -17,7 +17,9 @@ const share = z.number().min(0).max(1);
 const tokens = z.int().min(0).max(1e9).catch(0);
 /** Of an input or a slot, as JSON. */
 const mostCharacters = 16_384;
-const json: z.ZodType<Json> = z.json().refine((value) => JSON.stringify(value).length <= mostCharacters);
+const json: z.ZodType<Json> = z
+  .json()
+  .refine((value) => JSON.stringify(value).length <= mostCharacters);
 
 /** A part that is not as it should be is as good as none; the rest of the answer stands. */
 const answerSchema = z.object({

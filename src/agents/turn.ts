@@ -22,14 +22,18 @@ export function* takeTurn(facts: TurnFacts): Moves<Ending> {
   if (request?.type === "action") return yield* carryOut(facts, request.action, request.input);
   if (request !== null && !isResumed) {
     const playbook = facts.library(request.playbook_id);
-    if (playbook === undefined) return nothing(facts, { error: "The playbook is gone or disabled." });
+    if (playbook === undefined) {
+      return nothing(facts, { error: "The playbook is gone or disabled." });
+    }
     return yield* follow(facts, [beginFrame(playbook, request.slots, facts)], null);
   }
   if (isResumed) return yield* resume(facts);
 
   const handOff = mustHandOff(facts) ?? handOffAsRuled(facts);
   if (handOff !== undefined) return handedOff(facts, handOff);
-  if (session.frames.length > 0 && !isPaused) return yield* follow(facts, session.frames, facts.said);
+  if (session.frames.length > 0 && !isPaused) {
+    return yield* follow(facts, session.frames, facts.said);
+  }
   const playbook = isPaused ? undefined : triggered(facts.playbooks, facts.said);
   if (playbook !== undefined) return yield* begin(facts, playbook);
   return yield* answer(facts);
@@ -40,7 +44,11 @@ function* carryOut(facts: TurnFacts, action: string, input: Json): Moves<Ending>
   const outcome = yield* act(action, input);
   return nothing(
     facts,
-    outcome.status === "done" ? outcome.output : outcome.status === "failed" ? { error: outcome.error } : null,
+    outcome.status === "done"
+      ? outcome.output
+      : outcome.status === "failed"
+        ? { error: outcome.error }
+        : null,
   );
 }
 
@@ -55,7 +63,11 @@ function* resume(facts: TurnFacts): Moves<Ending> {
   return facts.request === null ? yield* answer(facts) : nothing(facts, null);
 }
 
-function begin(facts: TurnFacts, playbook: PinnedPlaybook, slots: Readonly<Record<string, Json>> = {}): Moves<Ending> {
+function begin(
+  facts: TurnFacts,
+  playbook: PinnedPlaybook,
+  slots: Readonly<Record<string, Json>> = {},
+): Moves<Ending> {
   const held = allowed(playbook.definition.slots, slots, (words) => mayHold(facts, words));
   return follow(facts, [beginFrame(playbook, held, facts)], null);
 }
@@ -100,13 +112,21 @@ const hasLetGo = ({ end }: Played): boolean => end.type === "over" || end.type =
 const isUnheard = ({ end }: Played): boolean => end.type === "asks" && !end.understood;
 
 /** A contact that asks something else instead of answering is answered, and asked again; it is no failed attempt of the playbook's. */
-function* answerAside(facts: TurnFacts, played: Played, frames: readonly Frame[]): Moves<Ending | undefined> {
+function* answerAside(
+  facts: TurnFacts,
+  played: Played,
+  frames: readonly Frame[],
+): Moves<Ending | undefined> {
   const { answer: said, failure } = yield* think({ type: "answer" });
-  if (failure !== null && endsAt(facts.agent, failure)) return handedOff(facts, aloud(failure, noAnswer));
+  if (failure !== null && endsAt(facts.agent, failure)) {
+    return handedOff(facts, aloud(failure, noAnswer));
+  }
   if (said === null) return undefined;
   const handOff = handOffAfter(facts, said);
   if (handOff !== undefined) return { ...handedOff(facts, handOff), noticed: noticedIn(said) };
-  if (said.text === undefined || said.calls !== undefined || (said.confidence ?? 1) < 0.5) return undefined;
+  if (said.text === undefined || said.calls !== undefined || (said.confidence ?? 1) < 0.5) {
+    return undefined;
+  }
   const text = replyOf(facts.agent, facts.channel, [said.text, ...played.texts.slice(-1)]);
   return text === null ? undefined : { ...told(text), frames, noticed: noticedIn(said) };
 }
@@ -136,7 +156,10 @@ function* answer(facts: TurnFacts): Moves<Ending> {
       for (const call of said.calls.slice(0, mostCalls)) {
         const outcome = yield* act(call.action, call.input, "model");
         if (outcome.status === "failed" && ruleFor(agent, "action_failure") !== undefined) {
-          return { ...handedOff(facts, aloud("action_failure", `${call.action} failed.`)), noticed };
+          return {
+            ...handedOff(facts, aloud("action_failure", `${call.action} failed.`)),
+            noticed,
+          };
         }
       }
       continue;
@@ -186,7 +209,11 @@ function byRuleOr(facts: TurnFacts, cause: HandoffCause | null, reason: string):
 }
 
 /** `texts` is what a playbook has said before. */
-function handedOff({ agent, channel }: TurnFacts, handOff: HandOff, texts: readonly string[] = []): Ending {
+function handedOff(
+  { agent, channel }: TurnFacts,
+  handOff: HandOff,
+  texts: readonly string[] = [],
+): Ending {
   const { message = "" } = agent.handoff;
   const text = handOff.isSilent ? null : replyOf(agent, channel, [...texts, message]);
   return { ...told(text), handOff };
@@ -212,10 +239,18 @@ function told(text: string | null): Ending {
 }
 
 /** Whatever the conversation was in the middle of goes on. */
-const nothing = ({ session }: TurnFacts, result: Json): Ending => ({ ...told(null), frames: session.frames, result });
+const nothing = ({ session }: TurnFacts, result: Json): Ending => ({
+  ...told(null),
+  frames: session.frames,
+  result,
+});
 
 function noticedIn({ observations = [] }: ModelAnswer): readonly Noticed[] {
-  return observations.map(({ content, kind, confidence }) => ({ content, kind, confidence: confidence ?? null }));
+  return observations.map(({ content, kind, confidence }) => ({
+    content,
+    kind,
+    confidence: confidence ?? null,
+  }));
 }
 
 /** What a playbook has found out, for the people who go on from there. */
@@ -223,5 +258,10 @@ function gathered(before: readonly Frame[], { frames }: Played): string | null {
   const slots = Object.entries((frames.at(-1) ?? before.at(-1))?.slots ?? {});
   return slots.length === 0
     ? null
-    : slots.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
+    : slots
+        .map(
+          ([name, value]) =>
+            `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+        )
+        .join(", ");
 }

@@ -26,7 +26,10 @@ export function visitorToken(authorization: string | undefined, query: unknown):
 }
 
 /** Which of the scopes that a route needs a key lacks. */
-export function missingScopes(needed: readonly string[], granted: readonly string[]): readonly string[] {
+export function missingScopes(
+  needed: readonly string[],
+  granted: readonly string[],
+): readonly string[] {
   return needed.filter((scope) => !granted.includes(scope));
 }
 

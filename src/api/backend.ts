@@ -1,6 +1,14 @@
 import type { Context } from "../execute.ts";
 import type { DrawId } from "../ids.ts";
-import type { Command, EventStream, Outcome, Procedure, Query, RowProcedure, StreamEvent } from "../operation.ts";
+import type {
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  RowProcedure,
+  StreamEvent,
+} from "../operation.ts";
 import type { Limits } from "../options.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { CallbackRequest, CallbackResult } from "../ports/transport.ts";
@@ -21,14 +29,26 @@ export interface ApiBackend {
   admitVisitor(visitor: Visitor): Promise<Admission>;
   /** The origins whose pages may talk to visitors' routes. */
   readonly origins: readonly string[];
-  execute<Input, Output>(command: Command<Input, Output>, input: Input, context: Context): Promise<Outcome<Output>>;
-  run<Input, Output>(procedure: Procedure<Input, Output>, input: Input, context: Context): Promise<Outcome<Output>>;
+  execute<Input, Output>(
+    command: Command<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Outcome<Output>>;
+  run<Input, Output>(
+    procedure: Procedure<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Outcome<Output>>;
   rows<Report, Total>(
     procedure: RowProcedure<Report, Total>,
     rows: AsyncIterable<unknown>,
     context: Context,
   ): Promise<AsyncGenerator<Report, Total>>;
-  query<Input, Output>(query: Query<Input, Output>, input: Input, context: Context): Promise<Output>;
+  query<Input, Output>(
+    query: Query<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Output>;
   /** Opens a stream: what is wrong with the input is thrown before it begins. It ends when `signal` aborts. */
   stream<Input>(
     stream: EventStream<Input>,
@@ -37,7 +57,10 @@ export interface ApiBackend {
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>>;
   /** @throws TidingsError `not_found` when no transport of that name takes callbacks */
-  callback(transport: string, request: Omit<CallbackRequest, "received_at">): Promise<CallbackResult["response"]>;
+  callback(
+    transport: string,
+    request: Omit<CallbackRequest, "received_at">,
+  ): Promise<CallbackResult["response"]>;
   /** Resolves when the storage answers. @throws TidingsError `storage_unavailable`, `shutting_down` */
   health(): Promise<void>;
 }

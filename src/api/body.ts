@@ -6,14 +6,19 @@ import type { ApiBody, ApiRequest } from "./http.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const json = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
+const json =
+  /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
  * The body of a command: a JSON object, or nothing, which stands for an empty one. Of a key that is repeated in an
  * object the last value counts, as `JSON.parse` has it (RFC 8259, section 4).
  * @throws TidingsError `unsupported_media_type`, `body_too_large`, `malformed_json`, `validation_failed`
  */
-export async function readJson(request: ApiRequest, limit: number, depth: number): Promise<JsonObject> {
+export async function readJson(
+  request: ApiRequest,
+  limit: number,
+  depth: number,
+): Promise<JsonObject> {
   const { headers } = request;
   const type = headerOf(headers, "content-type");
   if (type !== undefined && !json.test(type)) throw notJson();
@@ -23,7 +28,9 @@ export async function readJson(request: ApiRequest, limit: number, depth: number
   const value = parsed(body, type, limit);
   checkDepth(value, depth);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid([{ pointer: "", code: "invalid_type", message: "The body must be a JSON object." }]);
+    throw invalid([
+      { pointer: "", code: "invalid_type", message: "The body must be a JSON object." },
+    ]);
   }
   return { ...value };
 }
@@ -43,7 +50,10 @@ export const tooLarge = (limit: number): TidingsError =>
   new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
 
 const notJson = (): TidingsError =>
-  new TidingsError("unsupported_media_type", "Send the body as `Content-Type: application/json`, in UTF-8.");
+  new TidingsError(
+    "unsupported_media_type",
+    "Send the body as `Content-Type: application/json`, in UTF-8.",
+  );
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -75,7 +85,9 @@ export function checkDepth(value: unknown, depth: number): void {
 function walk(value: unknown, left: number, path: string[], errors: FieldError[]): void {
   if (typeof value !== "object" || value === null) return;
   if (left === 0) {
-    throw invalid([{ ...inBody(path), code: "too_deep", message: "The body is nested too deeply." }]);
+    throw invalid([
+      { ...inBody(path), code: "too_deep", message: "The body is nested too deeply." },
+    ]);
   }
   if (Array.isArray(value)) {
     for (const [i, each] of value.entries()) within(each, String(i), left, path, errors);
@@ -84,7 +96,13 @@ function walk(value: unknown, left: number, path: string[], errors: FieldError[]
   for (const [key, each] of Object.entries(value)) within(each, key, left, path, errors);
 }
 
-function within(value: unknown, key: string, left: number, path: string[], errors: FieldError[]): void {
+function within(
+  value: unknown,
+  key: string,
+  left: number,
+  path: string[],
+  errors: FieldError[],
+): void {
   const forbidden = key === "__proto__";
   if (!forbidden && (typeof value !== "object" || value === null)) return;
   path.push(key);

@@ -42,14 +42,20 @@ export class Callbacks {
         this.#underway -= 1;
       }
     } catch (error) {
-      if (error instanceof TidingsError && error.code !== "not_found") this.#note(transport, error.code);
+      if (error instanceof TidingsError && error.code !== "not_found") {
+        this.#note(transport, error.code);
+      }
       throw error;
     }
   }
 
   #note(transport: string, code: string): void {
     const now = this.#clock.now();
-    const refusals = this.#refusals.get(transport) ?? { count: 0, codes: new Set<string>(), toldAt: -Infinity };
+    const refusals = this.#refusals.get(transport) ?? {
+      count: 0,
+      codes: new Set<string>(),
+      toldAt: -Infinity,
+    };
     this.#refusals.set(transport, refusals);
     refusals.count += 1;
     refusals.codes.add(code);

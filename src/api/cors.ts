@@ -11,12 +11,19 @@ const exposed = "Request-Id, Retry-After, RateLimit, RateLimit-Policy, Idempoten
  * What lets a page of another origin read an answer (WHATWG Fetch, section 3.2), where the host has named that origin. Tokens are sent on
  * purpose and no cookie is read, so credentials are never allowed.
  */
-export function corsHeaders(headers: readonly string[], origins: readonly string[]): Record<string, string> {
+export function corsHeaders(
+  headers: readonly string[],
+  origins: readonly string[],
+): Record<string, string> {
   if (origins.length === 0) return {};
   const origin = headerOf(headers, "origin");
   // What depends on the origin is not to be cached for another one, also where it is refused.
   if (origin === undefined || !origins.includes(origin)) return { Vary: "Origin" };
-  return { Vary: "Origin", "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed };
+  return {
+    Vary: "Origin",
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Expose-Headers": exposed,
+  };
 }
 
 /** What a preflight asks beside that. */

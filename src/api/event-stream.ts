@@ -15,7 +15,8 @@ const lines = (field: string, value: string): string =>
     .join("");
 
 /** A line break in an id or a name would begin a field of its own, and a NUL makes browsers ignore the id. */
-const oneLine = (field: string, value: string): string => `${field}: ${value.replace(/[\r\n\0]/g, "")}\n`;
+const oneLine = (field: string, value: string): string =>
+  `${field}: ${value.replace(/[\r\n\0]/g, "")}\n`;
 
 export function encodeEvent({ id, event, data, retry, comment }: StreamEvent): string {
   let text = "";
@@ -28,6 +29,8 @@ export function encodeEvent({ id, event, data, retry, comment }: StreamEvent): s
 }
 
 /** The text of a stream, an event at a time, each when it is pulled. */
-export async function* encodeEvents(events: AsyncIterable<StreamEvent>): AsyncGenerator<string, void, undefined> {
+export async function* encodeEvents(
+  events: AsyncIterable<StreamEvent>,
+): AsyncGenerator<string, void, undefined> {
   for await (const event of events) yield encodeEvent(event);
 }

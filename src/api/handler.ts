@@ -44,12 +44,20 @@ function refuseUnadmitted(admission: Admission, headers: Headers): void {
 /** The `/v1` surface: route, authenticate, scope, rate limit, parse, execute. */
 export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHandler {
   const match = router(routes);
-  const schemaOf = (operation: Guarded["operation"]): z.ZodType => inputSchema(operation, backend.limits);
+  const schemaOf = (operation: Guarded["operation"]): z.ZodType =>
+    inputSchema(operation, backend.limits);
 
   /** `headers` are filled on the way, so that a failure half-way has those that were known. */
-  const answer = async (request: ApiRequest, request_id: RequestId, headers: Headers): Promise<ApiResponse> => {
+  const answer = async (
+    request: ApiRequest,
+    request_id: RequestId,
+    headers: Headers,
+  ): Promise<ApiResponse> => {
     if (request.path.length + request.query.length > longestUrl) {
-      throw new TidingsError("malformed_request", `The URL is longer than ${longestUrl} characters.`);
+      throw new TidingsError(
+        "malformed_request",
+        `The URL is longer than ${longestUrl} characters.`,
+      );
     }
     const found = match(request.method, request.path);
     if (found.kind === "unknown") throw new TidingsError("not_found", "There is no such route.");
@@ -65,7 +73,10 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     const { route } = found;
     const params = decodedParams(found.params);
     if (isGuarded(route)) {
-      const asker = "visitor" in route ? await letIn(request, params, headers) : await admit(request, route, headers);
+      const asker =
+        "visitor" in route
+          ? await letIn(request, params, headers)
+          : await admit(request, route, headers);
       return authorized(request, route, params, asker, request_id, headers);
     }
     if (route.operation.kind === "open") {
@@ -76,12 +87,20 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     return callback(request, params, headers);
   };
 
-  const admit = async (request: ApiRequest, { scopes }: ForKeys, headers: Headers): Promise<Authenticated> => {
+  const admit = async (
+    request: ApiRequest,
+    { scopes }: ForKeys,
+    headers: Headers,
+  ): Promise<Authenticated> => {
     const key = await backend.authenticate(bearerKey(headerOf(request.headers, "authorization")));
     const missing = missingScopes(scopes, key.caller.scopes);
     if (missing.length > 0) {
-      headers["WWW-Authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
-      throw new TidingsError("insufficient_scope", `The API key lacks the scope ${missing.join(" and ")}.`);
+      headers["WWW-Authenticate"] =
+        `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
+      throw new TidingsError(
+        "insufficient_scope",
+        `The API key lacks the scope ${missing.join(" and ")}.`,
+      );
     }
     refuseUnadmitted(await backend.admit(key), headers);
     return key;
@@ -107,17 +126,24 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     const context = { scope, caller, request_id, idempotency_key: null };
     const { operation } = route;
     const { [tokenField]: token, ...others } = parseQuery(request.query);
-    const query = "visitor" in route || token === undefined ? others : { ...others, [tokenField]: token };
+    const query =
+      "visitor" in route || token === undefined ? others : { ...others, [tokenField]: token };
     if (operation.kind === "command" || operation.kind === "procedure") {
       if ("rows" in route && isNdjson(headerOf(request.headers, "content-type"))) {
         return rows(request, route.rows, context, headers);
       }
       const { limits } = backend;
-      const limit = "body" in route && route.body === "batch" ? limits.batch_body_bytes : limits.body_bytes;
-      const { [idempotencyField]: field, ...body } = await readJson(request, limit, limits.json_depth);
+      const limit =
+        "body" in route && route.body === "batch" ? limits.batch_body_bytes : limits.body_bytes;
+      const { [idempotencyField]: field, ...body } = await readJson(
+        request,
+        limit,
+        limits.json_depth,
+      );
       const given = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
       // Keys are an account's; a visitor's are the session's own. None that a key's holder can choose has a space in it.
-      const idempotency_key = given === null || caller.type === "key" ? given : `${caller.session_id} ${given}`;
+      const idempotency_key =
+        given === null || caller.type === "key" ? given : `${caller.session_id} ${given}`;
       const input = commandInput(schemaOf(operation), body, params, query);
       const keyed = { ...context, idempotency_key };
       const outcome = await (operation.kind === "command"
@@ -129,7 +155,11 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
       return { status: outcome.status, headers, body: outcome.body };
     }
     if (operation.kind === "query") {
-      const value = await backend.query(operation, queryInput(schemaOf(operation), query, params), context);
+      const value = await backend.query(
+        operation,
+        queryInput(schemaOf(operation), query, params),
+        context,
+      );
       headers["Content-Type"] = json;
       return { status: 200, headers, body: JSON.stringify(value) };
     }
@@ -140,7 +170,11 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     const streaming = { ...headers, ...eventStreamHeaders };
     if (request.method === "HEAD") return { status: 200, headers: streaming, body: null };
     const events = await backend.stream(operation, input, context, request.signal);
-    return { status: 200, headers: streaming, body: told(encodeEvents(events), request, request_id) };
+    return {
+      status: 200,
+      headers: streaming,
+      body: told(encodeEvents(events), request, request_id),
+    };
   };
 
   const rows = async (
@@ -154,12 +188,20 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     refuseQuery(parseQuery(request.query));
     refuseKey(headerOf(request.headers, "idempotency-key"));
     const { import_rows: lines, body_bytes: bytes, json_depth: depth } = backend.limits;
-    const reports = await backend.rows(procedure, readLines(request.chunks(), { lines, bytes, depth }), context);
+    const reports = await backend.rows(
+      procedure,
+      readLines(request.chunks(), { lines, bytes, depth }),
+      context,
+    );
     const body = reportLines(reports, request_id, (error) => log(error, request, request_id));
     return { status: 200, headers: { ...headers, ...ndjsonHeaders }, body };
   };
 
-  const callback = async (request: ApiRequest, params: Params, headers: Headers): Promise<ApiResponse> => {
+  const callback = async (
+    request: ApiRequest,
+    params: Params,
+    headers: Headers,
+  ): Promise<ApiResponse> => {
     const limit = Math.min(backend.limits.body_bytes, mostCallbackBytes);
     refuseTooLarge(request.headers, limit);
     const { bytes } = await request.body(limit);
@@ -200,10 +242,20 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
   const log = (err: unknown, { method, path }: ApiRequest, request_id: RequestId): void =>
     backend.logger.error({ err, request_id, method, path }, "a request failed");
 
-  const failure = (error: unknown, request: ApiRequest, request_id: RequestId, headers: Headers): ApiResponse => {
-    const known = error instanceof TidingsError ? error : new TidingsError("internal", "Something failed on our side.");
+  const failure = (
+    error: unknown,
+    request: ApiRequest,
+    request_id: RequestId,
+    headers: Headers,
+  ): ApiResponse => {
+    const known =
+      error instanceof TidingsError
+        ? error
+        : new TidingsError("internal", "Something failed on our side.");
     if (known.status >= 500) log(error, request, request_id);
-    if (known.retryAfterMs !== undefined) headers["Retry-After"] = String(seconds(known.retryAfterMs));
+    if (known.retryAfterMs !== undefined) {
+      headers["Retry-After"] = String(seconds(known.retryAfterMs));
+    }
     const challenge = challengeOf(known);
     if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
     headers["Content-Type"] = "application/problem+json";

@@ -12,9 +12,14 @@ export const idempotencyField = "idempotency_key";
 export function idempotencyKey(header: string | undefined, field: unknown): string | null {
   const place = { header: "Idempotency-Key" };
   const fromHeader = header === undefined ? null : (idempotencyKeyOf(header) ?? refuse(place));
-  const fromField = field === undefined ? null : isKey(field) ? field : refuse({ pointer: `/${idempotencyField}` });
+  const fromField =
+    field === undefined ? null : isKey(field) ? field : refuse({ pointer: `/${idempotencyField}` });
   if (fromHeader !== null && fromField !== null && fromHeader !== fromField) {
-    return refuse(place, "differs", "The Idempotency-Key header and the field idempotency_key differ.");
+    return refuse(
+      place,
+      "differs",
+      "The Idempotency-Key header and the field idempotency_key differ.",
+    );
   }
   return fromHeader ?? fromField;
 }
@@ -29,7 +34,8 @@ export function refuseKey(header: string | undefined): void {
   );
 }
 
-const isKey = (field: unknown): field is string => typeof field === "string" && isIdempotencyKey(field);
+const isKey = (field: unknown): field is string =>
+  typeof field === "string" && isIdempotencyKey(field);
 
 function refuse(
   place: FieldPlace,

@@ -12,7 +12,12 @@ type Fields = Readonly<Record<string, unknown>>;
  * silently not count. So is a query, which commands don't have.
  * @throws TidingsError `validation_failed`
  */
-export function commandInput<Input>(schema: z.ZodType<Input>, body: Fields, params: Params, query: Fields): Input {
+export function commandInput<Input>(
+  schema: z.ZodType<Input>,
+  body: Fields,
+  params: Params,
+  query: Fields,
+): Input {
   const repeated = Object.keys(params).filter((name) => Object.hasOwn(body, name));
   const errors = [
     ...repeated.map((name) => unknownField(inBody([name]), name)),
@@ -38,7 +43,9 @@ export function queryInput<Input>(schema: z.ZodType<Input>, query: Fields, param
 export function decodedParams(params: Params): Params {
   for (const value of Object.values(params)) {
     if (value.includes("%")) {
-      return Object.fromEntries(Object.entries(params).map(([name, each]) => [name, percentDecoded(each)]));
+      return Object.fromEntries(
+        Object.entries(params).map(([name, each]) => [name, percentDecoded(each)]),
+      );
     }
   }
   return params;

@@ -4,7 +4,8 @@ import { type Problem, problem } from "../problem.ts";
 import type { RequestId } from "../ids.ts";
 import { checkDepth } from "./body.ts";
 
-const ndjson = /^application\/x-ndjson[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
+const ndjson =
+  /^application\/x-ndjson[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 export const isNdjson = (contentType: string | undefined): boolean =>
   contentType !== undefined && ndjson.test(contentType);
@@ -32,18 +33,26 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * more is held than one line.
  * @throws TidingsError `body_too_large` when there are too many lines
  */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>, limits: LineLimits): AsyncGenerator<unknown, void> {
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: LineLimits,
+): AsyncGenerator<unknown, void> {
   let left = limits.lines;
   for await (const line of split(chunks, limits.bytes)) {
     const value = line === undefined ? tooLong(limits.bytes) : parsed(line, limits.depth);
     if (value === undefined) continue;
-    if (left-- === 0) throw new TidingsError("body_too_large", `An import takes up to ${limits.lines} lines.`);
+    if (left-- === 0) {
+      throw new TidingsError("body_too_large", `An import takes up to ${limits.lines} lines.`);
+    }
     yield value;
   }
 }
 
 /** The bytes of each line; undefined of one that is longer than `most`, which is not kept. */
-async function* split(chunks: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array | undefined, void> {
+async function* split(
+  chunks: AsyncIterable<Uint8Array>,
+  most: number,
+): AsyncGenerator<Uint8Array | undefined, void> {
   let parts: Uint8Array[] = [];
   let size = 0;
   const add = (part: Uint8Array): void => {
@@ -147,8 +156,15 @@ export async function* reportLines(
   }
 }
 
-function problemOf(error: unknown, request_id: RequestId, failed: (error: unknown) => void): Problem {
-  const known = error instanceof TidingsError ? error : new TidingsError("internal", "Something failed on our side.");
+function problemOf(
+  error: unknown,
+  request_id: RequestId,
+  failed: (error: unknown) => void,
+): Problem {
+  const known =
+    error instanceof TidingsError
+      ? error
+      : new TidingsError("internal", "Something failed on our side.");
   if (known.status >= 500) failed(error);
   return problem(known, request_id);
 }

@@ -16,17 +16,27 @@ export interface Tag {
 
 /** A visitor's token, or an API key with these scopes. */
 const securityOf = (route: Guarded): readonly object[] =>
-  "visitor" in route ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }] : [{ apiKey: route.scopes }];
+  "visitor" in route
+    ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }]
+    : [{ apiKey: route.scopes }];
 
 /** The document of the routes, from the very schemas that validate their requests. */
-export function openApiDocument(routes: readonly Route[], tags: readonly Tag[], limits: Limits): OpenApiDocument {
+export function openApiDocument(
+  routes: readonly Route[],
+  tags: readonly Tag[],
+  limits: Limits,
+): OpenApiDocument {
   const used = new Set(routes.map(({ tag }) => tag));
   const inputs = Object.fromEntries(
-    routes.filter(isGuarded).map(({ operation }): [string, z.ZodType] => [operation.name, operation.input(limits)]),
+    routes
+      .filter(isGuarded)
+      .map(({ operation }): [string, z.ZodType] => [operation.name, operation.input(limits)]),
   );
   const outputs: Record<string, z.ZodType> = { problem: problemSchema };
   for (const route of routes) {
-    if ("response" in route && route.response !== undefined) outputs[route.operation.name] = route.response;
+    if ("response" in route && route.response !== undefined) {
+      outputs[route.operation.name] = route.response;
+    }
   }
   const schemas = jsonSchemas(inputs, outputs);
   const paths: Record<string, Record<string, unknown>> = {};
@@ -67,7 +77,9 @@ function operationOf(route: Route, schemas: Schemas): object {
     ...(guarded === undefined ? openParameters(route) : takes(guarded, schemas)),
     responses: {
       ...success(route, schemas),
-      ...(guarded === undefined ? {} : { 401: ref("responses", "Unauthorized"), 429: ref("responses", "RateLimited") }),
+      ...(guarded === undefined
+        ? {}
+        : { 401: ref("responses", "Unauthorized"), 429: ref("responses", "RateLimited") }),
       "4XX": ref("responses", "Problem"),
       "5XX": ref("responses", "Problem"),
     },
@@ -83,18 +95,33 @@ function descriptionOf(route: Route, description: string | undefined): { descrip
   return text === "" ? {} : { description: text };
 }
 
-const ref = (kind: string, name: string): { $ref: string } => ({ $ref: `#/components/${kind}/${name}` });
+const ref = (kind: string, name: string): { $ref: string } => ({
+  $ref: `#/components/${kind}/${name}`,
+});
 
 const openParameters = (route: Route): object => ({
   ...(route.operation.kind === "callback"
-    ? { requestBody: { description: "Whatever the carrier sends.", content: { "*/*": { schema: {} } } } }
+    ? {
+        requestBody: {
+          description: "Whatever the carrier sends.",
+          content: { "*/*": { schema: {} } },
+        },
+      }
     : {}),
-  ...parametersOf(parameterNames(route.path).map((name) => pathParameter(name, { type: "string" }))),
+  ...parametersOf(
+    parameterNames(route.path).map((name) => pathParameter(name, { type: "string" })),
+  ),
 });
 
-const pathParameter = (name: string, schema: JsonSchema): object => ({ name, in: "path", required: true, schema });
+const pathParameter = (name: string, schema: JsonSchema): object => ({
+  name,
+  in: "path",
+  required: true,
+  schema,
+});
 
-const parametersOf = (parameters: readonly object[]): object => (parameters.length === 0 ? {} : { parameters });
+const parametersOf = (parameters: readonly object[]): object =>
+  parameters.length === 0 ? {} : { parameters };
 
 /** Path parameters are taken out of the input; what is left is the body of a command and the query of all else. */
 function takes(route: Guarded, schemas: Schemas): object {
@@ -111,14 +138,20 @@ function takes(route: Guarded, schemas: Schemas): object {
     const { required: _, ...facts } = input;
     const body = {
       ...facts,
-      properties: { ...Object.fromEntries(rest), [idempotencyField]: ref("schemas", "IdempotencyKey") },
+      properties: {
+        ...Object.fromEntries(rest),
+        [idempotencyField]: ref("schemas", "IdempotencyKey"),
+      },
       ...(needed.length === 0 ? {} : { required: needed }),
     };
     return {
       parameters,
       requestBody: {
         required: needed.length > 0,
-        content: { "application/json": { schema: schemas.body(operation.name, body) }, ...linesOf(route) },
+        content: {
+          "application/json": { schema: schemas.body(operation.name, body) },
+          ...linesOf(route),
+        },
       },
     };
   }
@@ -149,14 +182,19 @@ function success(route: Route, schemas: Schemas): object {
       },
     };
   }
-  if (operation.kind === "callback") return { "2XX": { description: "What the carrier expects to hear.", headers } };
+  if (operation.kind === "callback") {
+    return { "2XX": { description: "What the carrier expects to hear.", headers } };
+  }
   const status = changes(operation) ? operation.status : 200;
   if (status === 204) return { 204: { description: "Done.", headers } };
   return {
     [status]: {
       description: statusText[status],
       headers,
-      content: { "application/json": { schema: schemas.output(operation.name) }, ...linesOf(route) },
+      content: {
+        "application/json": { schema: schemas.output(operation.name) },
+        ...linesOf(route),
+      },
     },
   };
 }
@@ -166,11 +204,20 @@ type Changing = Extract<Route["operation"], { readonly kind: "command" | "proced
 const changes = (operation: Route["operation"]): operation is Changing =>
   operation.kind === "command" || operation.kind === "procedure";
 
-const statusText = { 200: "Done.", 201: "Made.", 202: "Accepted: it goes on after this answer." } as const;
+const statusText = {
+  200: "Done.",
+  201: "Made.",
+  202: "Accepted: it goes on after this answer.",
+} as const;
 
 const answerHeaders = (limited: boolean, replayable: boolean): object => ({
   "Request-Id": ref("headers", "RequestId"),
-  ...(limited ? { "RateLimit-Policy": ref("headers", "RateLimitPolicy"), RateLimit: ref("headers", "RateLimit") } : {}),
+  ...(limited
+    ? {
+        "RateLimit-Policy": ref("headers", "RateLimitPolicy"),
+        RateLimit: ref("headers", "RateLimit"),
+      }
+    : {}),
   ...(replayable ? { "Idempotent-Replayed": ref("headers", "IdempotentReplayed") } : {}),
 });
 
@@ -184,7 +231,8 @@ function components(schemas: Schemas): object {
       apiKey: {
         type: "http",
         scheme: "bearer",
-        description: "An API key: `Authorization: Bearer tdg_live_…`. It alone decides the mode, sandbox or live.",
+        description:
+          "An API key: `Authorization: Bearer tdg_live_…`. It alone decides the mode, sandbox or live.",
       },
       visitorToken: {
         type: "http",
@@ -216,19 +264,36 @@ function components(schemas: Schemas): object {
     },
     headers: {
       RequestId: header("Names the request, for support and logs.", { type: "string" }),
-      RateLimitPolicy: header("The limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers).", {
+      RateLimitPolicy: header(
+        "The limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers).",
+        {
+          type: "string",
+        },
+      ),
+      RateLimit: header("`r` requests are left; all of them are back in `t` seconds.", {
         type: "string",
       }),
-      RateLimit: header("`r` requests are left; all of them are back in `t` seconds.", { type: "string" }),
       RetryAfter: header("Seconds to wait.", { type: "integer", minimum: 0 }),
-      IdempotentReplayed: header("`true` when this answer was given before.", { type: "string", const: "true" }),
-      WwwAuthenticate: header("`Bearer`, and what is wrong with the key (RFC 6750).", { type: "string" }),
+      IdempotentReplayed: header("`true` when this answer was given before.", {
+        type: "string",
+        const: "true",
+      }),
+      WwwAuthenticate: header("`Bearer`, and what is wrong with the key (RFC 6750).", {
+        type: "string",
+      }),
     },
     responses: {
-      Problem: { description: "What is wrong.", headers: { "Request-Id": ref("headers", "RequestId") }, content },
+      Problem: {
+        description: "What is wrong.",
+        headers: { "Request-Id": ref("headers", "RequestId") },
+        content,
+      },
       Unauthorized: {
         description: "The API key or token is missing, wrong or expired.",
-        headers: { "Request-Id": ref("headers", "RequestId"), "WWW-Authenticate": ref("headers", "WwwAuthenticate") },
+        headers: {
+          "Request-Id": ref("headers", "RequestId"),
+          "WWW-Authenticate": ref("headers", "WwwAuthenticate"),
+        },
         content,
       },
       RateLimited: {

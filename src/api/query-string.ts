@@ -13,11 +13,13 @@ export function parseQuery(query: string): Readonly<Record<string, string | read
     if (all === undefined) values.set(name, [value]);
     else all.push(value);
   }
-  const scalar = (all: readonly string[]): string | readonly string[] => (all.length === 1 ? (all[0] ?? "") : all);
+  const scalar = (all: readonly string[]): string | readonly string[] =>
+    all.length === 1 ? (all[0] ?? "") : all;
   return Object.fromEntries([...values].map(([name, all]) => [name, scalar(all)]));
 }
 
-const decode = (text: string): string => percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
+const decode = (text: string): string =>
+  percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
 
 /** @throws TidingsError `malformed_request` when it is not percent-encoded UTF-8 */
 export function percentDecoded(text: string): string {

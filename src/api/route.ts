@@ -33,7 +33,8 @@ interface RouteFacts {
 export type Route =
   | (RouteFacts & {
       readonly scopes: readonly string[];
-      readonly operation: Command<unknown, unknown> | Procedure<unknown, unknown> | Query<unknown, unknown>;
+      readonly operation:
+        Command<unknown, unknown> | Procedure<unknown, unknown> | Query<unknown, unknown>;
       /** What the answer looks like; absent of commands that answer nothing. */
       readonly response?: z.ZodType;
       /** `batch`: takes a body up to the limit of batches. */
@@ -52,6 +53,10 @@ export type Route =
   | (RouteFacts & { readonly operation: OpenAnswer; readonly response: z.ZodType });
 
 /** What needs a key or a token, and has an operation with an input. */
-export type Guarded = Extract<Route, { readonly scopes: readonly string[] } | { readonly visitor: true }>;
+export type Guarded = Extract<
+  Route,
+  { readonly scopes: readonly string[] } | { readonly visitor: true }
+>;
 
-export const isGuarded = (route: Route): route is Guarded => "scopes" in route || "visitor" in route;
+export const isGuarded = (route: Route): route is Guarded =>
+  "scopes" in route || "visitor" in route;

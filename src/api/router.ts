@@ -1,7 +1,11 @@
 import type { Method, Route } from "./route.ts";
 
 export type Match =
-  | { readonly kind: "route"; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "route";
+      readonly route: Route;
+      readonly params: Readonly<Record<string, string>>;
+    }
   /** The path is known and the method is not among these. `visitor`: browsers call it from pages of other origins. */
   | { readonly kind: "methods"; readonly allow: readonly string[]; readonly visitor: boolean }
   | { readonly kind: "unknown" };
@@ -49,7 +53,9 @@ export function router(routes: readonly Route[]): (method: string, path: string)
       return { kind: "methods", allow: allowed([...at.routes.keys()]), visitor };
     }
     const params =
-      values.length === 0 ? noParams : Object.fromEntries(found.names.map((name, i) => [name, values[i] ?? ""]));
+      values.length === 0
+        ? noParams
+        : Object.fromEntries(found.names.map((name, i) => [name, values[i] ?? ""]));
     return { kind: "route", route: found.route, params };
   };
 }
@@ -67,7 +73,9 @@ function add(root: Branch, route: Route): void {
   }
   const taken = at.routes.get(route.method);
   if (taken !== undefined) {
-    throw new TypeError(`${route.method} ${route.path} and ${taken.route.path} take the same requests`);
+    throw new TypeError(
+      `${route.method} ${route.path} and ${taken.route.path} take the same requests`,
+    );
   }
   at.routes.set(route.method, { route, names: parameterNames(route.path) });
 }

@@ -24,9 +24,14 @@ type Named = Readonly<Record<string, z.ZodType>>;
 export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
   const taken = converted(inputs, "input");
   const given = converted(outputs, "output");
-  const roots = new Set(Object.values(taken.schemas).flatMap(({ $ref }) => ($ref === undefined ? [] : [nameOf($ref)])));
+  const roots = new Set(
+    Object.values(taken.schemas).flatMap(({ $ref }) => ($ref === undefined ? [] : [nameOf($ref)])),
+  );
   const names = inputNames(taken.definitions, given.definitions);
-  const components: Record<string, JsonSchema> = { ...given.definitions, IdempotencyKey: idempotencyKey };
+  const components: Record<string, JsonSchema> = {
+    ...given.definitions,
+    IdempotencyKey: idempotencyKey,
+  };
   for (const [name, schema] of Object.entries(taken.definitions)) {
     if (!roots.has(name)) components[names.get(name) ?? name] = rename(schema, names);
   }
@@ -35,7 +40,10 @@ export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
     components,
     input: (name) => {
       const { $ref } = own(name);
-      return rename($ref === undefined ? own(name) : (taken.definitions[nameOf($ref)] ?? {}), names);
+      return rename(
+        $ref === undefined ? own(name) : (taken.definitions[nameOf($ref)] ?? {}),
+        names,
+      );
     },
     output: (name) => given.schemas[name] ?? {},
     body: (name, schema) => {
@@ -51,13 +59,18 @@ export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
  * What is taken can be stricter than what is given, under one id: it refuses fields that it doesn't know, and defaults
  * are optional in it. Such a one gets a name of its own, and so does what refers to it.
  */
-function inputNames(taken: Converted["definitions"], given: Converted["definitions"]): ReadonlyMap<string, string> {
+function inputNames(
+  taken: Converted["definitions"],
+  given: Converted["definitions"],
+): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (let before = -1; before < names.size;) {
     before = names.size;
     for (const [name, schema] of Object.entries(taken)) {
       const same = given[name] ?? schema;
-      if (JSON.stringify(rename(schema, names)) !== JSON.stringify(same)) names.set(name, `${name}Input`);
+      if (JSON.stringify(rename(schema, names)) !== JSON.stringify(same)) {
+        names.set(name, `${name}Input`);
+      }
     }
   }
   return names;
@@ -87,7 +100,9 @@ function converted(named: Named, io: "input" | "output"): Converted {
       // Fields may be added to answers: who validates them must not refuse such.
       else if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       // The format says it, and zod's pattern says it in four lines that nobody reads.
-      if (jsonSchema.format === "date-time" || jsonSchema.format === "date") delete jsonSchema.pattern;
+      if (jsonSchema.format === "date-time" || jsonSchema.format === "date") {
+        delete jsonSchema.pattern;
+      }
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     },
@@ -98,7 +113,9 @@ function converted(named: Named, io: "input" | "output"): Converted {
 /** Generators of clients take a field with a default for one that is always there, and then ask for it in requests. */
 function tellDefault(schema: { default?: unknown; description?: string | undefined }): void {
   if (schema.default === undefined) return;
-  schema.description = [schema.description, `By default ${JSON.stringify(schema.default)}.`].filter(Boolean).join(" ");
+  schema.description = [schema.description, `By default ${JSON.stringify(schema.default)}.`]
+    .filter(Boolean)
+    .join(" ");
   delete schema.default;
 }
 
@@ -106,7 +123,14 @@ function tellDefault(schema: { default?: unknown; description?: string | undefin
 function relocate(schemas: object, definitions: object): Converted {
   const text = JSON.stringify({ schemas, definitions }, (key, each: unknown) => {
     if (anonymous.test(key)) return undefined;
-    if (typeof each !== "object" || each === null || !("$ref" in each) || typeof each.$ref !== "string") return each;
+    if (
+      typeof each !== "object" ||
+      each === null ||
+      !("$ref" in each) ||
+      typeof each.$ref !== "string"
+    ) {
+      return each;
+    }
     const name = each.$ref.replace("#/$defs/", "");
     const { $ref: _, ...beside } = each;
     return anonymous.test(name) ? beside : { ...beside, $ref: `${prefix}${name}` };
@@ -119,7 +143,9 @@ const anonymous = /^__schema\d+$/;
 
 function rename(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
   const text = JSON.stringify(schema, (key, each: unknown) =>
-    key === "$ref" && typeof each === "string" ? `${prefix}${names.get(nameOf(each)) ?? nameOf(each)}` : each,
+    key === "$ref" && typeof each === "string"
+      ? `${prefix}${names.get(nameOf(each)) ?? nameOf(each)}`
+      : each,
   );
   return JSON.parse(text) as JsonSchema;
 }

@@ -2,7 +2,11 @@ import { conversationById } from "../domain/conversations/rows.ts";
 import { messageById } from "../domain/messages/rows.ts";
 import { observationResource } from "../domain/observations/resource.ts";
 import { observations } from "../domain/observations/rows.ts";
-import { type AddObservation, addObservationSchema, type Observation } from "../domain/observations/types.ts";
+import {
+  type AddObservation,
+  addObservationSchema,
+  type Observation,
+} from "../domain/observations/types.ts";
 import { millis } from "../domain/time.ts";
 import { type FieldError, invalid } from "../errors.ts";
 import type { ContactId, ConversationId, MessageId } from "../ids.ts";
@@ -17,7 +21,11 @@ export const addObservation: Command<AddObservation, Observation> = {
   name: "contacts.observe",
   input: () => addObservationSchema,
   status: 201,
-  async run(tx, { id, content, kind, source = "api", confidence = null, ...asked }, { scope, services }) {
+  async run(
+    tx,
+    { id, content, kind, source = "api", confidence = null, ...asked },
+    { scope, services },
+  ) {
     // Held: what is written for a contact that is merged or erased at this moment would be nobody's.
     const contact = await contactToChange(tx, scope, id, { hold: true });
     const { conversation_id, evidence } = await groundsOf(tx, scope, contact.id, asked);
@@ -52,15 +60,24 @@ async function groundsOf(
   tx: Tx,
   { account_id, mode }: Scope,
   contact_id: ContactId,
-  { conversation_id, evidence_message_ids = [] }: Pick<AddObservation, "conversation_id" | "evidence_message_ids">,
+  {
+    conversation_id,
+    evidence_message_ids = [],
+  }: Pick<AddObservation, "conversation_id" | "evidence_message_ids">,
 ): Promise<Grounds> {
   const [conversation, ...messages] = await Promise.all([
-    conversation_id === undefined ? undefined : tx.get(conversationById, [account_id, mode, conversation_id]),
+    conversation_id === undefined
+      ? undefined
+      : tx.get(conversationById, [account_id, mode, conversation_id]),
     ...evidence_message_ids.map((id) => tx.get(messageById, [account_id, mode, id])),
   ]);
   const errors: FieldError[] = [];
   if (conversation_id !== undefined && conversation?.contact_id !== contact_id) {
-    errors.push({ pointer: "/conversation_id", code: "unknown_conversation", message: "no such conversation of it" });
+    errors.push({
+      pointer: "/conversation_id",
+      code: "unknown_conversation",
+      message: "no such conversation of it",
+    });
   }
   for (const [i, message] of messages.entries()) {
     if (message?.contact_id === contact_id) continue;

@@ -25,11 +25,17 @@ export const approveRun: Command<ApproveRun, Run> = {
     if (run?.agent_id !== agent.id) throw notFound("run");
     const call = run.calls.find(({ status }) => status === "awaiting_approval");
     // Too late is too late, also where nobody has seen to it yet.
-    if (run.status !== "awaiting_approval" || call === undefined || (run.approve_by ?? 0) <= tx.now) {
+    if (
+      run.status !== "awaiting_approval" ||
+      call === undefined ||
+      (run.approve_by ?? 0) <= tx.now
+    ) {
       throw new TidingsError("conflict", "The run does not wait for an approval.");
     }
     // An action that was ordered by itself concerns nobody's talk.
-    if (decision === "approve" && run.request?.type !== "action") await refuseElsewhere(tx, run, agent);
+    if (decision === "approve" && run.request?.type !== "action") {
+      await refuseElsewhere(tx, run, agent);
+    }
     const step = {
       type: "approval",
       name: call.action,
@@ -40,7 +46,9 @@ export const approveRun: Command<ApproveRun, Run> = {
       duration_ms: 0,
     };
     const outcome =
-      decision === "approve" ? { status: "approved" as const } : { status: "denied" as const, error: "denied" };
+      decision === "approve"
+        ? { status: "approved" as const }
+        : { status: "denied" as const, error: "denied" };
     const after = tx.update(runs, run, {
       calls: run.calls.map((each) => (each === call ? { ...call, ...outcome } : each)),
       steps: [...run.steps, step],
@@ -54,8 +62,14 @@ export const approveRun: Command<ApproveRun, Run> = {
 };
 
 /** It would not be done, for an agent does nothing where people have the conversation. They may give it back, or approve nothing. */
-async function refuseElsewhere(tx: Tx, { account_id, mode, conversation_id }: RunRow, agent: AgentRow): Promise<void> {
-  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], { hold: true });
+async function refuseElsewhere(
+  tx: Tx,
+  { account_id, mode, conversation_id }: RunRow,
+  agent: AgentRow,
+): Promise<void> {
+  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], {
+    hold: true,
+  });
   if (conversation !== undefined && answersIn(agent, conversation)) return;
   throw new TidingsError("conflict", "The agent does not answer the conversation any more.");
 }

@@ -1,6 +1,10 @@
 import { agentById } from "../domain/agents/rows.ts";
 import { handlerOnAssign } from "../domain/conversations/rules.ts";
-import { type AssignConversation, assignConversationSchema, type Conversation } from "../domain/conversations/types.ts";
+import {
+  type AssignConversation,
+  assignConversationSchema,
+  type Conversation,
+} from "../domain/conversations/types.ts";
 import { invalid } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
@@ -18,9 +22,13 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
     const conversation = await findActiveConversation(tx, scope, id);
     const actor = actorOf(scope, services.drawId);
     if (assignee?.type === "agent") {
-      const agent = await tx.get(agentById, [scope.account_id, scope.mode, assignee.id], { hold: true });
+      const agent = await tx.get(agentById, [scope.account_id, scope.mode, assignee.id], {
+        hold: true,
+      });
       if (agent === undefined) {
-        throw invalid([{ pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" }]);
+        throw invalid([
+          { pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" },
+        ]);
       }
       return showConversation(tx, await giveToAgent(tx, actor, conversation, agent));
     }

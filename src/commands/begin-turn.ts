@@ -35,10 +35,15 @@ const margin = 30_000;
  * Finds what there is to do for the agent of a conversation: an action that was ordered, else messages that have no answer, else what was
  * ordered or approved. Where there is nothing, or not yet, the job is given back; where the lease was lost, nothing is done.
  */
-export async function beginTurn(tx: Tx, claim: Claim, options: TurnContext): Promise<BegunTurn | undefined> {
+export async function beginTurn(
+  tx: Tx,
+  claim: Claim,
+  options: TurnContext,
+): Promise<BegunTurn | undefined> {
   if (!(await renew(tx, claim, options.leaseMs))) return undefined;
   const { account_id, mode, key } = claim;
-  const conversation = account_id && mode && (await tx.get(conversationById, [account_id, mode, key], { hold: true }));
+  const conversation =
+    account_id && mode && (await tx.get(conversationById, [account_id, mode, key], { hold: true }));
   if (!conversation) {
     await finish(tx, claim);
     return undefined;
@@ -75,7 +80,8 @@ async function findTurn(
   options: TurnContext,
 ): Promise<BegunTurn | number | undefined> {
   const actor = actorOf(conversation, options.services.drawId);
-  const cancel = (run: Seen<RunRow>): void => endRun(tx, actor, conversation, run, { status: "canceled" });
+  const cancel = (run: Seen<RunRow>): void =>
+    endRun(tx, actor, conversation, run, { status: "canceled" });
 
   for (const run of open) {
     if (run.request?.type !== "action") continue;
@@ -85,11 +91,17 @@ async function findTurn(
   }
   const others = open.filter(({ request }) => request?.type !== "action");
   const agent = await assignedTo(tx, conversation);
-  const session = answersIn(agent, conversation) ? await openSession(tx, conversation, agent) : undefined;
+  const session = answersIn(agent, conversation)
+    ? await openSession(tx, conversation, agent)
+    : undefined;
   const definition = session && (await definitionFor(tx, session));
-  const own = others.filter((run) => definition !== undefined && run.agent_id === session?.agent_id);
+  const own = others.filter(
+    (run) => definition !== undefined && run.agent_id === session?.agent_id,
+  );
   for (const run of others) if (!own.includes(run)) cancel(run);
-  if (session === undefined || definition === undefined) return leave(tx, actor, conversation, agent);
+  if (session === undefined || definition === undefined) {
+    return leave(tx, actor, conversation, agent);
+  }
 
   const messages = await unansweredIn(tx, conversation, session);
   const last = messages.at(-1);
@@ -102,7 +114,9 @@ async function findTurn(
     return { run, conversation, session, agent: definition };
   }
   const heard =
-    last === undefined ? session : tx.update(agentSessions, session, { heard: last.sequence, updated_at: tx.now });
+    last === undefined
+      ? session
+      : tx.update(agentSessions, session, { heard: last.sequence, updated_at: tx.now });
   // A person has answered meanwhile, and given the conversation back; or the contact has opted out.
   for (const run of own) if (!isAside(run)) cancel(run);
   for (const run of own.filter(isAside)) {
@@ -125,7 +139,12 @@ async function assignedTo(
 /** What an agent was in the version that something began with; undefined when the agent is gone. */
 async function definitionFor(
   tx: Tx,
-  { account_id, mode, agent_id, agent_revision }: Pick<RunRow, "account_id" | "mode" | "agent_id" | "agent_revision">,
+  {
+    account_id,
+    mode,
+    agent_id,
+    agent_revision,
+  }: Pick<RunRow, "account_id" | "mode" | "agent_id" | "agent_revision">,
 ): Promise<AgentDefinition | undefined> {
   const [agent, version] = await Promise.all([
     tx.get(agentById, [account_id, mode, agent_id]),
@@ -148,10 +167,21 @@ async function leave(
   return undefined;
 }
 
-function newRun(tx: Tx, actor: Actor, session: AgentSessionRow, messages: readonly MessageRow[]): Seen<RunRow> {
+function newRun(
+  tx: Tx,
+  actor: Actor,
+  session: AgentSessionRow,
+  messages: readonly MessageRow[],
+): Seen<RunRow> {
   const { agent_id, agent_revision, conversation_id, frames } = session;
   const playbook_id = frames[0]?.playbook_id ?? null;
-  const begun = { agent_id, agent_revision, conversation_id, playbook_id, trigger: "inbound" } as const;
+  const begun = {
+    agent_id,
+    agent_revision,
+    conversation_id,
+    playbook_id,
+    trigger: "inbound",
+  } as const;
   return beginRun(tx, actor, { ...begun, ...heardIn(messages) });
 }
 
@@ -174,8 +204,14 @@ async function waitFor(
   const longest = first.created_at + longestBurst * debounce_ms;
   const burst = Math.min(last.created_at + debounce_ms, longest);
   const limit = mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, tx.now);
-  const [pending] = services.scoresSentiment ? await tx.list(pendingScores, [conversation.contact_id], 1) : [];
-  return Math.max(burst, limit, pending === undefined ? 0 : Math.min(last.created_at, longest) + scoreMs);
+  const [pending] = services.scoresSentiment
+    ? await tx.list(pendingScores, [conversation.contact_id], 1)
+    : [];
+  return Math.max(
+    burst,
+    limit,
+    pending === undefined ? 0 : Math.min(last.created_at, longest) + scoreMs,
+  );
 }
 
 function hear(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[]): Seen<RunRow> {

@@ -26,7 +26,10 @@ export const cancelMessage: Command<ById, Message> = {
     }
     const decision = cancel(stateOf(message));
     if (decision.decision === "refused") {
-      throw new TidingsError("not_cancelable", `The message is ${decision.status} and can't be canceled any more.`);
+      throw new TidingsError(
+        "not_cancelable",
+        `The message is ${decision.status} and can't be canceled any more.`,
+      );
     }
     const actor = actorOf(scope, services.drawId);
     const moved = await moveMessage(tx, actor, message, decision.state);

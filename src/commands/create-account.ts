@@ -19,7 +19,11 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
   async run(tx, { name, plan = standardPlan, time_zone = null }, { services }) {
     const id = services.drawId("acct");
     const { requests_per_second } = plan;
-    const account = openAccount(tx, { id, name, plan: plan.name, requests_per_second, time_zone }, services.drawId);
+    const account = openAccount(
+      tx,
+      { id, name, plan: plan.name, requests_per_second, time_zone },
+      services.drawId,
+    );
     const first = { name: "First sandbox key", scopes: [...scopes], expires_at: null };
     const key = mintKey(tx, { account_id: id, mode: "sandbox" }, first, services);
     return { account: accountResource(account, services), key };

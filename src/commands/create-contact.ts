@@ -19,7 +19,9 @@ export const createContact: Command<CreateContact, Contact> = {
     const contact_id = contact.id;
     const own = { contact_id, medium: "text" } as const;
     const identities =
-      address === undefined ? [] : [await insertIdentity(tx, actor, services.secret, { ...own, address })];
+      address === undefined
+        ? []
+        : [await insertIdentity(tx, actor, services.secret, { ...own, address })];
     const resource = contactResource(contact, identities, []);
     appendEvent(tx, actor, "contact.created", { contact: resource }, { contact_id });
     return resource;

@@ -27,13 +27,18 @@ export const createKey: Command<CreateKey, CreatedKey> = {
     const scopes = asked ?? own;
     refuseWider(scopes, caller);
     const end = endOf(caller);
-    const expires = expires_at === undefined ? end : expires_at === null ? null : millis(expires_at);
+    const expires =
+      expires_at === undefined ? end : expires_at === null ? null : millis(expires_at);
     if (expires !== null && expires <= tx.now) {
       throw invalid([{ pointer: "/expires_at", code: "past", message: "must be in the future" }]);
     }
     if (outlives(expires, end)) {
       throw invalid([
-        { pointer: "/expires_at", code: "too_late", message: "must not be later than the end of the key that asks" },
+        {
+          pointer: "/expires_at",
+          code: "too_late",
+          message: "must not be later than the end of the key that asks",
+        },
       ]);
     }
     return mintKey(tx, scope, { name, scopes, expires_at: expires }, services);

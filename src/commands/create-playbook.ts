@@ -1,6 +1,10 @@
 import { playbookResource } from "../domain/playbooks/resource.ts";
 import { definitionOf } from "../domain/playbooks/rules.ts";
-import { type CreatePlaybook, createPlaybookSchema, type Playbook } from "../domain/playbooks/types.ts";
+import {
+  type CreatePlaybook,
+  createPlaybookSchema,
+  type Playbook,
+} from "../domain/playbooks/types.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { checkPlaybook } from "./steps/check-playbook.ts";

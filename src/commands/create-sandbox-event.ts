@@ -34,7 +34,9 @@ export const createSandboxEvent: Command<SandboxEvent, Event> = {
 async function contactOf(tx: Tx, { account_id, mode }: Scope, id: string): Promise<Contact> {
   const contact = await tx.get(contactById, [account_id, mode, id], { hold: true });
   if (contact === undefined) {
-    throw invalid([{ pointer: "/contact_id", code: "unknown_contact", message: "no such contact" }]);
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
   }
   if (contact.merged_into !== null) throw mergedAway(contact.merged_into);
   return showContact(tx, contact);

@@ -20,10 +20,15 @@ export const createSender: Command<CreateSender, Sender> = {
     refuseUnfit(services.transports, transport, mode, channels);
     const own = await tx.get(senderByAddress, [account_id, mode, address]);
     if (own !== undefined) {
-      throw new TidingsError("conflict", `${address} is a sender already.`, { conflictingId: own.id });
+      throw new TidingsError("conflict", `${address} is a sender already.`, {
+        conflictingId: own.id,
+      });
     }
     // Whose an inbound is must be clear: in live an address of a transport is one account's.
-    if (mode === "live" && (await tx.get(liveSenderByAddress, [transport, address])) !== undefined) {
+    if (
+      mode === "live" &&
+      (await tx.get(liveSenderByAddress, [transport, address])) !== undefined
+    ) {
       throw new TidingsError("conflict", `${address} can't be used.`);
     }
     const sender = tx.insert(senders, {
@@ -41,7 +46,8 @@ export const createSender: Command<CreateSender, Sender> = {
     await setPace(tx, sender);
     if (pool) await setPools(tx, sender, []);
     const free = wish.default === undefined ? await withoutDefault(tx, scope, channels) : channels;
-    const standard = wish.default === false || free.length === 0 ? sender : await makeDefault(tx, sender, free);
+    const standard =
+      wish.default === false || free.length === 0 ? sender : await makeDefault(tx, sender, free);
     return senderResource(standard);
   },
 };

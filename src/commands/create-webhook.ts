@@ -2,7 +2,11 @@ import { webhookResource } from "../domain/webhooks/resource.ts";
 import { webhookBySlot, webhooks } from "../domain/webhooks/rows.ts";
 import { mostWebhooks, secretBytes } from "../domain/webhooks/rules.ts";
 import { secretText } from "../domain/webhooks/signature.ts";
-import { type CreatedWebhook, type CreateWebhook, createWebhookSchema } from "../domain/webhooks/types.ts";
+import {
+  type CreatedWebhook,
+  type CreateWebhook,
+  createWebhookSchema,
+} from "../domain/webhooks/types.ts";
 import type { Command } from "../operation.ts";
 import { endpointUrl } from "./steps/endpoint-url.ts";
 import { freeSlot } from "./steps/free-slot.ts";

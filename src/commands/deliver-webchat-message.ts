@@ -1,4 +1,9 @@
-import { identities, identitiesOfContact, identityByAddress, type IdentityRow } from "../domain/contacts/rows.ts";
+import {
+  identities,
+  identitiesOfContact,
+  identityByAddress,
+  type IdentityRow,
+} from "../domain/contacts/rows.ts";
 import { mostIdentities } from "../domain/contacts/rules.ts";
 import { messageById, type MessageRow } from "../domain/messages/rows.ts";
 import { mail, mailboxByAddress, mailboxes, mailOfMessage } from "../domain/webchat/rows.ts";
@@ -15,7 +20,9 @@ export async function deliverWebchatMessage(
   { account_id, mode, message_id, to }: OutboundMessage,
 ): Promise<void> {
   const message = await tx.get(messageById, [account_id, mode, message_id]);
-  const identity = await tx.get(identityByAddress, [account_id, mode, "webchat", to], { hold: true });
+  const identity = await tx.get(identityByAddress, [account_id, mode, "webchat", to], {
+    hold: true,
+  });
   // Erased on its way: the address goes first, and what is put in a mailbox after that would stay there.
   if (message === undefined || identity === undefined) return;
   const own = await tx.list(identitiesOfContact, [identity.contact_id, "webchat"], mostIdentities);

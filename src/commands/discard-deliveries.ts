@@ -8,7 +8,11 @@ import { removeDelivery } from "./steps/remove-delivery.ts";
 const chunk = 50;
 
 /** Removes a part of what a deleted webhook left. Answers whether there is more; with the last part the job is done. */
-export async function discardDeliveries(tx: Tx, { account_id, mode }: Scope, id: string): Promise<"more" | "done"> {
+export async function discardDeliveries(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<"more" | "done"> {
   const found = await tx.list(deliveriesOfWebhook, [account_id, mode, id], chunk);
   await Promise.all(found.map((delivery) => removeDelivery(tx, delivery)));
   if (found.length === chunk) return "more";

@@ -28,22 +28,37 @@ export const editMessage: Command<EditMessage, Message> = {
     const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
     if (message === undefined) throw notFound("message");
     if (message.status !== "scheduled") {
-      throw new TidingsError("not_editable", `The message is ${message.status}; only a scheduled one can be edited.`);
+      throw new TidingsError(
+        "not_editable",
+        `The message is ${message.status}; only a scheduled one can be edited.`,
+      );
     }
     const send_at = change.send_at === undefined ? {} : { send_at: millis(change.send_at) };
     const decision = edit(stateOf(message), send_at, tx.now);
-    if (decision.decision === "refused") throw new TidingsError("not_editable", `The message is ${decision.status}.`);
+    if (decision.decision === "refused") {
+      throw new TidingsError("not_editable", `The message is ${decision.status}.`);
+    }
     if (decision.decision === "invalid") throw invalid([decision.error]);
 
     const body = change.body ?? message.body ?? "";
     const media = change.media ?? message.media;
     if (body === "" && media.length === 0) {
-      throw invalid([{ pointer: "/body", code: "custom", message: "must not be empty unless there is media" }]);
+      throw invalid([
+        { pointer: "/body", code: "custom", message: "must not be empty unless there is media" },
+      ]);
     }
     if (message.channel === "sms" && media.length > 0) {
-      throw invalid([{ pointer: "/media", code: "custom", message: "needs channel mms or webchat" }]);
+      throw invalid([
+        { pointer: "/media", code: "custom", message: "needs channel mms or webchat" },
+      ]);
     }
-    const addressee = await findAddressee(tx, services.secret, scope, mediumOf(message.channel), message.to);
+    const addressee = await findAddressee(
+      tx,
+      services.secret,
+      scope,
+      mediumOf(message.channel),
+      message.to,
+    );
     const opinions = await judgeMessage(tx, call, {
       message: { ...factsOf(message), body, media },
       confirmsOptOut: message.keyword === "opt_out",
@@ -62,7 +77,11 @@ export const editMessage: Command<EditMessage, Message> = {
     };
     const actor = actorOf(scope, services.drawId);
     const edited = await moveMessage(tx, actor, message, decision.state, patch);
-    writeTimeline(tx, actor, message, edited, { type: "edit", at: iso(tx.now), fields: Object.keys(change) });
+    writeTimeline(tx, actor, message, edited, {
+      type: "edit",
+      at: iso(tx.now),
+      fields: Object.keys(change),
+    });
     await arm(tx, releaseJob(edited, decision.state.send_at));
     return messageResource(edited);
   },

@@ -41,7 +41,12 @@ export async function endTurn(
 
 type Current = Extract<RunStanding, { readonly state: "current" }>;
 
-async function conclude(tx: Tx, standing: Current, outcome: TurnOutcome, options: JudgedTurn): Promise<void> {
+async function conclude(
+  tx: Tx,
+  standing: Current,
+  outcome: TurnOutcome,
+  options: JudgedTurn,
+): Promise<void> {
   const { run, session } = standing;
   const actor = actorOf(run, options.services.drawId);
   const author = { type: "agent", id: run.agent_id } as const;
@@ -51,7 +56,9 @@ async function conclude(tx: Tx, standing: Current, outcome: TurnOutcome, options
   for (const noticed of outcome.noticed) notice(tx, actor, standing, noticed, outcome.source);
   if (session !== null) remember(tx, session, run, outcome, said);
   const handed =
-    over === null ? said.conversation : await handOff(tx, actor, said.conversation, { ...over, run_id: run.id });
+    over === null
+      ? said.conversation
+      : await handOff(tx, actor, said.conversation, { ...over, run_id: run.id });
   const conversation = outcome.closes && !isRefused ? await close(tx, actor, handed) : handed;
 
   const { steps, calls, usage } = outcome;
@@ -65,7 +72,13 @@ async function conclude(tx: Tx, standing: Current, outcome: TurnOutcome, options
   const waits = over === null && calls.some(({ status }) => status === "awaiting_approval");
   if (waits) {
     const status = "awaiting_approval";
-    tx.update(runs, run, { ...did, status, open: null, resumed: true, approve_by: tx.now + approvalMs });
+    tx.update(runs, run, {
+      ...did,
+      status,
+      open: null,
+      resumed: true,
+      approve_by: tx.now + approvalMs,
+    });
     return;
   }
   const status = isRefused ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
@@ -75,7 +88,11 @@ async function conclude(tx: Tx, standing: Current, outcome: TurnOutcome, options
 /** What the contact wrote can't be answered: people may know why. Who opted out, or wrote nothing, waits for no answer. */
 function refusal({ request }: RunRow, { error }: Said): TurnOutcome["handOff"] {
   if (error === null || error.code === "recipient_opted_out" || request !== null) return null;
-  return { rule: null, reason: storable(`The reply was refused: ${error.error}`, 500), summary: "" };
+  return {
+    rule: null,
+    reason: storable(`The reply was refused: ${error.error}`, 500),
+    summary: "",
+  };
 }
 
 /** What the agent has in mind from now on. */
@@ -122,7 +139,13 @@ function notice(
   });
 }
 
-async function close(tx: Tx, actor: Actor, conversation: Seen<ConversationRow>): Promise<Seen<ConversationRow>> {
+async function close(
+  tx: Tx,
+  actor: Actor,
+  conversation: Seen<ConversationRow>,
+): Promise<Seen<ConversationRow>> {
   const change = changeStatus(conversation, { status: "closed" }, tx.now);
-  return change.decision === "change" ? changeConversation(tx, actor, conversation, change.patch) : conversation;
+  return change.decision === "change"
+    ? changeConversation(tx, actor, conversation, change.patch)
+    : conversation;
 }

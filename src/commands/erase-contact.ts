@@ -39,13 +39,19 @@ export const startErasure: Command<ById, Erased> = {
       const current = await tx.get(currentConversation, [contact.id, medium]);
       if (current === undefined) continue;
       const closed_at = current.closed_at ?? tx.now;
-      await writeConversation(tx, current, { current: null, ...kept({ status: "closed", closed_at }) });
+      await writeConversation(tx, current, {
+        current: null,
+        ...kept({ status: "closed", closed_at }),
+      });
     }
     const owned = () => tx.list(identitiesOfContact, [contact.id], mostIdentities);
     for (let left = await owned(); left.length > 0; left = await owned()) {
       for (const identity of left) {
         // As long as what was sent to it. What it has yet to see goes with the rest.
-        while (identity.medium === "webchat" && !(await forgetVisitor(tx, scope, identity.address, mostMail)));
+        while (
+          identity.medium === "webchat" &&
+          !(await forgetVisitor(tx, scope, identity.address, mostMail))
+        );
         await forgetAddress(tx, services.secret, identity);
       }
     }

@@ -1,6 +1,11 @@
 import { agentSessionOf, agentSessions } from "../domain/agents/rows.ts";
 import { consumerEventOf, consumerEvents, consumers } from "../domain/consumers/rows.ts";
-import { conversations, conversationsOfContact, type ConversationRow, notes } from "../domain/conversations/rows.ts";
+import {
+  conversations,
+  conversationsOfContact,
+  type ConversationRow,
+  notes,
+} from "../domain/conversations/rows.ts";
 import { events, eventsOfContact } from "../domain/events/rows.ts";
 import { erasedData } from "../domain/events/rules.ts";
 import { disarm } from "../domain/jobs/rows.ts";
@@ -49,7 +54,13 @@ export async function eraseHistory(tx: Tx, scope: Scope, id: string): Promise<"m
 }
 
 /** Each answers whether it found nothing left to do. */
-const steps: readonly Step[] = [eraseMessages, eraseConversations, eraseImpressions, eraseAnswers, eraseEvents];
+const steps: readonly Step[] = [
+  eraseMessages,
+  eraseConversations,
+  eraseImpressions,
+  eraseAnswers,
+  eraseEvents,
+];
 
 async function eraseMessages(tx: Tx, scope: Scope, id: string): Promise<boolean> {
   const found = await tx.list(messagesOfContact, [id], chunk);
@@ -63,7 +74,9 @@ async function eraseMessage(tx: Tx, scope: Scope, message: Seen<MessageRow>): Pr
   const [tried, told, sent, answersGone] = await Promise.all([
     tx.list(attemptsOfMessage, [id], mostParts),
     tx.list(timeline.primary, [account_id, mode, id], mostParts),
-    idempotency_key === null ? undefined : tx.get(idempotencyByKey, [account_id, mode, idempotency_key]),
+    idempotency_key === null
+      ? undefined
+      : tx.get(idempotencyByKey, [account_id, mode, idempotency_key]),
     eraseAnswers(tx, scope, id),
   ]);
   for (const attempt of tried) tx.remove(attempts, attempt);
@@ -79,7 +92,11 @@ async function eraseConversations(tx: Tx, scope: Scope, id: string): Promise<boo
   return found.length === 0;
 }
 
-async function eraseConversation(tx: Tx, scope: Scope, conversation: Seen<ConversationRow>): Promise<void> {
+async function eraseConversation(
+  tx: Tx,
+  scope: Scope,
+  conversation: Seen<ConversationRow>,
+): Promise<void> {
   const { account_id, mode } = scope;
   const { id } = conversation;
   const [written, ran, session] = await Promise.all([
@@ -88,7 +105,8 @@ async function eraseConversation(tx: Tx, scope: Scope, conversation: Seen<Conver
     tx.get(agentSessionOf, [account_id, mode, id]),
   ]);
   // Answers are found by what they show, so that goes last.
-  const erase = (each: { readonly id: string }): Promise<boolean> => eraseAnswers(tx, scope, each.id);
+  const erase = (each: { readonly id: string }): Promise<boolean> =>
+    eraseAnswers(tx, scope, each.id);
   const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
   const runsGone = await Promise.all(ran.map(erase));
   for (const [i, note] of written.entries()) if (notesGone[i] === true) tx.remove(notes, note);
@@ -130,7 +148,9 @@ async function eraseEvents(tx: Tx, scope: Scope, id: string): Promise<boolean> {
     if (room <= 0 || !answersGone) return false;
     tx.update(events, event, { data: erasedData(event), contact_id: null });
     // What a handler threw at it may quote it.
-    const waiting = await Promise.all(reading.map(({ name }) => tx.get(consumerEventOf, [name, event.id])));
+    const waiting = await Promise.all(
+      reading.map(({ name }) => tx.get(consumerEventOf, [name, event.id])),
+    );
     for (const row of waiting) {
       // One that a handler is at for the first time is left alone: its transaction has the row.
       if (row !== undefined && row.error !== null) tx.update(consumerEvents, row, { error: null });

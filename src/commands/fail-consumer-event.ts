@@ -1,4 +1,8 @@
-import { consumerEvents, type ConsumerEventRow, consumerEventsOfKey } from "../domain/consumers/rows.ts";
+import {
+  consumerEvents,
+  type ConsumerEventRow,
+  consumerEventsOfKey,
+} from "../domain/consumers/rows.ts";
 import { retryDelay } from "../domain/consumers/rules.ts";
 import { eventsByPosition, type EventRow } from "../domain/events/rows.ts";
 import { finish } from "../domain/jobs/rows.ts";
@@ -35,7 +39,12 @@ export async function failConsumerEvent(
   const delay = retryDelay(failures);
   const isParked = delay === undefined;
   const retry_at = isParked ? null : tx.now + delay;
-  tx.update(consumerEvents, row, { failures, error, retry_at, parked_at: isParked ? tx.now : null });
+  tx.update(consumerEvents, row, {
+    failures,
+    error,
+    retry_at,
+    parked_at: isParked ? tx.now : null,
+  });
   await finish(tx, claim, retry_at === null ? {} : { againAt: retry_at, failed: true });
   return isParked;
 }

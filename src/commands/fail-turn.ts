@@ -25,7 +25,12 @@ export async function failTurn(
     const conversation =
       session === null
         ? standing.conversation
-        : await handOff(tx, actor, standing.conversation, { rule: null, reason, summary: "", run_id: run.id });
+        : await handOff(tx, actor, standing.conversation, {
+            rule: null,
+            reason,
+            summary: "",
+            run_id: run.id,
+          });
     endRun(tx, actor, conversation, run, { status: "failed", result: { error: reason } });
   }
   await giveBackTurn(tx, claim, { hasMore: true });

@@ -19,11 +19,29 @@ export const getConsents: Query<ById, Consents> = {
   async run(reads, { id }, { scope, services }) {
     const contact = await contactToRead(reads, scope, id);
     const prefix = [contact.id];
-    const owned = { index: identitiesOfContact, prefix, order: "ascending", limit: mostIdentities } as const;
+    const owned = {
+      index: identitiesOfContact,
+      prefix,
+      order: "ascending",
+      limit: mostIdentities,
+    } as const;
     const data = (await reads.range(owned)).map(async ({ medium, address }) => {
-      const key = [scope.account_id, scope.mode, medium, addressHash(services.secret, scope, medium, address)] as const;
-      const newest = { index: consentEvidenceById, prefix: key, order: "descending", limit: mostEvidence } as const;
-      const [row, evidence] = await Promise.all([reads.get(consentByAddress, key), reads.range(newest)]);
+      const key = [
+        scope.account_id,
+        scope.mode,
+        medium,
+        addressHash(services.secret, scope, medium, address),
+      ] as const;
+      const newest = {
+        index: consentEvidenceById,
+        prefix: key,
+        order: "descending",
+        limit: mostEvidence,
+      } as const;
+      const [row, evidence] = await Promise.all([
+        reads.get(consentByAddress, key),
+        reads.range(newest),
+      ]);
       return consentResource(medium, address, row, evidence);
     });
     return { data: await Promise.all(data) };

@@ -1,7 +1,12 @@
 import { finish, type JobRow, jobs, jobsByLane, renew } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { boundsOf, looksBack } from "../domain/senders/pace.ts";
-import { paceByAddress, type PaceRow, senderHandOvers, senderPaces } from "../domain/senders/rows.ts";
+import {
+  paceByAddress,
+  type PaceRow,
+  senderHandOvers,
+  senderPaces,
+} from "../domain/senders/rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../transactions/transaction.ts";
 import { turnAt, waitingLane } from "./steps/keep-pace.ts";
@@ -40,7 +45,9 @@ export async function giveTurns(tx: Tx, claim: Claim, leaseMs: number): Promise<
 /** How many more hand-overs may be now. */
 async function turnsNow(tx: Tx, pace: PaceRow): Promise<number> {
   const bound = Math.min(most, ...boundsOf(pace).map((each) => each.most));
-  const times = await Promise.all(Array.from({ length: bound }, (_, ahead) => turnAt(tx, pace, ahead)));
+  const times = await Promise.all(
+    Array.from({ length: bound }, (_, ahead) => turnAt(tx, pace, ahead)),
+  );
   const first = times.findIndex((at) => at > tx.now);
   return first === -1 ? bound : first;
 }

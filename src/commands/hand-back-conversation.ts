@@ -37,6 +37,10 @@ async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow 
   const { account_id, mode, id } = conversation;
   const assignee = assigneeOf(conversation);
   const agent_id =
-    assignee?.type === "agent" ? assignee.id : (await tx.get(agentSessionOf, [account_id, mode, id]))?.agent_id;
-  return agent_id === undefined ? undefined : tx.get(agentById, [account_id, mode, agent_id], { hold: true });
+    assignee?.type === "agent"
+      ? assignee.id
+      : (await tx.get(agentSessionOf, [account_id, mode, id]))?.agent_id;
+  return agent_id === undefined
+    ? undefined
+    : tx.get(agentById, [account_id, mode, agent_id], { hold: true });
 }

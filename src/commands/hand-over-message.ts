@@ -1,6 +1,12 @@
 import { finish, renew } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
-import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "../domain/messages/rows.ts";
+import {
+  type AttemptRow,
+  attempts,
+  attemptsOfMessage,
+  type MessageRow,
+  outbox,
+} from "../domain/messages/rows.ts";
 import { goneOn, handOver, lapsed, mediumOf } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import { ruling } from "../domain/policies/rules.ts";
@@ -58,7 +64,13 @@ export async function handOverMessage(
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
       case "expired":
-        writeTimeline(tx, actor, message, await moveMessage(tx, actor, message, decision.state), null);
+        writeTimeline(
+          tx,
+          actor,
+          message,
+          await moveMessage(tx, actor, message, decision.state),
+          null,
+        );
         continue;
       case "wait":
         await finish(tx, claim, { againAt: decision.until });
@@ -72,10 +84,18 @@ export async function handOverMessage(
         if (pace === "wait") return undefined;
         // Without its words or its contact it must not leave: it was redacted while nobody knew whether it had left, or it is erased.
         if (message.body === null || (await isErased(tx, message, addressee))) {
-          writeTimeline(tx, actor, message, await moveMessage(tx, actor, message, { status: "canceled" }), null);
+          writeTimeline(
+            tx,
+            actor,
+            message,
+            await moveMessage(tx, actor, message, { status: "canceled" }),
+            null,
+          );
           continue;
         }
-        const ruled = ruling(await judgeQueued(tx, { scope: message, services, hostOpinions }, message, addressee));
+        const ruled = ruling(
+          await judgeQueued(tx, { scope: message, services, hostOpinions }, message, addressee),
+        );
         if (ruled.verdict !== "allow") {
           await holdBack(tx, actor, message, ruled);
           continue;
@@ -102,9 +122,13 @@ async function loseAnswer(
   carriers: Carriers,
 ): Promise<void> {
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  if (attempt === undefined) throw new TypeError(`message ${message.id} is sending without an attempt`);
+  if (attempt === undefined) {
+    throw new TypeError(`message ${message.id} is sending without an attempt`);
+  }
   const decision = lapsed(stateOf(message), attempt.number);
-  if (decision.decision === "none") throw new TypeError(`message ${message.id} can't lose its answer`);
+  if (decision.decision === "none") {
+    throw new TypeError(`message ${message.id} can't lose its answer`);
+  }
   const lost = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
   const next = await findNext(tx, services, message, attempt, lost);
   const goesOn = next?.next === "on" ? next : undefined;
@@ -112,7 +136,12 @@ async function loseAnswer(
   await settleAttempt(tx, actor, carriers, message, attempt, state, lost, goesOn);
 }
 
-function attemptOf(message: Seen<MessageRow>, drawId: DrawId, now: number, leaseMs: number): AttemptRow {
+function attemptOf(
+  message: Seen<MessageRow>,
+  drawId: DrawId,
+  now: number,
+  leaseMs: number,
+): AttemptRow {
   const { account_id, mode, id: message_id, transport } = message;
   return {
     id: drawId("att"),

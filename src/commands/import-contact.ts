@@ -1,7 +1,16 @@
 import type { KeyObject } from "node:crypto";
 import { contactResource } from "../domain/contacts/resource.ts";
-import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "../domain/contacts/rows.ts";
-import { type ImportContact, importContactSchema, type ImportedContact } from "../domain/contacts/types.ts";
+import {
+  contactById,
+  type ContactRow,
+  identityByAddress,
+  type IdentityRow,
+} from "../domain/contacts/rows.ts";
+import {
+  type ImportContact,
+  importContactSchema,
+  type ImportedContact,
+} from "../domain/contacts/types.ts";
 import type { Command } from "../operation.ts";
 import { StorageConflict } from "../ports/storage.ts";
 import type { Tx } from "../transactions/transaction.ts";
@@ -23,12 +32,24 @@ export const importContact: Command<ImportContact, ImportedContact> = {
     const { account_id, mode } = scope;
     const facts = factsOf(given);
     // Held: whoever merges or erases the contact meanwhile moves it or takes it away.
-    const identity = await tx.get(identityByAddress, [account_id, mode, "text", phone], { hold: true });
+    const identity = await tx.get(identityByAddress, [account_id, mode, "text", phone], {
+      hold: true,
+    });
     if (identity === undefined) {
       const contact = insertContact(tx, actor, { ...facts, phone });
       const contact_id = contact.id;
-      const own = await insertIdentity(tx, actor, secret, { contact_id, medium: "text", address: phone });
-      appendEvent(tx, actor, "contact.created", { contact: contactResource(contact, [own], []) }, { contact_id });
+      const own = await insertIdentity(tx, actor, secret, {
+        contact_id,
+        medium: "text",
+        address: phone,
+      });
+      appendEvent(
+        tx,
+        actor,
+        "contact.created",
+        { contact: contactResource(contact, [own], []) },
+        { contact_id },
+      );
       await takeConsent(tx, actor, secret, own, consent);
       return { status: "created", contact_id };
     }
@@ -54,13 +75,17 @@ function factsOf(given: Given): Facts {
 }
 
 function changes(known: ContactRow, facts: Facts): boolean {
-  return Object.entries(facts).some(([name, value]) => plain(Reflect.get(known, name)) !== plain(value));
+  return Object.entries(facts).some(
+    ([name, value]) => plain(Reflect.get(known, name)) !== plain(value),
+  );
 }
 
 /** The order of attributes is nothing that anybody said. */
 function plain(value: unknown): string {
   const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-  return JSON.stringify(isMap ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value);
+  return JSON.stringify(
+    isMap ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value,
+  );
 }
 
 /** An import knows of no day: it can tell of an opt-out, but what somebody said here it can't take back. */
@@ -72,7 +97,9 @@ async function takeConsent(
   said: ImportContact["consent"],
 ): Promise<boolean> {
   if (said === undefined || said.status === consent) return false;
-  if (said.status === "opted_in" && (consent !== "unknown" || opted_out_of.length > 0)) return false;
+  if (said.status === "opted_in" && (consent !== "unknown" || opted_out_of.length > 0)) {
+    return false;
+  }
   const { status, detail = null } = said;
   const written = await setConsent(tx, actor, secret, {
     medium,

@@ -30,12 +30,20 @@ export async function keepCall(
   if (standing.state === "over") return false;
   const isCurrent = standing.state === "current";
   // With the calls before it, so that after a crash its id is no other's.
-  keepProgress(tx, standing, isCurrent ? { ...progress, calls: withCall(progress.calls, call) } : progress);
+  keepProgress(
+    tx,
+    standing,
+    isCurrent ? { ...progress, calls: withCall(progress.calls, call) } : progress,
+  );
   return isCurrent;
 }
 
 /** Writes down what came of a call: true whoever has the run by now, for it tells of what was done outside. */
-export async function recordCall(tx: Tx, { account_id, mode, id }: RunRow, call: ActionCall): Promise<void> {
+export async function recordCall(
+  tx: Tx,
+  { account_id, mode, id }: RunRow,
+  call: ActionCall,
+): Promise<void> {
   const run = await tx.get(runById, [account_id, mode, id]);
   const before = run?.calls.find((each) => each.id === call.id);
   if (run === undefined || before?.status !== "pending") return;

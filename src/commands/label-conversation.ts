@@ -1,4 +1,8 @@
-import { type Conversation, type LabelConversation, labelConversationSchema } from "../domain/conversations/types.ts";
+import {
+  type Conversation,
+  type LabelConversation,
+  labelConversationSchema,
+} from "../domain/conversations/types.ts";
 import type { Command } from "../operation.ts";
 import { actorOf } from "./steps/append-event.ts";
 import { changeConversation, findOwnConversation } from "./steps/change-conversation.ts";
@@ -12,7 +16,9 @@ export const labelConversation: Command<LabelConversation, Conversation> = {
   status: 200,
   async run(tx, { id, labels }, { scope, services }) {
     const conversation = await findOwnConversation(tx, scope, id);
-    const changed = await changeConversation(tx, actorOf(scope, services.drawId), conversation, { labels });
+    const changed = await changeConversation(tx, actorOf(scope, services.drawId), conversation, {
+      labels,
+    });
     return showConversation(tx, changed);
   },
 };

@@ -35,7 +35,12 @@ async function walk(reads: Reads, asked: ListContacts, call: Call): Promise<Page
   const { limit, cursor, ...filters } = asked;
   const { phone, label, opted_out } = filters;
   const { account_id, mode } = call.scope;
-  const list = { order: "descending", operation: "contacts.list", filters, input: { limit, cursor } } as const;
+  const list = {
+    order: "descending",
+    operation: "contacts.list",
+    filters,
+    input: { limit, cursor },
+  } as const;
   const stretch = { ...list, ...timesOf(asked) };
   if (phone !== undefined) {
     const prefix = [account_id, mode, "text", phone];
@@ -43,7 +48,11 @@ async function walk(reads: Reads, asked: ListContacts, call: Call): Promise<Page
     return { ...owned, data: await contactsOf(reads, call, idsOf(owned.data)) };
   }
   if (label !== undefined) {
-    const labelled = await page(reads, { ...stretch, index: contactsByLabel, prefix: [account_id, mode, label] }, call);
+    const labelled = await page(
+      reads,
+      { ...stretch, index: contactsByLabel, prefix: [account_id, mode, label] },
+      call,
+    );
     return { ...labelled, data: await contactsOf(reads, call, idsOf(labelled.data)) };
   }
   if (opted_out === true) {
@@ -53,7 +62,11 @@ async function walk(reads: Reads, asked: ListContacts, call: Call): Promise<Page
     return { ...out, data: await contactsOf(reads, call, await firstsOf(reads, out.data)) };
   }
   const where = { merged_into: null };
-  return page(reads, { ...stretch, index: contacts.primary, prefix: [account_id, mode], where }, call);
+  return page(
+    reads,
+    { ...stretch, index: contacts.primary, prefix: [account_id, mode], where },
+    call,
+  );
 }
 
 /** Ids are drawn in the order of time, and each of these indexes goes by the contact's id. */
@@ -88,12 +101,19 @@ async function firstsOf(
 }
 
 /** In the order of the ids. */
-async function contactsOf(reads: Reads, { scope }: Call, ids: readonly string[]): Promise<ContactRow[]> {
+async function contactsOf(
+  reads: Reads,
+  { scope }: Call,
+  ids: readonly string[],
+): Promise<ContactRow[]> {
   const keys = ids.map((id) => [scope.account_id, scope.mode, id] as const);
   return [...(await reads.getAll(contactById, keys))];
 }
 
-function passes(contact: Contact, { label, opted_out, created_after, created_before }: ListContacts): boolean {
+function passes(
+  contact: Contact,
+  { label, opted_out, created_after, created_before }: ListContacts,
+): boolean {
   const made = millis(contact.created_at);
   return (
     (label === undefined || contact.labels.includes(label)) &&

@@ -15,7 +15,9 @@ export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
   input: () => threadQuerySchema,
   async run(reads, { id, ...input }, call) {
     const { account_id, mode } = call.scope;
-    if ((await reads.get(conversationById, [account_id, mode, id])) === undefined) throw notFound("conversation");
+    if ((await reads.get(conversationById, [account_id, mode, id])) === undefined) {
+      throw notFound("conversation");
+    }
     const walk = {
       index: messagesOfConversation,
       prefix: [id],

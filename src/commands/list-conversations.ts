@@ -23,7 +23,14 @@ import type { Call, Query } from "../operation.ts";
 import { type OwnWalk, pageOf } from "../pagination.ts";
 import type { Index, KeyValue, Seen } from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
-import { type Look, look, lookAcross, passes, placeAt, placeColumns } from "../transactions/look.ts";
+import {
+  type Look,
+  look,
+  lookAcross,
+  passes,
+  placeAt,
+  placeColumns,
+} from "../transactions/look.ts";
 import type { RangeOf, Reads } from "../transactions/reads.ts";
 import { showConversations } from "./steps/show-conversation.ts";
 
@@ -63,7 +70,13 @@ async function wayFor(reads: Reads, filters: Filters, { scope }: Call): Promise<
     index,
     prefix: by.length + 3,
     look: (limit, after) => {
-      const from = { index, order, where, limit, ...(after === undefined ? {} : { after }) } as const;
+      const from = {
+        index,
+        order,
+        where,
+        limit,
+        ...(after === undefined ? {} : { after }),
+      } as const;
       return lookAcross(
         reads,
         statuses.map((each) => ({ ...from, prefix: [scope.account_id, scope.mode, each, ...by] })),
@@ -162,7 +175,9 @@ function wayOfLabel(
         statuses.map((status) => ({ ...from, prefix: [account_id, mode, label, status] })),
       );
       const keys = labelled.rows.map((row) => [account_id, mode, row.conversation_id] as const);
-      const known = new Map((await reads.getAll(conversationById, keys)).map((row) => [row.id, row]));
+      const known = new Map(
+        (await reads.getAll(conversationById, keys)).map((row) => [row.id, row]),
+      );
       const passing = labelled.rows.flatMap((labelRow) => {
         const row = known.get(labelRow.conversation_id);
         // It may have changed between the two reads.

@@ -13,7 +13,9 @@ export const listNotes: Query<ThreadQuery, Page<Note>> = {
   input: () => threadQuerySchema,
   async run(reads, { id, ...input }, call) {
     const { account_id, mode } = call.scope;
-    if ((await reads.get(conversationById, [account_id, mode, id])) === undefined) throw notFound("conversation");
+    if ((await reads.get(conversationById, [account_id, mode, id])) === undefined) {
+      throw notFound("conversation");
+    }
     const walk = {
       index: notes.primary,
       prefix: [account_id, mode, id],

@@ -1,6 +1,10 @@
 import { observationResource } from "../domain/observations/resource.ts";
 import { observations } from "../domain/observations/rows.ts";
-import { type ListObservations, listObservationsSchema, type Observation } from "../domain/observations/types.ts";
+import {
+  type ListObservations,
+  listObservationsSchema,
+  type Observation,
+} from "../domain/observations/types.ts";
 import type { Query } from "../operation.ts";
 import { type Page, page } from "../pagination.ts";
 import { contactToRead } from "./steps/contact-to-change.ts";

@@ -58,7 +58,9 @@ export const markWebchatMail: Command<VisitorStream, boolean> = {
       const entry = await tx.get(mailByNumber, [account_id, mode, address, number]);
       if (entry !== undefined) await receipt(tx, services, scope, entry, "delivered");
     }
-    if (proven !== session.proven_number) tx.update(webchatSessions, session, { proven_number: proven });
+    if (proven !== session.proven_number) {
+      tx.update(webchatSessions, session, { proven_number: proven });
+    }
     return proven < had;
   },
 };
@@ -74,5 +76,7 @@ async function receipt(
   const message = await tx.get(messageById, [account_id, mode, message_id]);
   if (message === undefined || message.status === "read" || message.status === status) return;
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  if (attempt !== undefined) await takeReceipts(tx, services, message, attempt, [{ status, at: tx.now }]);
+  if (attempt !== undefined) {
+    await takeReceipts(tx, services, message, attempt, [{ status, at: tx.now }]);
+  }
 }

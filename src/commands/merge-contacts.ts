@@ -5,7 +5,13 @@ import {
   identities,
   identitiesOfContact,
 } from "../domain/contacts/rows.ts";
-import { mergedFacts, mostIdentities, mostMerged, nothingOfItsOwn, whichGoesOn } from "../domain/contacts/rules.ts";
+import {
+  mergedFacts,
+  mostIdentities,
+  mostMerged,
+  nothingOfItsOwn,
+  whichGoesOn,
+} from "../domain/contacts/rules.ts";
 import { type Contact, type MergeContacts, mergeContactsSchema } from "../domain/contacts/types.ts";
 import { type ConversationRow, currentConversation } from "../domain/conversations/rows.ts";
 import { kept } from "../domain/conversations/rules.ts";
@@ -79,7 +85,11 @@ export const showMerged: Command<ById, Contact> = {
   },
 };
 
-async function otherContact(tx: Tx, { account_id, mode }: Scope, id: string): Promise<Seen<ContactRow>> {
+async function otherContact(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<Seen<ContactRow>> {
   const other = await tx.get(contactById, [account_id, mode, id]);
   if (other === undefined) throw refused("unknown_contact", "no such contact");
   return other;
@@ -107,7 +117,9 @@ async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): P
 async function pointAtSurvivor(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {
   const { account_id, mode } = survivor;
   const [own, others] = await Promise.all(
-    [survivor, other].map(({ id }) => tx.list(contactsMergedInto, [account_id, mode, id], mostMerged + 1)),
+    [survivor, other].map(({ id }) =>
+      tx.list(contactsMergedInto, [account_id, mode, id], mostMerged + 1),
+    ),
   );
   if (own === undefined || others === undefined) return;
   if (own.length + others.length >= mostMerged) throw tooMany(`${mostMerged} merged contacts`);
@@ -118,7 +130,12 @@ function tooMany(what: string): TidingsError {
   return new TidingsError("conflict", `A contact can have at most ${what}.`);
 }
 
-async function joinConversations(tx: Tx, actor: Actor, survivor: ContactId, other: ContactId): Promise<void> {
+async function joinConversations(
+  tx: Tx,
+  actor: Actor,
+  survivor: ContactId,
+  other: ContactId,
+): Promise<void> {
   for (const medium of media) {
     const [own, others] = await Promise.all([
       tx.get(currentConversation, [survivor, medium]),
@@ -140,8 +157,18 @@ const standing = ({ status, last_activity_at }: ConversationRow) => ({
 });
 
 /** It is the contact's last one no longer, and so stays closed. What is queued in it still goes out. */
-async function giveWay(tx: Tx, actor: Actor, row: Seen<ConversationRow>, contact_id: ContactId): Promise<void> {
+async function giveWay(
+  tx: Tx,
+  actor: Actor,
+  row: Seen<ConversationRow>,
+  contact_id: ContactId,
+): Promise<void> {
   const patch = { contact_id, current: null };
   if (row.status === "closed") await writeConversation(tx, row, patch);
-  else await changeConversation(tx, actor, row, { ...patch, ...kept({ status: "closed", closed_at: tx.now }) });
+  else {
+    await changeConversation(tx, actor, row, {
+      ...patch,
+      ...kept({ status: "closed", closed_at: tx.now }),
+    });
+  }
 }

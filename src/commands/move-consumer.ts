@@ -17,7 +17,10 @@ export interface ConsumerMove {
  * Moves a consumer along the log, and queues what is for it. Of engines that read the same stretch at once one moves it: to the
  * others the consumer stands elsewhere than where they read from, and they change nothing.
  */
-export async function moveConsumer(tx: Tx, { name, from, to, events }: ConsumerMove): Promise<void> {
+export async function moveConsumer(
+  tx: Tx,
+  { name, from, to, events }: ConsumerMove,
+): Promise<void> {
   const consumer = await tx.get(consumerByName, [name]);
   if (consumer?.position !== from) return;
   tx.update(consumers, consumer, { position: to, moved_at: tx.now });
@@ -26,7 +29,15 @@ export async function moveConsumer(tx: Tx, { name, from, to, events }: ConsumerM
     const key = conversation_id ?? contact_id ?? event_id;
     keys.add(key);
     const fresh = { failures: 0, retry_at: null, error: null, parked_at: null };
-    tx.insert(consumerEvents, { consumer: name, key, position, event_id, account_id, mode, ...fresh });
+    tx.insert(consumerEvents, {
+      consumer: name,
+      key,
+      position,
+      event_id,
+      account_id,
+      mode,
+      ...fresh,
+    });
   }
   await Promise.all([...keys].map((key) => arm(tx, consumeJob({ consumer: name, key }, tx.now))));
 }

@@ -51,7 +51,9 @@ async function moveTo(tx: Tx, scope: Scope, id: string, contact_id: ContactId): 
     tx.insert(messageScores, { ...row, contact_id });
   }
   // What was still to be scored waits for the survivor's turn now.
-  if (scores.some(({ state }) => state === "pending")) await arm(tx, scoreJob(scope, contact_id, tx.now));
+  if (scores.some(({ state }) => state === "pending")) {
+    await arm(tx, scoreJob(scope, contact_id, tx.now));
+  }
   for (const observation of noticed) {
     const { version: _, ...row } = observation;
     tx.remove(observations, observation);

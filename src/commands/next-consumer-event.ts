@@ -1,4 +1,8 @@
-import { consumerEvents, type ConsumerEventRow, consumerEventsOfKey } from "../domain/consumers/rows.ts";
+import {
+  consumerEvents,
+  type ConsumerEventRow,
+  consumerEventsOfKey,
+} from "../domain/consumers/rows.ts";
 import { consumerKeyOf } from "../domain/consumers/rules.ts";
 import { eventsByPosition, type EventRow } from "../domain/events/rows.ts";
 import { finish, renew } from "../domain/jobs/rows.ts";
@@ -18,7 +22,11 @@ const mostLooked = 50;
  * The first event of the key that is not handled yet, with a lease that outlasts the handler. Where there is none, or it has to wait,
  * the job is finished; where the lease was lost, nothing is done.
  */
-export async function nextConsumerEvent(tx: Tx, claim: Claim, leaseMs: number): Promise<NextConsumerEvent | undefined> {
+export async function nextConsumerEvent(
+  tx: Tx,
+  claim: Claim,
+  leaseMs: number,
+): Promise<NextConsumerEvent | undefined> {
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   const { consumer, key } = consumerKeyOf(claim.key);
   const rows = await tx.list(consumerEventsOfKey, [consumer, key], mostLooked);

@@ -1,4 +1,8 @@
-import { type Conversation, type OpenConversation, openConversationSchema } from "../domain/conversations/types.ts";
+import {
+  type Conversation,
+  type OpenConversation,
+  openConversationSchema,
+} from "../domain/conversations/types.ts";
 import type { Command } from "../operation.ts";
 import type { Actor } from "./steps/append-event.ts";
 import { meetContact } from "./steps/find-contact.ts";

@@ -1,11 +1,25 @@
 import { contactResource } from "../domain/contacts/resource.ts";
-import { type ContactRow, identities, identitiesOfContact, type IdentityRow } from "../domain/contacts/rows.ts";
+import {
+  type ContactRow,
+  identities,
+  identitiesOfContact,
+  type IdentityRow,
+} from "../domain/contacts/rows.ts";
 import { mostIdentities } from "../domain/contacts/rules.ts";
-import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../domain/senders/rows.ts";
+import {
+  defaultSenderByChannel,
+  senderByAddress,
+  senderById,
+  type SenderRow,
+} from "../domain/senders/rows.ts";
 import { iso } from "../domain/time.ts";
 import { mailboxByAddress, webchatSessions } from "../domain/webchat/rows.ts";
 import { signToken } from "../domain/webchat/token.ts";
-import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "../domain/webchat/types.ts";
+import {
+  type OpenWebchatSession,
+  openWebchatSessionSchema,
+  type WebchatSession,
+} from "../domain/webchat/types.ts";
 import { invalid, TidingsError } from "../errors.ts";
 import { ulidOf } from "../ids.ts";
 import type { Call, Command } from "../operation.ts";
@@ -47,16 +61,27 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
 };
 
 /** @throws TidingsError `no_sender` */
-async function inboxFor(tx: Tx, { account_id, mode }: Scope, address: string | undefined): Promise<SenderRow> {
+async function inboxFor(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  address: string | undefined,
+): Promise<SenderRow> {
   const standard =
-    address === undefined ? await tx.get(defaultSenderByChannel, [account_id, mode, "webchat"]) : undefined;
+    address === undefined
+      ? await tx.get(defaultSenderByChannel, [account_id, mode, "webchat"])
+      : undefined;
   const inbox =
     address === undefined
       ? standard?.sender_id && (await tx.get(senderById, [account_id, mode, standard.sender_id]))
       : await tx.get(senderByAddress, [account_id, mode, address]);
   if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
-  const message = address === undefined ? "This account has no webchat inbox." : `${address} is no webchat inbox.`;
-  throw new TidingsError("no_sender", message, { errors: [{ pointer: "/inbox", code: "no_sender", message }] });
+  const message =
+    address === undefined
+      ? "This account has no webchat inbox."
+      : `${address} is no webchat inbox.`;
+  throw new TidingsError("no_sender", message, {
+    errors: [{ pointer: "/inbox", code: "no_sender", message }],
+  });
 }
 
 /**
@@ -74,13 +99,18 @@ async function visitor(
   if (contact_id === undefined) return newVisitor(tx, actor, services, newIdentity, name ?? null);
   const contact = await findSurvivor(tx, scope, contact_id, { hold: true });
   if (contact === undefined) {
-    throw invalid([{ pointer: "/contact_id", code: "unknown_contact", message: "no such contact" }]);
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
   }
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
   // An erasure looks for sessions and removes this row: one of the two comes to see the other.
   if (known !== undefined) return tx.update(identities, known, {});
   await refuseFull(tx, contact);
-  const identity = await insertIdentity(tx, actor, services.secret, { ...newIdentity, contact_id: contact.id });
+  const identity = await insertIdentity(tx, actor, services.secret, {
+    ...newIdentity,
+    contact_id: contact.id,
+  });
   const updated = await showContact(tx, await updateContact(tx, contact, {}));
   appendEvent(tx, actor, "contact.updated", { contact: updated }, { contact_id: contact.id });
   return identity;
@@ -103,6 +133,12 @@ async function newVisitor(
   const contact = insertContact(tx, actor, { name });
   const contact_id = contact.id;
   const inserted = await insertIdentity(tx, actor, secret, { ...identity, contact_id });
-  appendEvent(tx, actor, "contact.created", { contact: contactResource(contact, [inserted], []) }, { contact_id });
+  appendEvent(
+    tx,
+    actor,
+    "contact.created",
+    { contact: contactResource(contact, [inserted], []) },
+    { contact_id },
+  );
   return inserted;
 }

@@ -18,7 +18,11 @@ export async function prepareStorage(tx: Tx, drawId: DrawId, random: Random): Pr
   const account = await tx.get(accountById, [defaultAccountId]);
   if (account === undefined) {
     const { name: plan, requests_per_second } = standardPlan;
-    openAccount(tx, { id: defaultAccountId, name: "Default", plan, requests_per_second, time_zone: null }, drawId);
+    openAccount(
+      tx,
+      { id: defaultAccountId, name: "Default", plan, requests_per_second, time_zone: null },
+      drawId,
+    );
   }
   if (secret !== undefined) return Buffer.from(secret.value, "base64url");
   const fresh = random.bytes(32);

@@ -1,7 +1,11 @@
 import { consentFor } from "../domain/consents/rules.ts";
 import { channelOf, mediumOf, plan } from "../domain/messages/rules.ts";
 import { segmentsOf } from "../domain/messages/segments.ts";
-import { type MessagePreview, type PreviewMessage, previewMessageSchema } from "../domain/messages/types.ts";
+import {
+  type MessagePreview,
+  type PreviewMessage,
+  previewMessageSchema,
+} from "../domain/messages/types.ts";
 import { ruling, verdictOf } from "../domain/policies/rules.ts";
 import { iso, millis } from "../domain/time.ts";
 import { invalid, TidingsError } from "../errors.ts";
@@ -22,7 +26,10 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   async run(tx, input, call) {
     const { scope, services } = call;
     const channel = channelOf(input);
-    const planned = plan({ send_at: input.send_at === undefined ? null : millis(input.send_at) }, tx.now);
+    const planned = plan(
+      { send_at: input.send_at === undefined ? null : millis(input.send_at) },
+      tx.now,
+    );
     if (planned.decision === "invalid") throw invalid([planned.error]);
     const medium = mediumOf(channel);
     const identity = await findRecipient(tx, scope, medium, input.to);
@@ -39,10 +46,22 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     const addressee = await findAddressee(tx, services.secret, scope, medium, to);
     if (from === null) {
       const consent = addressee.status === "opted_out" ? "opted_out" : "allowed";
-      return { channel, from, to, segments, consent, quiet_until: null, sendable: false, verdicts: [] };
+      return {
+        channel,
+        from,
+        to,
+        segments,
+        consent,
+        quiet_until: null,
+        sendable: false,
+        verdicts: [],
+      };
     }
     const { category = "transactional", body, media = [] } = input;
-    const author = { type: "api", id: call.caller.type === "key" ? call.caller.key_id : null } as const;
+    const author = {
+      type: "api",
+      id: call.caller.type === "key" ? call.caller.key_id : null,
+    } as const;
     const opinions = await judgeMessage(tx, call, {
       message: { id: null, channel, category, from, to, author, body, media },
       confirmsOptOut: false,

@@ -14,6 +14,9 @@ export const readConversation: Command<ById, Conversation> = {
   async run(tx, { id }, { scope }) {
     const conversation = await findOwnConversation(tx, scope, id);
     if (conversation.unread === null) return showConversation(tx, conversation);
-    return showConversation(tx, await writeConversation(tx, conversation, { unread_count: 0, unread: null }));
+    return showConversation(
+      tx,
+      await writeConversation(tx, conversation, { unread_count: 0, unread: null }),
+    );
   },
 };

@@ -15,11 +15,21 @@ export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
   name: "sandbox.inbound",
   input: sandboxInboundSchema,
   status: 201,
-  async run(tx, { from, to = sandboxAddress, body, media = [], provider_message_id }, { scope, services }) {
+  async run(
+    tx,
+    { from, to = sandboxAddress, body, media = [], provider_message_id },
+    { scope, services },
+  ) {
     refuseLive(scope);
     const sender = await tx.get(senderByAddress, [scope.account_id, scope.mode, to]);
     if (sender === undefined) {
-      throw invalid([{ pointer: "/to", code: "unknown_sender", message: `${to} is not a sender of this account.` }]);
+      throw invalid([
+        {
+          pointer: "/to",
+          code: "unknown_sender",
+          message: `${to} is not a sender of this account.`,
+        },
+      ]);
     }
     const inbound = {
       provider_message_id: provider_message_id ?? services.drawId("sim"),

@@ -21,7 +21,10 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
     if (message === undefined) throw notFound("message");
     const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
     if (attempt === undefined) {
-      throw new TidingsError("conflict", "The message was not handed over yet: there is nothing to receipt.");
+      throw new TidingsError(
+        "conflict",
+        "The message was not handed over yet: there is nothing to receipt.",
+      );
     }
     const brought = receipts.map(({ status, at, error }) => ({
       status,

@@ -3,7 +3,11 @@ import { senderById } from "../domain/senders/rows.ts";
 import { webchatMessage } from "../domain/webchat/resource.ts";
 import { webchatSessions } from "../domain/webchat/rows.ts";
 import { pace } from "../domain/webchat/rules.ts";
-import { type VisitorMessage, visitorMessageSchema, type WebchatMessage } from "../domain/webchat/types.ts";
+import {
+  type VisitorMessage,
+  visitorMessageSchema,
+  type WebchatMessage,
+} from "../domain/webchat/types.ts";
 import { notFound, TidingsError } from "../errors.ts";
 import { ulidOf } from "../ids.ts";
 import type { Command } from "../operation.ts";
@@ -21,7 +25,9 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
     const paced = pace(session.recent, tx.now);
     if (!paced.admitted) {
       const { retryAfterMs } = paced;
-      throw new TidingsError("rate_limited", "More messages than a person writes.", { retryAfterMs });
+      throw new TidingsError("rate_limited", "More messages than a person writes.", {
+        retryAfterMs,
+      });
     }
     tx.update(webchatSessions, session, { recent: paced.recent });
     const inbox = await tx.get(senderById, [scope.account_id, scope.mode, session.sender_id]);
@@ -38,6 +44,8 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
       media: [],
       at: tx.now,
     } as const;
-    return webchatMessage(messageResource(await takeInMessage(tx, { scope, services }, inbox, inbound)));
+    return webchatMessage(
+      messageResource(await takeInMessage(tx, { scope, services }, inbox, inbound)),
+    );
   },
 };

@@ -1,7 +1,13 @@
 import { arm, finish } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { attemptById, type AttemptRow, messageById, outbox } from "../domain/messages/rows.ts";
-import { answered, askedFor, carrierError, type MessageState, nothing } from "../domain/messages/rules.ts";
+import {
+  answered,
+  askedFor,
+  carrierError,
+  type MessageState,
+  nothing,
+} from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import type { Services } from "../operation.ts";
 import type { SendAnswer } from "../ports/transport.ts";
@@ -41,8 +47,13 @@ export async function recordAnswer(
   const accepted = receipts === "none" ? "delivered" : "sent";
   const before = stateOf(message);
   const outcome = await outcomeOf(tx, attempt, answer);
-  const next = outcome.outcome === "accepted" ? undefined : await findNext(tx, services, message, attempt, outcome);
-  const decision = isGivenUp(attempt) ? nothing : answered(before, attempt.number, answer, tx.now, accepted, next);
+  const next =
+    outcome.outcome === "accepted"
+      ? undefined
+      : await findNext(tx, services, message, attempt, outcome);
+  const decision = isGivenUp(attempt)
+    ? nothing
+    : answered(before, attempt.number, answer, tx.now, accepted, next);
   const state: MessageState = decision.decision === "none" ? before : decision.state;
   const goesOn = decision.decision === "retry" ? next : undefined;
   const moved = await settleAttempt(tx, actor, carriers, message, attempt, state, outcome, goesOn);
@@ -62,7 +73,9 @@ async function outcomeOf(
 ): Promise<Setback & Pick<AttemptRow, "provider_message_id">> {
   const { outcome } = answer;
   const unnamed = { not_before: null, provider_message_id: null };
-  if (outcome === "ambiguous") return { ...unnamed, outcome, error: carrierError(answer.error, false) };
+  if (outcome === "ambiguous") {
+    return { ...unnamed, outcome, error: carrierError(answer.error, false) };
+  }
   if (outcome === "rejected") {
     const error = carrierError(answer.error, answer.permanent);
     // Recorded again, after a commit that nobody was told of, it doesn't ask for more time.

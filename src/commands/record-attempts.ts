@@ -53,8 +53,12 @@ export async function recordAttempts(
     tx.get(webhookById, [account_id, mode, claim.key], { hold: mayEnd }),
     ...made.map(({ delivery_id }) => tx.get(deliveryById, [account_id, mode, delivery_id])),
   ]);
-  const latest = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])));
-  const written = await Promise.all(made.map((attempt) => isWritten(tx, latest.get(attempt.delivery_id), attempt)));
+  const latest = new Map(
+    rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])),
+  );
+  const written = await Promise.all(
+    made.map((attempt) => isWritten(tx, latest.get(attempt.delivery_id), attempt)),
+  );
   const fresh = made.filter((_, i) => written[i] !== true);
   for (const attempt of fresh) {
     const delivery = latest.get(attempt.delivery_id);
@@ -69,17 +73,27 @@ export async function recordAttempts(
 }
 
 /** A commit whose answer was lost is made again. */
-async function isWritten(tx: Tx, delivery: DeliveryRow | undefined, { id, attempts }: MadeAttempt): Promise<boolean> {
+async function isWritten(
+  tx: Tx,
+  delivery: DeliveryRow | undefined,
+  { id, attempts }: MadeAttempt,
+): Promise<boolean> {
   if (delivery === undefined || delivery.attempts === attempts) return false;
   const { account_id, mode, id: delivery_id } = delivery;
   const numbers = Array.from({ length: delivery.attempts - attempts }, (_, i) => attempts + 1 + i);
   const since = await Promise.all(
-    numbers.map((number) => tx.get(deliveryAttemptByNumber, [account_id, mode, delivery_id, number])),
+    numbers.map((number) =>
+      tx.get(deliveryAttemptByNumber, [account_id, mode, delivery_id, number]),
+    ),
   );
   return since.some((row) => row?.id === id);
 }
 
-function recordAttempt(tx: Tx, delivery: Seen<DeliveryRow>, attempt: MadeAttempt): Seen<DeliveryRow> {
+function recordAttempt(
+  tx: Tx,
+  delivery: Seen<DeliveryRow>,
+  attempt: MadeAttempt,
+): Seen<DeliveryRow> {
   const { account_id, mode, id: delivery_id } = delivery;
   const { id, sent, asked_at, started_at, duration_ms, outcome } = attempt;
   const number = delivery.attempts + 1;
@@ -112,6 +126,12 @@ function heed(
   if (webhook.status !== "enabled" || latest.status !== "disabled") return latest;
   latest = tx.update(webhooks, latest, { updated_at: tx.now });
   const { id: webhook_id, url, disabled_reason } = latest;
-  appendEvent(tx, actorOf(scope, drawId), "webhook.disabled", { webhook_id, url, reason: disabled_reason ?? "" }, {});
+  appendEvent(
+    tx,
+    actorOf(scope, drawId),
+    "webhook.disabled",
+    { webhook_id, url, reason: disabled_reason ?? "" },
+    {},
+  );
   return latest;
 }

@@ -1,6 +1,12 @@
 import { arm, finish } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
-import { attemptById, attempts, type AttemptRow, messageById, type MessageRow } from "../domain/messages/rows.ts";
+import {
+  attemptById,
+  attempts,
+  type AttemptRow,
+  messageById,
+  type MessageRow,
+} from "../domain/messages/rows.ts";
 import { carried, notSent, unconfirmed } from "../domain/messages/rules.ts";
 import { stateOf } from "../domain/messages/state.ts";
 import { iso } from "../domain/time.ts";
@@ -32,7 +38,8 @@ export async function recordLookup(
   carriers: Carriers,
 ): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key]);
-  const message = attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
+  const message =
+    attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
   // The account's sandbox may have been reset meanwhile.
   if (attempt === undefined || message === undefined) return finish(tx, claim);
 
@@ -43,10 +50,16 @@ export async function recordLookup(
       ? await providerIdFor(tx, attempt, answer.provider_message_id)
       : attempt.provider_message_id;
   const outcome = outcomeOf(attempt, answer);
-  const looked = tx.update(attempts, attempt, { lookups: attempt.lookups + 1, outcome, provider_message_id });
+  const looked = tx.update(attempts, attempt, {
+    lookups: attempt.lookups + 1,
+    outcome,
+    provider_message_id,
+  });
   let moved = await applyFinding(tx, actor, message, looked, answer, { services, carriers });
   if (answer.outcome === "sent") {
-    for (const receipt of answer.receipts) moved = await applyReceipt(tx, services, moved, looked, receipt);
+    for (const receipt of answer.receipts) {
+      moved = await applyReceipt(tx, services, moved, looked, receipt);
+    }
     moved = await applyParked(tx, services, moved, looked);
   }
   await heedRefusal(tx, services, message, moved);
@@ -78,12 +91,21 @@ async function applyFinding(
     const status = carriers.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
     const found = carried(stateOf(message), { status, at: attempt.started_at, error: null });
     if (found.joined.applied) {
-      moved = await moveMessage(tx, actor, message, found.state, { provider_message_id: attempt.provider_message_id });
+      moved = await moveMessage(tx, actor, message, found.state, {
+        provider_message_id: attempt.provider_message_id,
+      });
     }
   } else if (answer.outcome === "not_sent") {
     // It surely was not sent: as good as a refusal that may pass.
     const denied = { outcome: "rejected", error: null, not_before: null } as const;
-    const next = await findNext(tx, services, message, attempt, denied, attempt.answered_at ?? tx.now);
+    const next = await findNext(
+      tx,
+      services,
+      message,
+      attempt,
+      denied,
+      attempt.answered_at ?? tx.now,
+    );
     const decision = notSent(stateOf(message), attempt.number, tx.now, next);
     if (decision.decision !== "none") {
       const patch = decision.decision === "retry" ? handedOn(message, next) : {};
@@ -91,7 +113,12 @@ async function applyFinding(
       if (decision.decision === "retry") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
     }
   }
-  const entry = { type: "lookup", at: iso(tx.now), attempt_id: attempt.id, outcome: answer.outcome } as const;
+  const entry = {
+    type: "lookup",
+    at: iso(tx.now),
+    attempt_id: attempt.id,
+    outcome: answer.outcome,
+  } as const;
   writeTimeline(tx, actor, message, moved, entry);
   return moved;
 }

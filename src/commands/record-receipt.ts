@@ -50,18 +50,36 @@ export async function recordReceipt(
   const isShown = named !== attempt && message.transport === transport;
   const shown = isShown ? tx.update(messages, message, { provider_message_id }) : message;
   const moved = await takeReceipts(tx, services, shown, named, [receipt]);
-  await heedRefusal(tx, services, message, named === attempt ? moved : await applyParked(tx, services, moved, named));
+  await heedRefusal(
+    tx,
+    services,
+    message,
+    named === attempt ? moved : await applyParked(tx, services, moved, named),
+  );
   return "recorded";
 }
 
 /** An attempt whose answer was lost, or is not there yet, hears from its receipt what the carrier calls it. */
-async function learnName(tx: Tx, attempt: Seen<AttemptRow>, subject: ReceiptSubject): Promise<Seen<AttemptRow>> {
-  if (attempt.provider_message_id !== null || subject.provider_message_id === undefined) return attempt;
+async function learnName(
+  tx: Tx,
+  attempt: Seen<AttemptRow>,
+  subject: ReceiptSubject,
+): Promise<Seen<AttemptRow>> {
+  if (attempt.provider_message_id !== null || subject.provider_message_id === undefined) {
+    return attempt;
+  }
   const provider_message_id = await providerIdFor(tx, attempt, subject.provider_message_id);
-  return provider_message_id === null ? attempt : tx.update(attempts, attempt, { provider_message_id });
+  return provider_message_id === null
+    ? attempt
+    : tx.update(attempts, attempt, { provider_message_id });
 }
 
-async function park(tx: Tx, transport: string, provider_message_id: string, receipt: Receipt): Promise<void> {
+async function park(
+  tx: Tx,
+  transport: string,
+  provider_message_id: string,
+  receipt: Receipt,
+): Promise<void> {
   const parked = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
   if (parked === undefined) {
     const expires_at = tx.now + parkMs;

@@ -3,7 +3,11 @@ import { millis } from "../domain/time.ts";
 import { webhookResource } from "../domain/webhooks/resource.ts";
 import { webhooks } from "../domain/webhooks/rows.ts";
 import { recoverJob } from "../domain/webhooks/rules.ts";
-import { type RecoverWebhook, recoverWebhookSchema, type Webhook } from "../domain/webhooks/types.ts";
+import {
+  type RecoverWebhook,
+  recoverWebhookSchema,
+  type Webhook,
+} from "../domain/webhooks/types.ts";
 import { firstIdAt } from "../ids.ts";
 import type { Command } from "../operation.ts";
 import { webhookToChange } from "./steps/webhook-to-change.ts";
@@ -21,7 +25,9 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
     const webhook = await webhookToChange(tx, scope, id);
     const asked = firstIdAt("dlv", millis(since));
     const { recover_after: left } = webhook;
-    const recovering = tx.update(webhooks, webhook, { recover_after: left === null || asked < left ? asked : left });
+    const recovering = tx.update(webhooks, webhook, {
+      recover_after: left === null || asked < left ? asked : left,
+    });
     await arm(tx, recoverJob(recovering, tx.now));
     return webhookResource(recovering);
   },

@@ -45,20 +45,37 @@ export const redactMessage: Command<ById, Message> = {
     // Held, for one that is redacted already: an erasure that commits meanwhile must find what is remembered of the answer.
     const message = await tx.get(messageById, [scope.account_id, scope.mode, id], { hold: true });
     if (message === undefined) throw notFound("message");
-    if (message.status === "scheduled" || message.status === "queued" || message.status === "sending") {
-      throw new TidingsError("conflict", `The message is ${message.status}: cancel it, or wait until it is sent.`);
+    if (
+      message.status === "scheduled" ||
+      message.status === "queued" ||
+      message.status === "sending"
+    ) {
+      throw new TidingsError(
+        "conflict",
+        `The message is ${message.status}: cancel it, or wait until it is sent.`,
+      );
     }
     if (message.body === null) return messageResource(message);
     const quoting = await runsQuoting(tx, message);
 
     const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
-    writeTimeline(tx, actorOf(scope, services.drawId), message, redacted, { type: "redaction", at: iso(tx.now) });
+    writeTimeline(tx, actorOf(scope, services.drawId), message, redacted, {
+      type: "redaction",
+      at: iso(tx.now),
+    });
     const received = await eventOf(tx, scope, receivedEventId(message.id));
     if (received !== undefined) {
-      await rewriteDeliveries(tx, tx.update(events, received, { data: { ...received.data, body: "", media: [] } }));
+      await rewriteDeliveries(
+        tx,
+        tx.update(events, received, { data: { ...received.data, body: "", media: [] } }),
+      );
     }
     if (message.idempotency_key !== null) {
-      const stored = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, message.idempotency_key]);
+      const stored = await tx.get(idempotencyByKey, [
+        scope.account_id,
+        scope.mode,
+        message.idempotency_key,
+      ]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
     for (const run of quoting) await redactRun(tx, scope, run);
@@ -68,11 +85,17 @@ export const redactMessage: Command<ById, Message> = {
       mostNoticed,
     )) {
       const isQuote = noticed.source === "model" || noticed.source === "rule";
-      if (isQuote && noticed.evidence_message_ids.includes(message.id)) tx.remove(observations, noticed);
+      if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
+        tx.remove(observations, noticed);
+      }
     }
     // What was answered about its conversation may show its first words too.
     for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
-      for (const stored of await tx.list(idempotencyAlsoShowing, [scope.account_id, scope.mode, shown], mostAnswers)) {
+      for (const stored of await tx.list(
+        idempotencyAlsoShowing,
+        [scope.account_id, scope.mode, shown],
+        mostAnswers,
+      )) {
         tx.update(idempotency, stored, { response: null });
       }
     }
@@ -86,8 +109,11 @@ async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]>
   const quoting = ran.filter((run) => mayQuote(run, message));
   const open = quoting.find(({ finished_at }) => finished_at === null);
   if (open === undefined) return quoting;
-  const what = open.status === "awaiting_approval" ? "approve or deny its action" : "wait until it has ended";
-  throw new TidingsError("conflict", `An agent's run may quote the message: ${what}.`, { conflictingId: open.id });
+  const what =
+    open.status === "awaiting_approval" ? "approve or deny its action" : "wait until it has ended";
+  throw new TidingsError("conflict", `An agent's run may quote the message: ${what}.`, {
+    conflictingId: open.id,
+  });
 }
 
 async function redactRun(tx: Tx, scope: Scope, run: Seen<RunRow>): Promise<void> {

@@ -2,7 +2,11 @@ import { arm } from "../domain/jobs/rows.ts";
 import { deliveryResource } from "../domain/webhooks/resource.ts";
 import { deliveries, deliveryById } from "../domain/webhooks/rows.ts";
 import { deliverJob, mostAttemptsInAll, whyNotByHand } from "../domain/webhooks/rules.ts";
-import { type Delivery, type DeliveryOfWebhook, deliveryOfWebhookSchema } from "../domain/webhooks/types.ts";
+import {
+  type Delivery,
+  type DeliveryOfWebhook,
+  deliveryOfWebhookSchema,
+} from "../domain/webhooks/types.ts";
 import { notFound, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { attemptByHand } from "./steps/attempt-by-hand.ts";

@@ -13,7 +13,12 @@ export const removeObservation: Command<RemoveObservation, void> = {
   status: 204,
   async run(tx, { id, observation_id }, { scope }) {
     const contact = await contactToRead(tx, scope, id);
-    const row = await tx.get(observationById, [scope.account_id, scope.mode, contact.id, observation_id]);
+    const row = await tx.get(observationById, [
+      scope.account_id,
+      scope.mode,
+      contact.id,
+      observation_id,
+    ]);
     if (row === undefined) throw notFound("observation");
     await eraseAnswers(tx, scope, row.id);
     tx.remove(observations, row);

@@ -28,7 +28,8 @@ export const removePlaybook: Command<ById, void> = {
     const agent = agents.find(({ playbook_ids }) => playbook_ids.includes(playbook.id));
     if (agent !== undefined) throw inUse("An agent has the playbook.", agent.id);
     const caller = others.find(
-      (each) => each.enabled && each.id !== playbook.id && calledBy(each.definition).includes(playbook.id),
+      (each) =>
+        each.enabled && each.id !== playbook.id && calledBy(each.definition).includes(playbook.id),
     );
     if (caller !== undefined) throw inUse("Another playbook calls it.", caller.id);
     tx.remove(playbooks, playbook);

@@ -6,7 +6,11 @@ import type { Message } from "../domain/messages/types.ts";
 import type { Command } from "../operation.ts";
 import { acceptMessage } from "./steps/accept-message.ts";
 import { actorOf } from "./steps/append-event.ts";
-import { changeConversation, findOwnConversation, superseded } from "./steps/change-conversation.ts";
+import {
+  changeConversation,
+  findOwnConversation,
+  superseded,
+} from "./steps/change-conversation.ts";
 import { chooseSender } from "./steps/choose-sender.ts";
 import { findCorrespondent } from "./steps/find-correspondent.ts";
 
@@ -23,18 +27,25 @@ export const reply: Command<Reply, Message> = {
   async run(tx, { id, body, media, author_id }, call) {
     const { scope, services } = call;
     const found = await findOwnConversation(tx, scope, id);
-    const opens = found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
+    const opens =
+      found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
     if (opens?.decision === "superseded") throw superseded();
     const opened = opens?.decision === "change" ? opens.patch : {};
     const actor = actorOf(scope, services.drawId);
-    const conversation = await changeConversation(tx, actor, found, { ...opened, handler: "human" });
+    const conversation = await changeConversation(tx, actor, found, {
+      ...opened,
+      handler: "human",
+    });
 
     const draft = { body, ...(media === undefined ? {} : { media }) };
     const channel = found.medium === "webchat" ? "webchat" : channelOf(draft);
     const identity = await findCorrespondent(tx, conversation);
     const wish = { channel, from: undefined, last: identity.last_sender_id, to: identity.address };
     const sender = await chooseSender(tx, scope, wish, services.transports);
-    const author = { type: "human" as const, ...(author_id === undefined ? {} : { id: author_id }) };
+    const author = {
+      type: "human" as const,
+      ...(author_id === undefined ? {} : { id: author_id }),
+    };
     const correspondence = { channel, identity, sender, conversation, isNew: false, author };
     return messageResource(await acceptMessage(tx, call, draft, correspondence));
   },

@@ -1,4 +1,8 @@
-import { consumerEvents, type ConsumerEventRow, consumerEventOf } from "../domain/consumers/rows.ts";
+import {
+  consumerEvents,
+  type ConsumerEventRow,
+  consumerEventOf,
+} from "../domain/consumers/rows.ts";
 import { consumeJob } from "../domain/consumers/rules.ts";
 import { arm } from "../domain/jobs/rows.ts";
 import { notFound } from "../errors.ts";
@@ -6,7 +10,11 @@ import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../transactions/transaction.ts";
 
 /** Tries a parked event again, now and as often as a new one. @throws TidingsError `not_found` when it is not parked */
-export async function resumeConsumerEvent(tx: Tx, consumer: string, event_id: string): Promise<void> {
+export async function resumeConsumerEvent(
+  tx: Tx,
+  consumer: string,
+  event_id: string,
+): Promise<void> {
   const row = await parked(tx, consumer, event_id);
   tx.update(consumerEvents, row, { parked_at: null, failures: 0, retry_at: null });
   await arm(tx, consumeJob(row, tx.now));

@@ -2,7 +2,12 @@ import { drawKey } from "../domain/keys/format.ts";
 import { keyResource } from "../domain/keys/resource.ts";
 import { keyById, keys } from "../domain/keys/rows.ts";
 import { outlives } from "../domain/keys/rules.ts";
-import { type CreatedKey, defaultGraceSeconds, type RotateKey, rotateKeySchema } from "../domain/keys/types.ts";
+import {
+  type CreatedKey,
+  defaultGraceSeconds,
+  type RotateKey,
+  rotateKeySchema,
+} from "../domain/keys/types.ts";
 import { notFound, TidingsError } from "../errors.ts";
 import type { Command } from "../operation.ts";
 import { endOf, refuseWider } from "./steps/mint-key.ts";
@@ -18,7 +23,10 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
     if (key === undefined || key.revoked_at !== null) throw notFound("API key");
     refuseWider(key.scopes, caller);
     if (outlives(key.expires_at, endOf(caller))) {
-      throw new TidingsError("insufficient_scope", "This key ends before the one that it would give a new secret.");
+      throw new TidingsError(
+        "insufficient_scope",
+        "This key ends before the one that it would give a new secret.",
+      );
     }
     const { text: secret, hash, last_four } = drawKey(scope.mode, services.random);
     const rotated = tx.update(keys, key, {

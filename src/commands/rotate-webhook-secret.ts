@@ -3,7 +3,11 @@ import { webhookResource } from "../domain/webhooks/resource.ts";
 import { webhooks } from "../domain/webhooks/rows.ts";
 import { secretBytes } from "../domain/webhooks/rules.ts";
 import { secretText } from "../domain/webhooks/signature.ts";
-import { type CreatedWebhook, type RotateWebhookSecret, rotateWebhookSecretSchema } from "../domain/webhooks/types.ts";
+import {
+  type CreatedWebhook,
+  type RotateWebhookSecret,
+  rotateWebhookSecretSchema,
+} from "../domain/webhooks/types.ts";
 import type { Command } from "../operation.ts";
 import { webhookToChange } from "./steps/webhook-to-change.ts";
 

@@ -5,7 +5,12 @@ import { arm, finish, renew } from "../domain/jobs/rows.ts";
 import type { Claim } from "../domain/jobs/types.ts";
 import { messageById, type MessageRow } from "../domain/messages/rows.ts";
 import { turnJob } from "../domain/runs/rules.ts";
-import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "../domain/sentiment/rows.ts";
+import {
+  messageScoreById,
+  type MessageScoreRow,
+  messageScores,
+  pendingScores,
+} from "../domain/sentiment/rows.ts";
 import { feel, sentimentOf, unmoved } from "../domain/sentiment/rules.ts";
 import type { DrawId } from "../ids.ts";
 import type { Tx } from "../transactions/transaction.ts";
@@ -20,7 +25,11 @@ export interface Unscored {
 }
 
 /** The contact's first message without a score. Without one the job is finished; where the lease was lost, nothing is done. */
-export async function nextUnscored(tx: Tx, claim: Claim, leaseMs: number): Promise<Unscored | undefined> {
+export async function nextUnscored(
+  tx: Tx,
+  claim: Claim,
+  leaseMs: number,
+): Promise<Unscored | undefined> {
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   const [row] = await tx.list(pendingScores, [claim.key], 1);
   if (row === undefined) {
@@ -54,7 +63,12 @@ export async function recordScore(
   tx.update(contacts, contact, { mood });
   const to = sentimentOf(mood);
   if (from.label === to.label) return;
-  const data = { contact: contactReference(contact.id, contact, message?.from ?? ""), from, to, message_id };
+  const data = {
+    contact: contactReference(contact.id, contact, message?.from ?? ""),
+    from,
+    to,
+    message_id,
+  };
   appendEvent(tx, actorOf(row, drawId), "sentiment.changed", data, {
     contact_id: contact.id,
     ...(message === undefined ? {} : { conversation_id: message.conversation_id }),

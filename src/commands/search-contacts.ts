@@ -1,5 +1,9 @@
 import { searchContacts as search } from "../domain/contacts/search-reads.ts";
-import { type Contact, type SearchContacts, searchContactsSchema } from "../domain/contacts/types.ts";
+import {
+  type Contact,
+  type SearchContacts,
+  searchContactsSchema,
+} from "../domain/contacts/types.ts";
 import { defaultPageSize } from "../fields.ts";
 import type { Query } from "../operation.ts";
 import type { Page } from "../pagination.ts";
@@ -13,6 +17,10 @@ export const searchContacts: Query<SearchContacts, Page<Contact>> = {
   async run(reads, { q, limit = defaultPageSize }, { scope }) {
     // One more than is wanted tells whether there are more.
     const rows = await search(reads, scope, q, limit + 1);
-    return { data: await showContacts(reads, rows.slice(0, limit)), has_more: rows.length > limit, next_cursor: null };
+    return {
+      data: await showContacts(reads, rows.slice(0, limit)),
+      has_more: rows.length > limit,
+      next_cursor: null,
+    };
   },
 };

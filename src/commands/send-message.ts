@@ -22,7 +22,8 @@ export const sendMessage: Command<SendMessage, Message> = {
     const channel = channelOf(input);
     const medium = mediumOf(channel);
     const known = await findRecipient(tx, call.scope, medium, input.to);
-    const identity = known ?? (await meetContact(tx, actor, call.services.secret, medium, input.to));
+    const identity =
+      known ?? (await meetContact(tx, actor, call.services.secret, medium, input.to));
     const wish = { channel, from: input.from, last: identity.last_sender_id, to: identity.address };
     // Neither rests on the other, so they are read together; and a contact that was met just now has no conversation.
     const [sender, current] = await Promise.all([
@@ -32,7 +33,10 @@ export const sendMessage: Command<SendMessage, Message> = {
     const goesOn = isActive(current);
     const conversation = goesOn ? current : await beginConversation(tx, actor, identity, current);
     const { caller } = call;
-    const author = { type: "api" as const, ...(caller.type === "key" ? { id: caller.key_id } : {}) };
+    const author = {
+      type: "api" as const,
+      ...(caller.type === "key" ? { id: caller.key_id } : {}),
+    };
     const correspondence = {
       channel,
       identity,

@@ -1,5 +1,10 @@
 import { consentResource } from "../domain/consents/resource.ts";
-import { type Consent, type Consents, type SetConsent, setConsentSchema } from "../domain/consents/types.ts";
+import {
+  type Consent,
+  type Consents,
+  type SetConsent,
+  setConsentSchema,
+} from "../domain/consents/types.ts";
 import { identitiesOfContact } from "../domain/contacts/rows.ts";
 import { mostIdentities } from "../domain/contacts/rules.ts";
 import { currentConversation } from "../domain/conversations/rows.ts";
@@ -28,18 +33,25 @@ export const changeConsent: Command<SetConsent, Consents> = {
     );
     const addresses = owned.flat();
     if (addresses.length === 0) {
-      const message = medium === "all" ? "the contact has no address" : `the contact has no ${medium} address`;
+      const message =
+        medium === "all" ? "the contact has no address" : `the contact has no ${medium} address`;
       throw invalid([{ parameter: "medium", code: "no_address", message }]);
     }
     const data: Consent[] = [];
     for (const { medium: of, address } of addresses) {
       const word = { status, sender: null, source: "api", message_id: null, detail } as const;
-      const { consent, evidence } = await setConsent(tx, actor, secret, { ...word, medium: of, address });
+      const { consent, evidence } = await setConsent(tx, actor, secret, {
+        ...word,
+        medium: of,
+        address,
+      });
       data.push(consentResource(of, address, consent, [evidence]));
     }
     for (const each of media) {
       const current = await tx.get(currentConversation, [contact.id, each]);
-      if (current !== undefined) await changeConversation(tx, actor, current, { opt_out_suspected: null });
+      if (current !== undefined) {
+        await changeConversation(tx, actor, current, { opt_out_suspected: null });
+      }
     }
     return { data };
   },

@@ -23,9 +23,20 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
     const event_type = type ?? first;
     const event_id = drawId("evt");
     const data = sampleData(event_type, { now: tx.now });
-    const body = JSON.stringify(eventResource({ id: event_id, type: event_type, created_at: tx.now, data }));
-    const made = writeDelivery(tx, drawId, { ...scope, webhook_id: webhook.id, event_id, event_type, body });
-    const delivery = tx.update(deliveries, made, { ...(await attemptByHand(tx)), next_attempt_at: null });
+    const body = JSON.stringify(
+      eventResource({ id: event_id, type: event_type, created_at: tx.now, data }),
+    );
+    const made = writeDelivery(tx, drawId, {
+      ...scope,
+      webhook_id: webhook.id,
+      event_id,
+      event_type,
+      body,
+    });
+    const delivery = tx.update(deliveries, made, {
+      ...(await attemptByHand(tx)),
+      next_attempt_at: null,
+    });
     await arm(tx, deliverJob(webhook, tx.now));
     return deliveryResource(delivery, webhook.status);
   },

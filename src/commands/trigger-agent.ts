@@ -32,7 +32,9 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
     await refuseOthers(tx, found, agent, request);
     // An action has no part in what an agent has in mind, which may be another agent by the time that it is called.
     const { agent_revision } =
-      request.type === "action" ? { agent_revision: agent.revision } : await openSession(tx, found, agent);
+      request.type === "action"
+        ? { agent_revision: agent.revision }
+        : await openSession(tx, found, agent);
     const conversation = await takeUp(tx, actor, found, agent);
     const run = beginRun(tx, actor, {
       agent_id: agent.id,
@@ -55,7 +57,9 @@ async function refuseOthers(
   { type }: RunRequest,
 ): Promise<void> {
   if (handler === "none") return;
-  if (handler !== "ai" && type === "playbook") throw new TidingsError("conflict", "People handle the conversation.");
+  if (handler !== "ai" && type === "playbook") {
+    throw new TidingsError("conflict", "People handle the conversation.");
+  }
   const session = await tx.get(agentSessionOf, [account_id, mode, id]);
   const conflictingId = handler === "ai" ? assignee_id : (session?.agent_id ?? agent.id);
   if (conflictingId === null || conflictingId === agent.id) return;

@@ -13,7 +13,8 @@ import { parkedName } from "./steps/send-jobs.ts";
  */
 export async function unparkReceipts(tx: Tx, claim: Claim, services: Services): Promise<void> {
   const attempt = await tx.get(attemptByProviderId, parkedName(claim.key));
-  const message = attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
+  const message =
+    attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
   if (attempt !== undefined && message !== undefined) {
     const moved = await applyParked(tx, services, message, attempt);
     await heedRefusal(tx, services, message, moved);

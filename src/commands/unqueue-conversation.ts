@@ -25,16 +25,24 @@ import { unansweredIn } from "./steps/unanswered.ts";
  * Nobody came for a conversation in the queue: its agent answers what the contact wrote since, or the contact is told the fallback text, and
  * the agent goes on or it waits on. One that somebody came for, or that was queued anew since, is left alone.
  */
-export async function unqueueConversation(tx: Tx, claim: Claim, options: Omit<JudgedTurn, "leaseMs">): Promise<void> {
+export async function unqueueConversation(
+  tx: Tx,
+  claim: Claim,
+  options: Omit<JudgedTurn, "leaseMs">,
+): Promise<void> {
   const waiting = await waitingIn(tx, claim);
-  if (waiting !== undefined && waiting.until > tx.now) return finish(tx, claim, { againAt: waiting.until });
+  if (waiting !== undefined && waiting.until > tx.now) {
+    return finish(tx, claim, { againAt: waiting.until });
+  }
   await finish(tx, claim);
   if (waiting === undefined) return;
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai" && agent.enabled === true;
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   const actor = actorOf(waiting.conversation, options.services.drawId);
-  const conversation = isBack ? await changeConversation(tx, actor, waiting.conversation, patch) : waiting.conversation;
+  const conversation = isBack
+    ? await changeConversation(tx, actor, waiting.conversation, patch)
+    : waiting.conversation;
   if (isBack) {
     // Its replies count on: two machines would go on for ever otherwise.
     tx.update(agentSessions, session, { ...afresh, updated_at: tx.now });
@@ -60,13 +68,27 @@ async function waitingIn(tx: Tx, { account_id, mode, key }: Claim): Promise<Wait
     tx.get(conversationById, [account_id, mode, key], { hold: true }),
     tx.get(agentSessionOf, [account_id, mode, key], { hold: true }),
   ]);
-  if (conversation?.handler !== "queue" || conversation.status === "closed" || session === undefined) return undefined;
+  if (
+    conversation?.handler !== "queue" ||
+    conversation.status === "closed" ||
+    session === undefined
+  ) {
+    return undefined;
+  }
   const { agent_id, agent_revision, queued_at } = session;
   const [agent, version] = await Promise.all([
     tx.get(agentById, [account_id, mode, agent_id]),
     tx.get(agentVersionOf, [account_id, mode, agent_id, agent_revision]),
   ]);
   const seconds = version?.definition.handoff.queue_timeout_seconds;
-  if (agent === undefined || version === undefined || seconds === undefined || queued_at === null) return undefined;
-  return { conversation, session, agent, definition: version.definition, until: queued_at + seconds * 1_000 };
+  if (agent === undefined || version === undefined || seconds === undefined || queued_at === null) {
+    return undefined;
+  }
+  return {
+    conversation,
+    session,
+    agent,
+    definition: version.definition,
+    until: queued_at + seconds * 1_000,
+  };
 }

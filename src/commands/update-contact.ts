@@ -19,7 +19,9 @@ export const updateContact: Command<UpdateContact, Contact> = {
   async run(tx, { id, ...change }, { scope, services }) {
     // Held, for where nothing changes: an erasure that commits meanwhile must find what is remembered of the answer.
     const contact = await contactToChange(tx, scope, id, { hold: true });
-    const facts = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    const facts = Object.fromEntries(
+      Object.entries(change).filter(([, value]) => value !== undefined),
+    );
     if (Object.keys(facts).length === 0) return showContact(tx, contact);
     const actor = actorOf(scope, services.drawId);
     if (change.phone !== undefined && change.phone !== contact.phone) {
@@ -44,9 +46,15 @@ async function changePhone(
 ): Promise<void> {
   const { account_id, mode } = actor.scope;
   if (address !== null && (await ownPhone(tx, actor, address, id)) !== undefined) return;
-  const before = phone === null ? undefined : await tx.get(identityByAddress, [account_id, mode, "text", phone]);
+  const before =
+    phone === null ? undefined : await tx.get(identityByAddress, [account_id, mode, "text", phone]);
   const last_sender_id = before?.last_sender_id ?? null;
   if (before !== undefined) await forgetAddress(tx, secret, before);
   if (address === null) return;
-  await insertIdentity(tx, actor, secret, { contact_id: id, medium: "text", address, last_sender_id });
+  await insertIdentity(tx, actor, secret, {
+    contact_id: id,
+    medium: "text",
+    address,
+    last_sender_id,
+  });
 }

@@ -1,6 +1,10 @@
 import { playbookResource } from "../domain/playbooks/resource.ts";
 import { changedDefinition } from "../domain/playbooks/rules.ts";
-import { type Playbook, type UpdatePlaybook, updatePlaybookSchema } from "../domain/playbooks/types.ts";
+import {
+  type Playbook,
+  type UpdatePlaybook,
+  updatePlaybookSchema,
+} from "../domain/playbooks/types.ts";
 import type { Command } from "../operation.ts";
 import { checkPlaybook } from "./steps/check-playbook.ts";
 import { playbookToChange } from "./steps/playbook-to-change.ts";

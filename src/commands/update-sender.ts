@@ -18,10 +18,14 @@ export const updateSender: Command<UpdateSender, Sender> = {
     const sender = await tx.get(senderById, [scope.account_id, scope.mode, id]);
     if (sender === undefined) throw notFound("sender");
     const channels = change.channels ?? sender.channels;
-    if (change.channels !== undefined) refuseUnfit(services.transports, sender.transport, scope.mode, channels);
+    if (change.channels !== undefined) {
+      refuseUnfit(services.transports, sender.transport, scope.mode, channels);
+    }
 
     const dropped =
-      standard === false ? sender.channels : sender.channels.filter((channel) => !channels.includes(channel));
+      standard === false
+        ? sender.channels
+        : sender.channels.filter((channel) => !channels.includes(channel));
     await dropDefault(tx, sender, dropped);
     const isDefault = await isDefaultFor(tx, sender, channels);
     const {
@@ -32,7 +36,8 @@ export const updateSender: Command<UpdateSender, Sender> = {
     const patch = { channels, pool, messages_per_second, daily_cap, default: isDefault };
     const updated = tx.update(senders, sender, patch);
     if (sender.pool || pool) await setPools(tx, updated, sender.channels);
-    const hasNewPace = messages_per_second !== sender.messages_per_second || daily_cap !== sender.daily_cap;
+    const hasNewPace =
+      messages_per_second !== sender.messages_per_second || daily_cap !== sender.daily_cap;
     if (hasNewPace) await setPace(tx, updated);
     return senderResource(standard === true ? await makeDefault(tx, updated, channels) : updated);
   },

@@ -30,7 +30,9 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
     });
     await writePatterns(tx, after, before.events, after.events);
     // Enabled, it gets what was kept; paused, what was asked for by hand waits for nothing more. In another order another one may be due.
-    if (after.status !== before.status || after.ordering !== before.ordering) await arm(tx, deliverJob(after, tx.now));
+    if (after.status !== before.status || after.ordering !== before.ordering) {
+      await arm(tx, deliverJob(after, tx.now));
+    }
     return webhookResource(after);
   },
 };

@@ -37,7 +37,10 @@ export function destinations({ http = false, allow = [] }: DestinationOptions = 
     // What a URL makes something else of (`127.1` is an address) is no name.
     else if (hostName.test(host) && URL.parse(`http://${host}`)?.host === host) hosts.add(host);
     else {
-      throw new TidingsError("invalid_option", `allow: expected host names, addresses and networks, got "${entry}"`);
+      throw new TidingsError(
+        "invalid_option",
+        `allow: expected host names, addresses and networks, got "${entry}"`,
+      );
     }
   }
   return { http, hosts, networks };
@@ -60,7 +63,8 @@ export interface Refusal {
   readonly message: string;
 }
 
-export type UrlCheck = { readonly ok: true; readonly url: URL } | ({ readonly ok: false } & Refusal);
+export type UrlCheck =
+  { readonly ok: true; readonly url: URL } | ({ readonly ok: false } & Refusal);
 
 const longestUrl = 2_048;
 
@@ -73,14 +77,23 @@ const insideNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
  * Any port is allowed. The URL that comes back has no dot at the host's end.
  */
 export function checkUrl(text: string, to: Destinations): UrlCheck {
-  const refuse = (code: Refusal["code"], message: string): UrlCheck => ({ ok: false, code, message });
+  const refuse = (code: Refusal["code"], message: string): UrlCheck => ({
+    ok: false,
+    code,
+    message,
+  });
   const url = text.length > longestUrl ? null : URL.parse(text);
-  if (url === null) return refuse("url_invalid", `Expected an absolute URL of at most ${longestUrl} characters.`);
+  if (url === null) {
+    return refuse("url_invalid", `Expected an absolute URL of at most ${longestUrl} characters.`);
+  }
   if (url.protocol !== "https:" && !(to.http && url.protocol === "http:")) {
     return refuse("scheme_forbidden", to.http ? "Expected https or http." : "Expected https.");
   }
   if (url.username !== "" || url.password !== "") {
-    return refuse("credentials_in_url", "A URL must not have a user name or a password; use a header.");
+    return refuse(
+      "credentials_in_url",
+      "A URL must not have a user name or a password; use a header.",
+    );
   }
   if (url.hostname.endsWith(".")) url.hostname = url.hostname.replace(/\.+$/, "");
   if (url.port === "0") return refuse("url_invalid", "Expected a port from 1 to 65535.");
@@ -106,7 +119,9 @@ export function hostOf(url: URL): string {
 export function checkAddress(host: string, address: string, to: Destinations): Refusal | undefined {
   if (to.hosts.has(host)) return undefined;
   const parsed = parseAddress(address);
-  if (parsed !== undefined && to.networks.some((network) => isWithin(parsed, network))) return undefined;
+  if (parsed !== undefined && to.networks.some((network) => isWithin(parsed, network))) {
+    return undefined;
+  }
   const range = parsed === undefined ? "unreadable" : rangeOf(parsed);
   if (range === undefined) return undefined;
   return { code: "address_forbidden", message: `The host's address is not public (${range}).` };

@@ -30,7 +30,13 @@ const special: Readonly<Record<string, readonly string[]>> = {
     "192.88.99.0/24",
     "2001::/32",
   ],
-  documentation: ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"],
+  documentation: [
+    "192.0.2.0/24",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "2001:db8::/32",
+    "3fff::/20",
+  ],
   reserved: [
     "192.0.0.0/24",
     "192.31.196.0/24",
@@ -44,7 +50,10 @@ const special: Readonly<Record<string, readonly string[]>> = {
 };
 
 const ranges = Object.fromEntries(
-  Object.entries(special).map(([name, networks]) => [name, networks.map((each) => ipaddr.parseCIDR(each))]),
+  Object.entries(special).map(([name, networks]) => [
+    name,
+    networks.map((each) => ipaddr.parseCIDR(each)),
+  ]),
 );
 
 /** All of IPv6 that is handed out for use on the Internet; the rest is special or not assigned. */
@@ -59,7 +68,9 @@ export function rangeOf(address: Address): string | undefined {
 
 /** Dotted decimals and IPv6 alone: the other forms of IPv4 (octal, hex, fewer parts) say different things to different readers. */
 export function parseAddress(text: string): Address | undefined {
-  const valid = text.includes(":") ? ipaddr.IPv6.isValid(text) : ipaddr.IPv4.isValidFourPartDecimal(text);
+  const valid = text.includes(":")
+    ? ipaddr.IPv6.isValid(text)
+    : ipaddr.IPv4.isValidFourPartDecimal(text);
   return valid ? ipaddr.parse(text) : undefined;
 }
 

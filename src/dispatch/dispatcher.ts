@@ -84,7 +84,9 @@ export class Dispatcher {
     this.#options = options;
     this.#handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]));
     this.#slots = new Slots(options);
-    this.#due = new Map(options.roads.map((road) => [road, new DueJobs(options.store.reads, road)]));
+    this.#due = new Map(
+      options.roads.map((road) => [road, new DueJobs(options.store.reads, road)]),
+    );
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => {
       for (const write of writes) this.#heed(write);
@@ -142,7 +144,10 @@ export class Dispatcher {
     const refused = leases.filter((each) => each.status === "rejected");
     const [first] = refused;
     if (first !== undefined) {
-      this.#options.logger.warn({ err: first.reason as unknown, jobs: refused.length }, "due jobs could not be leased");
+      this.#options.logger.warn(
+        { err: first.reason as unknown, jobs: refused.length },
+        "due jobs could not be leased",
+      );
     }
     return leases.filter((each) => each.status === "fulfilled" && each.value).length;
   }
@@ -173,7 +178,10 @@ export class Dispatcher {
     let claim: Claim | undefined;
     try {
       const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-      claim = await store.commit((tx) => lease(tx, job, leaseMs, fence), { own: true, claims: true });
+      claim = await store.commit((tx) => lease(tx, job, leaseMs, fence), {
+        own: true,
+        claims: true,
+      });
     } finally {
       if (claim === undefined) this.#slots.leave(job.lane);
     }
@@ -221,14 +229,23 @@ export class Dispatcher {
     try {
       const handler = this.#handlers.get(claim.kind);
       if (handler === undefined) throw new Error(`no handler for jobs of kind ${claim.kind}`);
-      await handler.run(claim, { abort: this.#abort.signal, isStopping: () => this.#stopping, lags });
+      await handler.run(claim, {
+        abort: this.#abort.signal,
+        isStopping: () => this.#stopping,
+        lags,
+      });
     } catch (error) {
       logger.error({ err: error, job: nameOf(claim) }, "a job failed; it is tried again");
       const pause = Math.min(pauseMs * 2 ** claim.failures, longestPauseMs);
       await store
-        .commit((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }), { own: true })
+        .commit((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }), {
+          own: true,
+        })
         .catch((unfinished: unknown) => {
-          logger.warn({ err: unfinished, job: nameOf(claim) }, "a failed job was left to its lease");
+          logger.warn(
+            { err: unfinished, job: nameOf(claim) },
+            "a failed job was left to its lease",
+          );
         });
     }
   }

@@ -50,7 +50,13 @@ export class DueJobs {
     return this.#isThrough;
   }
 
-  async find({ now, free, freeIn, leaveIn = () => 0, armed = [] }: Room): Promise<readonly DueJob[]> {
+  async find({
+    now,
+    free,
+    freeIn,
+    leaveIn = () => 0,
+    armed = [],
+  }: Room): Promise<readonly DueJob[]> {
     const most = Math.min(Math.max(window.least, 2 * free), window.most);
     const all = await this.#readDue(now, most);
     const due = all.filter(({ lane, due_at }) => due_at <= now - leaveIn(lane));
@@ -135,7 +141,11 @@ export class DueJobs {
 }
 
 /** One of each lane, then a second of each, and so on, as far as there is room. */
-export function takeTurns(due: readonly DueJob[], free: number, freeIn: (lane: string) => number): DueJob[] {
+export function takeTurns(
+  due: readonly DueJob[],
+  free: number,
+  freeIn: (lane: string) => number,
+): DueJob[] {
   const lanes = new Map<string, DueJob[]>();
   for (const job of due) {
     const lane = lanes.get(job.lane);
@@ -147,7 +157,9 @@ export function takeTurns(due: readonly DueJob[], free: number, freeIn: (lane: s
   for (let turn = 0; taken.length < free; turn++) {
     const round = queues.flatMap((jobs) => jobs.slice(turn, turn + 1));
     if (round.length === 0) break;
-    taken.push(...round.slice(0, free - taken.length).map(({ kind, key, lane }) => ({ kind, key, lane })));
+    taken.push(
+      ...round.slice(0, free - taken.length).map(({ kind, key, lane }) => ({ kind, key, lane })),
+    );
   }
   return taken;
 }

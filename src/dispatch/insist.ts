@@ -8,7 +8,11 @@ const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
  * Does `work` again while the storage is out of reach for a moment, until `abort`. For what can't be asked for again: a carrier's
  * answer that is lost makes its message ambiguous.
  */
-export async function insist<T>(clock: Clock, abort: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function insist<T>(
+  clock: Clock,
+  abort: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
   for (const pause of pauses) {
     try {
       return await work();

@@ -32,7 +32,12 @@ export class Slots {
   constructor(options: SlotsOptions) {
     this.#options = options;
     const { quick, slow: hanging } = webhooksAtOnce;
-    this.#most = { work: options.concurrency, webhooks: quick, slow_webhooks: hanging, turns: turnsAtOnce.all };
+    this.#most = {
+      work: options.concurrency,
+      webhooks: quick,
+      slow_webhooks: hanging,
+      turns: turnsAtOnce.all,
+    };
   }
 
   /** How many more jobs a road has room for. */
@@ -46,14 +51,22 @@ export class Slots {
     if (road === "turns") return Math.min(onRoad, turnsAtOnce.lane - this.#in(lane));
     if (road !== "work") return onRoad;
     const { concurrency, laneConcurrency, consumerConcurrency } = this.#options;
-    const inLane = lane.endsWith(slow) ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
+    const inLane = lane.endsWith(slow)
+      ? Math.max(1, Math.floor(laneConcurrency / 4))
+      : laneConcurrency;
     const free = Math.min(onRoad, inLane - this.#in(lane));
-    if (consumerOf(lane) !== undefined) return Math.min(free, consumerConcurrency - this.#consuming);
+    if (consumerOf(lane) !== undefined) {
+      return Math.min(free, consumerConcurrency - this.#consuming);
+    }
     const transport = transportOf(lane);
     if (transport === undefined) return free;
     const ofTransport = Math.max(1, Math.floor((concurrency * 3) / 4));
     const ofAll = Math.max(1, concurrency - Math.ceil(concurrency / 8));
-    return Math.min(free, ofTransport - (this.#perTransport.get(transport) ?? 0), ofAll - this.#carrying);
+    return Math.min(
+      free,
+      ofTransport - (this.#perTransport.get(transport) ?? 0),
+      ofAll - this.#carrying,
+    );
   }
 
   take(lane: string): void {

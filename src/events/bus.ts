@@ -7,7 +7,10 @@ import type { Write } from "../ports/storage.ts";
 import type { Scope } from "../scope.ts";
 
 /** Called after the commit that brought the event. What it throws is logged and hurts nobody. */
-export type EventHandler<T extends EventType> = (event: Event<T>, scope: Scope) => void | Promise<void>;
+export type EventHandler<T extends EventType> = (
+  event: Event<T>,
+  scope: Scope,
+) => void | Promise<void>;
 
 /** Tells handlers in this process of what this process committed. */
 export class EventBus {
@@ -46,7 +49,10 @@ export class EventBus {
       if (write.collection !== events || write.kind !== "insert") continue;
       const row = write.row as unknown as EventRow;
       if (this.#emitter.listenerCount(row.type) === 0) continue;
-      this.#emitter.emit(row.type, eventResource(row), { account_id: row.account_id, mode: row.mode });
+      this.#emitter.emit(row.type, eventResource(row), {
+        account_id: row.account_id,
+        mode: row.mode,
+      });
     }
   }
 
@@ -54,7 +60,10 @@ export class EventBus {
     try {
       await handler(event, scope);
     } catch (error) {
-      this.#logger.error({ err: error, event_id: event.id, type: event.type }, "an event handler failed");
+      this.#logger.error(
+        { err: error, event_id: event.id, type: event.type },
+        "an event handler failed",
+      );
     }
   }
 }

@@ -48,7 +48,8 @@ export class NewsDesk {
     const signal = new Signal(this.#clock);
     const raise = (): void => signal.raise();
     const reader: Reader = { signal, isOver: false };
-    const leave = mailbox === undefined ? this.#joinEvents(signal) : this.#joinMailbox(reader, mailbox);
+    const leave =
+      mailbox === undefined ? this.#joinEvents(signal) : this.#joinMailbox(reader, mailbox);
     const gone = (): void => {
       raise();
       // A stream that nobody began to read is not told that it is over.
@@ -67,12 +68,17 @@ export class NewsDesk {
   }
 
   heed(writes: readonly Write[]): void {
-    if (this.#waiting.size > 0 && writes.some(({ collection }) => collection === events || collection === keys)) {
+    if (
+      this.#waiting.size > 0 &&
+      writes.some(({ collection }) => collection === events || collection === keys)
+    ) {
       this.#raiseEvents();
     }
     if (this.#ofMailboxes === 0) return;
     // A session that is gone doesn't say whose it was. Many go at once when they have expired.
-    if (writes.some(({ collection, kind }) => collection === webchatSessions && kind === "remove")) {
+    if (
+      writes.some(({ collection, kind }) => collection === webchatSessions && kind === "remove")
+    ) {
       this.#raiseMailboxes();
     }
     for (const write of writes) {
@@ -104,7 +110,9 @@ export class NewsDesk {
   }
 
   #raiseMailboxes(): void {
-    for (const waiting of this.#mailboxes.values()) for (const { signal } of waiting) signal.raise();
+    for (const waiting of this.#mailboxes.values()) {
+      for (const { signal } of waiting) signal.raise();
+    }
   }
 
   /** Answers how to leave. */
@@ -115,7 +123,9 @@ export class NewsDesk {
 
   #joinMailbox(reader: Reader, mailbox: string): () => void {
     const waiting = this.#mailboxes.get(mailbox) ?? new Set();
-    if (this.#ofMailboxes >= mostOfMailboxes) throw new TidingsError("overloaded", "Too many visitors are connected.");
+    if (this.#ofMailboxes >= mostOfMailboxes) {
+      throw new TidingsError("overloaded", "Too many visitors are connected.");
+    }
     if (waiting.size >= mostOfMailbox + mostLeaving) {
       throw new TidingsError("overloaded", "Too many streams of this visitor are open.");
     }

@@ -19,7 +19,9 @@ export const streamEventsSchema = z.strictObject({
     .pipe(z.array(eventTypeSchema))
     .optional()
     .meta({ description: "Types of events, separated by commas. By default all." }),
-  last_event_id: reference.optional().meta({ description: "Goes on after this event. By default only what is new." }),
+  last_event_id: reference
+    .optional()
+    .meta({ description: "Goes on after this event. By default only what is new." }),
 });
 export interface StreamEvents extends z.infer<typeof streamEventsSchema> {}
 
@@ -38,15 +40,25 @@ export const eventStream: EventStream<StreamEvents> = {
   },
 };
 
-async function positionOf(reads: Reads, scope: Scope, last_event_id: string | undefined): Promise<number> {
+async function positionOf(
+  reads: Reads,
+  scope: Scope,
+  last_event_id: string | undefined,
+): Promise<number> {
   if (last_event_id === undefined) {
     const prefix = [scope.account_id, scope.mode];
-    const [last] = await reads.range({ index: eventsOfAccount, prefix, order: "descending", limit: 1 });
+    const [last] = await reads.range({
+      index: eventsOfAccount,
+      prefix,
+      order: "descending",
+      limit: 1,
+    });
     return last?.position ?? 0;
   }
   const last = await eventOf(reads, scope, last_event_id);
   if (last !== undefined) return last.position;
-  const message = "This event is not known any more: read what was missed from /v1/events, and begin anew.";
+  const message =
+    "This event is not known any more: read what was missed from /v1/events, and begin anew.";
   throw invalid([{ header: "Last-Event-ID", code: "unknown_event", message }]);
 }
 
@@ -68,7 +80,11 @@ function eventsAfter(
       limit: pageSize,
     });
     after = last ?? after;
-    const events = rows.map((row) => ({ id: row.id, event: row.type, data: JSON.stringify(eventResource(row)) }));
+    const events = rows.map((row) => ({
+      id: row.id,
+      event: row.type,
+      data: JSON.stringify(eventResource(row)),
+    }));
     return { events, more };
   };
 }

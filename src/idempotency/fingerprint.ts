@@ -5,7 +5,11 @@ import { createHmac, type KeyObject } from "node:crypto";
  * and its input (path parameters and body) without `idempotency_key`. Keyed, so that a stored one gives nothing away of an
  * input that could be guessed. A `KeyObject` is set up once; bytes cost that at each call.
  */
-export function fingerprint(secret: KeyObject | Uint8Array, operation: string, input: unknown): string {
+export function fingerprint(
+  secret: KeyObject | Uint8Array,
+  operation: string,
+  input: unknown,
+): string {
   return createHmac("sha256", secret)
     .update(`${operation}\n${canonicalJson(withoutKey(input))}`)
     .digest("hex");
@@ -28,7 +32,9 @@ export function canonicalJson(value: unknown): string {
   // Without a comparison of its own a sort is by UTF-16 code units, as the RFC has it.
   for (const name of Object.keys(value).toSorted()) {
     const member = (value as Readonly<Record<string, unknown>>)[name];
-    if (member !== undefined) written += `${written === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+    if (member !== undefined) {
+      written += `${written === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+    }
   }
   return `{${written}}`;
 }

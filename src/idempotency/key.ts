@@ -13,7 +13,11 @@ export function checkedKey(key: string | undefined): string | null {
   if (key === undefined) return null;
   if (isIdempotencyKey(key)) return key;
   throw invalid([
-    { parameter: "idempotencyKey", code: "format", message: "must be 1 to 255 visible ASCII characters" },
+    {
+      parameter: "idempotencyKey",
+      code: "format",
+      message: "must be 1 to 255 visible ASCII characters",
+    },
   ]);
 }
 

@@ -15,5 +15,7 @@ export async function isRemembered(
   if (["scheduled", "queued", "sending"].includes(message.status)) return true;
   // Handed over, but somebody still looks after it: it may yet be found unsent, and sent again.
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  return attempt !== undefined && (await tx.get(jobByName, ["follow-up", attempt.id])) !== undefined;
+  return (
+    attempt !== undefined && (await tx.get(jobByName, ["follow-up", attempt.id])) !== undefined
+  );
 }

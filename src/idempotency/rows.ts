@@ -31,7 +31,11 @@ export const idempotency = collection<IdempotencyRow>("idempotency_keys", {
   expires_at: time,
 });
 export const idempotencyByKey = idempotency.key("account_id", "mode", "key");
-export const idempotencyAlsoShowing = idempotency.index("by_also_shows", ["account_id", "mode", "also_shows"], {
-  where: { column: "also_shows", present: true },
-});
+export const idempotencyAlsoShowing = idempotency.index(
+  "by_also_shows",
+  ["account_id", "mode", "also_shows"],
+  {
+    where: { column: "also_shows", present: true },
+  },
+);
 export const idempotencyByExpiry = idempotency.index("by_expires_at", ["expires_at"]);

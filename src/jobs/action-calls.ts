@@ -14,7 +14,10 @@ import type { Json } from "../ports/agent-model.ts";
 import { errorFacts } from "./error-facts.ts";
 import type { CarrierWork } from "./send.ts";
 
-export interface ActionCallsOptions extends Pick<CarrierWork, "store" | "clock" | "logger" | "services"> {
+export interface ActionCallsOptions extends Pick<
+  CarrierWork,
+  "store" | "clock" | "logger" | "services"
+> {
   readonly claim: Claim;
   readonly begun: BegunTurn;
   readonly facts: Pick<TurnFacts, "contact">;
@@ -71,12 +74,22 @@ export class ActionCalls {
       return { outcome: { status: "failed", error: "too_many_calls" }, isKnown: false };
     }
     const id = before?.id ?? this.#nameOf(name);
-    const call: ActionCall = { id, action: name, input, status: "pending", output: null, error: null };
+    const call: ActionCall = {
+      id,
+      action: name,
+      input,
+      status: "pending",
+      output: null,
+      error: null,
+    };
     this.#met.add(id);
     const after = await this.#settle(call, before, by);
     if (after === undefined) return undefined;
     this.#all = withCall(this.#all, after);
-    return { outcome: settledOutcome(after) ?? { status: "failed", error: "unknown" }, isKnown: false };
+    return {
+      outcome: settledOutcome(after) ?? { status: "failed", error: "unknown" },
+      isKnown: false,
+    };
   }
 
   /**
@@ -101,7 +114,11 @@ export class ActionCalls {
   }
 
   /** Makes a call, unless it must not be made. Undefined: the turn is over. */
-  async #settle(call: ActionCall, before: ActionCall | undefined, by: Act["by"]): Promise<ActionCall | undefined> {
+  async #settle(
+    call: ActionCall,
+    before: ActionCall | undefined,
+    by: Act["by"],
+  ): Promise<ActionCall | undefined> {
     const { begun, services, left } = this.#options;
     const fail = (error: string): ActionCall => ({ ...call, status: "failed", error });
     const isOffered = by === "host" || begun.agent.actions.includes(call.action);
@@ -110,7 +127,9 @@ export class ActionCalls {
     if (before?.status === "pending" && !mayRepeat(action)) return fail(outcomeUnknown);
     const checked = await this.#check(action, call.input);
     if (!checked.ok) return fail(checked.error);
-    if (action.risk === "approval" && before === undefined) return { ...call, status: "awaiting_approval" };
+    if (action.risk === "approval" && before === undefined) {
+      return { ...call, status: "awaiting_approval" };
+    }
     if (left() <= 0) return fail(timedOut);
     if (action.risk !== "read" && !(await this.#announce(call))) return undefined;
     return this.#call(action, checked.input, call);
@@ -135,7 +154,10 @@ export class ActionCalls {
   async #announce(call: ActionCall): Promise<boolean> {
     const { store, claim, begun, progress } = this.#options;
     const done = progress();
-    const isCurrent = await store.commit((tx) => keepCall(tx, claim, begun, { leaseMs, call, progress: done }), own);
+    const isCurrent = await store.commit(
+      (tx) => keepCall(tx, claim, begun, { leaseMs, call, progress: done }),
+      own,
+    );
     if (isCurrent) this.#all = withCall(this.#all, call);
     return isCurrent;
   }
@@ -146,27 +168,38 @@ export class ActionCalls {
     const context = {
       idempotency_key: call.id,
       scope: { account_id: run.account_id, mode: run.mode },
-      contact: { id: conversation.contact_id, name: facts.contact.name, phone: facts.contact.phone },
+      contact: {
+        id: conversation.contact_id,
+        name: facts.contact.name,
+        phone: facts.contact.phone,
+      },
       conversation: { id: conversation.id },
     };
     const ms = Math.min(action.timeout_ms ?? standardActionMs, left());
     let after: ActionCall;
     try {
-      const work = (signal: AbortSignal): Promise<Json> => execute(action, input, { ...context, signal });
+      const work = (signal: AbortSignal): Promise<Json> =>
+        execute(action, input, { ...context, signal });
       const output = await withDeadline<Json | typeof late>(clock, ms, abort, work, () => late);
-      after = output === late ? { ...call, ...tooLate(action) } : { ...call, status: "done", output };
+      after =
+        output === late ? { ...call, ...tooLate(action) } : { ...call, status: "done", output };
     } catch (error) {
       if (abort.aborted) return undefined;
       after = { ...call, status: "failed", error: this.#tell(action, error) };
     }
-    if (action.risk !== "read") await insist(clock, abort, () => store.commit((tx) => recordCall(tx, run, after), own));
+    if (action.risk !== "read") {
+      await insist(clock, abort, () => store.commit((tx) => recordCall(tx, run, after), own));
+    }
     return after;
   }
 
   #tell(action: Action, error: unknown): string {
     const { logger, begun } = this.#options;
     const { name, code, message } = errorFacts(error);
-    logger.warn({ err: { name, code }, action: action.name, run_id: begun.run.id }, "an action failed");
+    logger.warn(
+      { err: { name, code }, action: action.name, run_id: begun.run.id },
+      "an action failed",
+    );
     return storable(message, 500);
   }
 }

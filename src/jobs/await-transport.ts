@@ -20,10 +20,16 @@ const mostLooked = 50;
  * Gives the job back when the conversation's next message is for a transport that this engine doesn't have: no attempt is begun, and
  * none is taken for lost. What has expired meanwhile expires. Answers whether it did; if not, nothing is written.
  */
-export async function awaitTransport(tx: Tx, claim: Claim, carriers: Carriers, drawId: DrawId): Promise<boolean> {
+export async function awaitTransport(
+  tx: Tx,
+  claim: Claim,
+  carriers: Carriers,
+  drawId: DrawId,
+): Promise<boolean> {
   const isLive = ({ status, expires_at }: MessageRow): boolean =>
     status === "sending" || (expires_at ?? Infinity) > tx.now;
-  const isOurs = ({ transport }: MessageRow): boolean => transport === null || carriers.has(transport);
+  const isOurs = ({ transport }: MessageRow): boolean =>
+    transport === null || carriers.has(transport);
   const [head] = await tx.list(outbox, [claim.key], 1);
   if (head === undefined || (isLive(head) && isOurs(head))) return false;
   const waiting = await tx.list(outbox, [claim.key], mostLooked);
@@ -35,7 +41,13 @@ export async function awaitTransport(tx: Tx, claim: Claim, carriers: Carriers, d
     const decision = expire(stateOf(message), tx.now);
     if (decision.decision === "expired") {
       const actor = actorOf(message, drawId);
-      writeTimeline(tx, actor, message, await moveMessage(tx, actor, message, decision.state), null);
+      writeTimeline(
+        tx,
+        actor,
+        message,
+        await moveMessage(tx, actor, message, decision.state),
+        null,
+      );
     } else if (message.status === "queued") {
       againAt = Math.min(againAt, message.expires_at ?? Infinity);
     }

@@ -1,5 +1,9 @@
 import { failConsumerEvent } from "../commands/fail-consumer-event.ts";
-import { type NextConsumerEvent, nextConsumerEvent, takeConsumerEvent } from "../commands/next-consumer-event.ts";
+import {
+  type NextConsumerEvent,
+  nextConsumerEvent,
+  takeConsumerEvent,
+} from "../commands/next-consumer-event.ts";
 import { withDeadline } from "../dispatch/deadline.ts";
 import { type JobHandler, leaseMs, type Turn } from "../dispatch/dispatcher.ts";
 import { consumerKeyOf } from "../domain/consumers/rules.ts";
@@ -67,7 +71,12 @@ export function consumeHandler({ store, clock, logger, consumers }: ConsumeWork)
     await withDeadline(clock, handlerMs, abort, run, late);
   };
 
-  const handle = async (claim: Claim, next: NextConsumerEvent, turn: Turn, handler: Handler): Promise<Handled> => {
+  const handle = async (
+    claim: Claim,
+    next: NextConsumerEvent,
+    turn: Turn,
+    handler: Handler,
+  ): Promise<Handled> => {
     let isCalled = false;
     try {
       if (store.hasTransactions) {
@@ -111,13 +120,16 @@ export function consumeHandler({ store, clock, logger, consumers }: ConsumeWork)
   };
 
   /** For whoever is next, here or in another engine. */
-  const giveBack = (claim: Claim): Promise<void> => store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+  const giveBack = (claim: Claim): Promise<void> =>
+    store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
 
   return {
     kind: "consume",
     run(claim, turn) {
       const consumer = consumers.get(consumerKeyOf(claim.key).consumer);
-      return consumer === undefined ? giveBack(claim) : consumer.during(drain(claim, turn, consumer));
+      return consumer === undefined
+        ? giveBack(claim)
+        : consumer.during(drain(claim, turn, consumer));
     },
   };
 }

@@ -51,7 +51,10 @@ export class ConsumerReader {
       turn: () => store.turn(),
       step: () => this.#step(),
       failed: (err) =>
-        logger.warn({ err, consumer: name }, "the log of events could not be read for a consumer; trying again"),
+        logger.warn(
+          { err, consumer: name },
+          "the log of events could not be read for a consumer; trying again",
+        ),
     });
   }
 
@@ -92,7 +95,10 @@ export class ConsumerReader {
       order: "ascending",
       limit: mostWaiting,
     } as const;
-    const [consumer, keys] = await Promise.all([store.reads.get(consumerByName, [name]), store.reads.range(waiting)]);
+    const [consumer, keys] = await Promise.all([
+      store.reads.get(consumerByName, [name]),
+      store.reads.range(waiting),
+    ]);
     if (consumer === undefined) {
       logger.warn({ consumer: name }, "a consumer was removed; it gets no more events");
       return "over";
@@ -111,7 +117,10 @@ export class ConsumerReader {
     });
     const to = Number(last?.[0] ?? from);
     if (rows.length > 0 || this.#isBehind(consumer, to)) {
-      await store.commit((tx) => moveConsumer(tx, { name, from: consumer.position, to, events: rows }), own);
+      await store.commit(
+        (tx) => moveConsumer(tx, { name, from: consumer.position, to, events: rows }),
+        own,
+      );
     }
     this.#place = { stored: consumer.position, looked: to };
     return more ? "more" : "through";

@@ -1,6 +1,11 @@
 import type { JobHandler } from "../dispatch/dispatcher.ts";
 import { roadOf } from "../domain/jobs/rules.ts";
-import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "../domain/webhooks/rows.ts";
+import {
+  deliveries,
+  type DeliveryRow,
+  type WebhookRow,
+  webhooks,
+} from "../domain/webhooks/rows.ts";
 import type { Write } from "../ports/storage.ts";
 import { DeliveryTurn, type TurnServices } from "./delivery-turn.ts";
 import type { HttpSettings } from "../options.ts";
@@ -39,10 +44,19 @@ export function deliverHandler(work: DeliverWork): JobHandler {
       if (http === undefined) throw new Error("webhooks need an HTTP client");
       const leasedAt = clock.now();
       if (roadOf(claim.lane) === "slow_webhooks") {
-        begun = begun.then(() => (turn.isStopping() ? undefined : clock.sleep(slowEveryMs, turn.abort)));
+        begun = begun.then(() =>
+          turn.isStopping() ? undefined : clock.sleep(slowEveryMs, turn.abort),
+        );
         await begun;
       }
-      const own = new DeliveryTurn({ ...work, http, claim, scope: { account_id, mode }, turn, leasedAt });
+      const own = new DeliveryTurn({
+        ...work,
+        http,
+        claim,
+        scope: { account_id, mode },
+        turn,
+        leasedAt,
+      });
       turns.set(key, own);
       try {
         await own.run();

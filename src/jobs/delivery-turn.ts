@@ -158,7 +158,9 @@ export class DeliveryTurn {
     if (this.#begun >= mostInATurn || clock.now() >= this.#ends) return false;
     // What failed may say that the webhook wants a rest, or is gone: that is heeded first.
     if (this.#failed > 0) return false;
-    return this.#inFlight < this.#width && this.#held.size < (this.#upcoming.isInOrder ? 1 : mostHeld);
+    return (
+      this.#inFlight < this.#width && this.#held.size < (this.#upcoming.isInOrder ? 1 : mostHeld)
+    );
   }
 
   async #attempt({ webhook, delivery }: Next): Promise<void> {
@@ -168,7 +170,8 @@ export class DeliveryTurn {
     this.#inFlight++;
     this.#held.add(delivery_id);
     const started_at = clock.now();
-    const outcome = (await this.#patience.within(this.#post(webhook)(delivery, started_at))) ?? late;
+    const outcome =
+      (await this.#patience.within(this.#post(webhook)(delivery, started_at))) ?? late;
     const ended_at = clock.now();
     this.#heardAt = ended_at;
     this.#inFlight--;
@@ -192,7 +195,12 @@ export class DeliveryTurn {
   #post(webhook: WebhookRow): Post {
     if (this.#posting?.to !== webhook) {
       const { http, scope, webhookDeadlineMs: deadlineMs } = this.#options;
-      const post = posting(webhook, { http, mode: scope.mode, deadlineMs, signal: this.#patience.signal });
+      const post = posting(webhook, {
+        http,
+        mode: scope.mode,
+        deadlineMs,
+        signal: this.#patience.signal,
+      });
       this.#posting = { to: webhook, post };
     }
     return this.#posting.post;
@@ -206,7 +214,13 @@ export class DeliveryTurn {
   /** Whatever is written down does so too. */
   async #renew(): Promise<void> {
     const { clock, claim } = this.#options;
-    if (!this.#isOurs || this.#failure !== undefined || clock.now() - this.#renewedAt < leaseMs / 4) return;
+    if (
+      !this.#isOurs ||
+      this.#failure !== undefined ||
+      clock.now() - this.#renewedAt < leaseMs / 4
+    ) {
+      return;
+    }
     await this.#keep(() => this.#commit((tx) => renew(tx, claim, leaseMs)));
   }
 
@@ -245,7 +259,9 @@ export class DeliveryTurn {
     const mayEnd = this.#mayEnd;
     for (let round = 1; ; round++) {
       try {
-        return await this.#commit((tx) => recordAttempts(tx, claim, made, { scope, drawId, leaseMs, mayEnd }));
+        return await this.#commit((tx) =>
+          recordAttempts(tx, claim, made, { scope, drawId, leaseMs, mayEnd }),
+        );
       } catch (error) {
         const isAway = error instanceof TidingsError && error.retryable;
         if (!isAway || turn.abort.aborted || round === mostRounds) throw error;

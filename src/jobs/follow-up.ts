@@ -2,24 +2,43 @@ import { recordLookup } from "../commands/record-lookup.ts";
 import { withDeadline } from "../dispatch/deadline.ts";
 import type { JobHandler } from "../dispatch/dispatcher.ts";
 import { finish } from "../domain/jobs/rows.ts";
-import { attemptById, type AttemptRow, messageById, type MessageRow } from "../domain/messages/rows.ts";
+import {
+  attemptById,
+  type AttemptRow,
+  messageById,
+  type MessageRow,
+} from "../domain/messages/rows.ts";
 import type { LookupAnswer, Transport } from "../ports/transport.ts";
 import { awaitMs } from "./await-transport.ts";
 import { errorFacts } from "./error-facts.ts";
 import { type CarrierWork, deadlineMs, outbound, transportFor } from "./send.ts";
 
 /** Looks up attempts whose answer was lost or whose receipts stay away. */
-export function followUpHandler({ store, clock, logger, services, transports, carriers }: CarrierWork): JobHandler {
+export function followUpHandler({
+  store,
+  clock,
+  logger,
+  services,
+  transports,
+  carriers,
+}: CarrierWork): JobHandler {
   return {
     kind: "follow-up",
     async run(claim, { abort }) {
       const attempt = await store.reads.get(attemptById, [claim.key]);
       const message =
-        attempt && (await store.reads.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
+        attempt &&
+        (await store.reads.get(messageById, [
+          attempt.account_id,
+          attempt.mode,
+          attempt.message_id,
+        ]));
       const transport = attempt && transportFor(transports, attempt);
       if (attempt !== undefined && transport === undefined) {
         // Only an engine that has the transport knows what it can be asked and what it tells of itself.
-        return store.commit((tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), { own: true });
+        return store.commit((tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), {
+          own: true,
+        });
       }
       let answer: LookupAnswer = { outcome: "unknown" };
       if (attempt !== undefined && message !== undefined && transport?.lookup !== undefined) {
@@ -40,12 +59,18 @@ export function followUpHandler({ store, clock, logger, services, transports, ca
           );
         }
       }
-      await store.commit((tx) => recordLookup(tx, claim, answer, services, carriers), { own: true });
+      await store.commit((tx) => recordLookup(tx, claim, answer, services, carriers), {
+        own: true,
+      });
     },
   };
 }
 
-async function lookUp(transport: Transport, message: MessageRow, attempt: AttemptRow): Promise<LookupAnswer> {
+async function lookUp(
+  transport: Transport,
+  message: MessageRow,
+  attempt: AttemptRow,
+): Promise<LookupAnswer> {
   const { id: attempt_id, number, started_at, provider_message_id } = attempt;
   const about = { attempt_id, number, started_at, provider_message_id };
   return (await transport.lookup?.(outbound(message), about)) ?? { outcome: "unknown" };

@@ -15,7 +15,9 @@ export function inChunks(
 ): JobHandler["run"] {
   return async (claim, { isStopping }) => {
     const { account_id, mode, key } = claim;
-    if (account_id === null || mode === null) throw new TypeError(`a ${claim.kind} job is an account's`);
+    if (account_id === null || mode === null) {
+      throw new TypeError(`a ${claim.kind} job is an account's`);
+    }
     for (let i = 0; i < mostChunks && !isStopping(); i++) {
       const left = await store.commit(async (tx) => {
         if (!(await renew(tx, claim, leaseMs))) return "done";

@@ -14,13 +14,19 @@ export interface PostingOptions {
 }
 
 /** One request. Never rejects. */
-export type Post = (delivery: Pick<DeliveryRow, "event_id" | "body">, at: number) => Promise<HttpOutcome>;
+export type Post = (
+  delivery: Pick<DeliveryRow, "event_id" | "body">,
+  at: number,
+) => Promise<HttpOutcome>;
 
 /** Of a response, in bytes. */
 const mostBodyBytes = 16_384;
 
 /** Sends to a webhook as it is now: what its requests have in common is made once. */
-export function posting(webhook: WebhookRow, { http, mode, deadlineMs, signal }: PostingOptions): Post {
+export function posting(
+  webhook: WebhookRow,
+  { http, mode, deadlineMs, signal }: PostingOptions,
+): Post {
   const keysAt = signingKeys(webhook);
   const usual = { "user-agent": "tidings", ...webhook.headers, "content-type": "application/json" };
   const request = {

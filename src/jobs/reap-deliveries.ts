@@ -9,7 +9,10 @@ const own = { own: true } as const;
  * which answers how many rows it looked at; none where not one of them was old enough: those behind it are younger, but for what clocks that
  * were set make of it, and that has its turn later.
  */
-export function deliveryReaper({ store, clock, eventMs }: ReapEvents, chunk: number): () => Promise<number> {
+export function deliveryReaper(
+  { store, clock, eventMs }: ReapEvents,
+  chunk: number,
+): () => Promise<number> {
   let after = 0;
   return async () => {
     const range = {

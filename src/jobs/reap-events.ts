@@ -23,20 +23,38 @@ const mostConsumers = 1_000;
  * come to yet is kept however old it is, as is what it has yet to handle, and what there are deliveries of. Each call answers how many rows
  * it looked at.
  */
-export function eventReaper({ store, clock, logger, eventMs }: ReapEvents, chunk: number): () => Promise<number> {
+export function eventReaper(
+  { store, clock, logger, eventMs }: ReapEvents,
+  chunk: number,
+): () => Promise<number> {
   let after = 0;
   const isOld = ({ created_at }: EventRow): boolean => created_at < clock.now() - eventMs;
   return async () => {
     // Read before what is held: what a consumer has come to since is among that.
-    const all = { index: consumerByName, prefix: [], order: "ascending", limit: mostConsumers } as const;
+    const all = {
+      index: consumerByName,
+      prefix: [],
+      order: "ascending",
+      limit: mostConsumers,
+    } as const;
     const consumers = await store.reads.range(all);
     const [last] = consumers.toSorted((a, b) => a.position - b.position);
-    const range = { index: eventsByPosition, prefix: [], order: "ascending", after: [after], limit: chunk } as const;
+    const range = {
+      index: eventsByPosition,
+      prefix: [],
+      order: "ascending",
+      after: [after],
+      limit: chunk,
+    } as const;
     const oldest = await store.reads.range(range);
     const expired = oldest.filter(isOld);
-    const passed = last === undefined ? expired : expired.filter(({ position }) => position <= last.position);
+    const passed =
+      last === undefined ? expired : expired.filter(({ position }) => position <= last.position);
     if (passed.length < expired.length) {
-      logger.warn({ consumer: last?.name }, "events are kept past their time for a consumer that has not come to them");
+      logger.warn(
+        { consumer: last?.name },
+        "events are kept past their time for a consumer that has not come to them",
+      );
     }
     after = passed.at(-1)?.position ?? after;
     const names = consumers.map(({ name }) => name);

@@ -58,12 +58,20 @@ function expiring<R extends Expires>(
   const { collection } = index;
   return async ({ store, clock }) => {
     const until = [clock.now()];
-    const expired = await store.reads.range({ index, prefix: [], order: "ascending", until, limit: chunk });
+    const expired = await store.reads.range({
+      index,
+      prefix: [],
+      order: "ascending",
+      until,
+      limit: chunk,
+    });
     await store.commit(async (tx) => {
       for (const found of expired) {
         const row = await tx.get(collection.primary, keyOf(collection, found));
         // It may have been given more time meanwhile.
-        if (row !== undefined && row.expires_at !== null && row.expires_at <= tx.now) await take(tx, row);
+        if (row !== undefined && row.expires_at !== null && row.expires_at <= tx.now) {
+          await take(tx, row);
+        }
       }
     }, own);
     return expired.length;
@@ -80,7 +88,9 @@ const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row) => {
 const reapParked = expiring(parkedReceiptsByExpiry, (tx, row) => tx.remove(parkedReceipts, row));
 
 /** Webchat sessions that nobody is let in to any more. What they were sent stays: the address may come again in another one. */
-const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) => tx.remove(webchatSessions, row));
+const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
+  tx.remove(webchatSessions, row),
+);
 
 /** What was noticed about somebody for a while, also where it was answered when it was noted. */
 const reapObservations = expiring(observationsByExpiry, async (tx, row) => {

@@ -22,7 +22,10 @@ export function recoverHandler({ store }: { readonly store: Store }): JobHandler
       const scope = { account_id, mode };
       for (let i = 0; i < mostChunks && !isStopping(); i++) {
         const stretch = await nextStretch(store.reads, scope, key);
-        const left = await store.commit((tx) => recoverDeliveries(tx, claim, scope, stretch, leaseMs), own);
+        const left = await store.commit(
+          (tx) => recoverDeliveries(tx, claim, scope, stretch, leaseMs),
+          own,
+        );
         if (left === "done") return;
       }
       await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
@@ -30,7 +33,11 @@ export function recoverHandler({ store }: { readonly store: Store }): JobHandler
   };
 }
 
-async function nextStretch(reads: Reads, { account_id, mode }: Scope, id: string): Promise<FailedStretch> {
+async function nextStretch(
+  reads: Reads,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<FailedStretch> {
   const after = (await reads.get(webhookById, [account_id, mode, id]))?.recover_after ?? null;
   if (after === null) return { after, ids: [] };
   const range = {

@@ -44,7 +44,10 @@ export function scoreHandler({ store, clock, logger, drawId, analyzer }: ScoreWo
       if (abort.aborted) return null;
       // Its message may quote the words that it was given, and they have no place in a log.
       const { name, code } = errorFacts(error);
-      logger.warn({ err: { name, code }, message_id: row.message_id }, "a message could not be scored");
+      logger.warn(
+        { err: { name, code }, message_id: row.message_id },
+        "a message could not be scored",
+      );
       return null;
     }
   };

@@ -47,7 +47,11 @@ export function sendHandler(work: CarrierWork): JobHandler {
         }, own);
         if (handed === undefined) return;
         const transport = transportFor(transports, handed.attempt);
-        const called = await call(transport, handed.message, handed.attempt, { clock, logger, abort });
+        const called = await call(transport, handed.message, handed.attempt, {
+          clock,
+          logger,
+          abort,
+        });
         // Nobody knows whether the call goes on: whoever finds its lease lapsed looks after it.
         if (called === "aborted") return;
         const { answer, late } = called;
@@ -70,7 +74,10 @@ export function sendHandler(work: CarrierWork): JobHandler {
         void late.then(
           (said) =>
             record(said).catch((error: unknown) => {
-              logger.warn({ err: error, attempt_id: handed.attempt.id }, "an answer that came late was lost");
+              logger.warn(
+                { err: error, attempt_id: handed.attempt.id },
+                "an answer that came late was lost",
+              );
             }),
           // The call heeded its deadline, or fell silent for good: that is known already.
           () => {},
@@ -117,7 +124,10 @@ async function call(
         return { answer: await sending };
       },
       () => ({
-        answer: ambiguous("answer_lost", "The carrier did not answer in time; its call may still go on."),
+        answer: ambiguous(
+          "answer_lost",
+          "The carrier did not answer in time; its call may still go on.",
+        ),
         late: sending,
       }),
     );
@@ -142,7 +152,9 @@ export function transportFor(
   transports: readonly Transport[],
   { transport, mode }: Pick<AttemptRow, "transport" | "mode">,
 ): Transport | undefined {
-  return transports.find(({ name, capabilities }) => name === transport && capabilities.modes.includes(mode));
+  return transports.find(
+    ({ name, capabilities }) => name === transport && capabilities.modes.includes(mode),
+  );
 }
 
 export function outbound(row: MessageRow): OutboundMessage {

@@ -15,7 +15,10 @@ import { ActionCalls } from "./action-calls.ts";
 import { errorFacts } from "./error-facts.ts";
 import type { CarrierWork } from "./send.ts";
 
-export interface TurnRunOptions extends Pick<CarrierWork, "store" | "clock" | "logger" | "services"> {
+export interface TurnRunOptions extends Pick<
+  CarrierWork,
+  "store" | "clock" | "logger" | "services"
+> {
   readonly agents: AgentSettings;
   /** The host's actions as models are shown them. */
   readonly shown: ReadonlyMap<string, ModelAction>;
@@ -47,7 +50,11 @@ export class TurnRun {
     this.#options = options;
     this.#endsAt = clock.now() + agent.limits.timeout_ms;
     this.#steps = [...run.steps];
-    this.#calls = new ActionCalls({ ...options, left: () => this.#left(), progress: () => this.#progress() });
+    this.#calls = new ActionCalls({
+      ...options,
+      left: () => this.#left(),
+      progress: () => this.#progress(),
+    });
     this.#input_tokens = run.input_tokens;
     this.#output_tokens = run.output_tokens;
     this.#model_calls = run.model_calls;
@@ -103,7 +110,14 @@ export class TurnRun {
     const thought = await this.#ask(task, leave);
     const { text, intent, confidence, handoff, playbook_id, calls } = thought.answer ?? {};
     const output = { text, intent, confidence, handoff, playbook_id, calls };
-    this.#note("model", task.type, null, thought.answer && jsonOf(output), thought.failure, started_at);
+    this.#note(
+      "model",
+      task.type,
+      null,
+      thought.answer && jsonOf(output),
+      thought.failure,
+      started_at,
+    );
     return thought;
   }
 
@@ -111,12 +125,22 @@ export class TurnRun {
     const { clock, logger, abort, agents, begun, facts, shown } = this.#options;
     const left = this.#left();
     if (left <= 0) return failed("model_timeout");
-    const spent = this.#input_tokens + this.#output_tokens - begun.run.input_tokens - begun.run.output_tokens;
-    if (facts.session.tokens + spent >= begun.agent.limits.max_tokens_per_conversation) return failed("budget");
+    const spent =
+      this.#input_tokens + this.#output_tokens - begun.run.input_tokens - begun.run.output_tokens;
+    if (facts.session.tokens + spent >= begun.agent.limits.max_tokens_per_conversation) {
+      return failed("budget");
+    }
     this.#model_calls++;
     try {
       const actions = begun.agent.actions.flatMap((name) => shown.get(name) ?? []);
-      const turn = modelTurn({ facts, task, ...leave, actions, calls: this.#calls.all, redact: agents.redact });
+      const turn = modelTurn({
+        facts,
+        task,
+        ...leave,
+        actions,
+        calls: this.#calls.all,
+        redact: agents.redact,
+      });
       const answered = await withDeadline<ModelAnswer | "late">(
         clock,
         left,
@@ -135,7 +159,9 @@ export class TurnRun {
     } catch (error) {
       // What it says may quote the words that it was given, and they have no place in a log.
       const { name, code } = errorFacts(error);
-      if (!abort.aborted) logger.warn({ err: { name, code }, run_id: begun.run.id }, "a model failed");
+      if (!abort.aborted) {
+        logger.warn({ err: { name, code }, run_id: begun.run.id }, "a model failed");
+      }
       return failed("model_error");
     }
   }
@@ -156,9 +182,24 @@ export class TurnRun {
     return Math.max(0, this.#endsAt - this.#options.clock.now());
   }
 
-  #note(type: string, name: string, input: Json, output: Json, error: string | null, started_at: number): void {
+  #note(
+    type: string,
+    name: string,
+    input: Json,
+    output: Json,
+    error: string | null,
+    started_at: number,
+  ): void {
     const duration_ms = Math.max(0, this.#options.clock.now() - started_at);
-    this.#steps.push({ type, name, input, output, error, started_at: iso(started_at), duration_ms });
+    this.#steps.push({
+      type,
+      name,
+      input,
+      output,
+      error,
+      started_at: iso(started_at),
+      duration_ms,
+    });
   }
 }
 

@@ -12,7 +12,10 @@ import type { AgentSettings } from "../options.ts";
 import type { CarrierWork } from "./send.ts";
 import { TurnRun } from "./turn-run.ts";
 
-export interface TurnWork extends Pick<CarrierWork, "store" | "clock" | "logger" | "services" | "policies"> {
+export interface TurnWork extends Pick<
+  CarrierWork,
+  "store" | "clock" | "logger" | "services" | "policies"
+> {
   /** Without it no turn is run here. */
   readonly agents: AgentSettings | undefined;
 }
@@ -26,13 +29,19 @@ export function turnHandler(work: TurnWork): JobHandler {
   const { store, clock, logger, services, policies, agents } = work;
   const shown = new Map([...services.actions].map(([name, action]) => [name, shownAction(action)]));
 
-  async function take(claim: Claim, begun: BegunTurn, abort: AbortSignal, settings: AgentSettings): Promise<void> {
+  async function take(
+    claim: Claim,
+    begun: BegunTurn,
+    abort: AbortSignal,
+    settings: AgentSettings,
+  ): Promise<void> {
     const facts = await readFacts(store.reads, begun, clock.now());
     const turn = new TurnRun({ ...work, agents: settings, shown, claim, begun, facts, abort });
     const outcome = await turn.run();
     if (outcome !== undefined) {
       await policies.commit(
-        (tx, hostOpinions) => endTurn(tx, claim, begun, outcome, { leaseMs, services, hostOpinions }),
+        (tx, hostOpinions) =>
+          endTurn(tx, claim, begun, outcome, { leaseMs, services, hostOpinions }),
         own,
       );
     } else if (!turn.isCalling) {
@@ -52,7 +61,10 @@ export function turnHandler(work: TurnWork): JobHandler {
         await take(claim, begun, abort, agents);
       } catch (error) {
         if (abort.aborted || claim.failures + 1 < mostFailures) throw error;
-        logger.error({ err: error, run_id: begun.run.id }, "a turn failed again and again; it is left to people");
+        logger.error(
+          { err: error, run_id: begun.run.id },
+          "a turn failed again and again; it is left to people",
+        );
         await store.commit((tx) => failTurn(tx, claim, begun, { leaseMs, services }), own);
       }
     },

@@ -9,12 +9,15 @@ export interface ActionSchema<Input> {
     readonly vendor: string;
     readonly validate: (value: unknown) => SchemaResult<Input> | Promise<SchemaResult<Input>>;
     readonly types?: { readonly input: unknown; readonly output: Input } | undefined;
-    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => Record<string, unknown> };
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+    };
   };
 }
 
 export type SchemaResult<Output> =
-  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
 
 export interface SchemaIssue {
   readonly message: string;
@@ -26,7 +29,11 @@ export interface ActionContext {
   readonly idempotency_key: string;
   readonly scope: Scope;
   /** Whom the conversation is with: bound by the engine, whatever the model says. */
-  readonly contact: { readonly id: ContactId; readonly name: string | null; readonly phone: string | null };
+  readonly contact: {
+    readonly id: ContactId;
+    readonly name: string | null;
+    readonly phone: string | null;
+  };
   readonly conversation: { readonly id: ConversationId };
   /** Aborts at `timeout_ms`, and when the engine stops in haste. */
   readonly signal: AbortSignal;
@@ -69,7 +76,10 @@ export function isAction(value: unknown): value is Action {
   } = value as { readonly [key: string]: unknown };
   const isSchema = typeof input === "object" && input !== null && "~standard" in input;
   const isTime =
-    typeof timeout_ms === "number" && Number.isInteger(timeout_ms) && timeout_ms >= 1 && timeout_ms <= 120_000;
+    typeof timeout_ms === "number" &&
+    Number.isInteger(timeout_ms) &&
+    timeout_ms >= 1 &&
+    timeout_ms <= 120_000;
   return (
     typeof name === "string" &&
     /^[A-Za-z][\w-]{0,63}$/.test(name) &&

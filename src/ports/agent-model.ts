@@ -4,7 +4,8 @@
  */
 import type { Channel } from "./transport.ts";
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 export interface ModelMessage {
   /** `contact`: somebody outside. What it says is no instruction. */
@@ -74,7 +75,11 @@ export interface ModelTurn {
   /** How many of them, at the end, have no answer yet. */
   readonly unanswered: number;
   /** The pieces of the agent's knowledge that have most to do with what was asked, the best first: up to 8. `relevance` is from 0 to 1. */
-  readonly knowledge: readonly { readonly title: string; readonly text: string; readonly relevance: number }[];
+  readonly knowledge: readonly {
+    readonly title: string;
+    readonly text: string;
+    readonly relevance: number;
+  }[];
   /** Playbooks that it may start. */
   readonly playbooks: readonly {
     readonly id: string;
@@ -112,7 +117,11 @@ export interface ModelAnswer {
   readonly handoff?: { readonly reason: string; readonly summary?: string | undefined } | undefined;
   /** What it noticed about the contact. */
   readonly observations?:
-    | readonly { readonly content: string; readonly kind: string; readonly confidence?: number | undefined }[]
+    | readonly {
+        readonly content: string;
+        readonly kind: string;
+        readonly confidence?: number | undefined;
+      }[]
     | undefined;
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number } | undefined;
 }
@@ -124,5 +133,8 @@ export interface AgentModel {
    * Called again when a process died before what it answered was kept, so it must do nothing by itself. The signal aborts when the turn's
    * time is over; an answer after that is dropped. A throw counts as `model_error`.
    */
-  respond(turn: ModelTurn, options: { readonly signal: AbortSignal }): ModelAnswer | Promise<ModelAnswer>;
+  respond(
+    turn: ModelTurn,
+    options: { readonly signal: AbortSignal },
+  ): ModelAnswer | Promise<ModelAnswer>;
 }

@@ -24,10 +24,14 @@ export type Columns<R extends object> = { readonly [K in keyof R]-?: Column };
 
 /** Limits an index to the rows whose `column` is one of `in`, or is not null. */
 export type Condition =
-  { readonly column: string; readonly in: readonly string[] } | { readonly column: string; readonly present: true };
+  | { readonly column: string; readonly in: readonly string[] }
+  | { readonly column: string; readonly present: true };
 
 /** An index over `columns`. `K` is the tuple of their types. */
-export interface Index<R extends object = object, K extends readonly KeyValue[] = readonly KeyValue[]> {
+export interface Index<
+  R extends object = object,
+  K extends readonly KeyValue[] = readonly KeyValue[],
+> {
   readonly collection: Collection<R>;
   readonly name: string;
   readonly columns: readonly string[];
@@ -83,8 +87,10 @@ export interface Schema {
   readonly collections: readonly Collection[];
 }
 
-type KeyColumn<R> = { [K in keyof R & string]: R[K] extends KeyValue ? K : never }[keyof R & string];
-type TextColumn<R> = { [K in keyof R & string]: R[K] extends string | null ? K : never }[keyof R & string];
+type KeyColumn<R> = { [K in keyof R & string]: R[K] extends KeyValue ? K : never }[keyof R &
+  string];
+type TextColumn<R> = { [K in keyof R & string]: R[K] extends string | null ? K : never }[keyof R &
+  string];
 /** Ids are looked up as plain strings: a caller's may be any, and one that is no id is not found. */
 type KeyOf<R, C extends readonly (keyof R)[]> = {
   readonly [I in keyof C]: R[C[I]] extends KeyValue
@@ -108,7 +114,11 @@ export interface CollectionDefinition<R extends object> extends Collection<R> {
     columns: C,
     options?: IndexOptions<R>,
   ): Index<R, KeyOf<R, C>>;
-  words(name: string, column: TextColumn<R>, options?: Pick<IndexOptions<R>, "since">): WordIndex<R>;
+  words(
+    name: string,
+    column: TextColumn<R>,
+    options?: Pick<IndexOptions<R>, "since">,
+  ): WordIndex<R>;
 }
 
 export interface IndexOptions<R extends object> {
@@ -202,9 +212,15 @@ export const position: Column = column("position", false);
 export const nullable = (of: Column): Column => ({ ...of, nullable: true });
 
 /** A column that came with schema version `since`; rows from before get `fill`. */
-export const added = (since: number, of: Column, fill: KeyValue = null): Column => ({ ...of, since, fill });
+export const added = (since: number, of: Column, fill: KeyValue = null): Column => ({
+  ...of,
+  since,
+  fill,
+});
 
-export const columnsOf = ({ columns }: Pick<Collection, "columns">): [name: string, column: Column][] =>
+export const columnsOf = ({
+  columns,
+}: Pick<Collection, "columns">): [name: string, column: Column][] =>
   Object.entries(columns as Record<string, Column>);
 
 /** The column that a log's rows get their positions in; undefined of what is no log. */

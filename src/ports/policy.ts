@@ -41,7 +41,10 @@ export interface PolicyFacts {
     /** The sender's address. */
     readonly from: string;
     readonly to: string;
-    readonly author: { readonly type: "api" | "human" | "agent" | "contact" | "system"; readonly id: string | null };
+    readonly author: {
+      readonly type: "api" | "human" | "agent" | "contact" | "system";
+      readonly id: string | null;
+    };
     readonly body: string;
     readonly media: readonly Media[];
   };

@@ -42,13 +42,17 @@ export function isRoute(value: unknown, names: readonly string[]): value is Rout
     isList(ways, channels.length, (each) => channels.some((channel) => channel === each)) &&
     isList(to, 1_000, (each) => /^\+\d{0,15}$/.test(each)) &&
     isList(transports, 5, (each) => names.includes(each)) &&
-    (fallBackAfter.length === 0 || isList(fallBackAfter, 2, (each) => each === "ambiguous" || each === "undelivered"))
+    (fallBackAfter.length === 0 ||
+      isList(fallBackAfter, 2, (each) => each === "ambiguous" || each === "undelivered"))
   );
 }
 
 /** One item at the least, and none twice. */
 function isList(value: unknown, most: number, holds: (each: string) => boolean): boolean {
   const isSome =
-    Array.isArray(value) && value.length > 0 && value.length <= most && new Set(value).size === value.length;
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= most &&
+    new Set(value).size === value.length;
   return isSome && value.every((each) => typeof each === "string" && holds(each));
 }

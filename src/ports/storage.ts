@@ -178,7 +178,9 @@ export interface Reader {
 
 export interface Group {
   /** Reads for the bodies of this group. Synchronous where the storage is. */
-  read(lookups: readonly Lookup[]): readonly (readonly Row[])[] | Promise<readonly (readonly Row[])[]>;
+  read(
+    lookups: readonly Lookup[],
+  ): readonly (readonly Row[])[] | Promise<readonly (readonly Row[])[]>;
   /**
    * Writes all or nothing, and resolves when it is as durable as the storage gets. Ends the group.
    * Rows of a log get their positions here: never is p seen after q > p was.

@@ -111,7 +111,8 @@ export interface Receipt {
  * whose answer was lost learns what the carrier calls it.
  */
 export type ReceiptSubject =
-  { readonly provider_message_id: string } | { readonly attempt_id: AttemptId; readonly provider_message_id?: string };
+  | { readonly provider_message_id: string }
+  | { readonly attempt_id: AttemptId; readonly provider_message_id?: string };
 
 /** A message that the carrier has, and what it says of it. */
 export interface CarriedMessage {
@@ -163,7 +164,8 @@ export interface TransportCapabilities {
    * `none`: accepted counts as delivered. Otherwise a message without a final receipt after `timeout_ms` is unconfirmed;
    * before that it is looked up at each of `lookups_ms` after its hand-over, if the transport can look up.
    */
-  readonly receipts: "none" | { readonly timeout_ms: number; readonly lookups_ms: readonly number[] };
+  readonly receipts:
+    "none" | { readonly timeout_ms: number; readonly lookups_ms: readonly number[] };
   /** The carrier confirms opt-outs itself. */
   readonly confirms_opt_outs: boolean;
 }
@@ -183,7 +185,11 @@ export interface CallbackResult {
   readonly receipts: readonly { readonly subject: ReceiptSubject; readonly receipt: Receipt }[];
   readonly inbound: readonly InboundMessage[];
   /** What the carrier is answered once all of that is committed. */
-  readonly response: { readonly status: number; readonly content_type?: string; readonly body?: string };
+  readonly response: {
+    readonly status: number;
+    readonly content_type?: string;
+    readonly body?: string;
+  };
 }
 
 /** A number of a simulated carrier, and in words what becomes of a message to it. */

@@ -46,7 +46,9 @@ async function* importRows(
   for await (const items of chunks(rows)) {
     const start = index;
     index += items.length;
-    const reports = await Promise.all(items.map((item, i) => importRow(steps, schema, item, start + i)));
+    const reports = await Promise.all(
+      items.map((item, i) => importRow(steps, schema, item, start + i)),
+    );
     for (const report of reports) total[report.status]++;
     yield* reports;
   }

@@ -1,4 +1,9 @@
-import { consumerByName, consumerEvents, consumerEventsOfKey, consumers } from "../domain/consumers/rows.ts";
+import {
+  consumerByName,
+  consumerEvents,
+  consumerEventsOfKey,
+  consumers,
+} from "../domain/consumers/rows.ts";
 import { consumeJob } from "../domain/consumers/rules.ts";
 import { disarm } from "../domain/jobs/rows.ts";
 import { notFound } from "../errors.ts";
@@ -18,7 +23,12 @@ export async function removeConsumer(store: Store, name: string): Promise<void> 
     return consumer !== undefined;
   });
   for (;;) {
-    const range = { index: consumerEventsOfKey, prefix: [name], order: "ascending", limit: chunk } as const;
+    const range = {
+      index: consumerEventsOfKey,
+      prefix: [name],
+      order: "ascending",
+      limit: chunk,
+    } as const;
     const rows = await store.reads.range(range);
     found ||= rows.length > 0;
     await store.commit(async (tx) => {

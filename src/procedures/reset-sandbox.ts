@@ -20,7 +20,13 @@ import { deliveries } from "../domain/webhooks/rows.ts";
 import { mail, mailboxes, webchatSessions } from "../domain/webchat/rows.ts";
 import { idempotency } from "../idempotency/rows.ts";
 import type { Procedure, Steps } from "../operation.ts";
-import { type Index, keyOf, type KeyValue, type Seen, type UniqueIndex } from "../ports/collection.ts";
+import {
+  type Index,
+  keyOf,
+  type KeyValue,
+  type Seen,
+  type UniqueIndex,
+} from "../ports/collection.ts";
 import type { Scope } from "../scope.ts";
 import { look } from "../transactions/look.ts";
 import type { Tx } from "../transactions/transaction.ts";
@@ -44,8 +50,20 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   keepsAnswer: true,
   async run(steps, _input, { scope, services }) {
     refuseLive(scope);
-    let removed = await removeBefore(steps, scope, messages.primary, services.drawId("msg"), removeMessage);
-    removed += await removeBefore(steps, scope, deliveries.primary, services.drawId("dlv"), removeDelivery);
+    let removed = await removeBefore(
+      steps,
+      scope,
+      messages.primary,
+      services.drawId("msg"),
+      removeMessage,
+    );
+    removed += await removeBefore(
+      steps,
+      scope,
+      deliveries.primary,
+      services.drawId("dlv"),
+      removeDelivery,
+    );
     for (const { primary } of [
       timeline,
       inboundIds,
@@ -83,7 +101,13 @@ async function removeBefore<R extends object>(
 ): Promise<number> {
   for (let removed = 0; ;) {
     const prefix = [account_id, mode];
-    const rows = await steps.reads.range({ index, prefix, order: "ascending", until: [end], limit: chunk });
+    const rows = await steps.reads.range({
+      index,
+      prefix,
+      order: "ascending",
+      until: [end],
+      limit: chunk,
+    });
     if (rows.length === 0) return removed;
     await steps.commit(async (tx) => {
       for (const row of rows) {
@@ -96,7 +120,9 @@ async function removeBefore<R extends object>(
 }
 
 async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
-  for (const attempt of await tx.list(attemptsOfMessage, [message.id], chunk)) tx.remove(attempts, attempt);
+  for (const attempt of await tx.list(attemptsOfMessage, [message.id], chunk)) {
+    tx.remove(attempts, attempt);
+  }
   tx.remove(messages, message);
 }
 
@@ -110,12 +136,17 @@ async function removeAll(steps: Steps, { account_id, mode }: Scope, index: Index
   let after: readonly KeyValue[] | undefined;
   for (;;) {
     const range = { index, prefix: [account_id, mode], order: "ascending", limit: chunk } as const;
-    const { rows, more, last } = await look(steps.reads, after === undefined ? range : { ...range, after });
+    const { rows, more, last } = await look(
+      steps.reads,
+      after === undefined ? range : { ...range, after },
+    );
     removed += await steps.commit(async (tx) => {
       let gone = 0;
       for (const row of rows) {
         const latest = await tx.get(collection.primary, keyOf(collection, row));
-        if (latest === undefined || ("subject_id" in latest && latest.subject_id === null)) continue;
+        if (latest === undefined || ("subject_id" in latest && latest.subject_id === null)) {
+          continue;
+        }
         tx.remove(collection, latest);
         gone++;
       }

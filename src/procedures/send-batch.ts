@@ -25,7 +25,11 @@ export const sendBatch: Procedure<BatchMessages, BatchResults> = {
     const data: BatchResult[] = [];
     for (let start = 0; start < messages.length; start += chunk) {
       const items = messages.slice(start, start + chunk);
-      data.push(...(await Promise.all(items.map((item, i) => sendItem(steps, schema, item, start + i, canResume)))));
+      data.push(
+        ...(await Promise.all(
+          items.map((item, i) => sendItem(steps, schema, item, start + i, canResume)),
+        )),
+      );
     }
     return { data };
   },
@@ -33,7 +37,8 @@ export const sendBatch: Procedure<BatchMessages, BatchResults> = {
 
 /** When an item is to be sent, as far as it says so; what is wrong with it is found when its turn comes. */
 function sendTimeOf(item: unknown): number {
-  const send_at: unknown = typeof item === "object" && item !== null && "send_at" in item ? item.send_at : undefined;
+  const send_at: unknown =
+    typeof item === "object" && item !== null && "send_at" in item ? item.send_at : undefined;
   const time = typeof send_at === "string" ? Date.parse(send_at) : Number.NaN;
   return Number.isNaN(time) ? 0 : Math.min(time, Date.parse("9999-01-01"));
 }

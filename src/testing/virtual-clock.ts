@@ -69,8 +69,13 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
   };
 
   /** Answers false when `holds` never did. */
-  const move = async (until: number, holds?: () => boolean | Promise<boolean>): Promise<boolean> => {
-    if (moving) throw new Error("The virtual clock is moving already: await one advance before the next.");
+  const move = async (
+    until: number,
+    holds?: () => boolean | Promise<boolean>,
+  ): Promise<boolean> => {
+    if (moving) {
+      throw new Error("The virtual clock is moving already: await one advance before the next.");
+    }
     moving = true;
     try {
       for (;;) {
@@ -101,7 +106,9 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     async advanceUntil(condition, withinMs = dayMs) {
       if (await move(elapsed + withinMs, condition)) return;
       const why = sleepers.length === 0 ? "and nobody sleeps any more" : `within ${withinMs} ms`;
-      throw new Error(`What was waited for did not come about by ${new Date(now()).toISOString()}, ${why}.`);
+      throw new Error(
+        `What was waited for did not come about by ${new Date(now()).toISOString()}, ${why}.`,
+      );
     },
     settle: rest,
     step(ms) {
@@ -117,7 +124,10 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
 function milliseconds(time: Time): number {
   const ms = new Date(time).getTime();
   if (Number.isNaN(ms)) {
-    throw new TidingsError("invalid_option", `Expected a time in ISO 8601 or milliseconds, got ${String(time)}.`);
+    throw new TidingsError(
+      "invalid_option",
+      `Expected a time in ISO 8601 or milliseconds, got ${String(time)}.`,
+    );
   }
   return ms;
 }

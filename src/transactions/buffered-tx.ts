@@ -1,7 +1,21 @@
-import { type Collection, type Index, keyOf, type KeyValue, type Seen, type UniqueIndex } from "../ports/collection.ts";
+import {
+  type Collection,
+  type Index,
+  keyOf,
+  type KeyValue,
+  type Seen,
+  type UniqueIndex,
+} from "../ports/collection.ts";
 import { type Lookup, StorageConflict } from "../ports/storage.ts";
 import { encodeKey } from "./keys.ts";
-import { type AnySeen, type Entry, laidOver, mostToRead, type Overlay, unchanged } from "./overlay.ts";
+import {
+  type AnySeen,
+  type Entry,
+  laidOver,
+  mostToRead,
+  type Overlay,
+  unchanged,
+} from "./overlay.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
 import type { ReadOptions, Tx } from "./transaction.ts";
 
@@ -54,7 +68,8 @@ export class BufferedTx implements Tx {
     const primary = index === collection.primary;
     const touched = primary ? this.#overlay.find(collection, id) : undefined;
     if (touched !== undefined) return touched.row as Seen<R> | undefined;
-    const lookup: Lookup = options?.claim === true ? { index, key, limit: 1, claim: true } : { index, key, limit: 1 };
+    const lookup: Lookup =
+      options?.claim === true ? { index, key, limit: 1, claim: true } : { index, key, limit: 1 };
     // Nothing that is buffered has this primary key, so there is nothing to lay over.
     const rows = primary ? this.#snapshot.read(lookup, id) : this.#rows(lookup, id);
     const [row] = rows instanceof Promise ? await rows : rows;
@@ -63,9 +78,16 @@ export class BufferedTx implements Tx {
     return row as Seen<R> | undefined;
   }
 
-  async list<R extends object>(index: Index<R>, key: readonly KeyValue[], limit: number): Promise<readonly Seen<R>[]> {
+  async list<R extends object>(
+    index: Index<R>,
+    key: readonly KeyValue[],
+    limit: number,
+  ): Promise<readonly Seen<R>[]> {
     this.#begin();
-    return (await this.#rows({ index, key, limit }, encodeKey(key))) as readonly Seen<object>[] as readonly Seen<R>[];
+    return (await this.#rows(
+      { index, key, limit },
+      encodeKey(key),
+    )) as readonly Seen<object>[] as readonly Seen<R>[];
   }
 
   insert<R extends object>(collection: Collection<R>, row: R): Seen<R> {
@@ -74,7 +96,9 @@ export class BufferedTx implements Tx {
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#overlay.find(collection, id);
-    if (touched?.row !== undefined) throw new StorageConflict(`a row of ${collection.name} has this key`);
+    if (touched?.row !== undefined) {
+      throw new StorageConflict(`a row of ${collection.name} has this key`);
+    }
     const base = touched?.base;
     const next = base === undefined ? seen : patched(base, seen, {});
     this.#overlay.put(collection, id, {
@@ -130,7 +154,10 @@ export class BufferedTx implements Tx {
   /** What the storage has under a key, with the buffered writes laid over it. */
   #rows(lookup: Lookup, id: string): Rows | Promise<Rows> {
     const most = mostToRead(lookup, this.#overlay);
-    const stored = this.#snapshot.read(most === lookup.limit ? lookup : { ...lookup, limit: most }, id);
+    const stored = this.#snapshot.read(
+      most === lookup.limit ? lookup : { ...lookup, limit: most },
+      id,
+    );
     const overlaid = (rows: Rows): Rows => {
       this.#begin();
       return laidOver(rows, lookup, this.#overlay);
@@ -148,17 +175,25 @@ export class BufferedTx implements Tx {
   #latest(collection: Collection, id: string, seen: object): Entry | undefined {
     const touched = this.#overlay.find(collection, id);
     if (touched !== undefined && touched.row !== seen) {
-      throw new TypeError(`${collection.name}: write to an outdated form of a row; use what the last write answered`);
+      throw new TypeError(
+        `${collection.name}: write to an outdated form of a row; use what the last write answered`,
+      );
     }
     return touched;
   }
 
   #begin(): void {
-    if (this.#hasEnded) throw new Error("The command has returned; its transaction can't be used any more.");
+    if (this.#hasEnded) {
+      throw new Error("The command has returned; its transaction can't be used any more.");
+    }
   }
 }
 
 /** A row with a patch. Its version is that of the next write, however many patches there are; a new row's is the one that it began with. */
-function patched<R extends object>(base: AnySeen | undefined, seen: Seen<R>, patch: Partial<R>): Seen<R> {
+function patched<R extends object>(
+  base: AnySeen | undefined,
+  seen: Seen<R>,
+  patch: Partial<R>,
+): Seen<R> {
   return { ...seen, ...patch, version: base === undefined ? seen.version : base.version + 1 };
 }

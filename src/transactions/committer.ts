@@ -44,7 +44,8 @@ export interface CommitterOptions {
   readonly again: (members: readonly Member[]) => void;
 }
 
-type Result = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
+type Result =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
 /** How many commands share a commit, and for how long a group gathers them. More would make the first ones wait. */
 const groupSize = 128;
@@ -122,7 +123,9 @@ export class Committer {
     } catch (error) {
       await group?.abort();
       await ahead?.landed;
-      if (members.length === 0) members.push(...takeGroup(queue, port.capabilities.synchronous, groupSize));
+      if (members.length === 0) {
+        members.push(...takeGroup(queue, port.capabilities.synchronous, groupSize));
+      }
       this.#runAgain(members, error, lookups);
     }
   }
@@ -133,7 +136,12 @@ export class Committer {
   }
 
   /** Takes members and runs their bodies. Throws when the storage can't be read, which is nobody's outcome. */
-  async #runBodies(queue: Member[], members: Member[], snapshot: GroupSnapshot, lookups: Lookup[]): Promise<Flight> {
+  async #runBodies(
+    queue: Member[],
+    members: Member[],
+    snapshot: GroupSnapshot,
+    lookups: Lookup[],
+  ): Promise<Flight> {
     const { port, clock } = this.#options;
     const overlay = new Overlay();
     const results: Result[] = [];
@@ -147,7 +155,9 @@ export class Committer {
       }
     } else {
       members.push(...takeGroup(queue, synchronous, groupSize));
-      const guesses = await Promise.all(members.map((member) => this.#body(member, snapshot, new Overlay())));
+      const guesses = await Promise.all(
+        members.map((member) => this.#body(member, snapshot, new Overlay())),
+      );
       lookups.push(...guesses.flatMap((guess) => guess.lookups));
       for (const guess of guesses) throwIfUnread(guess.result);
       for (const [i, member] of members.entries()) {
@@ -205,7 +215,13 @@ export class Committer {
     }
   }
 
-  #fly(flight: Flight, writes: readonly Write[], committing: Promise<void>, group: Group, lookups: Lookup[]): void {
+  #fly(
+    flight: Flight,
+    writes: readonly Write[],
+    committing: Promise<void>,
+    group: Group,
+    lookups: Lookup[],
+  ): void {
     const landed = committing.then(
       () => {
         this.#land(flight, writes);
@@ -259,7 +275,11 @@ function joined({ result, overlay, lookups }: Guess, group: Overlay): Result | u
 
 /** A storage's failure to read is no outcome of a command: the whole group fails. */
 function throwIfUnread(result: Result): void {
-  if (!result.ok && result.error instanceof TidingsError && result.error.code === "storage_unavailable") {
+  if (
+    !result.ok &&
+    result.error instanceof TidingsError &&
+    result.error.code === "storage_unavailable"
+  ) {
     throw result.error;
   }
 }
@@ -269,7 +289,13 @@ function* takeGroup(queue: Member[], mixed: boolean, most: number): Generator<Me
   const claims = queue[0]?.claims;
   for (let taken = 0; taken < most; taken++) {
     const [member] = queue;
-    if (member === undefined || (member.alone && taken > 0) || (!mixed && member.claims !== claims)) return;
+    if (
+      member === undefined ||
+      (member.alone && taken > 0) ||
+      (!mixed && member.claims !== claims)
+    ) {
+      return;
+    }
     queue.shift();
     yield member;
     if (member.alone) return;
@@ -277,7 +303,11 @@ function* takeGroup(queue: Member[], mixed: boolean, most: number): Generator<Me
 }
 
 function contended(cause: unknown): TidingsError {
-  return new TidingsError("storage_contended", "Others kept changing the same rows; nothing was written. Try again.", {
-    cause,
-  });
+  return new TidingsError(
+    "storage_contended",
+    "Others kept changing the same rows; nothing was written. Try again.",
+    {
+      cause,
+    },
+  );
 }

@@ -55,10 +55,16 @@ export class HostTransactions {
   async transaction<T>(work: (handle: object) => Promise<T>, own = false): Promise<T> {
     const { port, committed } = this.#options;
     if (port.transaction === undefined) {
-      throw new TidingsError("invalid_option", "transaction: this storage has none that your statements could join.");
+      throw new TidingsError(
+        "invalid_option",
+        "transaction: this storage has none that your statements could join.",
+      );
     }
     if (this.#open.size >= mostWaiting) {
-      throw new TidingsError("overloaded", "Too many transactions wait for the storage. Try again.");
+      throw new TidingsError(
+        "overloaded",
+        "Too many transactions wait for the storage. Try again.",
+      );
     }
     const writes: Write[] = [];
     const running = port.transaction((handle) => this.#run(handle, work, writes, own));
@@ -95,7 +101,12 @@ export class HostTransactions {
     });
   }
 
-  async #run<T>(handle: object, work: (handle: object) => Promise<T>, writes: Write[], own: boolean): Promise<T> {
+  async #run<T>(
+    handle: object,
+    work: (handle: object) => Promise<T>,
+    writes: Write[],
+    own: boolean,
+  ): Promise<T> {
     if (this.#isCut && !own) throw cutShort();
     const turns = new Turns((more) => void writes.push(...more));
     this.#turns.set(handle, turns);
@@ -136,14 +147,20 @@ export class HostTransactions {
         ),
       ];
     } catch (error) {
-      this.#options.logger.warn({ err: error }, "a transaction was committed, but not who listens could be told");
+      this.#options.logger.warn(
+        { err: error },
+        "a transaction was committed, but not who listens could be told",
+      );
       return rest;
     }
   }
 }
 
 function cutShort(): TidingsError {
-  return new TidingsError("shutting_down", "The engine is shutting down, and this transaction did not end in time.");
+  return new TidingsError(
+    "shutting_down",
+    "The engine is shutting down, and this transaction did not end in time.",
+  );
 }
 
 function isLogged(write: Write): write is { kind: "insert"; collection: Collection; row: Row } {
@@ -164,7 +181,10 @@ class Turns {
 
   async take<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= mostWaiting) {
-      throw new TidingsError("overloaded", "Too many commands wait in one transaction. Await them as you go.");
+      throw new TidingsError(
+        "overloaded",
+        "Too many commands wait in one transaction. Await them as you go.",
+      );
     }
     if (this.#state !== "open") throw over();
     this.#waiting++;

@@ -28,7 +28,8 @@ export async function look<R extends object>(
   most = mostLookedAt,
 ): Promise<Look<R>> {
   const columns = placeColumns(range.index, range.prefix.length);
-  const placeOf = (row: object | undefined): readonly KeyValue[] | undefined => row && placeAt(columns, row);
+  const placeOf = (row: object | undefined): readonly KeyValue[] | undefined =>
+    row && placeAt(columns, row);
   const cut = (rows: readonly Seen<R>[]): Look<R> => {
     const page = rows.slice(0, limit);
     return { rows: page, more: true, last: placeOf(page.at(-1)) };
@@ -41,7 +42,11 @@ export async function look<R extends object>(
   if (passing.length > limit) return cut(passing);
 
   const beyond = { ...range, ...bound("after", placeOf(near.at(-1))) };
-  const [end] = await reads.range({ ...beyond, skip: Math.max(0, most - near.length - 1), limit: 1 });
+  const [end] = await reads.range({
+    ...beyond,
+    skip: Math.max(0, most - near.length - 1),
+    limit: 1,
+  });
   const far = await reads.range({
     ...beyond,
     ...bound("until", placeOf(end)),
@@ -69,7 +74,8 @@ export async function lookAcross<R extends object>(
   const { index, prefix, order, limit } = first;
   const columns = placeColumns(index, prefix.length);
   const sign = order === "ascending" ? 1 : -1;
-  const compare = (a: readonly KeyValue[], b: readonly KeyValue[]): number => sign * comparePlaces(a, b);
+  const compare = (a: readonly KeyValue[], b: readonly KeyValue[]): number =>
+    sign * comparePlaces(a, b);
 
   const looks = await Promise.all(stretches.map((stretch) => look(reads, stretch, most)));
   const ends = looks.flatMap(({ more, last }) => (more && last !== undefined ? [last] : []));
@@ -90,7 +96,10 @@ export async function lookAcross<R extends object>(
 
 /** What tells two rows of a stretch apart, in its order: the rest of the index and the primary key. */
 export function placeColumns({ columns, collection }: Index, prefix: number): readonly string[] {
-  return [...columns.slice(prefix), ...collection.primary.columns.filter((each) => !columns.includes(each))];
+  return [
+    ...columns.slice(prefix),
+    ...collection.primary.columns.filter((each) => !columns.includes(each)),
+  ];
 }
 
 /** Where a row stands in its stretch. */
@@ -98,7 +107,10 @@ export function placeAt(columns: readonly string[], row: object): readonly KeyVa
   return columns.map((column) => Reflect.get(row, column) as KeyValue);
 }
 
-function bound(name: "after" | "until", place: readonly KeyValue[] | undefined): Pick<Range, "after" | "until"> {
+function bound(
+  name: "after" | "until",
+  place: readonly KeyValue[] | undefined,
+): Pick<Range, "after" | "until"> {
   return place === undefined ? {} : { [name]: place };
 }
 

@@ -75,7 +75,9 @@ export class Overlay {
       for (const [id, entry] of entries) {
         const own = this.find(collection, id);
         // What one only holds the other may hold or write, where both saw the same version.
-        if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) return false;
+        if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) {
+          return false;
+        }
       }
     }
     for (const [collection, { entries }] of other.#touched) {
@@ -107,7 +109,14 @@ export class Overlay {
         } else if (row === base) {
           holds.push({ kind: "hold", collection, key, version: base.version });
         } else {
-          const write = { kind: "update", collection, key, version: base.version, row, changed: [...changed] } as const;
+          const write = {
+            kind: "update",
+            collection,
+            key,
+            version: base.version,
+            row,
+            changed: [...changed],
+          } as const;
           updates.push({ write, base });
         }
       }
@@ -115,7 +124,12 @@ export class Overlay {
     for (const [collection, sums] of this.#sums) {
       for (const row of sums.values()) insertions.push({ kind: "add", collection, row });
     }
-    return [...removals, ...holds, ...freeingFirst(updates).map(({ write }) => write), ...insertions];
+    return [
+      ...removals,
+      ...holds,
+      ...freeingFirst(updates).map(({ write }) => write),
+      ...insertions,
+    ];
   }
 }
 
@@ -135,14 +149,20 @@ export function mostToRead({ index, key, limit }: Lookup, overlay: Overlay): num
  * The rows of a look-up as they are after the writes that are buffered.
  * @throws StorageConflict when too few were read to tell
  */
-export function laidOver(stored: readonly AnySeen[], lookup: Lookup, overlay: Overlay): readonly AnySeen[] {
+export function laidOver(
+  stored: readonly AnySeen[],
+  lookup: Lookup,
+  overlay: Overlay,
+): readonly AnySeen[] {
   const { index, key, limit } = lookup;
   const { collection } = index;
   if (!overlay.touches(collection)) return stored;
   const entries = overlay.under(index, key);
   if (stored.length === 0 && entries.length === 0) return stored;
   // Also what stands elsewhere by now: the overlay's form of a row is the one that this transaction knows.
-  const rows = stored.filter((row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined);
+  const rows = stored.filter(
+    (row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined,
+  );
   // The overlay knows one of them from another moment, at which it stood elsewhere: what takes its place here was not read.
   if (rows.length < limit && stored.length >= limit + entries.length) {
     throw new StorageConflict(`a row of ${collection.name} was moved between two reads`);
@@ -174,7 +194,8 @@ class Touched {
 
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
     const stands = ({ base, row }: Entry): boolean =>
-      (row !== undefined && matches(index, key, row)) || (base !== undefined && matches(index, key, base));
+      (row !== undefined && matches(index, key, row)) ||
+      (base !== undefined && matches(index, key, base));
     if (isPrimaryKey({ index, key })) {
       const entry = this.entries.get(encodeKey(key));
       return entry !== undefined && stands(entry) ? [entry] : none;
@@ -205,7 +226,13 @@ class Touched {
 type Places = Map<string, Set<string>>;
 type PlacesByLength = Map<number, Places>;
 
-function note(places: Places, index: Index, length: number, id: string, { base, row }: Entry): void {
+function note(
+  places: Places,
+  index: Index,
+  length: number,
+  id: string,
+  { base, row }: Entry,
+): void {
   const place = row && placeIn(index, length, row);
   const before = base && base !== row ? placeIn(index, length, base) : undefined;
   if (place !== undefined) noteAt(places, place, id);
@@ -227,7 +254,9 @@ const isWritten = ({ base, row }: Entry): boolean => row !== base;
 function plus(collection: Collection, sum: Row, row: Row): Row {
   const total: Record<string, unknown> = { ...sum };
   for (const column of Object.keys(row)) {
-    if (!collection.primary.columns.includes(column)) total[column] = Number(sum[column]) + Number(row[column]);
+    if (!collection.primary.columns.includes(column)) {
+      total[column] = Number(sum[column]) + Number(row[column]);
+    }
   }
   return total;
 }

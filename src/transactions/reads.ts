@@ -9,7 +9,10 @@ export type SearchOf<R extends object> = Omit<Search, "index"> & { readonly inde
 
 /** Reads outside transactions: committed rows only. */
 export interface Reads {
-  get<R extends object, K extends readonly KeyValue[]>(index: UniqueIndex<R, K>, key: K): Promise<Seen<R> | undefined>;
+  get<R extends object, K extends readonly KeyValue[]>(
+    index: UniqueIndex<R, K>,
+    key: K,
+  ): Promise<Seen<R> | undefined>;
   /** The rows under each key, in one round trip; those that are not there are left out. */
   getAll<R extends object, K extends readonly KeyValue[]>(
     index: UniqueIndex<R, K>,
@@ -23,7 +26,9 @@ export interface Reads {
   ): Promise<readonly (readonly Seen<R>[])[]>;
   range<R extends object>(range: RangeOf<R>): Promise<readonly Seen<R>[]>;
   /** One list of rows for each search, in one round trip. */
-  search<R extends object>(searches: readonly SearchOf<R>[]): Promise<readonly (readonly Seen<R>[])[]>;
+  search<R extends object>(
+    searches: readonly SearchOf<R>[],
+  ): Promise<readonly (readonly Seen<R>[])[]>;
 }
 
 /** Gives the rows of a reader the types of their collections: the adapter was handed the same descriptions. */
@@ -37,7 +42,8 @@ export function reads(reader: Reader): Reads {
       const found = await reader.get(keys.map((key) => ({ index, key, limit: 1 })));
       return found.flat() as never;
     },
-    lists: (index, keys, limit) => reader.get(keys.map((key) => ({ index, key, limit }))) as Promise<never>,
+    lists: (index, keys, limit) =>
+      reader.get(keys.map((key) => ({ index, key, limit }))) as Promise<never>,
     range: (range) => reader.range(range) as Promise<never>,
     search: (searches) => reader.search(searches) as Promise<never>,
   };

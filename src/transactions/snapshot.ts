@@ -40,9 +40,12 @@ export class GroupSnapshot implements Snapshot {
   read(lookup: Lookup, id: string): Rows | Promise<Rows> {
     const { index, limit, claim } = lookup;
     let known = this.#known.get(index);
-    if (known === undefined) this.#known.set(index, (known = new Map<string, Rows | Promise<Rows>>()));
+    if (known === undefined) {
+      this.#known.set(index, (known = new Map<string, Rows | Promise<Rows>>()));
+    }
     // A key as it is has no space in front of its first colon.
-    const place = limit === 1 && claim !== true ? id : `${claim === true ? "claim " : ""}${limit} ${id}`;
+    const place =
+      limit === 1 && claim !== true ? id : `${claim === true ? "claim " : ""}${limit} ${id}`;
     const before = known.get(place);
     if (before !== undefined) return before;
     const rows = this.#read(lookup, id);

@@ -81,12 +81,17 @@ export class Store {
    * @throws TidingsError `storage_unavailable`, `storage_contended` (run 8 times in vain), `overloaded` (10,000 wait; 20,000 when it
    * is the engine's own work), `shutting_down`
    */
-  commit<T>(work: (tx: Tx) => Promise<T>, { own = false, claims = false }: CommitOptions = {}): Promise<T> {
+  commit<T>(
+    work: (tx: Tx) => Promise<T>,
+    { own = false, claims = false }: CommitOptions = {},
+  ): Promise<T> {
     if (this.#closing !== undefined) {
       return Promise.reject(new TidingsError("shutting_down", "The engine is shutting down."));
     }
     if (this.#queue.length >= (own ? mostWaitingInAll : mostWaiting)) {
-      return Promise.reject(new TidingsError("overloaded", "Too many commands wait for the storage. Try again."));
+      return Promise.reject(
+        new TidingsError("overloaded", "Too many commands wait for the storage. Try again."),
+      );
     }
     return new Promise<T>((resolve, reject) => {
       const place = this.#came++;
@@ -117,7 +122,10 @@ export class Store {
    * @throws TidingsError `invalid_option` where the storage has none, `overloaded`, `storage_unavailable`, `shutting_down`; and what
    * `work` throws
    */
-  transaction<T>(work: (handle: object) => Promise<T>, { own = false }: { readonly own?: boolean } = {}): Promise<T> {
+  transaction<T>(
+    work: (handle: object) => Promise<T>,
+    { own = false }: { readonly own?: boolean } = {},
+  ): Promise<T> {
     return this.#hosts.transaction(work, own);
   }
 
@@ -135,12 +143,19 @@ export class Store {
     done.abort("done");
   }
 
-  #join<T>(handle: unknown, work: (tx: Tx) => Promise<T>, wrote: (writes: readonly Write[]) => void): Promise<T> {
+  #join<T>(
+    handle: unknown,
+    work: (tx: Tx) => Promise<T>,
+    wrote: (writes: readonly Write[]) => void,
+  ): Promise<T> {
     const { port, clock, projection } = this.#options;
     return new Promise<T>((resolve, reject) => {
       const begin = (): Group => {
         if (port.host !== undefined) return port.host(handle);
-        throw new TidingsError("invalid_option", "tx: this storage can't join a transaction of yours.");
+        throw new TidingsError(
+          "invalid_option",
+          "tx: this storage can't join a transaction of yours.",
+        );
       };
       const { capabilities } = port;
       const committer = new Committer({
@@ -154,7 +169,15 @@ export class Store {
       const answer = (value: unknown): void => resolve(value as T);
       // The last try: what meets a conflict is not run again here.
       void committer.runGroup([
-        { work, resolve: answer, reject, place: 0, claims: false, conflicts: mostConflicts - 1, alone: true },
+        {
+          work,
+          resolve: answer,
+          reject,
+          place: 0,
+          claims: false,
+          conflicts: mostConflicts - 1,
+          alone: true,
+        },
       ]);
     });
   }

@@ -41,7 +41,11 @@ export interface Tx {
    * Up to `limit` rows whose first index columns equal `key`, in index order. The rows are guarded like those of `get`; that no
    * other row joins them is not.
    */
-  list<R extends object>(index: Index<R>, key: readonly KeyValue[], limit: number): Promise<readonly Seen<R>[]>;
+  list<R extends object>(
+    index: Index<R>,
+    key: readonly KeyValue[],
+    limit: number,
+  ): Promise<readonly Seen<R>[]>;
 
   /**
    * One winner under any race: where a unique key is taken at commit, the command is run again and sees the row that took it.
@@ -49,7 +53,11 @@ export interface Tx {
   insert<R extends object>(collection: Collection<R>, row: NoInfer<R>): Seen<R>;
 
   /** Answers the row as it is now; `seen` must be its latest form. */
-  update<R extends object>(collection: Collection<R>, seen: Seen<R>, patch: Partial<NoInfer<R>>): Seen<R>;
+  update<R extends object>(
+    collection: Collection<R>,
+    seen: Seen<R>,
+    patch: Partial<NoInfer<R>>,
+  ): Seen<R>;
 
   remove<R extends object>(collection: Collection<R>, seen: Seen<R>): void;
 

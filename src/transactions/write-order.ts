@@ -20,7 +20,9 @@ export function freeingFirst(updates: readonly PlannedUpdate[]): readonly Planne
     else ordered.push(update);
   }
   while (takers.length > 0) {
-    const held = new Set(takers.flatMap(({ write, base }) => uniqueKeys(write.collection.indexes, base)));
+    const held = new Set(
+      takers.flatMap(({ write, base }) => uniqueKeys(write.collection.indexes, base)),
+    );
     const next = takers.findIndex((update) => !taken(update).some((key) => held.has(key)));
     ordered.push(...takers.splice(Math.max(0, next), 1));
   }

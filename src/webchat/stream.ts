@@ -69,7 +69,9 @@ function entriesAfter(
 /** As the messages are now: what was redacted meanwhile has no words, and what is gone is passed over. */
 async function eventsOf(reads: Reads, entries: readonly MailRow[]): Promise<StreamEvent[]> {
   if (entries.length === 0) return [];
-  const keys = entries.map(({ account_id, mode, message_id }) => [account_id, mode, message_id] as const);
+  const keys = entries.map(
+    ({ account_id, mode, message_id }) => [account_id, mode, message_id] as const,
+  );
   const found = new Map((await reads.getAll(messageById, keys)).map((row) => [row.id, row]));
   return entries.flatMap(({ number, message_id }) => {
     const message = found.get(message_id);

@@ -17,7 +17,11 @@ export interface Visitor {
  * @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`; `not_found` when the session is gone
  */
 export async function letIn(
-  { reads, secret, now }: { readonly reads: Reads; readonly secret: KeyObject; readonly now: number },
+  {
+    reads,
+    secret,
+    now,
+  }: { readonly reads: Reads; readonly secret: KeyObject; readonly now: number },
   session_id: string,
   token: string,
 ): Promise<Visitor> {
@@ -25,9 +29,15 @@ export async function letIn(
   if (proven?.session_id !== session_id) {
     throw new TidingsError("invalid_visitor_token", "The token is not this session's.");
   }
-  if (proven.expires_at <= now) throw new TidingsError("expired_visitor_token", "The session has expired.");
+  if (proven.expires_at <= now) {
+    throw new TidingsError("expired_visitor_token", "The session has expired.");
+  }
   const { scope } = proven;
-  const session = await reads.get(webchatSessionById, [scope.account_id, scope.mode, proven.session_id]);
+  const session = await reads.get(webchatSessionById, [
+    scope.account_id,
+    scope.mode,
+    proven.session_id,
+  ]);
   if (session === undefined) throw notFound("webchat session");
   return { scope, caller: { type: "visitor", session_id: session.id } };
 }

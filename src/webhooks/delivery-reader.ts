@@ -35,7 +35,9 @@ export class DeliveryReader {
 
   start(): void {
     this.#unsubscribe = this.#store.onCommit((writes) => {
-      if (writes.some(({ kind, collection }) => kind === "insert" && collection === deliveries)) this.wake();
+      if (writes.some(({ kind, collection }) => kind === "insert" && collection === deliveries)) {
+        this.wake();
+      }
     });
     this.#follower.start();
   }
@@ -53,12 +55,21 @@ export class DeliveryReader {
   async #step(): Promise<Step> {
     const { reads } = this.#store;
     const from = (await reads.get(bookmarkByName, ["deliveries"]))?.position ?? 0;
-    const range = { index: deliveriesByPosition, prefix: [], order: "ascending", limit: pageSize } as const;
+    const range = {
+      index: deliveriesByPosition,
+      prefix: [],
+      order: "ascending",
+      limit: pageSize,
+    } as const;
     const found = await reads.range({ ...range, after: [from] });
     const last = found.at(-1);
     if (last === undefined) return "through";
-    const webhooks = new Map(found.map(({ account_id, mode, webhook_id }) => [webhook_id, { account_id, mode }]));
-    await this.#store.commit((tx) => moveBookmark(tx, { from, to: last.position, webhooks }), { own: true });
+    const webhooks = new Map(
+      found.map(({ account_id, mode, webhook_id }) => [webhook_id, { account_id, mode }]),
+    );
+    await this.#store.commit((tx) => moveBookmark(tx, { from, to: last.position, webhooks }), {
+      own: true,
+    });
     return found.length === pageSize ? "more" : "through";
   }
 }

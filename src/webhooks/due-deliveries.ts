@@ -54,4 +54,5 @@ function inOrder(webhook: WebhookRow, automatic: Rows, [byHand]: Rows, now: numb
 
 type Rows = readonly DeliveryRow[];
 
-const of = (index: Index<DeliveryRow>, { id }: WebhookRow) => ({ index, prefix: [id], order: "ascending" }) as const;
+const of = (index: Index<DeliveryRow>, { id }: WebhookRow) =>
+  ({ index, prefix: [id], order: "ascending" }) as const;

@@ -24,7 +24,9 @@ export function fanOut(drawId: DrawId): Projection {
 async function deliver(tx: Tx, drawId: DrawId, event: EventRow): Promise<void> {
   const { account_id, mode } = event;
   const found = await Promise.all(
-    patternsOf(event.type).map((pattern) => tx.list(webhookPatternByName, [account_id, mode, pattern], mostWebhooks)),
+    patternsOf(event.type).map((pattern) =>
+      tx.list(webhookPatternByName, [account_id, mode, pattern], mostWebhooks),
+    ),
   );
   const listening = found.flat();
   if (listening.length === 0) return;

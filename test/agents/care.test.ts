@@ -30,7 +30,10 @@ function payOut(paid: string[]): Action {
 const payer: AgentModel["respond"] = ({ calls: [call] }) =>
   call === undefined
     ? { calls: [{ action: "pay_out", input: { amount: 5 } }] }
-    : { text: call.outcome.status === "failed" ? `failed: ${call.outcome.error}` : call.outcome.status };
+    : {
+        text:
+          call.outcome.status === "failed" ? `failed: ${call.outcome.error}` : call.outcome.status,
+      };
 
 const refund = {
   name: "Refund",
@@ -66,15 +69,24 @@ describe.each(storages)("an approval on $name", ({ open }) => {
     await engine.agents.approve(made.agent.id, id, { decision: "approve", author_id: "eve" });
     await made.pass();
     expect(paid).toEqual([`${id}.1`]);
-    expect(made.line.calls.map(({ message: { body } }) => body)).toEqual(["awaiting_approval", "done"]);
+    expect(made.line.calls.map(({ message: { body } }) => body)).toEqual([
+      "awaiting_approval",
+      "done",
+    ]);
     expect(await engine.agents.run(made.agent.id, id)).toMatchObject({ status: "completed" });
-    expect(await outcome(engine.agents.approve(made.agent.id, id, { decision: "approve" }))).toBe("conflict");
+    expect(await outcome(engine.agents.approve(made.agent.id, id, { decision: "approve" }))).toBe(
+      "conflict",
+    );
   });
 });
 
 describe("an approval", () => {
   test.each([
-    ["denied", (made: Agency, id: string) => made.engine.agents.approve(made.agent.id, id, { decision: "deny" })],
+    [
+      "denied",
+      (made: Agency, id: string) =>
+        made.engine.agents.approve(made.agent.id, id, { decision: "deny" }),
+    ],
     ["left alone for a day", (made: Agency) => made.pass(day)],
   ])("that is %s is no approval", async (_, decide) => {
     const paid: string[] = [];
@@ -86,7 +98,9 @@ describe("an approval", () => {
     expect(paid).toEqual([]);
     expect(await made.replies()).toEqual(["awaiting_approval", "failed: denied"]);
     expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "completed" });
-    expect(await outcome(made.engine.agents.approve(made.agent.id, id, { decision: "approve" }))).toBe("conflict");
+    expect(
+      await outcome(made.engine.agents.approve(made.agent.id, id, { decision: "approve" })),
+    ).toBe("conflict");
   });
 
   test.each([
@@ -147,7 +161,11 @@ describe("a trigger", () => {
   test("has a contact written to that has written nothing, once under its key", async () => {
     const { engine, agent, pass, replies, say } = await agency(memory(), { playbooks: [greeting] });
     const contact = await engine.contacts.create({ phone: visitor });
-    const order = { contact_id: contact.id, playbook_id: agent.playbook_ids[0] ?? "", input: { who: "Ann" } };
+    const order = {
+      contact_id: contact.id,
+      playbook_id: agent.playbook_ids[0] ?? "",
+      input: { who: "Ann" },
+    };
     const [run, again] = [
       await engine.agents.trigger(agent.id, order, { idempotencyKey: "once" }),
       await engine.agents.trigger(agent.id, order, { idempotencyKey: "once" }),
@@ -155,7 +173,10 @@ describe("a trigger", () => {
     expect(again.id).toBe(run.id);
     await pass();
     expect(await replies()).toEqual(["Hello Ann."]);
-    expect(await engine.agents.run(agent.id, run.id)).toMatchObject({ status: "completed", trigger: { type: "api" } });
+    expect(await engine.agents.run(agent.id, run.id)).toMatchObject({
+      status: "completed",
+      trigger: { type: "api" },
+    });
     await say("Thanks");
     await pass();
     expect(await replies()).toEqual(["Hello Ann.", "You said: Thanks"]);
@@ -198,7 +219,11 @@ describe("limits", () => {
       model: () => ({ text: "ñandú ŝ ".repeat(180) }),
       agent: { reply: { max_chars: 1_500 } },
     });
-    await engine.sandbox.inbound({ from: visitor, body: "Look", media: [{ url: "https://example.com/a.png" }] });
+    await engine.sandbox.inbound({
+      from: visitor,
+      body: "Look",
+      media: [{ url: "https://example.com/a.png" }],
+    });
     await pass();
     const reply = (await thread()).at(-1);
     expect(reply?.channel).toBe("sms");
@@ -293,7 +318,12 @@ test("nothing that is to be redacted comes to a model", async () => {
         trigger: { keywords: ["card"] },
         slots: [
           { name: "number", type: "text", required: true, prompt: "Which one?" },
-          { name: "when", type: "date", required: true, prompt: "Since when do you have {{number}}?" },
+          {
+            name: "when",
+            type: "date",
+            required: true,
+            prompt: "Since when do you have {{number}}?",
+          },
         ],
         steps: [
           { id: "ask", type: "ask", slot: "number" },
@@ -322,7 +352,10 @@ test("a mood is waited for, two seconds at most", async () => {
     never: new Promise(() => {}),
   };
   const { ask, say, pass, replies, conversation } = await agency(memory(), {
-    agent: { reply: { debounce_ms: 100 }, handoff: { rules: [{ on: "sentiment_below", value: -1 }] } },
+    agent: {
+      reply: { debounce_ms: 100 },
+      handoff: { rules: [{ on: "sentiment_below", value: -1 }] },
+    },
     options: { sentiment: { score: (text) => scores[text] ?? null } },
   });
   await say("never");

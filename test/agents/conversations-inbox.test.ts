@@ -20,7 +20,13 @@ test("an inbox shows what an agent says and who has a conversation, and whoever 
   const { clock, random } = simulated();
   const folder = await mkdtemp(join(tmpdir(), "tidings-"));
   const storage = sqlite({ file: join(folder, "test.db") });
-  const engine = new MessagingEngine({ storage, transports: [sandbox()], clock, random, agents: { model: rules() } });
+  const engine = new MessagingEngine({
+    storage,
+    transports: [sandbox()],
+    clock,
+    random,
+    agents: { model: rules() },
+  });
   const db = new DatabaseSync(":memory:");
   const server = shop(engine, db).listen(0, "127.0.0.1");
   onTestFinished(async () => {
@@ -34,7 +40,10 @@ test("an inbox shows what an agent says and who has a conversation, and whoever 
   await engine.sandbox.seed();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const { contact_id, conversation_id } = await engine.sandbox.inbound({ from: phone, body: "When are you open?" });
+  const { contact_id, conversation_id } = await engine.sandbox.inbound({
+    from: phone,
+    body: "When are you open?",
+  });
   /** Of the page, the part about that conversation, when all has come of what was written. */
   const shown = async (): Promise<string> => {
     await clock.advance(10_000);
@@ -53,5 +62,12 @@ test("an inbox shows what an agent says and who has a conversation, and whoever 
     /1 unread, handled by human<.*<b>us<\/b> Anna here.*<\/b> When are you open\?<\/p><form/,
   );
   const { data } = await engine.contacts.messages(contact_id);
-  expect(data.map(({ author }) => author.type)).toEqual(["contact", "human", "agent", "contact", "agent", "contact"]);
+  expect(data.map(({ author }) => author.type)).toEqual([
+    "contact",
+    "human",
+    "agent",
+    "contact",
+    "agent",
+    "contact",
+  ]);
 });

@@ -30,7 +30,9 @@ export function think(shown: Shown): Reply {
   const { system, thread, tools, results } = shown;
   const asked = thread.at(-1)?.text ?? "";
   const slot = tools.find(({ name }) => name === "_slot");
-  if (slot !== undefined) return call("_slot", valueIn(asked, slot.input.properties?.["value"] ?? {}, system));
+  if (slot !== undefined) {
+    return call("_slot", valueIn(asked, slot.input.properties?.["value"] ?? {}, system));
+  }
   const result = results.at(-1);
   if (result !== undefined) return reply(shown, asked, tellOf(result));
   const politely = courtesies.find(([said]) => said.test(asked.trim()));
@@ -38,16 +40,27 @@ export function think(shown: Shown): Reply {
 
   const about = meanings(asked);
   const least = /^(?:where|what|when|how)\b/i.test(asked) ? 1 : 2;
-  const made = tools.map((tool) => callOf(tool, about, least, shown)).find((reply) => reply !== undefined);
+  const made = tools
+    .map((tool) => callOf(tool, about, least, shown))
+    .find((reply) => reply !== undefined);
   if (made !== undefined) return made;
   const playbook = best(playbooksIn(system), about, 2);
   if (playbook !== undefined && tools.some(({ name }) => name === "_start_playbook")) {
     return call("_start_playbook", { playbook_id: playbook.id });
   }
-  const piece = best(knowledgeIn(system), new Set([...about, ...meanings(section(system, "What to do now"))]), 1);
+  const piece = best(
+    knowledgeIn(system),
+    new Set([...about, ...meanings(section(system, "What to do now"))]),
+    1,
+  );
   if (piece !== undefined) return reply(shown, asked, piece.says);
-  if (/leave the reply's text empty/i.test(section(system, "Instructions"))) return reply(shown, asked, "");
-  return call("_handoff", { reason: "I can't help with this.", summary: `The customer wrote: ${asked}` });
+  if (/leave the reply's text empty/i.test(section(system, "Instructions"))) {
+    return reply(shown, asked, "");
+  }
+  return call("_handoff", {
+    reason: "I can't help with this.",
+    summary: `The customer wrote: ${asked}`,
+  });
 }
 
 const call = (name: string, input: object): Reply => ({ calls: [{ name, input }] });
@@ -55,14 +68,21 @@ const call = (name: string, input: object): Reply => ({ calls: [{ name, input }]
 function reply({ tools }: Shown, asked: string, text: string): Reply {
   const fields = tools.find(({ name }) => name === "_reply")?.input.properties ?? {};
   const [, pet] = /\bI have (an? (?:cat|dog))\b/i.exec(asked) ?? [];
-  const observations = pet === undefined ? [] : [{ content: `Has ${pet}.`, kind: "fact", confidence: 0.9 }];
-  return call("_reply", { text, confidence: 0.9, ...("observations" in fields ? { observations } : {}) });
+  const observations =
+    pet === undefined ? [] : [{ content: `Has ${pet}.`, kind: "fact", confidence: 0.9 }];
+  return call("_reply", {
+    text,
+    confidence: 0.9,
+    ...("observations" in fields ? { observations } : {}),
+  });
 }
 
 function tellOf(result: string): string {
   if (result.includes("approve")) return "A colleague has to approve that first.";
   const values = result.startsWith("{") ? Object.values(JSON.parse(result) as object) : undefined;
-  return values === undefined ? "That didn't work, sorry." : `Here is what I see: ${values.join(", ")}.`;
+  return values === undefined
+    ? "That didn't work, sorry."
+    : `Here is what I see: ${values.join(", ")}.`;
 }
 
 const courtesies: readonly (readonly [said: RegExp, answer: string])[] = [
@@ -85,29 +105,47 @@ const idle = new Set(
 
 /** The words that say what a text is about, one for those that mean the same. */
 function meanings(text: string): Set<string> {
-  const plain = alike.reduce((said, [words, meaning]) => said.replaceAll(words, meaning), text.toLowerCase());
+  const plain = alike.reduce(
+    (said, [words, meaning]) => said.replaceAll(words, meaning),
+    text.toLowerCase(),
+  );
   const words = plain.match(/[a-z]+/g) ?? [];
-  return new Set(words.map((word) => word.replace(/(?<=..)s$/, "")).filter((word) => !idle.has(word)));
+  return new Set(
+    words.map((word) => word.replace(/(?<=..)s$/, "")).filter((word) => !idle.has(word)),
+  );
 }
 
 const shared = (text: string, about: ReadonlySet<string>): number =>
   [...meanings(text)].filter((meaning) => about.has(meaning)).length;
 
 /** The option that shares most with what a text is about, where that is so many words at least. */
-function best<T extends { readonly says: string }>(options: readonly T[], about: ReadonlySet<string>, least: number) {
-  const [first] = options.toSorted((one, other) => shared(other.says, about) - shared(one.says, about));
+function best<T extends { readonly says: string }>(
+  options: readonly T[],
+  about: ReadonlySet<string>,
+  least: number,
+) {
+  const [first] = options.toSorted(
+    (one, other) => shared(other.says, about) - shared(one.says, about),
+  );
   return first !== undefined && shared(first.says, about) >= least ? first : undefined;
 }
 
 /** A tool speaks of what was asked, and all that it needs was said. */
-function callOf(tool: Tool, about: ReadonlySet<string>, least: number, { system, thread }: Shown): Reply | undefined {
+function callOf(
+  tool: Tool,
+  about: ReadonlySet<string>,
+  least: number,
+  { system, thread }: Shown,
+): Reply | undefined {
   const { name, description, input } = tool;
   if (name.startsWith("_") || shared(description, about) < least) return undefined;
   const said = (input.required ?? []).map((field) => {
     const { value } = valueIn(thread.at(-1)?.text ?? "", input.properties?.[field] ?? {}, system);
     return [field, value] as const;
   });
-  return said.some(([, value]) => value === undefined) ? undefined : call(name, Object.fromEntries(said));
+  return said.some(([, value]) => value === undefined)
+    ? undefined
+    : call(name, Object.fromEntries(said));
 }
 
 function section(system: string, title: string): string {
@@ -128,11 +166,20 @@ function knowledgeIn(system: string): { says: string }[] {
 const weekdays = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
 /** What a customer said to a question, where it is there and clear. */
-function valueIn(asked: string, { enum: options, description = "" }: Schema, system: string): { value?: string } {
-  const meant = asked.split(/, |\bbut\b/).filter((clause) => !/\b(?:not|can't|cannot)\b/i.test(clause));
+function valueIn(
+  asked: string,
+  { enum: options, description = "" }: Schema,
+  system: string,
+): { value?: string } {
+  const meant = asked
+    .split(/, |\bbut\b/)
+    .filter((clause) => !/\b(?:not|can't|cannot)\b/i.test(clause));
   const named = (names: readonly string[]) =>
-    names.filter((name) => meant.some((clause) => clause.toLowerCase().includes(name.toLowerCase())));
-  const only = ([value, ...others]: readonly string[]) => (value === undefined || others.length > 0 ? {} : { value });
+    names.filter((name) =>
+      meant.some((clause) => clause.toLowerCase().includes(name.toLowerCase())),
+    );
+  const only = ([value, ...others]: readonly string[]) =>
+    value === undefined || others.length > 0 ? {} : { value };
   if (options !== undefined) return only(named(options));
   if (description.includes("YYYY-MM-DD")) {
     const [, today = ""] = /written at \w+, (\d{4}-\d{2}-\d{2})/.exec(system) ?? [];

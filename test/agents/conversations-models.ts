@@ -42,13 +42,19 @@ function shownBy({ prompt, tools = [] }: GenerateOptions): Shown {
   );
   const results = prompt.flatMap((message) =>
     message.role === "tool"
-      ? message.content.map(({ output }) => (output.type === "json" ? JSON.stringify(output.value) : output.value))
+      ? message.content.map(({ output }) =>
+          output.type === "json" ? JSON.stringify(output.value) : output.value,
+        )
       : [],
   );
   return {
     system: prompt.flatMap(({ role, content }) => (role === "system" ? [content] : [])).join("\n"),
     thread,
-    tools: tools.map(({ name, description, inputSchema }) => ({ name, description, input: inputSchema })),
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input: inputSchema,
+    })),
     results,
   };
 }
@@ -60,7 +66,11 @@ interface ChatRequest {
     readonly content: string | null;
   }[];
   readonly tools?: readonly {
-    readonly function: { readonly name: string; readonly description: string; readonly parameters: Tool["input"] };
+    readonly function: {
+      readonly name: string;
+      readonly description: string;
+      readonly parameters: Tool["input"];
+    };
   }[];
 }
 
@@ -76,13 +86,24 @@ async function served(took: (tool: string) => void): Promise<AgentModel> {
         type: "function",
         function: { name, arguments: JSON.stringify(input) },
       }));
-      const message = { role: "assistant", content: text, ...(calls.length > 0 ? { tool_calls } : {}) };
+      const message = {
+        role: "assistant",
+        content: text,
+        ...(calls.length > 0 ? { tool_calls } : {}),
+      };
       const finish_reason = calls.length > 0 ? "tool_calls" : "stop";
       const usage = { prompt_tokens: 210, completion_tokens: 12, total_tokens: 222 };
       const choices = [{ index: 0, message, finish_reason }];
       response.setHeader("content-type", "application/json");
       response.end(
-        JSON.stringify({ id: "1", object: "chat.completion", created: 0, model: asked.model, choices, usage }),
+        JSON.stringify({
+          id: "1",
+          object: "chat.completion",
+          created: 0,
+          model: asked.model,
+          choices,
+          usage,
+        }),
       );
     });
   });
@@ -93,12 +114,17 @@ async function served(took: (tool: string) => void): Promise<AgentModel> {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const provider = createOpenAICompatible({ name: "local", baseURL: `http://127.0.0.1:${port}/v1`, apiKey: "none" });
+  const provider = createOpenAICompatible({
+    name: "local",
+    baseURL: `http://127.0.0.1:${port}/v1`,
+    apiKey: "none",
+  });
   return languageModel(provider("small"));
 }
 
 function askedIn({ messages, tools = [] }: ChatRequest): Shown {
-  const of = (role: string) => messages.flatMap((each) => (each.role === role ? [each.content ?? ""] : []));
+  const of = (role: string) =>
+    messages.flatMap((each) => (each.role === role ? [each.content ?? ""] : []));
   return {
     system: of("system").join("\n"),
     thread: messages.flatMap(({ role, content }) =>
@@ -106,7 +132,11 @@ function askedIn({ messages, tools = [] }: ChatRequest): Shown {
         ? [{ from: role, text: content }]
         : [],
     ),
-    tools: tools.map(({ function: { name, description, parameters } }) => ({ name, description, input: parameters })),
+    tools: tools.map(({ function: { name, description, parameters } }) => ({
+      name,
+      description,
+      input: parameters,
+    })),
     results: of("tool"),
   };
 }

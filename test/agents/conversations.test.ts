@@ -45,8 +45,13 @@ async function shop(storage: StoragePort, { make }: Thinker): Promise<Shop> {
     thoughts.add(thought);
     return thought.finally(() => thoughts.delete(thought));
   };
-  const actions = hostActions((action, input, { id }) => void called.push({ action, input, contact: id }));
-  const engine = engineOf(storage, { transports: [sandbox()], agents: { model: { respond }, actions } });
+  const actions = hostActions(
+    (action, input, { id }) => void called.push({ action, input, contact: id }),
+  );
+  const engine = engineOf(storage, {
+    transports: [sandbox()],
+    agents: { model: { respond }, actions },
+  });
   await engine.start();
   engine.on("conversation.handoff", ({ data }) => void handedOff.push(data));
   return {
@@ -74,7 +79,11 @@ interface Person {
   says(body: string): Promise<unknown>;
 }
 
-async function person({ engine }: Shop, channel: Conversation["channel"], phone: string): Promise<Person> {
+async function person(
+  { engine }: Shop,
+  channel: Conversation["channel"],
+  phone: string,
+): Promise<Person> {
   if (channel === undefined) {
     const { id } = await engine.contacts.create({ phone });
     return { contact_id: id, says: (body) => engine.sandbox.inbound({ from: phone, body }) };
@@ -85,7 +94,12 @@ async function person({ engine }: Shop, channel: Conversation["channel"], phone:
   return {
     contact_id,
     async says(body) {
-      const asked = { method: "POST", path, key: token ?? "", body: { body, client_id: `c${++count}` } };
+      const asked = {
+        method: "POST",
+        path,
+        key: token ?? "",
+        body: { body, client_id: `c${++count}` },
+      };
       const answer = await call(engine.api, asked);
       expect(answer.status, JSON.stringify(jsonOf(answer))).toBe(201);
     },
@@ -93,12 +107,19 @@ async function person({ engine }: Shop, channel: Conversation["channel"], phone:
 }
 
 /** Holds a conversation, and expects of it all that is to come of it. */
-async function hold(there: Shop, { isLanguageModel }: Thinker, given: Conversation, phone = "+15005550001") {
+async function hold(
+  there: Shop,
+  { isLanguageModel }: Thinker,
+  given: Conversation,
+  phone = "+15005550001",
+) {
   const { engine, tools, called, handedOff, log, pass } = there;
   tools.clear();
   const { contact_id, says } = await person(there, given.channel, phone);
-  const thread = async () => (await engine.contacts.messages(contact_id, { limit: 100 })).data.toReversed();
-  const replies = async () => (await thread()).filter(({ author }) => author.type === "agent").map(({ body }) => body);
+  const thread = async () =>
+    (await engine.contacts.messages(contact_id, { limit: 100 })).data.toReversed();
+  const replies = async () =>
+    (await thread()).filter(({ author }) => author.type === "agent").map(({ body }) => body);
   const { data: agents } = await engine.agents.list();
   const agent = agents[0]?.id ?? "";
   let heard = 0;
@@ -106,7 +127,10 @@ async function hold(there: Shop, { isLanguageModel }: Thinker, given: Conversati
     if ("says" in line) await says(line.says);
     else {
       const { data: waiting } = await engine.agents.runs(agent, { status: "awaiting_approval" });
-      await engine.agents.approve(agent, waiting[0]?.id ?? "", { decision: line.decides, author_id: "anna" });
+      await engine.agents.approve(agent, waiting[0]?.id ?? "", {
+        decision: line.decides,
+        author_id: "anna",
+      });
     }
     await pass();
     const news = (await replies()).slice(heard);
@@ -124,7 +148,9 @@ async function hold(there: Shop, { isLanguageModel }: Thinker, given: Conversati
   const calls = called.filter(({ contact }) => contact === contact_id);
   expect(calls).toEqual((given.calls ?? []).map((each) => ({ ...each, contact: contact_id })));
   const told = handedOff.filter(({ conversation_id }) => conversation_id === conversations[0]?.id);
-  expect(told).toMatchObject(end === undefined ? [] : [{ rule: end.rule, reason: expect.stringMatching(end.reason) }]);
+  expect(told).toMatchObject(
+    end === undefined ? [] : [{ rule: end.rule, reason: expect.stringMatching(end.reason) }],
+  );
 
   expect(tools).toEqual(new Set(isLanguageModel ? given.takes : []));
   expect(log.filter((line) => line.message === "a model failed")).toEqual([]);
@@ -144,7 +170,9 @@ describe.each(thinkers)("somebody who writes to an agent that $name thinks for",
   test.each(shopConversations)("$title", async (conversation) => {
     const there = await shop(memory(), thinker);
     const { engine } = there;
-    const playbooks = await Promise.all(shopPlaybooks.map((playbook) => engine.playbooks.create(playbook)));
+    const playbooks = await Promise.all(
+      shopPlaybooks.map((playbook) => engine.playbooks.create(playbook)),
+    );
     await engine.agents.create({ ...shopkeeper, playbook_ids: playbooks.map(({ id }) => id) });
     await hold(there, thinker, conversation);
   });
@@ -168,7 +196,9 @@ describe.each(grounds)("the assistant of a sandbox that was seeded on $name", ({
   test.each(ends)("answers everybody when $name thinks for it", async (thinker) => {
     const there = await shop(open().connect(), thinker);
     await there.engine.sandbox.seed();
-    const given = thinker.isLanguageModel ? [...assistantConversations, beyondHelp] : assistantConversations;
+    const given = thinker.isLanguageModel
+      ? [...assistantConversations, beyondHelp]
+      : assistantConversations;
     for (const [index, conversation] of given.entries()) {
       await hold(there, thinker, conversation, `+1500555${1_000 + index}`);
     }

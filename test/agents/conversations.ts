@@ -23,7 +23,11 @@ export interface Conversation {
   /** Where it is handed to people: the rule and the reason. Else the agent has it at the end. */
   readonly handedOff?: { readonly rule: string | null; readonly reason: RegExp };
   /** What a language model notices about the contact; `rules()` notices nothing. */
-  readonly notices?: readonly { readonly content: string; readonly kind: string; readonly evidence: string }[];
+  readonly notices?: readonly {
+    readonly content: string;
+    readonly kind: string;
+    readonly evidence: string;
+  }[];
   /** The tools that a language model gets there by, each once. */
   readonly takes: readonly string[];
 }
@@ -31,7 +35,8 @@ export interface Conversation {
 /** The sandbox's assistant, with more to do. */
 export const shopkeeper: Omit<CreateAgent, "playbook_ids"> = {
   ...assistant,
-  instructions: "Help people with questions about the shop. Where you know no answer, leave the reply's text empty.",
+  instructions:
+    "Help people with questions about the shop. Where you know no answer, leave the reply's text empty.",
   actions: ["look_up_orders"],
 };
 
@@ -74,7 +79,11 @@ export const shopPlaybooks: readonly CreatePlaybook[] = [
       },
       { id: "refused", type: "send", text: "We can't cancel {{order}} any more." },
       { id: "over", type: "resolve" },
-      { id: "done", type: "send", text: "{{order}} is cancelled, and {{cancel.refund}} come back to you." },
+      {
+        id: "done",
+        type: "send",
+        text: "{{order}} is cancelled, and {{cancel.refund}} come back to you.",
+      },
     ],
   },
 ];
@@ -163,7 +172,10 @@ export const assistantConversations: readonly Conversation[] = [
     title: "asks something else in the middle of a playbook",
     lines: [
       { says: "I need to move my appointment", hears: "Which day" },
-      { says: "Do you deliver, by the way?", hears: ["two working days", "Which day would suit you?"] },
+      {
+        says: "Do you deliver, by the way?",
+        hears: ["two working days", "Which day would suit you?"],
+      },
       { says: "Next Friday", hears: "Morning or afternoon?" },
       { says: "the morning is fine", hears: ["2026-01-09", "in the morning"] },
     ],

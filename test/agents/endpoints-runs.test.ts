@@ -46,7 +46,11 @@ describe.each(storages)("a trigger on $name", ({ open }) => {
     const { agent, playbook_id } = await staffed(one);
     const { id: contact_id } = await one.contacts.create({ phone });
     const ask = (by: MessagingEngine) =>
-      by.agents.trigger(agent, { contact_id, playbook_id, input: { seats: "four" } }, { idempotencyKey: "k" });
+      by.agents.trigger(
+        agent,
+        { contact_id, playbook_id, input: { seats: "four" } },
+        { idempotencyKey: "k" },
+      );
     const [run, again] = await Promise.all([ask(one), ask(two)]);
     expect(again).toEqual(run);
     expect(await two.agents.run(agent, run.id)).toEqual(run);
@@ -60,12 +64,20 @@ describe.each(storages)("a trigger on $name", ({ open }) => {
       steps: [],
     });
     const { id, ...conversation } = await one.conversations.get(run.conversation_id ?? "");
-    expect(conversation).toMatchObject({ medium: "text", handler: "ai", assignee: { type: "agent", id: agent } });
+    expect(conversation).toMatchObject({
+      medium: "text",
+      handler: "ai",
+      assignee: { type: "agent", id: agent },
+    });
     expect(await rowsOf(port, runRows)).toMatchObject([
       { id: run.id, open: true, request: { playbook_id, slots: { seats: 4 } } },
     ]);
-    expect(await rowsOf(port, agentSessions)).toMatchObject([{ conversation_id: id, agent_id: agent, heard: 0 }]);
-    expect((await rowsOf(port, jobs)).filter(({ kind }) => kind === "turn")).toMatchObject([{ key: id }]);
+    expect(await rowsOf(port, agentSessions)).toMatchObject([
+      { conversation_id: id, agent_id: agent, heard: 0 },
+    ]);
+    expect((await rowsOf(port, jobs)).filter(({ kind }) => kind === "turn")).toMatchObject([
+      { key: id },
+    ]);
   });
 
   it("leaves nothing of a contact that is erased at this moment", async () => {
@@ -80,9 +92,12 @@ describe.each(storages)("a trigger on $name", ({ open }) => {
         const { id } = await one.conversations.open({ to: contact_id });
         await one.conversations.assign(id, { type: "agent", id: agent });
       }
-      const trigger = () => one.agents.trigger(agent, { contact_id, playbook_id }, { idempotencyKey: `k${round}` });
+      const trigger = () =>
+        one.agents.trigger(agent, { contact_id, playbook_id }, { idempotencyKey: `k${round}` });
       const erase = () => two.contacts.erase(contact_id);
-      await Promise.allSettled((round % 4 < 2 ? [trigger, erase] : [erase, trigger]).map((act) => act()));
+      await Promise.allSettled(
+        (round % 4 < 2 ? [trigger, erase] : [erase, trigger]).map((act) => act()),
+      );
       expect([await rowsOf(port, runRows), await rowsOf(port, agentSessions)]).toEqual([[], []]);
     }
   });
@@ -150,7 +165,9 @@ describe("a trigger", () => {
         errors: [expect.objectContaining({ pointer })],
       });
     }
-    expect(await outcome(one.agents.trigger(agent, { contact_id, playbook_id: draft }))).toBe("conflict");
+    expect(await outcome(one.agents.trigger(agent, { contact_id, playbook_id: draft }))).toBe(
+      "conflict",
+    );
     expect((await own.get(conversation_id)).handler).toBe("none");
     expect((await one.agents.runs(agent)).data).toEqual([]);
   });
@@ -159,15 +176,22 @@ describe("a trigger", () => {
     const { one, agent, playbook_id, own } = await office();
     const { id: conversation_id } = await own.open({ to: phone });
     const playbook = () => outcome(one.agents.trigger(agent, { conversation_id, playbook_id }));
-    const errand = () => outcome(one.agents.trigger(agent, { conversation_id, action: "look_up", input: {} }));
+    const errand = () =>
+      outcome(one.agents.trigger(agent, { conversation_id, action: "look_up", input: {} }));
     await own.assign(conversation_id, { type: "human", id: "anna" });
     expect([await playbook(), await errand()]).toEqual(["conflict", "done"]);
-    expect(await own.get(conversation_id)).toMatchObject({ handler: "human", assignee: { id: "anna" } });
+    expect(await own.get(conversation_id)).toMatchObject({
+      handler: "human",
+      assignee: { id: "anna" },
+    });
     const { id: other } = await one.agents.create({ name: "Bo", channels: ["sms"] });
     await own.assign(conversation_id, { type: "agent", id: other });
     expect([await playbook(), await errand()]).toEqual(["conflict", "conflict"]);
     await own.handOff(conversation_id, { reason: "asked for it" });
-    expect([await playbook(), await errand()], "people hand it back to Bo").toEqual(["conflict", "conflict"]);
+    expect([await playbook(), await errand()], "people hand it back to Bo").toEqual([
+      "conflict",
+      "conflict",
+    ]);
     await own.assign(conversation_id, { type: "agent", id: agent });
     expect([await playbook(), await errand()]).toEqual(["done", "done"]);
     await one.agents.update(agent, { enabled: false });
@@ -190,7 +214,10 @@ describe("a trigger", () => {
     await pass();
     expect(await ask("five")).toEqual(["A table for 5."]);
     expect((await replies()).slice(1, -1)).toEqual(["A table for 4.", "How many?"]);
-    expect(await engine.agents.run(agent.id, run.id)).toMatchObject({ status: "completed", playbook_id });
+    expect(await engine.agents.run(agent.id, run.id)).toMatchObject({
+      status: "completed",
+      playbook_id,
+    });
   });
 
   it("leaves runs that are found by their status and conversation, newest first", async () => {
@@ -237,7 +264,9 @@ describe("an action that waits for somebody", () => {
     await there.pass();
     const { id: conversation_id } = await there.conversation();
     const asked = { conversation_id, action: "look_up", input: { order: "zebulon" } };
-    const run = await there.engine.agents.trigger(there.agent.id, asked, { idempotencyKey: "trigger" });
+    const run = await there.engine.agents.trigger(there.agent.id, asked, {
+      idempotencyKey: "trigger",
+    });
     await there.pass();
     const own = there.engine.agents;
     const approve = (decision: "approve" | "deny", key = decision as string) =>
@@ -252,7 +281,10 @@ describe("an action that waits for somebody", () => {
     expect(await outcome(own.approve(other.id, run.id, { decision: "approve" }))).toBe("not_found");
     expect(await approve("approve")).toMatchObject({
       status: "running",
-      steps: [{}, { type: "approval", name: "look_up", input: { author_id: "anna" }, output: "approve" }],
+      steps: [
+        {},
+        { type: "approval", name: "look_up", input: { author_id: "anna" }, output: "approve" },
+      ],
     });
     await pass();
     expect(done).toEqual([{ order: "zebulon" }]);
@@ -268,7 +300,10 @@ describe("an action that waits for somebody", () => {
     const { agent, done, run, own, approve, pass } = await waiting();
     await approve("deny");
     await pass();
-    expect(await own.run(agent.id, run.id)).toMatchObject({ status: "completed", result: { error: "denied" } });
+    expect(await own.run(agent.id, run.id)).toMatchObject({
+      status: "completed",
+      result: { error: "denied" },
+    });
     const late = await waiting();
     late.world.clock.step(86_400_000);
     expect(await outcome(late.approve("approve"))).toBe("conflict");
@@ -285,7 +320,10 @@ describe("an action that waits for somebody", () => {
     );
     await engine.contacts.erase((await conversation()).contact.id);
     expect(await tablesWith(storage, words)).toEqual([]);
-    expect([await rowsOf(storage, runRows), await rowsOf(storage, agentSessions)]).toEqual([[], []]);
+    expect([await rowsOf(storage, runRows), await rowsOf(storage, agentSessions)]).toEqual([
+      [],
+      [],
+    ]);
     expect(await outcome(own.run(agent.id, run.id))).toBe("not_found");
     expect(await outcome(approve("approve"))).toBe("erased");
   });
@@ -294,7 +332,10 @@ describe("an action that waits for somebody", () => {
     const { engine, storage, agent, own, approve } = await waiting();
     const { id } = await engine.playbooks.create(greeting);
     await engine.sandbox.reset();
-    expect([await rowsOf(storage, runRows), await rowsOf(storage, agentSessions)]).toEqual([[], []]);
+    expect([await rowsOf(storage, runRows), await rowsOf(storage, agentSessions)]).toEqual([
+      [],
+      [],
+    ]);
     expect(await own.get(agent.id)).toEqual(agent);
     expect(await engine.playbooks.get(id)).toMatchObject({ name: "Greet" });
     expect(await outcome(approve("approve"))).toBe("not_found");
@@ -311,7 +352,9 @@ describe("a message that an agent has read", () => {
       model: ({ calls, messages }) => {
         const said = messages.at(-1)?.text ?? "";
         const wish = said.includes("back") ? "refund" : "look_up";
-        return calls.length === 0 ? { calls: [{ action: wish, input: { said } }] } : { text: "Thank you!" };
+        return calls.length === 0
+          ? { calls: [{ action: wish, input: { said } }] }
+          : { text: "Thank you!" };
       },
     });
     await engine.webhooks.create({ url: "https://example.com/hooks", events: ["*"] });
@@ -322,7 +365,9 @@ describe("a message that an agent has read", () => {
     expect((await tablesWith(storage, ["zebulon"])).toSorted()).toEqual(told);
 
     await say("I want it back");
-    expect(await outcome(engine.messages.redact(message?.id ?? "")), "nobody has begun yet").toBe("done");
+    expect(await outcome(engine.messages.redact(message?.id ?? "")), "nobody has begun yet").toBe(
+      "done",
+    );
     expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
     const { data } = await engine.agents.runs(agent.id);
     expect(data.at(-1)).toMatchObject({
@@ -372,7 +417,10 @@ describe("a conversation that an agent is given", () => {
     await handBack(id);
     await pass();
     expect(await replies(), "Anna has answered").toHaveLength(1);
-    expect(await conversation()).toMatchObject({ handler: "ai", assignee: { type: "agent", id: agent.id } });
+    expect(await conversation()).toMatchObject({
+      handler: "ai",
+      assignee: { type: "agent", id: agent.id },
+    });
     await assign(id, { type: "human", id: "anna" });
     await say("Four");
     await pass();

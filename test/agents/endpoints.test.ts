@@ -14,7 +14,10 @@ import { world } from "../support/world.ts";
 const least = { name: "Ada", channels: ["sms"] } as const satisfies CreateAgent;
 /** Without it no agent can be enabled. */
 const thinking = { agents: { model: () => ({}) } };
-const greeting = { name: "Greet", steps: [{ id: "greet", type: "send", text: "Hello!" }] } satisfies CreatePlaybook;
+const greeting = {
+  name: "Greet",
+  steps: [{ id: "greet", type: "send", text: "Hello!" }],
+} satisfies CreatePlaybook;
 
 // oxlint-disable-next-line unicorn/no-thenable -- a guideline's own field, and a string
 const guideline = (what: string) => ({ when: "rude", then: what, priority: 3 });
@@ -65,7 +68,10 @@ const changes: fc.Arbitrary<Change> = fc.record(
       { requiredKeys: [] },
     ),
     handoff: fc.record(
-      { queue_timeout_seconds: fc.constantFrom(null, 60), rules: fc.constantFrom([], [{ on: "max_turns", value: 3 }]) },
+      {
+        queue_timeout_seconds: fc.constantFrom(null, 60),
+        rules: fc.constantFrom([], [{ on: "max_turns", value: 3 }]),
+      },
       { requiredKeys: [] },
     ),
     limits: fc.record({ timeout_ms: fc.constantFrom(1_000, 20_000) }, { requiredKeys: [] }),
@@ -80,7 +86,10 @@ function merged(before: Definition, changes: Change): Definition {
   const entries = Object.entries(changes).map(([name, given]: [string, unknown]) => {
     const part: unknown = Reflect.get(before, name);
     const isPart = typeof part === "object" && part !== null && !Array.isArray(part);
-    return [name, isPart && typeof given === "object" && given !== null ? over(part, given) : given];
+    return [
+      name,
+      isPart && typeof given === "object" && given !== null ? over(part, given) : given,
+    ];
   });
   return { ...before, ...(Object.fromEntries(entries) as Partial<Definition>) };
 }
@@ -100,9 +109,17 @@ describe.each(storages)("agents on $name", ({ name, open }) => {
           expected = merged(expected, each);
           const { enabled, ...definition } = expected;
           const last = versions.at(-1);
-          const isNew = JSON.stringify({ ...last, enabled }) !== JSON.stringify({ ...last, ...definition, enabled });
+          const isNew =
+            JSON.stringify({ ...last, enabled }) !==
+            JSON.stringify({ ...last, ...definition, enabled });
           if (isNew) versions.push(expected);
-          const shown = { ...expected, id, version: versions.length, created_at, updated_at: expect.any(String) };
+          const shown = {
+            ...expected,
+            id,
+            version: versions.length,
+            created_at,
+            updated_at: expect.any(String),
+          };
           expect(await agents.update(id, each)).toEqual(shown);
           expect(await agents.get(id)).toEqual(shown);
         }
@@ -142,7 +159,8 @@ describe("an agent", () => {
     const { agents } = given();
     const { id } = await agents.create(least);
     const long = (count: number): string => "x".repeat(count);
-    const many = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i));
+    const many = <T>(count: number, of: (i: number) => T): T[] =>
+      Array.from({ length: count }, (_, i) => of(i));
     const rule = (on: string, value?: unknown): object => ({
       handoff: { rules: [value === undefined ? { on } : { on, value }] },
     });
@@ -191,7 +209,10 @@ describe("an agent", () => {
     for (const [facts, pointer] of wrong) {
       const errors = [expect.objectContaining({ pointer })];
       const refusal = { code: "validation_failed", errors };
-      await expect(agents.create({ ...least, ...facts }), JSON.stringify(facts)).rejects.toMatchObject(refusal);
+      await expect(
+        agents.create({ ...least, ...facts }),
+        JSON.stringify(facts),
+      ).rejects.toMatchObject(refusal);
       await expect(agents.update(id, facts), JSON.stringify(facts)).rejects.toMatchObject(refusal);
     }
     const right = [
@@ -218,7 +239,9 @@ describe("an agent", () => {
     await one.agents.remove(last?.id ?? "");
     expect(await outcome(one.agents.create(least))).toBe("done");
     expect(await outcome(one.agents.create(least))).toBe("conflict");
-    expect(await outcome(one.account(undefined, { mode: "live" }).agents.create(least))).toBe("done");
+    expect(await outcome(one.account(undefined, { mode: "live" }).agents.create(least))).toBe(
+      "done",
+    );
   });
 });
 
@@ -230,17 +253,29 @@ describe("a playbook", () => {
     const { playbooks } = world().engine(port, thinking);
     const refusal = {
       code: "validation_failed",
-      errors: [expect.objectContaining({ pointer: expect.stringMatching(/^\/steps\/0/) as unknown })],
+      errors: [
+        expect.objectContaining({ pointer: expect.stringMatching(/^\/steps\/0/) as unknown }),
+      ],
     };
-    await expect(playbooks.create({ name: "Broken", steps: broken, enabled: true })).rejects.toMatchObject(refusal);
+    await expect(
+      playbooks.create({ name: "Broken", steps: broken, enabled: true }),
+    ).rejects.toMatchObject(refusal);
     const { id } = await playbooks.create({ name: "Broken", steps: broken });
     await expect(playbooks.update(id, { enabled: true })).rejects.toMatchObject(refusal);
-    expect(await playbooks.update(id, { steps: greeting.steps, enabled: true })).toMatchObject({ version: 2 });
+    expect(await playbooks.update(id, { steps: greeting.steps, enabled: true })).toMatchObject({
+      version: 2,
+    });
     const before = await playbooks.get(id);
     await expect(playbooks.update(id, { steps: broken })).rejects.toMatchObject(refusal);
     expect(await playbooks.get(id)).toEqual(before);
-    expect(await playbooks.update(id, { name: "Broken", enabled: true }), "the same as before").toEqual(before);
-    expect(await playbooks.update(id, { steps: broken, enabled: false })).toMatchObject({ version: 3, enabled: false });
+    expect(
+      await playbooks.update(id, { name: "Broken", enabled: true }),
+      "the same as before",
+    ).toEqual(before);
+    expect(await playbooks.update(id, { steps: broken, enabled: false })).toMatchObject({
+      version: 3,
+      enabled: false,
+    });
     const kept = await rowsOf(port, playbookVersions);
     expect(kept.map(({ revision, definition: { steps } }) => [revision, steps])).toEqual([
       [1, broken],
@@ -258,14 +293,22 @@ describe("a playbook", () => {
     ];
     await expect(playbooks.create({ name: "Main", steps, enabled: true })).rejects.toMatchObject({
       errors: expect.arrayContaining(
-        ["/steps/0/playbook_id", "/steps/1/action"].map((pointer) => expect.objectContaining({ pointer }) as unknown),
+        ["/steps/0/playbook_id", "/steps/1/action"].map(
+          (pointer) => expect.objectContaining({ pointer }) as unknown,
+        ),
       ) as unknown,
     });
     await playbooks.update(id, { enabled: true });
     const main = await playbooks.create({ name: "Main", steps: steps.slice(0, 1), enabled: true });
-    await expect(playbooks.remove(id)).rejects.toMatchObject({ code: "conflict", conflictingId: main.id });
+    await expect(playbooks.remove(id)).rejects.toMatchObject({
+      code: "conflict",
+      conflictingId: main.id,
+    });
     const ada = await agents.create({ ...least, playbook_ids: [main.id] });
-    await expect(playbooks.remove(main.id)).rejects.toMatchObject({ code: "conflict", conflictingId: ada.id });
+    await expect(playbooks.remove(main.id)).rejects.toMatchObject({
+      code: "conflict",
+      conflictingId: ada.id,
+    });
     await agents.update(ada.id, { playbook_ids: [] });
     await playbooks.remove(main.id);
     await playbooks.remove(id);

@@ -80,7 +80,9 @@ const table: Readonly<Record<Step, Row>> = {
   "hand-off": unlessClosed({ none: "queue", ai: "queue", queue: "same", human: "queue" }),
   "hand-back": unlessClosed({ none: "same", ai: "same", queue: back, human: back }),
   "assign to a person": unlessClosed(each("human")),
-  "assign to the agent": unlessClosed(each(({ agent }) => (agent === "removed" ? "refused" : "ai"))),
+  "assign to the agent": unlessClosed(
+    each(({ agent }) => (agent === "removed" ? "refused" : "ai")),
+  ),
   "assign to nobody": unlessClosed({ none: "none", ai: "none", queue: "queue", human: "queue" }),
   close: each("same"),
   open: each("same"),
@@ -125,7 +127,8 @@ class Conversation {
     const rule = table[step][before];
     const ruled = typeof rule === "function" ? rule(state, setting) : rule;
     const isNew = step.startsWith("contact") && state.isClosed && state.isOver;
-    const expected: Handler = ruled === "same" || ruled === "refused" ? (isNew ? "none" : before) : ruled;
+    const expected: Handler =
+      ruled === "same" || ruled === "refused" ? (isNew ? "none" : before) : ruled;
     const came = await outcome(this.#do(step));
     const where = `${step} from ${before} (${JSON.stringify(state)})`;
     expect([where, came === "done"]).toEqual([where, ruled !== "refused"]);
@@ -165,9 +168,13 @@ class Conversation {
       case "open":
         return conversations.update(this.id, { status: "open" });
       case "agent disabled":
-        return this.state.agent === "removed" ? undefined : agents.update(agent.id, { enabled: false });
+        return this.state.agent === "removed"
+          ? undefined
+          : agents.update(agent.id, { enabled: false });
       case "agent enabled":
-        return this.state.agent === "removed" ? undefined : agents.update(agent.id, { enabled: true });
+        return this.state.agent === "removed"
+          ? undefined
+          : agents.update(agent.id, { enabled: true });
       case "agent removed":
         return this.state.agent === "removed" ? undefined : agents.remove(agent.id);
       case "queue time-out":
@@ -186,13 +193,18 @@ class Conversation {
       if (state.assignee === "human") state.assignee = null;
     }
     if (step.startsWith("assign")) {
-      state.assignee = step === "assign to the agent" ? "agent" : step === "assign to a person" ? "human" : null;
+      state.assignee =
+        step === "assign to the agent" ? "agent" : step === "assign to a person" ? "human" : null;
     }
     if (handler === "ai") Object.assign(state, { hadIt: true, assignee: "agent" });
     if (step === "person replies") this.#unheard = false;
     if (step === "contact asks for people") this.#unheard = true;
-    if (step.startsWith("contact") || step === "person replies" || step === "open") state.isClosed = false;
-    if (step === "close") Object.assign(state, { isClosed: true, isOver: state.isClosed && state.isOver });
+    if (step.startsWith("contact") || step === "person replies" || step === "open") {
+      state.isClosed = false;
+    }
+    if (step === "close") {
+      Object.assign(state, { isClosed: true, isOver: state.isClosed && state.isOver });
+    }
     if (step === "agent disabled" && state.agent !== "removed") state.agent = "disabled";
     if (step === "agent enabled" && state.agent !== "removed") state.agent = "enabled";
     if (step === "agent removed") state.agent = "removed";
@@ -203,7 +215,10 @@ class Conversation {
   /** What the agent, and time, make of it. */
   async #rest(step: Step, where: string): Promise<void> {
     const { state, setting } = this;
-    const long = { "queue time-out": 2 * minute, "reopen window over": (reopenHours + 1) * 60 * minute };
+    const long = {
+      "queue time-out": 2 * minute,
+      "reopen window over": (reopenHours + 1) * 60 * minute,
+    };
     const waited = step === "queue time-out" || step === "reopen window over";
     await this.agency.pass(waited ? long[step] : 5_000);
     if (step === "reopen window over" && state.isClosed) state.isOver = true;
@@ -263,7 +278,9 @@ describe("the handler of a conversation", () => {
     resume_after_human: fc.boolean(),
   });
   const orders = fc.commands(
-    [...steps, ...steps.filter((step) => step !== "agent removed")].map((step) => fc.constant(new Take(step))),
+    [...steps, ...steps.filter((step) => step !== "agent removed")].map((step) =>
+      fc.constant(new Take(step)),
+    ),
     { maxCommands: 25, size: "max" },
   );
 
@@ -274,7 +291,11 @@ describe("the handler of a conversation", () => {
           agent: {
             reply: { debounce_ms: 500 },
             limits: { max_ai_turns: 1_000, max_replies_per_minute: 60 },
-            handoff: { ...setting, rules: [{ on: "customer_request" }], queue_timeout_seconds: queueSeconds },
+            handoff: {
+              ...setting,
+              rules: [{ on: "customer_request" }],
+              queue_timeout_seconds: queueSeconds,
+            },
           },
           options: { reopenHours },
         });
@@ -304,7 +325,9 @@ describe("the handler of a conversation", () => {
     await pass(3 * queueSeconds * 1_000);
     await ask("Anybody?");
     await pass(3 * queueSeconds * 1_000);
-    const told = (await thread()).filter(({ author }) => author.type === "system").map(({ body }) => body);
+    const told = (await thread())
+      .filter(({ author }) => author.type === "system")
+      .map(({ body }) => body);
     expect(told).toEqual(["Nobody is there at the moment."]);
     expect(await conversation()).toMatchObject({ handler: "queue" });
   });

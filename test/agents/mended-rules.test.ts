@@ -70,16 +70,19 @@ describe("in a playbook", () => {
   test.each([
     ["an instruction", order, [], ["where is my order"], `One moment.\n\n${message}`],
     ["an extraction", survey, ["survey"], ["lots"], message],
-  ])("a model that fails at %s hands off where a rule says so", async (_, playbook, before, said, told) => {
-    const { ask, conversation } = await agency(memory(), {
-      model: ({ task }) => (task.type === "answer" ? { text: "Hm." } : failing()),
-      playbooks: [playbook],
-      agent: { handoff: { rules: [{ on: "model_error" }], message } },
-    });
-    for (const each of before) await ask(each);
-    for (const each of said) expect(await ask(each)).toEqual([told]);
-    expect(await conversation()).toMatchObject({ handler: "queue" });
-  });
+  ])(
+    "a model that fails at %s hands off where a rule says so",
+    async (_, playbook, before, said, told) => {
+      const { ask, conversation } = await agency(memory(), {
+        model: ({ task }) => (task.type === "answer" ? { text: "Hm." } : failing()),
+        playbooks: [playbook],
+        agent: { handoff: { rules: [{ on: "model_error" }], message } },
+      });
+      for (const each of before) await ask(each);
+      for (const each of said) expect(await ask(each)).toEqual([told]);
+      expect(await conversation()).toMatchObject({ handler: "queue" });
+    },
+  );
 
   test("without the rule it goes on without the model", async () => {
     const { ask, conversation } = await agency(memory(), { model: failing, playbooks: [order] });
@@ -94,12 +97,15 @@ describe("in a playbook", () => {
     const { ask, engine } = await agency(memory(), {
       playbooks: [survey],
       agent: { handoff: { rules: [given], message } },
-      model: ({ task }) => (task.type === "answer" ? { text: "Hm.", intent: "complaint", confidence: 0.6 } : {}),
+      model: ({ task }) =>
+        task.type === "answer" ? { text: "Hm.", intent: "complaint", confidence: 0.6 } : {},
     });
     await ask("survey");
     expect(await ask("my parcel is broken")).toEqual([message]);
     const { data } = await engine.events.list({ limit: 100 });
-    expect(data.filter(({ type }) => type === "conversation.handoff")).toMatchObject([{ data: { rule } }]);
+    expect(data.filter(({ type }) => type === "conversation.handoff")).toMatchObject([
+      { data: { rule } },
+    ]);
   });
 });
 
@@ -122,18 +128,30 @@ describe("where an agent can't say what it would", () => {
     await ask("4");
     expect((await thread()).map(({ body }) => body)).toEqual(["survey", "From 1 to 5?", "4"]);
     expect(await conversation()).toMatchObject({ handler: "queue" });
-    expect((await runs()).at(-1)).toMatchObject({ status: "failed", result: { code: "policy_denied" } });
+    expect((await runs()).at(-1)).toMatchObject({
+      status: "failed",
+      result: { code: "policy_denied" },
+    });
     const { data } = await engine.events.list({ limit: 100 });
-    const handed = data.flatMap(({ type, data: told }) => (type === "conversation.handoff" ? [told] : []));
-    expect(handed).toMatchObject([{ rule: null, reason: expect.stringContaining("refused") as unknown }]);
+    const handed = data.flatMap(({ type, data: told }) =>
+      type === "conversation.handoff" ? [told] : [],
+    );
+    expect(handed).toMatchObject([
+      { rule: null, reason: expect.stringContaining("refused") as unknown },
+    ]);
   });
 
   test("a question that was refused waits for no answer", async () => {
-    const { engine, agent, ask, pass, conversation } = await agency(memory(), { playbooks: [survey] });
+    const { engine, agent, ask, pass, conversation } = await agency(memory(), {
+      playbooks: [survey],
+    });
     await ask("hello");
     await ask("STOP");
     const { id: conversation_id } = await conversation();
-    await engine.agents.trigger(agent.id, { conversation_id, playbook_id: agent.playbook_ids[0] ?? "" });
+    await engine.agents.trigger(agent.id, {
+      conversation_id,
+      playbook_id: agent.playbook_ids[0] ?? "",
+    });
     await pass();
     await ask("START");
     expect(await ask("I need 3 plants")).toEqual(["You said: I need 3 plants"]);
@@ -194,7 +212,12 @@ test("who goes on writing is answered though each mood is slow to come", async (
 });
 
 describe("the guard against machines", () => {
-  const yesNo = (name: string) => ({ name, type: "boolean" as const, required: true, prompt: `${name}?` });
+  const yesNo = (name: string) => ({
+    name,
+    type: "boolean" as const,
+    required: true,
+    prompt: `${name}?`,
+  });
   const extras = {
     name: "Extras",
     trigger: { keywords: ["order"] },
@@ -205,14 +228,17 @@ describe("the guard against machines", () => {
     ],
   };
 
-  test.each(["no thanks", "no, thank you very much"])("lets %j be the answer to every question", async (body) => {
-    const { ask, conversation } = await agency(memory(), { playbooks: [extras] });
-    await ask("I want to order");
-    const heard: string[] = [];
-    for (let n = 0; n < 4; n++) heard.push(...(await ask(body)));
-    expect(heard).toEqual(["milk?", "bread?", "tea?", "Ordered."]);
-    expect(await conversation()).toMatchObject({ handler: "ai" });
-  });
+  test.each(["no thanks", "no, thank you very much"])(
+    "lets %j be the answer to every question",
+    async (body) => {
+      const { ask, conversation } = await agency(memory(), { playbooks: [extras] });
+      await ask("I want to order");
+      const heard: string[] = [];
+      for (let n = 0; n < 4; n++) heard.push(...(await ask(body)));
+      expect(heard).toEqual(["milk?", "bread?", "tea?", "Ordered."]);
+      expect(await conversation()).toMatchObject({ handler: "ai" });
+    },
+  );
 
   test("lets a few words be said again and again, and no sentence", async () => {
     const { ask, conversation } = await agency(memory());
@@ -235,7 +261,8 @@ test.each([
   const { ask, conversation } = await agency(memory(), {
     actions: [lookUp],
     agent: { limits: { max_tokens_per_conversation: 100 }, handoff: { rules: [], message } },
-    model: ({ task }) => (task.type === "instruct" ? { usage } : { calls: [{ action: "look_up", input: {} }], usage }),
+    model: ({ task }) =>
+      task.type === "instruct" ? { usage } : { calls: [{ action: "look_up", input: {} }], usage },
     playbooks: playbooks.map((each) => ({ ...each, steps })),
   });
   expect(await ask("where is my order")).toEqual([message]);
@@ -329,12 +356,20 @@ describe("without the option `agents`", () => {
     const engine = world().engine(memory());
     await engine.start();
     const ada = { name: "Ada", channels: ["sms" as const] };
-    await expect(engine.agents.create(ada)).rejects.toMatchObject({ code: "not_configured", status: 501 });
+    await expect(engine.agents.create(ada)).rejects.toMatchObject({
+      code: "not_configured",
+      status: 501,
+    });
     const { id } = await engine.agents.create({ ...ada, enabled: false });
-    await expect(engine.agents.update(id, { enabled: true })).rejects.toMatchObject({ code: "not_configured" });
+    await expect(engine.agents.update(id, { enabled: true })).rejects.toMatchObject({
+      code: "not_configured",
+    });
     await engine.sandbox.seed();
     expect((await engine.agents.list()).data.map(({ name }) => name)).toEqual(["Ada"]);
-    const { conversation_id } = await engine.sandbox.inbound({ from: "+15005550190", body: "hello" });
+    const { conversation_id } = await engine.sandbox.inbound({
+      from: "+15005550190",
+      body: "hello",
+    });
     expect(await engine.conversations.get(conversation_id)).toMatchObject({ handler: "none" });
   });
 });

@@ -35,10 +35,16 @@ const calling =
     return made === undefined ? { calls } : { text: made.outcome.status };
   };
 
-const refundOf = (n: number): NonNullable<ModelAnswer["calls"]>[number] => ({ action: "refund", input: { n } });
+const refundOf = (n: number): NonNullable<ModelAnswer["calls"]>[number] => ({
+  action: "refund",
+  input: { n },
+});
 
 async function trigger({ engine, agent, conversation }: Agency): Promise<string> {
-  const order = { conversation_id: (await conversation()).id, playbook_id: agent.playbook_ids[0] ?? "" };
+  const order = {
+    conversation_id: (await conversation()).id,
+    playbook_id: agent.playbook_ids[0] ?? "",
+  };
   return (await engine.agents.trigger(agent.id, order)).id;
 }
 
@@ -52,31 +58,35 @@ describe("an action whose outcome nobody knows", () => {
   test.each([
     { idempotent: false, times: 1, error: "outcome_unknown" },
     { idempotent: true, times: 3, error: "timed_out" },
-  ])("is not done under a second key (idempotent: $idempotent)", async ({ idempotent, times, error }) => {
-    const keys: string[] = [];
-    const slow = action({
-      name: "book",
-      description: "Books.",
-      input: z.unknown(),
-      risk: "write",
-      idempotent,
-      timeout_ms: 1_000,
-      execute(_, { idempotency_key }) {
-        keys.push(idempotency_key);
-        return new Promise(() => {});
-      },
-    });
-    let asked = 0;
-    const made = await agency(memory(), {
-      actions: [slow],
-      model: () => (asked++ < 3 ? { calls: [{ action: "book", input: { day: 1 } }] } : { text: "Hm." }),
-    });
-    await made.say("Book me");
-    await made.pass(60_000);
-    expect(keys).toHaveLength(times);
-    expect(new Set(keys).size).toBe(1);
-    expect(made.seen.at(-1)?.calls).toMatchObject([{ outcome: { status: "failed", error } }]);
-  });
+  ])(
+    "is not done under a second key (idempotent: $idempotent)",
+    async ({ idempotent, times, error }) => {
+      const keys: string[] = [];
+      const slow = action({
+        name: "book",
+        description: "Books.",
+        input: z.unknown(),
+        risk: "write",
+        idempotent,
+        timeout_ms: 1_000,
+        execute(_, { idempotency_key }) {
+          keys.push(idempotency_key);
+          return new Promise(() => {});
+        },
+      });
+      let asked = 0;
+      const made = await agency(memory(), {
+        actions: [slow],
+        model: () =>
+          asked++ < 3 ? { calls: [{ action: "book", input: { day: 1 } }] } : { text: "Hm." },
+      });
+      await made.say("Book me");
+      await made.pass(60_000);
+      expect(keys).toHaveLength(times);
+      expect(new Set(keys).size).toBe(1);
+      expect(made.seen.at(-1)?.calls).toMatchObject([{ outcome: { status: "failed", error } }]);
+    },
+  );
 });
 
 describe("an action that was approved is done", () => {
@@ -116,7 +126,10 @@ describe("an action that was approved is done", () => {
 
   test("as often as it was approved", async () => {
     const done: unknown[] = [];
-    const made = await agency(memory(), { actions: [deed(done)], model: calling(refundOf(1), refundOf(1)) });
+    const made = await agency(memory(), {
+      actions: [deed(done)],
+      model: calling(refundOf(1), refundOf(1)),
+    });
     await made.ask("refund me twice");
     await approve(made);
     expect(done).toHaveLength(1);
@@ -131,7 +144,10 @@ describe("an action that was ordered has no part in what an agent has in mind", 
     const made = await agency(memory(), { actions: [deed(done)], playbooks: [survey] });
     await made.ask("hello");
     const { id } = await made.conversation();
-    const run = await made.engine.agents.trigger(made.agent.id, { conversation_id: id, action: "refund" });
+    const run = await made.engine.agents.trigger(made.agent.id, {
+      conversation_id: id,
+      action: "refund",
+    });
     await made.pass();
     const other = await made.engine.agents.create({
       name: "Bea",
@@ -144,7 +160,10 @@ describe("an action that was ordered has no part in what an agent has in mind", 
     await made.pass();
     expect(done).toHaveLength(1);
     await made.ask("4");
-    expect((await made.thread()).at(-1)).toMatchObject({ body: "Thank you for the 4.", author: { id: other.id } });
+    expect((await made.thread()).at(-1)).toMatchObject({
+      body: "Thank you for the 4.",
+      author: { id: other.id },
+    });
   });
 
   test("another one's, that was given the conversation while it was done", async () => {
@@ -176,7 +195,10 @@ describe("a playbook that is ordered", () => {
       "a person has written",
       ({ engine }: Agency, id: string) => engine.conversations.reply(id, { body: "It's Anna." }),
     ],
-    ["it waited for people", ({ engine }: Agency, id: string) => engine.conversations.handOff(id, { reason: "Busy" })],
+    [
+      "it waited for people",
+      ({ engine }: Agency, id: string) => engine.conversations.handOff(id, { reason: "Busy" }),
+    ],
   ])("keeps its question where %s before", async (_, meanwhile) => {
     const made = await agency(memory(), { playbooks: [survey] });
     await made.ask("hello there");
@@ -212,13 +234,19 @@ describe("a playbook that is ordered", () => {
     await made.say("4 tickets please");
     resolve({ text: "Good day." });
     await made.pass();
-    expect((await made.replies()).slice(1)).toEqual(["You said: 4 tickets please", "Good day.\n\nFrom 1 to 5?"]);
+    expect((await made.replies()).slice(1)).toEqual([
+      "You said: 4 tickets please",
+      "Good day.\n\nFrom 1 to 5?",
+    ]);
     expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "completed" });
     expect(await made.ask("3")).toEqual(["Thank you for the 3."]);
   });
 
   test("is followed by others, however many, until none is left", async () => {
-    const made = await agency(memory(), { playbooks: [survey], model: () => new Promise(() => {}) });
+    const made = await agency(memory(), {
+      playbooks: [survey],
+      model: () => new Promise(() => {}),
+    });
     await made.ask("hello");
     for (let n = 0; n < 60; n++) await trigger(made);
     await made.engine.conversations.reply((await made.conversation()).id, { body: "It's Anna." });

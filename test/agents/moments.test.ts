@@ -35,7 +35,8 @@ interface Act {
 
 const acts = {
   "a person answers": {
-    do: ({ account, conversation_id }) => account.conversations.reply(conversation_id, { body: "This is Eve." }),
+    do: ({ account, conversation_id }) =>
+      account.conversations.reply(conversation_id, { body: "This is Eve." }),
     silences: true,
   },
   "the contact opts out": {
@@ -47,11 +48,13 @@ const acts = {
     silences: false,
   },
   "it is handed off": {
-    do: ({ account, conversation_id }) => account.conversations.handOff(conversation_id, { reason: "I know better" }),
+    do: ({ account, conversation_id }) =>
+      account.conversations.handOff(conversation_id, { reason: "I know better" }),
     silences: true,
   },
   "it is assigned to a person": {
-    do: ({ account, conversation_id }) => account.conversations.assign(conversation_id, { type: "human", id: "eve" }),
+    do: ({ account, conversation_id }) =>
+      account.conversations.assign(conversation_id, { type: "human", id: "eve" }),
     silences: true,
   },
   "a person answers, and hands it back": {
@@ -69,19 +72,27 @@ const acts = {
     silences: false,
   },
   "it is closed": {
-    do: ({ account, conversation_id }) => account.conversations.update(conversation_id, { status: "closed" }),
+    do: ({ account, conversation_id }) =>
+      account.conversations.update(conversation_id, { status: "closed" }),
     silences: true,
   },
   "the agent is disabled": {
     do: ({ account, agent_id }) => account.agents.update(agent_id, { enabled: false }),
     silences: true,
   },
-  "the agent is removed": { do: ({ account, agent_id }) => account.agents.remove(agent_id), silences: true },
+  "the agent is removed": {
+    do: ({ account, agent_id }) => account.agents.remove(agent_id),
+    silences: true,
+  },
   "the agent is edited": {
-    do: ({ account, agent_id }) => account.agents.update(agent_id, { actions: [], reply: { signature: "Later" } }),
+    do: ({ account, agent_id }) =>
+      account.agents.update(agent_id, { actions: [], reply: { signature: "Later" } }),
     silences: false,
   },
-  "the contact is erased": { do: ({ account, contact_id }) => account.contacts.erase(contact_id), silences: true },
+  "the contact is erased": {
+    do: ({ account, contact_id }) => account.contacts.erase(contact_id),
+    silences: true,
+  },
   "the contact is merged into another": {
     async do({ account, contact_id }) {
       const { data } = await account.contacts.list({ phone: bob });
@@ -153,8 +164,14 @@ function turning(storage: StoragePort): Turning {
 const busy: AgentModel["respond"] = ({ calls, messages, actions }) => {
   const next = actions.find(({ name }) => !calls.some((call) => call.action === name))?.name;
   return next === undefined
-    ? { text: `Booked: ${messages.at(-1)?.text}.`, observations: [{ content: `likes a ${word}`, kind: "taste" }] }
-    : { calls: [{ action: next, input: { what: word } }], usage: { input_tokens: 10, output_tokens: 10 } };
+    ? {
+        text: `Booked: ${messages.at(-1)?.text}.`,
+        observations: [{ content: `likes a ${word}`, kind: "taste" }],
+      }
+    : {
+        calls: [{ action: next, input: { what: word } }],
+        usage: { input_tokens: 10, output_tokens: 10 },
+      };
 };
 
 function busyAgents(deeds: Deeds, pass: () => Promise<void>) {
@@ -193,7 +210,10 @@ function busyAgents(deeds: Deeds, pass: () => Promise<void>) {
 /** What an agent has to do in a turn. */
 const duties = { all: ["look", "note", "book"], approved: ["look", "pay"] } as const;
 
-async function begun(account: AccountHandle, actions: readonly string[] = duties.all): Promise<Thread> {
+async function begun(
+  account: AccountHandle,
+  actions: readonly string[] = duties.all,
+): Promise<Thread> {
   const agent = await account.agents.create({
     name: "Ada",
     channels: ["sms"],
@@ -201,7 +221,10 @@ async function begun(account: AccountHandle, actions: readonly string[] = duties
     reply: { debounce_ms: 0 },
     handoff: { rules: [] },
   });
-  const { contact_id, conversation_id } = await account.sandbox.inbound({ from: ann, body: `a ${word} please` });
+  const { contact_id, conversation_id } = await account.sandbox.inbound({
+    from: ann,
+    body: `a ${word} please`,
+  });
   return { account, agent_id: agent.id, contact_id, conversation_id };
 }
 
@@ -214,7 +237,9 @@ const mostPoints = 60;
 
 /** Whether the turn's run has ended, which is where its points end too. */
 async function isOver({ account, agent_id }: Thread): Promise<boolean> {
-  const { data } = await account.agents.runs(agent_id).catch(() => ({ data: [{ status: "gone" }] }));
+  const { data } = await account.agents
+    .runs(agent_id)
+    .catch(() => ({ data: [{ status: "gone" }] }));
   return data.length > 0 && data.every(({ status }) => status !== "running");
 }
 
@@ -247,7 +272,9 @@ describe.each(Object.entries<Act>(acts))("meanwhile %s", (name, { do: happen, si
       const { account: made } = await two.accounts.create({ name: "moments" });
       const account = two.account(made.id);
       await one.account(made.id).get();
-      if (name === "the contact is merged into another") await account.contacts.create({ phone: bob });
+      if (name === "the contact is merged into another") {
+        await account.contacts.create({ phone: bob });
+      }
       at(Infinity, async () => {});
       let saidBefore: number | undefined;
       deeds.length = 0;

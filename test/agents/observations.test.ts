@@ -30,8 +30,16 @@ test("redacting a message takes what was noticed in it along, and leaves what pe
   await ask(told);
   const [message] = await thread();
   const { contact_id: contact = "", id = "" } = message ?? {};
-  expect(await engine.contacts.observations(contact)).toMatchObject({ data: [{ source: "model" }] });
-  await engine.contacts.addObservation(contact, { content: "No nuts.", kind: "diet", evidence_message_ids: [id] });
+  expect(await engine.contacts.observations(contact)).toMatchObject({
+    data: [{ source: "model" }],
+  });
+  await engine.contacts.addObservation(contact, {
+    content: "No nuts.",
+    kind: "diet",
+    evidence_message_ids: [id],
+  });
   await engine.messages.redact(id);
-  expect(await engine.contacts.observations(contact)).toMatchObject({ data: [{ content: "No nuts." }] });
+  expect(await engine.contacts.observations(contact)).toMatchObject({
+    data: [{ content: "No nuts." }],
+  });
 });

@@ -10,11 +10,20 @@ import { everyEvent } from "../contacts/people.ts";
 import { rowsOf } from "../contacts/rows.ts";
 
 /** What actions did in the host's world. */
-export type Deeds = { readonly name: string; readonly idempotency_key: string; readonly idempotent: boolean }[];
+export type Deeds = {
+  readonly name: string;
+  readonly idempotency_key: string;
+  readonly idempotent: boolean;
+}[];
 
 /** What agents have said in an account. */
-export async function said(storage: StoragePort, account_id: string): Promise<readonly MessageRow[]> {
-  return (await rowsOf(storage, messages, account_id)).filter(({ author_type }) => author_type === "agent");
+export async function said(
+  storage: StoragePort,
+  account_id: string,
+): Promise<readonly MessageRow[]> {
+  return (await rowsOf(storage, messages, account_id)).filter(
+    ({ author_type }) => author_type === "agent",
+  );
 }
 
 export async function checkRest(
@@ -30,11 +39,17 @@ export async function checkRest(
   const events = await everyEvent(account);
 
   // Nothing is left lying.
-  for (const { status, open } of ran) expect([when, status, open]).not.toEqual([when, "running", true]);
-  for (const { status, open } of ran) if (open !== null) expect.fail(`${when}: a run that is ${status} is open`);
+  for (const { status, open } of ran) {
+    expect([when, status, open]).not.toEqual([when, "running", true]);
+  }
+  for (const { status, open } of ran) {
+    if (open !== null) expect.fail(`${when}: a run that is ${status} is open`);
+  }
 
   // Each run is told of once when it has ended.
-  const told = events.flatMap(({ type, data }) => (type === "agent.run.completed" && "run" in data ? [data.run] : []));
+  const told = events.flatMap(({ type, data }) =>
+    type === "agent.run.completed" && "run" in data ? [data.run] : [],
+  );
   const ids = told.flatMap((run) => (run === null ? [] : [run.id]));
   expect([when, new Set(ids).size]).toEqual([when, ids.length]);
   for (const { id, status } of ran) {
@@ -51,15 +66,25 @@ export async function checkRest(
   expect(replies.length, when).toBeLessThanOrEqual(answering.length + waited.length);
 
   // Whoever wrote has an answer, or wants none any more, or it is with people, or it is over.
-  const wanted = written.filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
+  const wanted = written.filter(
+    ({ direction, keyword }) => direction === "inbound" && keyword === null,
+  );
   for (const { id, sequence, conversation_id } of wanted) {
     const thread = threads.find((each) => each.id === conversation_id);
-    const isWithPeople = thread?.status === "closed" || thread?.handler === "queue" || thread?.handler === "human";
+    const isWithPeople =
+      thread?.status === "closed" || thread?.handler === "queue" || thread?.handler === "human";
     const isAnswered = written.some(
-      (each) => each.conversation_id === conversation_id && each.author_type === "human" && each.sequence > sequence,
+      (each) =>
+        each.conversation_id === conversation_id &&
+        each.author_type === "human" &&
+        each.sequence > sequence,
     );
-    const isTried = ran.some(({ status, message_ids }) => status === "failed" && message_ids.includes(id));
-    const wantsNone = written.some((each) => each.conversation_id === conversation_id && each.keyword === "opt_out");
+    const isTried = ran.some(
+      ({ status, message_ids }) => status === "failed" && message_ids.includes(id),
+    );
+    const wantsNone = written.some(
+      (each) => each.conversation_id === conversation_id && each.keyword === "opt_out",
+    );
     const isSettled = answered.includes(id) || isWithPeople || isAnswered || isTried || wantsNone;
     expect([when, id, isSettled]).toEqual([when, id, true]);
   }
@@ -69,23 +94,36 @@ export async function checkRest(
     const handlers = events.flatMap(({ data }) =>
       "conversation" in data && data.conversation.id === id ? [data.conversation.handler] : [],
     );
-    const queued = handlers.filter((handler, n) => handler === "queue" && handlers[n - 1] !== "queue");
-    const handed = events.filter(({ type, data }) => type === "conversation.handoff" && data.conversation_id === id);
+    const queued = handlers.filter(
+      (handler, n) => handler === "queue" && handlers[n - 1] !== "queue",
+    );
+    const handed = events.filter(
+      ({ type, data }) => type === "conversation.handoff" && data.conversation_id === id,
+    );
     expect([when, handed.length]).toEqual([when, queued.length]);
   }
 
   // No agent talks over people, or to who wants no more.
   for (const thread of threads) {
     const own = written.filter(({ conversation_id }) => conversation_id === thread.id);
-    const [stop = Infinity] = own.flatMap(({ keyword, sequence }) => (keyword === "opt_out" ? [sequence] : []));
-    expect([when, own.filter((each) => each.author_type === "agent" && each.sequence > stop)]).toEqual([when, []]);
+    const [stop = Infinity] = own.flatMap(({ keyword, sequence }) =>
+      keyword === "opt_out" ? [sequence] : [],
+    );
+    expect([
+      when,
+      own.filter((each) => each.author_type === "agent" && each.sequence > stop),
+    ]).toEqual([when, []]);
   }
 
   // What was done outside was done once, or under the same key.
-  const once = deeds.filter(({ idempotent }) => !idempotent).map(({ idempotency_key }) => idempotency_key);
+  const once = deeds
+    .filter(({ idempotent }) => !idempotent)
+    .map(({ idempotency_key }) => idempotency_key);
   expect([when, once.length]).toEqual([when, new Set(once).size]);
   for (const { idempotency_key } of deeds) {
-    const doneSo = new Set(deeds.flatMap((each) => (each.idempotency_key === idempotency_key ? [each.name] : [])));
+    const doneSo = new Set(
+      deeds.flatMap((each) => (each.idempotency_key === idempotency_key ? [each.name] : [])),
+    );
     expect([when, doneSo.size]).toEqual([when, 1]);
   }
 

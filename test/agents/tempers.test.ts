@@ -41,7 +41,11 @@ const playbook = {
   ],
 } as const;
 
-async function tempered(storage: StoragePort, model: Respond, actions: readonly Action[] = [anything]) {
+async function tempered(
+  storage: StoragePort,
+  model: Respond,
+  actions: readonly Action[] = [anything],
+) {
   const made = await agency(storage, {
     model,
     actions,
@@ -69,8 +73,12 @@ async function turnOf(
   const { data } = await engine.agents.runs(agent.id, { conversation_id: id });
   expect(world.clock.now() - began).toBeLessThanOrEqual(oneTurn);
   expect(told.length === 1 || (told.length === 0 && handler === "queue")).toBe(true);
-  expect(data.map(({ status }) => status)).toEqual([handler === "queue" ? "handed_off" : "completed"]);
-  for (const each of told) expect([...each].length).toBeLessThanOrEqual(max_chars + 1 + signature.length);
+  expect(data.map(({ status }) => status)).toEqual([
+    handler === "queue" ? "handed_off" : "completed",
+  ]);
+  for (const each of told) {
+    expect([...each].length).toBeLessThanOrEqual(max_chars + 1 + signature.length);
+  }
   const kept = (await rowsOf(storage, runs)).find(({ conversation_id }) => conversation_id === id);
   expect(JSON.stringify(kept).length).toBeLessThan(mostKept);
   expect(kept?.steps.length).toBeLessThanOrEqual(100);
@@ -79,7 +87,8 @@ async function turnOf(
 }
 
 const mega = "lorem ipsum ".repeat(90_000);
-const nested = (levels: number): Json => JSON.parse("[".repeat(levels) + "]".repeat(levels)) as Json;
+const nested = (levels: number): Json =>
+  JSON.parse("[".repeat(levels) + "]".repeat(levels)) as Json;
 const circular: Record<string, unknown> = {};
 circular["self"] = circular;
 const calls = (count: number): ModelAnswer => ({
@@ -113,7 +122,9 @@ const silentOnes: Record<string, Respond> = {
   "calls what there isn't": as({ calls: [{ action: "transfer_money", input: {} }] }),
   "calls actions for ever": as(calls(1)),
   "calls a thousand actions": as(calls(1_000)),
-  "calls what no database keeps": as({ calls: [{ action: "any\0thing\ud800", input: { "\0": "\ud800" } }] }),
+  "calls what no database keeps": as({
+    calls: [{ action: "any\0thing\ud800", input: { "\0": "\ud800" } }],
+  }),
   "hands over a megabyte to an action": as({ calls: [{ action: "anything", input: mega }] }),
   "calls an action very deeply": as({ calls: [{ action: "anything", input: nested(2_000) }] }),
   "starts a playbook that isn't there": as({ playbook_id: "pb_01KDVDNA00WQJNRJAHHES6D1BV" }),
@@ -122,20 +133,26 @@ const silentOnes: Record<string, Respond> = {
 };
 
 describe("a model that", () => {
-  test.each(Object.entries(silentOnes))("%s has the contact told the fallback text", async (_, model) => {
-    const ada = await tempered(memory(), model);
-    expect((await turnOf(ada, "+15005550101")).told).toBe(`${fallback}\n${signature}`);
-    // The next one finds nothing in its way.
-    expect((await turnOf(ada, "+15005550102")).told).toBe(`${fallback}\n${signature}`);
-  });
+  test.each(Object.entries(silentOnes))(
+    "%s has the contact told the fallback text",
+    async (_, model) => {
+      const ada = await tempered(memory(), model);
+      expect((await turnOf(ada, "+15005550101")).told).toBe(`${fallback}\n${signature}`);
+      // The next one finds nothing in its way.
+      expect((await turnOf(ada, "+15005550102")).told).toBe(`${fallback}\n${signature}`);
+    },
+  );
 
   test("is late is not heard, and told so", async () => {
     let aborted = 0;
-    const ada: Agency & { storage: StoragePort } = await tempered(memory(), async (_, { signal }) => {
-      signal.addEventListener("abort", () => void aborted++);
-      await ada.world.clock.sleep(60_000);
-      return { text: "Too late" };
-    });
+    const ada: Agency & { storage: StoragePort } = await tempered(
+      memory(),
+      async (_, { signal }) => {
+        signal.addEventListener("abort", () => void aborted++);
+        await ada.world.clock.sleep(60_000);
+        return { text: "Too late" };
+      },
+    );
     expect((await turnOf(ada, "+15005550101")).told).toBe(`${fallback}\n${signature}`);
     expect(aborted).toBe(1);
     await ada.pass(120_000);
@@ -173,7 +190,10 @@ describe("a model that", () => {
         [7, 7],
       ] as const
     ).entries()) {
-      const ada = await tempered(memory(), as({ text: "Yes.", usage: { input_tokens: given, output_tokens: 0 } }));
+      const ada = await tempered(
+        memory(),
+        as({ text: "Yes.", usage: { input_tokens: given, output_tokens: 0 } }),
+      );
       const { told, run } = await turnOf(ada, `+1500555010${n}`);
       expect([told, run?.input_tokens]).toEqual([`Yes.\n${signature}`, input]);
     }
@@ -183,10 +203,16 @@ describe("a model that", () => {
     let answer: unknown;
     const ada = await tempered(memory(), () => answer as ModelAnswer);
     let people = 0;
-    const part = (sound: fc.Arbitrary<unknown>) => fc.oneof({ weight: 2, arbitrary: sound }, fc.anything());
+    const part = (sound: fc.Arbitrary<unknown>) =>
+      fc.oneof({ weight: 2, arbitrary: sound }, fc.anything());
     const text = fc.string({ unit: "binary", maxLength: 1_000 });
     const answers = fc.oneof(
-      fc.anything({ withBigInt: true, withNullPrototype: true, withObjectString: true, withSparseArray: true }),
+      fc.anything({
+        withBigInt: true,
+        withNullPrototype: true,
+        withObjectString: true,
+        withSparseArray: true,
+      }),
       fc.record(
         {
           text: part(text),
@@ -194,10 +220,16 @@ describe("a model that", () => {
           intent: part(text),
           playbook_id: part(fc.constantFrom(...ada.agent.playbook_ids)),
           slots: part(fc.dictionary(text, fc.jsonValue())),
-          calls: part(fc.array(fc.record({ action: part(fc.constant("anything")), input: part(fc.jsonValue()) }))),
+          calls: part(
+            fc.array(
+              fc.record({ action: part(fc.constant("anything")), input: part(fc.jsonValue()) }),
+            ),
+          ),
           handoff: part(fc.record({ reason: part(text) })),
           observations: part(fc.array(fc.record({ content: part(text), kind: part(text) }))),
-          usage: part(fc.record({ input_tokens: part(fc.integer()), output_tokens: part(fc.integer()) })),
+          usage: part(
+            fc.record({ input_tokens: part(fc.integer()), output_tokens: part(fc.integer()) }),
+          ),
         },
         { requiredKeys: [] },
       ),
@@ -215,7 +247,9 @@ describe("a model that", () => {
 
 function toldOf(call: ModelCall | undefined): string {
   if (call?.outcome.status === "failed") return call.outcome.error;
-  const { said, literally } = (call?.outcome.status === "done" ? call.outcome.output : null) as Record<string, string>;
+  const { said, literally } = (
+    call?.outcome.status === "done" ? call.outcome.output : null
+  ) as Record<string, string>;
   return `${said} ${literally}`;
 }
 
@@ -223,7 +257,12 @@ describe.each(storages)("on $name", ({ open }) => {
   test("what no database keeps as text is left out, whoever says it", async () => {
     const bad = "a\0b\ud800c";
     const answers: ModelAnswer[] = [
-      { text: bad, observations: [{ content: bad, kind: bad }], intent: bad, handoff: { reason: bad, summary: bad } },
+      {
+        text: bad,
+        observations: [{ content: bad, kind: bad }],
+        intent: bad,
+        handoff: { reason: bad, summary: bad },
+      },
       { calls: [{ action: "tell", input: { [bad]: bad, deep: nested(1_000) } }] },
       { playbook_id: "", slots: { who: bad } },
     ];
@@ -252,7 +291,9 @@ describe.each(storages)("on $name", ({ open }) => {
         if (made.length > 0) return { text: toldOf(made[0]) };
         if (turn === 3) return { calls: [{ action: "fail", input: null }] };
         const answer = answers[turn] ?? {};
-        return "playbook_id" in answer ? { ...answer, playbook_id: ada.agent.playbook_ids[0] } : answer;
+        return "playbook_id" in answer
+          ? { ...answer, playbook_id: ada.agent.playbook_ids[0] }
+          : answer;
       },
       [tell, fail],
     );
@@ -262,13 +303,18 @@ describe.each(storages)("on $name", ({ open }) => {
     expect(told[1]).toBe(`ab\ufffdc \\u0000\n${signature}`);
     expect(told[2]).toMatch(/^Hello ab\ufffd?c\nAda$/u);
     expect(told[3]).toMatch(/^ab\ufffdc(?:😀)+…\nAda$/u);
-    for (const row of await rowsOf(ada.storage, messages)) expect(row.body?.isWellFormed()).toBe(true);
+    for (const row of await rowsOf(ada.storage, messages)) {
+      expect(row.body?.isWellFormed()).toBe(true);
+    }
   });
 
   test("words that break in the middle of a character are told to people whole", async () => {
     const ada = await tempered(open().connect(), as({ handoff: { reason: "Help" } }));
     const handed: string[] = [];
-    ada.engine.on("conversation.handoff", ({ data }) => void handed.push("summary" in data ? data.summary : ""));
+    ada.engine.on(
+      "conversation.handoff",
+      ({ data }) => void handed.push("summary" in data ? data.summary : ""),
+    );
     await ada.ask(`a${"😀".repeat(400)}`);
     expect(handed.map((summary) => summary.isWellFormed())).toEqual([true]);
   });

@@ -9,8 +9,15 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     const { ask, thread, conversation, agent } = await agency(open().connect());
     expect(await ask("Hello there")).toEqual(["You said: Hello there"]);
     const [, reply] = await thread();
-    expect(reply).toMatchObject({ author: { type: "agent", id: agent.id }, to: visitor, status: "sent" });
-    expect(await conversation()).toMatchObject({ handler: "ai", assignee: { type: "agent", id: agent.id } });
+    expect(reply).toMatchObject({
+      author: { type: "agent", id: agent.id },
+      to: visitor,
+      status: "sent",
+    });
+    expect(await conversation()).toMatchObject({
+      handler: "ai",
+      assignee: { type: "agent", id: agent.id },
+    });
   });
 
   test("answers a burst once, with all of it", async () => {
@@ -22,11 +29,13 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     sent.push(await say("about my order"));
     await pass();
     expect(await replies()).toHaveLength(1);
-    expect(seen.map(({ messages, unanswered }) => messages.slice(-unanswered).map(({ text }) => text))).toEqual([
-      ["I have", "a question", "about my order"],
-    ]);
+    expect(
+      seen.map(({ messages, unanswered }) => messages.slice(-unanswered).map(({ text }) => text)),
+    ).toEqual([["I have", "a question", "about my order"]]);
     const ids = sent.map(({ id }) => id);
-    expect(await runs()).toMatchObject([{ status: "completed", trigger: { type: "inbound", message_ids: ids } }]);
+    expect(await runs()).toMatchObject([
+      { status: "completed", trigger: { type: "inbound", message_ids: ids } },
+    ]);
   });
 
   test("drops an answer that was overtaken, and answers all that was said", async () => {
@@ -44,7 +53,9 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     resolve();
     await pass();
     expect(await replies()).toEqual(["You said: Two"]);
-    expect(await runs()).toMatchObject([{ status: "completed", trigger: { message_ids: [{}, {}] } }]);
+    expect(await runs()).toMatchObject([
+      { status: "completed", trigger: { message_ids: [{}, {}] } },
+    ]);
   });
 
   test("says nothing once a person has written, even when it had begun to think before", async () => {
@@ -57,7 +68,10 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     });
     await say("Hello");
     await pass(3_000);
-    await engine.conversations.reply((await conversation()).id, { body: "This is Anna.", author_id: "anna" });
+    await engine.conversations.reply((await conversation()).id, {
+      body: "This is Anna.",
+      author_id: "anna",
+    });
     resolve();
     await pass();
     expect(await replies()).toEqual([]);
@@ -69,7 +83,9 @@ describe.each(storages)("an agent on $name", ({ open }) => {
 
   test("hands over to people who are asked for, once, and says so", async () => {
     const { engine, ask, conversation } = await agency(open().connect(), {
-      agent: { handoff: { message: "A colleague will write to you.", rules: [{ on: "customer_request" }] } },
+      agent: {
+        handoff: { message: "A colleague will write to you.", rules: [{ on: "customer_request" }] },
+      },
     });
     const told: unknown[] = [];
     engine.on("conversation.handoff", ({ data }) => void told.push(data));
@@ -77,7 +93,11 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     expect(await conversation()).toMatchObject({ handler: "queue" });
     expect(await ask("Anybody there?")).toEqual([]);
     expect(told).toMatchObject([
-      { rule: "customer_request", reason: expect.any(String), summary: expect.stringContaining("human") },
+      {
+        rule: "customer_request",
+        reason: expect.any(String),
+        summary: expect.stringContaining("human"),
+      },
     ]);
   });
 
@@ -101,7 +121,9 @@ describe.each(storages)("an agent on $name", ({ open }) => {
           ? { calls: [{ action: "look_up_order", input: { order: "A1" } }] }
           : { text: `It is ${JSON.stringify(made[0]?.outcome)}.` },
     });
-    expect(await ask("Where is my order A1?")).toEqual(['It is {"status":"done","output":{"state":"shipped"}}.']);
+    expect(await ask("Where is my order A1?")).toEqual([
+      'It is {"status":"done","output":{"state":"shipped"}}.',
+    ]);
     const [run] = await runs();
     const { id, contact } = await conversation();
     expect(calls).toEqual([
@@ -114,7 +136,13 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     ]);
     expect(run?.steps).toMatchObject([
       { type: "model" },
-      { type: "action", name: "look_up_order", input: { order: "A1" }, output: { state: "shipped" }, error: null },
+      {
+        type: "action",
+        name: "look_up_order",
+        input: { order: "A1" },
+        output: { state: "shipped" },
+        error: null,
+      },
       { type: "model" },
     ]);
   });

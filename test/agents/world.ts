@@ -44,10 +44,19 @@ export interface Agency {
 }
 
 /** Repeats what it was told last. */
-export const echo = ({ messages }: ModelTurn): ModelAnswer => ({ text: `You said: ${messages.at(-1)?.text}` });
+export const echo = ({ messages }: ModelTurn): ModelAnswer => ({
+  text: `You said: ${messages.at(-1)?.text}`,
+});
 
 export async function agency(storage: StoragePort, given: AgencyOptions = {}): Promise<Agency> {
-  const { model = echo, actions = [], redact, agent: wishes = {}, playbooks = [], options = {} } = given;
+  const {
+    model = echo,
+    actions = [],
+    redact,
+    agent: wishes = {},
+    playbooks = [],
+    options = {},
+  } = given;
   const here = world();
   const seen: ModelTurn[] = [];
   const line = carrier();
@@ -56,10 +65,16 @@ export async function agency(storage: StoragePort, given: AgencyOptions = {}): P
     seen.push(turn);
     return mind.respond(turn, context);
   };
-  const agents = { model: { source: mind.source, respond }, actions, ...(redact === undefined ? {} : { redact }) };
+  const agents = {
+    model: { source: mind.source, respond },
+    actions,
+    ...(redact === undefined ? {} : { redact }),
+  };
   const engine = here.engine(storage, { transports: [line], agents, ...options });
   await engine.start();
-  const made = await Promise.all(playbooks.map((playbook) => engine.playbooks.create({ enabled: true, ...playbook })));
+  const made = await Promise.all(
+    playbooks.map((playbook) => engine.playbooks.create({ enabled: true, ...playbook })),
+  );
   const agent = await engine.agents.create({
     name: "Ada",
     channels: ["sms", "mms", "webchat"],
@@ -90,7 +105,9 @@ export async function agency(storage: StoragePort, given: AgencyOptions = {}): P
     },
     async replies(from = visitor) {
       const thread = await self.thread(from);
-      return thread.flatMap(({ author, body }) => (author.type === "agent" && body !== null ? [body] : []));
+      return thread.flatMap(({ author, body }) =>
+        author.type === "agent" && body !== null ? [body] : [],
+      );
     },
     async thread(from = visitor) {
       const { data } = await engine.contacts.messages(await contactOf(from), { limit: 100 });

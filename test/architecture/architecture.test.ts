@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { hiddenInputs } from "./determinism.ts";
 import { type Modules, misplacedImports } from "./layers.ts";
 
-const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
+const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
+  dependencies: Record<string, string>;
+};
 
 /** Virtual time lets the rest of the event loop go on before it moves: it must wait for a turn, and see whether others do. */
 const exempt: Readonly<Record<string, readonly string[]>> = {
@@ -11,7 +13,9 @@ const exempt: Readonly<Record<string, readonly string[]>> = {
 };
 
 function modulesIn(...patterns: string[]): Modules {
-  return new Map(globSync(patterns).map((path) => [path.replaceAll("\\", "/"), readFileSync(path, "utf8")]));
+  return new Map(
+    globSync(patterns).map((path) => [path.replaceAll("\\", "/"), readFileSync(path, "utf8")]),
+  );
 }
 
 describe("the project", () => {
@@ -48,25 +52,73 @@ describe("the check of imports", () => {
   };
 
   test.each([
-    ["src/ports/clock.ts", "import type { A } from '../domain/messages/types.ts'", "ports stands below domain"],
-    ["src/domain/messages/a.ts", "import { a } from '../../commands/send-message.ts'", "domain stands below commands"],
-    ["src/domain/contacts/a.ts", "import { a } from '../messages/rows.ts'", "only each other's types.ts and rules.ts"],
-    ["src/domain/contacts/a.ts", "export * from '../messages/rows.ts'", "only each other's types.ts and rules.ts"],
-    ["src/commands/cancel.ts", "import { a } from './send-message.ts'", "a command never calls a command"],
-    ["src/commands/steps/a.ts", "import { a } from '../send-message.ts'", "a command never calls a command"],
+    [
+      "src/ports/clock.ts",
+      "import type { A } from '../domain/messages/types.ts'",
+      "ports stands below domain",
+    ],
+    [
+      "src/domain/messages/a.ts",
+      "import { a } from '../../commands/send-message.ts'",
+      "domain stands below commands",
+    ],
+    [
+      "src/domain/contacts/a.ts",
+      "import { a } from '../messages/rows.ts'",
+      "only each other's types.ts and rules.ts",
+    ],
+    [
+      "src/domain/contacts/a.ts",
+      "export * from '../messages/rows.ts'",
+      "only each other's types.ts and rules.ts",
+    ],
+    [
+      "src/commands/cancel.ts",
+      "import { a } from './send-message.ts'",
+      "a command never calls a command",
+    ],
+    [
+      "src/commands/steps/a.ts",
+      "import { a } from '../send-message.ts'",
+      "a command never calls a command",
+    ],
     ["src/jobs/send.ts", "const { a } = await import('../engine.ts')", "jobs stands below engine"],
     ["src/jobs/send.ts", "let a: import('../engine.ts').Engine", "jobs stands below engine"],
     ["src/jobs/send.ts", "const { a } = await import(place)", "must name its module"],
-    ["src/execute.ts", "import { a } from '../adapters/storage/memory/index.ts'", "src never imports adapters"],
-    ["src/execute.ts", "import { a } from './testing/index.ts'", "nothing in the engine stands on testing"],
+    [
+      "src/execute.ts",
+      "import { a } from '../adapters/storage/memory/index.ts'",
+      "src never imports adapters",
+    ],
+    [
+      "src/execute.ts",
+      "import { a } from './testing/index.ts'",
+      "nothing in the engine stands on testing",
+    ],
     ["src/execute.ts", "import { a } from 'node:fs'", "no node built-in but node:crypto"],
     ["src/execute.ts", "import { a } from 'express'", "express is not a dependency"],
     ["src/execute.ts", "import { a } from './gone.ts'", "no such module"],
     ["src/new-idea.ts", "import { a } from './errors.ts'", "which layer is new-idea?"],
-    ["src/testing/a.ts", "import { a } from '../engine.ts'", "testing stands on ports and transactions"],
-    ["adapters/storage/sqlite/a.ts", "import { a } from '../../../src/engine.ts'", "storage don't know engine"],
-    ["adapters/system/a.ts", "import { a } from '../http/node.ts'", "different kinds don't know each other"],
-    ["examples/express/main.ts", "import { a } from '../../src/engine.ts'", "examples import what users import"],
+    [
+      "src/testing/a.ts",
+      "import { a } from '../engine.ts'",
+      "testing stands on ports and transactions",
+    ],
+    [
+      "adapters/storage/sqlite/a.ts",
+      "import { a } from '../../../src/engine.ts'",
+      "storage don't know engine",
+    ],
+    [
+      "adapters/system/a.ts",
+      "import { a } from '../http/node.ts'",
+      "different kinds don't know each other",
+    ],
+    [
+      "examples/express/main.ts",
+      "import { a } from '../../src/engine.ts'",
+      "examples import what users import",
+    ],
   ])("finds that %s has: %s", (path, source, reason) => {
     expect(check({ [path]: source })).toEqual([expect.stringContaining(reason)]);
   });
@@ -82,12 +134,27 @@ describe("the check of imports", () => {
   });
 
   test.each([
-    ["src/domain/contacts/a.ts", "import { a } from '../messages/types.ts'; import { b } from '../../fields.ts'"],
+    [
+      "src/domain/contacts/a.ts",
+      "import { a } from '../messages/types.ts'; import { b } from '../../fields.ts'",
+    ],
     ["src/commands/cancel.ts", "import { a } from './steps/find-contact.ts'"],
-    ["src/commands/cancel.ts", "import { a } from '../domain/messages/rows.ts'; import { z } from 'zod/v4'"],
-    ["src/jobs/send.ts", "import { a } from '../commands/send-message.ts'; import { createHmac } from 'node:crypto'"],
-    ["adapters/storage/sqlite/a.ts", "import { a } from '../memory/index.ts'; import { b } from 'node:sqlite'"],
-    ["adapters/http/koa.ts", "import { a } from './node.ts'; import { b } from '../../src/engine.ts'"],
+    [
+      "src/commands/cancel.ts",
+      "import { a } from '../domain/messages/rows.ts'; import { z } from 'zod/v4'",
+    ],
+    [
+      "src/jobs/send.ts",
+      "import { a } from '../commands/send-message.ts'; import { createHmac } from 'node:crypto'",
+    ],
+    [
+      "adapters/storage/sqlite/a.ts",
+      "import { a } from '../memory/index.ts'; import { b } from 'node:sqlite'",
+    ],
+    [
+      "adapters/http/koa.ts",
+      "import { a } from './node.ts'; import { b } from '../../src/engine.ts'",
+    ],
     ["examples/express/main.ts", "import express from 'express'; import { a } from 'tidings'"],
   ])("has nothing against %s with: %s", (path, source) => {
     expect(check({ [path]: source })).toEqual([]);

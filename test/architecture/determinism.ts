@@ -26,11 +26,17 @@ const halfBanned = new Map([
 const drawing = /^(random|generate|getRandomValues|webcrypto|subtle|default$|\*$)/;
 
 /** One sentence for each place at which a module reads a clock, draws, sleeps or talks past the ports. */
-export function hiddenInputs(path: string, source: string, allowed: readonly string[] = []): string[] {
+export function hiddenInputs(
+  path: string,
+  source: string,
+  allowed: readonly string[] = [],
+): string[] {
   const program = parse(source);
   const findings = new Set<string>();
   for (const { from, names } of importsOf(program)) {
-    for (const name of from === "node:crypto" ? names : []) if (drawing.test(name)) findings.add(`${name} of ${from}`);
+    for (const name of from === "node:crypto" ? names : []) {
+      if (drawing.test(name)) findings.add(`${name} of ${from}`);
+    }
   }
   for (const { node, parent, field } of walk(program)) {
     if (node.type !== "Identifier" || parent === undefined || isLabel(parent, field)) continue;
@@ -46,14 +52,26 @@ export function hiddenInputs(path: string, source: string, allowed: readonly str
 
 /** The name of a member, a property or a type says nothing of the global of that name. */
 function isLabel(parent: SyntaxNode, field: string | undefined): boolean {
-  if (field === "property" || field === "key") return parent["computed"] !== true && parent["shorthand"] !== true;
+  if (field === "property" || field === "key") {
+    return parent["computed"] !== true && parent["shorthand"] !== true;
+  }
   return parent.type.startsWith("TS") && !expressions.has(parent.type);
 }
 
 /** Nodes of TypeScript's own that wrap an expression. */
-const expressions = new Set(["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression", "TSTypeAssertion"]);
+const expressions = new Set([
+  "TSAsExpression",
+  "TSSatisfiesExpression",
+  "TSNonNullExpression",
+  "TSTypeAssertion",
+]);
 
-function isPure(name: string, part: string, parent: SyntaxNode, field: string | undefined): boolean {
+function isPure(
+  name: string,
+  part: string,
+  parent: SyntaxNode,
+  field: string | undefined,
+): boolean {
   if (parent.type === "BinaryExpression") return parent["operator"] === "instanceof";
   if (parent.type === "MemberExpression" && field === "object") {
     return parent["computed"] !== true && nameOf(parent["property"]) !== part;
@@ -61,6 +79,10 @@ function isPure(name: string, part: string, parent: SyntaxNode, field: string | 
   // `new Date(…)` of something is a conversion; without arguments, or called as a function, it reads the clock.
   const given = parent["arguments"];
   return (
-    name === "Date" && parent.type === "NewExpression" && field === "callee" && Array.isArray(given) && given.length > 0
+    name === "Date" &&
+    parent.type === "NewExpression" &&
+    field === "callee" &&
+    Array.isArray(given) &&
+    given.length > 0
   );
 }

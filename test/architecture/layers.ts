@@ -62,7 +62,9 @@ export function misplacedImports(modules: Modules, dependencies: readonly string
       const local = from.startsWith(".");
       const target = local ? posix.join(posix.dirname(path), from) : from;
       if (local && modules.has(target)) targets.push(target);
-      const reason = local ? refusal(path, target, modules) : refusalOutside(path, from, dependencies);
+      const reason = local
+        ? refusal(path, target, modules)
+        : refusalOutside(path, from, dependencies);
       if (reason !== undefined) findings.push(`${path} imports ${target}: ${reason}`);
     }
     graph.set(path, targets);
@@ -70,7 +72,11 @@ export function misplacedImports(modules: Modules, dependencies: readonly string
   return [...findings, ...circles(graph)];
 }
 
-function refusalOutside(path: string, from: string, dependencies: readonly string[]): string | undefined {
+function refusalOutside(
+  path: string,
+  from: string,
+  dependencies: readonly string[],
+): string | undefined {
   if (from === "?") return "an import must name its module";
   if (path.startsWith("examples/")) return undefined;
   if (from.startsWith("node:")) {
@@ -88,7 +94,9 @@ const server = "test/support/postgres-server.ts";
 function refusal(path: string, target: string, modules: Modules): string | undefined {
   const [root] = path.split("/");
   if (root === "examples") {
-    return target.startsWith("examples/") || target === server ? undefined : "examples import what users import";
+    return target.startsWith("examples/") || target === server
+      ? undefined
+      : "examples import what users import";
   }
   if (!modules.has(target)) return "no such module";
   if (root === "adapters") return refusalOfAdapter(path, target);
@@ -98,20 +106,28 @@ function refusal(path: string, target: string, modules: Modules): string | undef
 function refusalOfAdapter(path: string, target: string): string | undefined {
   const [, kind = ""] = path.split("/");
   const extra = adaptersMayAlsoImport[kind];
-  if (extra === undefined) return `which kind of adapter is ${kind}? Place it in test/architecture/layers.ts`;
+  if (extra === undefined) {
+    return `which kind of adapter is ${kind}? Place it in test/architecture/layers.ts`;
+  }
   if (target.startsWith(`adapters/${kind}/`)) return undefined;
   if (target.startsWith("adapters/")) return "adapters of different kinds don't know each other";
   const layer = layerOf(target);
-  return bottom.has(layer) || extra.includes(layer) ? undefined : `adapters of kind ${kind} don't know ${layer}`;
+  return bottom.has(layer) || extra.includes(layer)
+    ? undefined
+    : `adapters of kind ${kind} don't know ${layer}`;
 }
 
 function refusalInSrc(path: string, target: string): string | undefined {
   const [own, other] = [layerOf(path), layerOf(target)];
   if (own === beside) {
-    return other === beside || belowTesting.has(other) ? undefined : "testing stands on ports and transactions";
+    return other === beside || belowTesting.has(other)
+      ? undefined
+      : "testing stands on ports and transactions";
   }
   if (other === beside) return "nothing in the engine stands on testing";
-  const [rank, below] = [own, other].map((layer) => layers.findIndex((line) => line.includes(layer)));
+  const [rank, below] = [own, other].map((layer) =>
+    layers.findIndex((line) => line.includes(layer)),
+  );
   if (rank === -1 || below === -1) {
     return `which layer is ${rank === -1 ? own : other}? Place it in test/architecture/layers.ts`;
   }
@@ -120,7 +136,9 @@ function refusalInSrc(path: string, target: string): string | undefined {
     return "a command never calls a command: what follows is a job";
   }
   const allowed = own === other || Number(below) < Number(rank) || partners.has(`${own} ${other}`);
-  return allowed || (bottom.has(own) && bottom.has(other)) ? undefined : `${own} stands below ${other}, or beside it`;
+  return allowed || (bottom.has(own) && bottom.has(other))
+    ? undefined
+    : `${own} stands below ${other}, or beside it`;
 }
 
 /** `src/domain/<noun>/…` is a noun's own; `src/domain/<file>` is what they share. */

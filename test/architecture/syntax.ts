@@ -23,7 +23,9 @@ export function* walk(
 ): Generator<{ node: SyntaxNode; parent: SyntaxNode | undefined; field: string | undefined }> {
   yield { node, parent, field };
   for (const [name, value] of Object.entries(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) yield* walk(child, node, name);
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (isNode(child)) yield* walk(child, node, name);
+    }
   }
 }
 
@@ -55,7 +57,9 @@ export function importsOf(program: SyntaxNode): Import[] {
   for (const { node } of walk(program)) {
     if (!importing.has(node.type)) continue;
     if (node.type === "ExportNamedDeclaration" && !isNode(node["source"])) continue;
-    const specifiers = Array.isArray(node["specifiers"]) ? node["specifiers"].filter(isNode) : undefined;
+    const specifiers = Array.isArray(node["specifiers"])
+      ? node["specifiers"].filter(isNode)
+      : undefined;
     imports.push({
       from: text(node["source"], "Literal", "value") ?? "?",
       names: specifiers?.map(importedName) ?? ["*"],

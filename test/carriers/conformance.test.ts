@@ -11,7 +11,10 @@ transportConformance({ describe, it }, "twilio", {
   unable: { pushes },
 });
 
-transportConformance({ describe, it }, "telnyx", { create: async () => telnyxUnderTest(), unable: { pushes } });
+transportConformance({ describe, it }, "telnyx", {
+  create: async () => telnyxUnderTest(),
+  unable: { pushes },
+});
 
 const numbers: Partial<Record<Fate, string>> = {
   accepts: "0001",

@@ -27,19 +27,34 @@ const from = "+15005550006";
 const minute = 60_000;
 
 const call = async (engine: MessagingEngine, { url, headers, body }: CallbackRequest) => {
-  const request = new Request(`http://inside.example${url}`, { method: "POST", headers, body: Buffer.from(body) });
+  const request = new Request(`http://inside.example${url}`, {
+    method: "POST",
+    headers,
+    body: Buffer.from(body),
+  });
   const response = await fetchHandler(engine, { basePath: "/api" })(request);
-  return { status: response.status, type: response.headers.get("content-type"), body: await response.text() };
+  return {
+    status: response.status,
+    type: response.headers.get("content-type"),
+    body: await response.text(),
+  };
 };
 
 /** An engine in live mode, with one sender over the transport. */
-async function live(transportOf: (now: () => number) => Transport, storage: StoragePort = memory()) {
+async function live(
+  transportOf: (now: () => number) => Transport,
+  storage: StoragePort = memory(),
+) {
   const { clock, engine, log } = world();
   const transport = transportOf(() => clock.now());
   const one = engine(storage, { transports: [sandbox(), transport] });
   await one.start();
   const account = one.account(undefined, { mode: "live" });
-  await account.senders.create({ address: from, channels: ["sms", "mms"], transport: transport.name });
+  await account.senders.create({
+    address: from,
+    channels: ["sms", "mms"],
+    transport: transport.name,
+  });
   const attemptOf = async (id: string): Promise<`att_${string}`> => {
     const { data } = await account.messages.timeline(id);
     const attempt = data.find((entry) => entry.type === "attempt");
@@ -52,7 +67,10 @@ async function live(transportOf: (now: () => number) => Transport, storage: Stor
 describe.each(storages)("a message whose answer was lost, on $name,", ({ open }) => {
   test("is found by the callback that names its attempt, once", async () => {
     const http = line(() => broke(true));
-    const { clock, engine, account, attemptOf } = await live(() => overTwilio(http), open().connect());
+    const { clock, engine, account, attemptOf } = await live(
+      () => overTwilio(http),
+      open().connect(),
+    );
     const { id } = await account.messages.send(hello);
     await clock.settle();
     expect((await account.messages.get(id)).status).toBe("ambiguous");
@@ -67,10 +85,15 @@ describe.each(storages)("a message whose answer was lost, on $name,", ({ open })
           `?attempt=${await attemptOf(id)}`,
         ),
       );
-    for (const status of ["delivered", "queued", "delivered", "sent"]) expect((await tell(status)).status).toBe(204);
+    for (const status of ["delivered", "queued", "delivered", "sent"]) {
+      expect((await tell(status)).status).toBe(204);
+    }
     await clock.advance(5 * minute);
     const { status, provider_message_id } = await account.messages.get(id);
-    expect({ status, provider_message_id }).toEqual({ status: "delivered", provider_message_id: sid(1) });
+    expect({ status, provider_message_id }).toEqual({
+      status: "delivered",
+      provider_message_id: sid(1),
+    });
     expect(http.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 
@@ -88,7 +111,10 @@ describe.each(storages)("a message whose answer was lost, on $name,", ({ open })
     const { id } = await account.messages.send(hello);
     await clock.advance(10_000);
     const { status, provider_message_id } = await account.messages.get(id);
-    expect({ status, provider_message_id }).toEqual({ status: "sent", provider_message_id: sid(1) });
+    expect({ status, provider_message_id }).toEqual({
+      status: "sent",
+      provider_message_id: sid(1),
+    });
     // One like it, in the same second: of the two the one that is left is its own.
     const next = await account.messages.send(hello);
     await clock.settle();
@@ -127,15 +153,30 @@ describe.each(storages)("a message whose answer was lost, on $name,", ({ open })
 describe("over a carrier", () => {
   test("a recipient who opted out at the carrier is opted out here", async () => {
     for (const [transport, refusal] of [
-      [overTwilio, answered(400, { code: 21610, message: "Attempt to send to unsubscribed recipient", status: 400 })],
-      [overTelnyx, answered(409, { errors: [{ code: "40300", title: "Blocked due to STOP message" }] })],
+      [
+        overTwilio,
+        answered(400, {
+          code: 21610,
+          message: "Attempt to send to unsubscribed recipient",
+          status: 400,
+        }),
+      ],
+      [
+        overTelnyx,
+        answered(409, { errors: [{ code: "40300", title: "Blocked due to STOP message" }] }),
+      ],
     ] as const) {
       const { clock, account } = await live(() => transport(line(() => refusal)));
       const { id, contact_id } = await account.messages.send(hello);
       await clock.settle();
-      expect((await account.messages.get(id)).error).toMatchObject({ code: "opted_out", permanent: true });
+      expect((await account.messages.get(id)).error).toMatchObject({
+        code: "opted_out",
+        permanent: true,
+      });
       expect((await account.contacts.get(contact_id)).opted_out).toBe(true);
-      await expect(account.messages.send(hello)).rejects.toMatchObject({ code: "recipient_opted_out" });
+      await expect(account.messages.send(hello)).rejects.toMatchObject({
+        code: "recipient_opted_out",
+      });
     }
   });
 
@@ -194,7 +235,10 @@ describe("over a carrier", () => {
     ];
     for (const each of forged) {
       const { status, body } = await call(engine, each);
-      expect([status, JSON.parse(body)]).toMatchObject([403, { code: "invalid_signature", retryable: false }]);
+      expect([status, JSON.parse(body)]).toMatchObject([
+        403,
+        { code: "invalid_signature", retryable: false },
+      ]);
     }
     const huge = { ...honest, body: Buffer.alloc(200_000, "a=&") };
     expect((await call(engine, huge)).status).toBe(413);
@@ -209,30 +253,45 @@ describe("over a carrier", () => {
     const event = async (webhook_url: string) => ({
       data: {
         event_type: "message.finalized",
-        payload: { id: uuid(3), to: [{ phone_number: hello.to, status: "delivered" }], webhook_url },
+        payload: {
+          id: uuid(3),
+          to: [{ phone_number: hello.to, status: "delivered" }],
+          webhook_url,
+        },
       },
     });
     const named = `?attempt=${await attemptOf(id)}`;
     await call(engine, fromTelnyx(await event("https://x.example/"), clock.now(), named));
     expect((await account.messages.get(id)).status).toBe("ambiguous");
     await call(engine, fromTelnyx(await event(`https://x.example/${named}`), clock.now()));
-    expect(await account.messages.get(id)).toMatchObject({ status: "delivered", provider_message_id: uuid(3) });
+    expect(await account.messages.get(id)).toMatchObject({
+      status: "delivered",
+      provider_message_id: uuid(3),
+    });
   });
 
   test("a sandbox calls nobody", async () => {
     const http = line(() => broke(true));
     const { clock, engine } = world();
     const routes = [{ transports: ["twilio", "telnyx"] }, { transports: ["twilio", "sandbox"] }];
-    const one = engine(memory(), { transports: [sandbox(), overTwilio(http), overTelnyx(http)], routes });
+    const one = engine(memory(), {
+      transports: [sandbox(), overTwilio(http), overTelnyx(http)],
+      routes,
+    });
     await one.start();
     const { account } = await one.accounts.create({ name: "Bakery" });
     for (const handle of [one.account(), one.account(account.id)]) {
       for (const transport of ["twilio", "telnyx"]) {
         const sender = { address: from, channels: ["sms"] as const, transport };
-        await expect(handle.senders.create({ ...sender, channels: ["sms"] })).rejects.toMatchObject({ status: 422 });
+        await expect(handle.senders.create({ ...sender, channels: ["sms"] })).rejects.toMatchObject(
+          { status: 422 },
+        );
       }
       for (let n = 1; n <= 20; n++) {
-        await handle.messages.send({ to: `+150055500${String(n).padStart(2, "0")}`, body: "Hello" });
+        await handle.messages.send({
+          to: `+150055500${String(n).padStart(2, "0")}`,
+          body: "Hello",
+        });
       }
     }
     await clock.advance(3 * minute);
@@ -241,7 +300,9 @@ describe("over a carrier", () => {
 
   test("a carrier that asks to slow down is tried again when it said, and has the message once", async () => {
     const http = line((_, nth) =>
-      nth < 3 ? answered(429, { code: 20429 }, { "retry-after": "7" }) : answered(201, { sid: sid(1) }),
+      nth < 3
+        ? answered(429, { code: 20429 }, { "retry-after": "7" })
+        : answered(201, { sid: sid(1) }),
     );
     const { clock, account } = await live(() => overTwilio(http));
     const { id } = await account.messages.send(hello);

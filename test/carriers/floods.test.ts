@@ -28,11 +28,18 @@ async function serving(transport: Transport) {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   /** Resolves with the status, and null where the connection was closed on it. */
-  const call = ({ url, headers, body }: Pick<CallbackRequest, "url" | "headers" | "body">): Promise<number | null> =>
+  const call = ({
+    url,
+    headers,
+    body,
+  }: Pick<CallbackRequest, "url" | "headers" | "body">): Promise<number | null> =>
     new Promise((resolve) => {
-      const asked = request({ port, agent, method: "POST", path: url, headers: { ...headers } }, (response) => {
-        response.resume().on("end", () => resolve(response.statusCode ?? null));
-      });
+      const asked = request(
+        { port, agent, method: "POST", path: url, headers: { ...headers } },
+        (response) => {
+          response.resume().on("end", () => resolve(response.statusCode ?? null));
+        },
+      );
       asked.on("error", () => resolve(null)).end(body);
     });
   return { clock, engine: one, log, port, call };
@@ -44,7 +51,9 @@ const delivered = fromTwilio([
 ]);
 
 test("a flood of forged callbacks is refused, told of in one line, and doesn't keep an honest one", async () => {
-  const { clock, engine, log, call } = await serving(overTwilio(line(() => answered(201, { sid: sid(5) }))));
+  const { clock, engine, log, call } = await serving(
+    overTwilio(line(() => answered(201, { sid: sid(5) }))),
+  );
   const { id } = await engine.messages.send(hello);
   await clock.settle();
   const forged = { ...delivered, headers: { ...delivered.headers, "x-twilio-signature": "x" } };
@@ -58,7 +67,11 @@ test("a flood of forged callbacks is refused, told of in one line, and doesn't k
   expect(told()).toEqual([{ transport: "twilio", callbacks: 1, codes: ["invalid_signature"] }]);
   await clock.advance(60_000);
   await call(forged);
-  expect(told()[1]).toEqual({ transport: "twilio", callbacks: 1_000, codes: ["invalid_signature"] });
+  expect(told()[1]).toEqual({
+    transport: "twilio",
+    callbacks: 1_000,
+    codes: ["invalid_signature"],
+  });
   expect(JSON.stringify(log)).not.toContain(hello.to);
 });
 
@@ -83,7 +96,9 @@ test("a body without end is read no further than a carrier's could be", async ()
 });
 
 test("bodies that drip keep nobody", async () => {
-  const { clock, engine, port, call } = await serving(overTwilio(line(() => answered(201, { sid: sid(5) }))));
+  const { clock, engine, port, call } = await serving(
+    overTwilio(line(() => answered(201, { sid: sid(5) }))),
+  );
   const { id } = await engine.messages.send(hello);
   await clock.settle();
   const drips = Array.from({ length: 400 }, () => {
@@ -96,7 +111,10 @@ test("bodies that drip keep nobody", async () => {
     for (const socket of drips) socket.destroy();
   });
   await Promise.all(drips.map((socket) => once(socket, "connect")));
-  expect([await call(delivered), (await engine.messages.get(id)).status]).toEqual([204, "delivered"]);
+  expect([await call(delivered), (await engine.messages.get(id)).status]).toEqual([
+    204,
+    "delivered",
+  ]);
 });
 
 test("no more are at work at a time than can be borne: the carrier is asked to come again, and all else goes on", async () => {
@@ -115,7 +133,10 @@ test("no more are at work at a time than can be borne: the carrier is asked to c
   };
   const { engine, port, clock } = await serving(transport);
   const call = (): Promise<Response> =>
-    fetch(`http://127.0.0.1:${port}/api/v1/transports/slow/callbacks`, { method: "POST", body: "x" });
+    fetch(`http://127.0.0.1:${port}/api/v1/transports/slow/callbacks`, {
+      method: "POST",
+      body: "x",
+    });
   const flood = Array.from({ length: 300 }, call);
   const refused = await Promise.race(flood);
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);

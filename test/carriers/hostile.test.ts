@@ -14,7 +14,11 @@ const json = (body: unknown): string => whole("201 Created", JSON.stringify(body
 const says = (text: string) => (socket: Socket) => void socket.write(text);
 
 /** Each with what is known then: `ambiguous` wherever the message may have been taken. */
-const carriers: readonly (readonly [what: string, act: (socket: Socket) => void, outcome: SendAnswer["outcome"]])[] = [
+const carriers: readonly (readonly [
+  what: string,
+  act: (socket: Socket) => void,
+  outcome: SendAnswer["outcome"],
+])[] = [
   [
     "answers a gigabyte",
     (socket) => {
@@ -50,8 +54,16 @@ const carriers: readonly (readonly [what: string, act: (socket: Socket) => void,
   ["says nothing", () => {}, "ambiguous"],
   ["hangs up", (socket) => void socket.destroy(), "ambiguous"],
   ["speaks something else", says("220 mail.example ESMTP\r\n"), "ambiguous"],
-  ["sends it elsewhere", says(whole("307 Temporary Redirect", "", "location: https://evil.example/\r\n")), "ambiguous"],
-  ["sends it inside", says(whole("302 Found", "", "location: http://169.254.169.254/\r\n")), "ambiguous"],
+  [
+    "sends it elsewhere",
+    says(whole("307 Temporary Redirect", "", "location: https://evil.example/\r\n")),
+    "ambiguous",
+  ],
+  [
+    "sends it inside",
+    says(whole("302 Found", "", "location: http://169.254.169.254/\r\n")),
+    "ambiguous",
+  ],
   [
     "changes the protocol",
     says(head("101 Switching Protocols", "upgrade: x\r\nconnection: upgrade\r\n\r\n")),
@@ -61,7 +73,11 @@ const carriers: readonly (readonly [what: string, act: (socket: Socket) => void,
   ["answers null", says(json(null)), "ambiguous"],
   ["answers a list", says(json([[]])), "ambiguous"],
   ["answers a number for the id", says(json({ sid: 7, data: { id: 7 } })), "ambiguous"],
-  ["answers a path for the id", says(json({ sid: "../../Accounts", data: { id: "../x" } })), "ambiguous"],
+  [
+    "answers a path for the id",
+    says(json({ sid: "../../Accounts", data: { id: "../x" } })),
+    "ambiguous",
+  ],
   [
     "answers an id without end",
     says(json({ sid: `SM${"a".repeat(100_000)}`, data: { id: "a".repeat(100_000) } })),
@@ -99,7 +115,11 @@ const carriers: readonly (readonly [what: string, act: (socket: Socket) => void,
     says(whole("422 No", '{"code":"+15005550001 is bad","errors":[{"code":"x y"}]}')),
     "rejected",
   ],
-  ["asks to wait for ever", says(whole("429 Slow", "{}", "retry-after: 999999999\r\n")), "rejected"],
+  [
+    "asks to wait for ever",
+    says(whole("429 Slow", "{}", "retry-after: 999999999\r\n")),
+    "rejected",
+  ],
   ["asks to wait for nonsense", says(whole("429 Slow", "{}", "retry-after: -1e9\r\n")), "rejected"],
 ];
 
@@ -125,13 +145,17 @@ describe.each(["twilio", "telnyx"] as const)("%s whose carrier", (name) => {
     expect(answer.outcome).toBe(outcome);
     expect(JSON.stringify(answer).length).toBeLessThan(500);
     expect(JSON.stringify(answer)).not.toContain(message.to);
-    if (answer.outcome === "rejected") expect(answer.retry_after_ms ?? 0).toBeLessThanOrEqual(86_400_000);
+    if (answer.outcome === "rejected") {
+      expect(answer.retry_after_ms ?? 0).toBeLessThanOrEqual(86_400_000);
+    }
     expect(requests()).toBe(1);
     // What was read, and what sockets hold.
     for (const { bytesWritten } of connections) expect(bytesWritten).toBeLessThan(20_000_000);
     if (outcome === "ambiguous") {
       const known = { ...attempt, provider_message_id: name === "twilio" ? sid(1) : uuid(1) };
-      const look = async (provider_message_id: string | null): Promise<LookupAnswer | undefined> => {
+      const look = async (
+        provider_message_id: string | null,
+      ): Promise<LookupAnswer | undefined> => {
         const { port: again } = await receiver({
           onRequest: (socket) => {
             act(socket);
@@ -140,7 +164,9 @@ describe.each(["twilio", "telnyx"] as const)("%s whose carrier", (name) => {
         });
         return (await at(again, name)).lookup?.(message, { ...known, provider_message_id });
       };
-      for (const id of [null, known.provider_message_id]) expect(await look(id)).toEqual({ outcome: "unknown" });
+      for (const id of [null, known.provider_message_id]) {
+        expect(await look(id)).toEqual({ outcome: "unknown" });
+      }
     }
     expect(await open()).toBeLessThanOrEqual(1);
   });
@@ -148,7 +174,11 @@ describe.each(["twilio", "telnyx"] as const)("%s whose carrier", (name) => {
   test("is not there", async () => {
     const transport = await at(1, name);
     const answer = await transport.send(message, attempt);
-    expect(answer).toMatchObject({ outcome: "rejected", permanent: false, error: { code: "carrier_unavailable" } });
+    expect(answer).toMatchObject({
+      outcome: "rejected",
+      permanent: false,
+      error: { code: "carrier_unavailable" },
+    });
   });
 });
 
@@ -158,9 +188,24 @@ test.each([
 ] as const)("%s is called at its public place, and nowhere inside", async (name, url) => {
   const seen: unknown[] = [];
   const http = {
-    send: async (request: { url: string; to: { http: boolean; hosts: Set<string>; networks: unknown[] } }) => {
-      seen.push(request.to.http, request.to.hosts.size, request.to.networks.length, request.url.startsWith(url));
-      return { outcome: "failed", code: "aborted", message: "", sent: false, address: null, partial: null } as const;
+    send: async (request: {
+      url: string;
+      to: { http: boolean; hosts: Set<string>; networks: unknown[] };
+    }) => {
+      seen.push(
+        request.to.http,
+        request.to.hosts.size,
+        request.to.networks.length,
+        request.url.startsWith(url),
+      );
+      return {
+        outcome: "failed",
+        code: "aborted",
+        message: "",
+        sent: false,
+        address: null,
+        partial: null,
+      } as const;
     },
     close() {},
   };

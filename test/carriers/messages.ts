@@ -20,7 +20,8 @@ export const messages = (pool: string): fc.Arbitrary<OutboundMessage> =>
   fc
     .record({ from: fc.constantFrom("+15005550006", "12345", "Shop 24", pool), body, media })
     .chain((parts) => {
-      const channel = parts.media.length > 0 ? fc.constant("mms" as const) : fc.constantFrom("sms", "mms");
+      const channel =
+        parts.media.length > 0 ? fc.constant("mms" as const) : fc.constantFrom("sms", "mms");
       return channel.map((each): OutboundMessage => ({ ...message, ...parts, channel: each }));
     })
     .filter((each) => each.body !== "" || each.media.length > 0);

@@ -10,7 +10,9 @@ import { httpClient } from "../../adapters/http-client/index.ts";
 import type { HttpClient, HttpRequest } from "../../src/ports/http-client.ts";
 
 type Operation = Awaited<ReturnType<typeof getHttpOperationsFromSpec>>[number];
-type Content = NonNullable<NonNullable<NonNullable<Operation["request"]>["body"]>["contents"]>[number];
+type Content = NonNullable<
+  NonNullable<NonNullable<Operation["request"]>["body"]>["contents"]
+>[number];
 
 interface Document {
   readonly servers: readonly { readonly url: string }[];
@@ -23,11 +25,17 @@ export const eventPath = (schema: string): string => `/events/${schema}`;
 
 /** What can be asked of a carrier, out of `published/`. */
 export async function published(name: "twilio" | "telnyx"): Promise<Operation[]> {
-  const document = JSON.parse(readFileSync(new URL(`published/${name}.json`, import.meta.url), "utf8")) as Document;
-  for (const schema of Object.keys(document.components.schemas).filter((each) => each.endsWith("Event"))) {
+  const document = JSON.parse(
+    readFileSync(new URL(`published/${name}.json`, import.meta.url), "utf8"),
+  ) as Document;
+  for (const schema of Object.keys(document.components.schemas).filter((each) =>
+    each.endsWith("Event"),
+  )) {
     const content = { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } };
     const responses = { 200: { description: "Taken." } };
-    document.paths[eventPath(schema)] = { post: { requestBody: { required: true, content }, responses, security: [] } };
+    document.paths[eventPath(schema)] = {
+      post: { requestBody: { required: true, content }, responses, security: [] },
+    };
   }
   const [server] = document.servers;
   const base = new URL(server?.url ?? "").pathname.replace(/\/$/, "");
@@ -38,7 +46,9 @@ export async function published(name: "twilio" | "telnyx"): Promise<Operation[]>
       alter(content.schema, strict);
       spellOutLists(content);
     }
-    for (const { schema } of responses.flatMap(({ contents }) => contents ?? [])) alter(schema, strict, relative);
+    for (const { schema } of responses.flatMap(({ contents }) => contents ?? [])) {
+      alter(schema, strict, relative);
+    }
     // Prism leaves the servers' own path out of account, and would call the callbacks by itself.
     const path = operation.path.startsWith("/events/") ? operation.path : base + operation.path;
     return { ...operation, path, callbacks: [] };
@@ -55,7 +65,8 @@ function alter(schema: unknown, ...alterations: readonly Alteration[]): void {
 }
 
 /** Documents leave it open that there is more than they name. What they don't name is made up. */
-const strict: Alteration = (schema) => ("properties" in schema ? { additionalProperties: false } : {});
+const strict: Alteration = (schema) =>
+  "properties" in schema ? { additionalProperties: false } : {};
 
 /** Twilio's pages are told of by their paths, in its examples too, and called URIs. */
 const relative: Alteration = (schema) =>
@@ -67,13 +78,23 @@ function spellOutLists(content: Content): void {
   const lists = Object.entries(content.schema?.properties ?? {}).filter(
     ([, each]) => typeof each === "object" && each.type === "array",
   );
-  const encodings = lists.map(([property]) => ({ property, style: "form", explode: true, allowReserved: true }));
+  const encodings = lists.map(([property]) => ({
+    property,
+    style: "form",
+    explode: true,
+    allowReserved: true,
+  }));
   content.encodings = encodings as NonNullable<Content["encodings"]>;
 }
 
 /** Where it listens. `upstream`: who answers, instead of the document. */
 export async function prism(operations: Operation[], upstream?: string): Promise<string> {
-  const common = { checkSecurity: true, validateRequest: true, errors: true, upstreamProxy: undefined };
+  const common = {
+    checkSecurity: true,
+    validateRequest: true,
+    errors: true,
+    upstreamProxy: undefined,
+  };
   const mock = { dynamic: false };
   const server = createServer(operations, {
     cors: false,
@@ -120,9 +141,16 @@ export function judged(operations: Operation[]): Judged {
       }
       const { headers, body } = outcome;
       // Where the document says how errors look Prism answers one, and where it doesn't with a problem of its own.
-      const violations = JSON.parse(headers["sl-violations"] ?? "[]") as { severity: string; message: string }[];
-      complaints.push(...violations.filter(({ severity }) => severity === "Error").map(({ message }) => message));
-      if (headers["content-type"] === "application/problem+json") complaints.push(new TextDecoder().decode(body));
+      const violations = JSON.parse(headers["sl-violations"] ?? "[]") as {
+        severity: string;
+        message: string;
+      }[];
+      complaints.push(
+        ...violations.filter(({ severity }) => severity === "Error").map(({ message }) => message),
+      );
+      if (headers["content-type"] === "application/problem+json") {
+        complaints.push(new TextDecoder().decode(body));
+      }
       const operation = operations.find((each) => isOf(each, request));
       if (operation === undefined) return outcome;
       const name = `${operation.method} ${operation.path}`;
@@ -140,17 +168,24 @@ export function judged(operations: Operation[]): Judged {
 
 function isOf({ method, path }: Operation, request: HttpRequest): boolean {
   const pattern = path.replaceAll(/[.+]/g, String.raw`\$&`).replaceAll(/\{[^}]+\}/g, "[^/]+");
-  return method === request.method.toLowerCase() && new RegExp(`^${pattern}$`).test(new URL(request.url).pathname);
+  return (
+    method === request.method.toLowerCase() &&
+    new RegExp(`^${pattern}$`).test(new URL(request.url).pathname)
+  );
 }
 
 function namesOf({ request }: Operation): Set<string> {
-  const inBodies = (request?.body?.contents ?? []).flatMap(({ schema }) => Object.keys(schema?.properties ?? {}));
+  const inBodies = (request?.body?.contents ?? []).flatMap(({ schema }) =>
+    Object.keys(schema?.properties ?? {}),
+  );
   return new Set([...inBodies, ...(request?.query ?? []).map(({ name }) => name)]);
 }
 
 function fieldsOf({ url, headers, body }: HttpRequest): string[] {
   const text = new TextDecoder().decode(body ?? undefined);
   const isJson = headers["content-type"] === "application/json";
-  const inBody = isJson ? Object.keys(JSON.parse(text) as object) : [...new URLSearchParams(text).keys()];
+  const inBody = isJson
+    ? Object.keys(JSON.parse(text) as object)
+    : [...new URLSearchParams(text).keys()];
   return [...inBody, ...new URL(url).searchParams.keys()];
 }

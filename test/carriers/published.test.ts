@@ -21,7 +21,15 @@ const carriers = [
     over: overTwilio,
     pool: service,
     create: `post ${twilioMessages}.json`,
-    fields: ["Body", "From", "MediaUrl", "MessagingServiceSid", "SendAsMms", "StatusCallback", "To"],
+    fields: [
+      "Body",
+      "From",
+      "MediaUrl",
+      "MessagingServiceSid",
+      "SendAsMms",
+      "StatusCallback",
+      "To",
+    ],
     questions: [
       [`get ${twilioMessages}/{Sid}.json`, []],
       [`get ${twilioMessages}.json`, ["From", "PageSize", "To"]],
@@ -50,7 +58,11 @@ const carriers = [
 const picture = { url: "https://shop.example/a.png" };
 const wordsAsMms = { ...message, channel: "mms" } as const;
 
-const bounds = { to: destinations({ http: true, allow: ["127.0.0.1"] }), deadline_ms: 5_000, most_body_bytes: 262_144 };
+const bounds = {
+  to: destinations({ http: true, allow: ["127.0.0.1"] }),
+  deadline_ms: 5_000,
+  most_body_bytes: 262_144,
+};
 
 /** A stand-in for a carrier, behind a socket. */
 async function behind(http: HttpClient): Promise<string> {
@@ -66,7 +78,9 @@ async function behind(http: HttpClient): Promise<string> {
         ...bounds,
       });
       if (outcome.outcome === "failed") return void response.destroy();
-      response.writeHead(outcome.status, { "content-type": "application/json", ...outcome.headers }).end(outcome.body);
+      response
+        .writeHead(outcome.status, { "content-type": "application/json", ...outcome.headers })
+        .end(outcome.body);
     })();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -124,13 +138,18 @@ describe.each(carriers)("the document that $name publishes", (carrier) => {
     const transport = over(http, { apiUrl: await prism(operations) });
     for (const from of [message.from, pool]) {
       for (const provider_message_id of [id, null]) {
-        const answer = await transport.lookup?.({ ...message, from }, { ...attempt, provider_message_id });
+        const answer = await transport.lookup?.(
+          { ...message, from },
+          { ...attempt, provider_message_id },
+        );
         const known = { outcome: "sent", receipts: [{ status: shown }] };
         expect(answer).toMatchObject(provider_message_id === null ? { outcome: listed } : known);
       }
     }
     expect(http.complaints).toEqual([]);
-    expect([...http.fields].map(([asked, sent]) => [asked, [...sent].toSorted()])).toEqual(questions);
+    expect([...http.fields].map(([asked, sent]) => [asked, [...sent].toSorted()])).toEqual(
+      questions,
+    );
   });
 
   test("allows all that the stand-in for it answers", async () => {

@@ -25,9 +25,13 @@ import {
 } from "./world.ts";
 
 const text = (bytes: Uint8Array | null): string => new TextDecoder().decode(bytes ?? undefined);
-const sorted = (pairs: Iterable<[string, string]>): string[] => [...pairs].map((pair) => pair.join("=")).toSorted();
+const sorted = (pairs: Iterable<[string, string]>): string[] =>
+  [...pairs].map((pair) => pair.join("=")).toSorted();
 
-async function sent(over: typeof overTwilio | typeof overTelnyx, outbound: OutboundMessage): Promise<HttpRequest> {
+async function sent(
+  over: typeof overTwilio | typeof overTelnyx,
+  outbound: OutboundMessage,
+): Promise<HttpRequest> {
   const http = line(() => answered(201, { sid: sid(1), data: { id: uuid(1) } }));
   expect(await over(http).send(outbound, attempt)).toMatchObject({ outcome: "accepted" });
   const [request] = http.requests;
@@ -53,7 +57,11 @@ describe("a request to Twilio", () => {
       async request(call: Call) {
         calls.push(call);
         const found = { sid: sid(1), messages: [] };
-        return { statusCode: call.method === "post" ? 201 : 200, body: JSON.stringify(found), headers: {} };
+        return {
+          statusCode: call.method === "post" ? 201 : 200,
+          body: JSON.stringify(found),
+          headers: {},
+        };
       },
     };
     const client = twilioPackage(accountSid, authToken, { httpClient: httpClient as never });
@@ -62,7 +70,11 @@ describe("a request to Twilio", () => {
   const flat = (data: Fields = {}): string[] =>
     sorted(
       Object.entries(data).flatMap(([name, value]) =>
-        [value].flat().flatMap((each): [string, string][] => (each === undefined ? [] : [[name, String(each)]])),
+        [value]
+          .flat()
+          .flatMap((each): [string, string][] =>
+            each === undefined ? [] : [[name, String(each)]],
+          ),
       ),
     );
 
@@ -72,9 +84,13 @@ describe("a request to Twilio", () => {
         const { calls, client } = packaged();
         await client.messages.create({
           to: outbound.to,
-          ...(outbound.from === service ? { messagingServiceSid: service } : { from: outbound.from }),
+          ...(outbound.from === service
+            ? { messagingServiceSid: service }
+            : { from: outbound.from }),
           ...(outbound.body === "" ? {} : { body: outbound.body }),
-          ...(outbound.media.length === 0 ? {} : { mediaUrl: outbound.media.map(({ url }) => uriOf(url)) }),
+          ...(outbound.media.length === 0
+            ? {}
+            : { mediaUrl: outbound.media.map(({ url }) => uriOf(url)) }),
           // Else it would go out as an SMS.
           ...(outbound.channel === "mms" && outbound.media.length === 0 ? { sendAsMms: true } : {}),
           statusCallback: `${twilioCallbacks}?attempt=${attempt.attempt_id}`,
@@ -85,7 +101,9 @@ describe("a request to Twilio", () => {
         expect(ours.method.toLowerCase()).toBe(theirs?.method);
         expect(ours.headers["content-type"]).toBe("application/x-www-form-urlencoded");
         const [, credentials = ""] = ours.headers["authorization"]?.split("Basic ") ?? [];
-        expect(Buffer.from(credentials, "base64").toString()).toBe(`${theirs?.username}:${theirs?.password}`);
+        expect(Buffer.from(credentials, "base64").toString()).toBe(
+          `${theirs?.username}:${theirs?.password}`,
+        );
         expect(sorted(new URLSearchParams(text(ours.body)))).toEqual(flat(theirs?.data));
       }),
       { numRuns: 200 },
@@ -143,9 +161,13 @@ describe("a request to Telnyx", () => {
         await client.messages.send({
           to: outbound.to,
           ...(outbound.from === profile ? {} : { from: outbound.from }),
-          ...(outbound.from === profile || outbound.from === "Shop 24" ? { messaging_profile_id: profile } : {}),
+          ...(outbound.from === profile || outbound.from === "Shop 24"
+            ? { messaging_profile_id: profile }
+            : {}),
           ...(outbound.body === "" ? {} : { text: outbound.body }),
-          ...(outbound.media.length === 0 ? {} : { media_urls: outbound.media.map(({ url }) => uriOf(url)) }),
+          ...(outbound.media.length === 0
+            ? {}
+            : { media_urls: outbound.media.map(({ url }) => uriOf(url)) }),
           type: outbound.channel === "mms" ? "MMS" : "SMS",
           webhook_url: `${telnyxCallbacks}?attempt=${attempt.attempt_id}`,
         });
@@ -174,7 +196,10 @@ describe("a request to Telnyx", () => {
 
 test.each([
   ["https://shop.example/a b.png", "https://shop.example/a%20b.png"],
-  ["https://grüße.example/ü?z=ü&c[]=[|]#^#", "https://xn--gre-6ka8l.example/%C3%BC?z=%C3%BC&c%5B%5D=%5B%7C%5D"],
+  [
+    "https://grüße.example/ü?z=ü&c[]=[|]#^#",
+    "https://xn--gre-6ka8l.example/%C3%BC?z=%C3%BC&c%5B%5D=%5B%7C%5D",
+  ],
   ["http://[2001:db8::1]/100%/%25%zz", "http://[2001:db8::1]/100%25/%25%25zz"],
   ["https://shop.example", "https://shop.example/"],
   ["https://shop.example/a%20b?c=d+e&f='(!)*~", "https://shop.example/a%20b?c=d+e&f=%27(!)*~"],

@@ -16,7 +16,14 @@ import {
   uuid,
 } from "./world.ts";
 
-const fates: readonly Fate[] = ["accepts", "refuses", "throttles", "loses_answer", "fails", "hangs"];
+const fates: readonly Fate[] = [
+  "accepts",
+  "refuses",
+  "throttles",
+  "loses_answer",
+  "fails",
+  "hangs",
+];
 const numberOf = (fate: Fate): string => `+1500555100${fates.indexOf(fate)}`;
 const fateOf = (to: string): Fate => fates[Number(to.at(-1))] ?? "accepts";
 
@@ -79,7 +86,10 @@ export interface TwilioRow {
 }
 
 /** Messages as Twilio keeps them, newest first. */
-export function twilioCarrier(now: () => number): { readonly http: HttpClient; readonly rows: TwilioRow[] } {
+export function twilioCarrier(now: () => number): {
+  readonly http: HttpClient;
+  readonly rows: TwilioRow[];
+} {
   const rows: TwilioRow[] = [];
   const http = carrier<TwilioRow>({
     rows,
@@ -110,7 +120,9 @@ export function twilioCarrier(now: () => number): { readonly http: HttpClient; r
       if (one !== undefined) return answered(200, one);
       if (!pathname.endsWith(`/${accountSid}/Messages.json`)) return answered(404, { code: 20404 });
       const from = searchParams.get("From");
-      const listed = rows.filter((row) => row.to === searchParams.get("To") && (from === null || row.from === from));
+      const listed = rows.filter(
+        (row) => row.to === searchParams.get("To") && (from === null || row.from === from),
+      );
       const size = Number(searchParams.get("PageSize"));
       return answered(200, {
         messages: listed.slice(0, size),
@@ -121,7 +133,12 @@ export function twilioCarrier(now: () => number): { readonly http: HttpClient; r
   return { http, rows };
 }
 
-const twilioStatuses = { sent: "sent", delivered: "delivered", undelivered: "undelivered", read: "read" } as const;
+const twilioStatuses = {
+  sent: "sent",
+  delivered: "delivered",
+  undelivered: "undelivered",
+  read: "read",
+} as const;
 
 const twilioCallbacks: CarrierCallbacks = {
   receipt: ({ attempt_id, provider_message_id, message: { from, to } }, status, at) =>
@@ -170,7 +187,8 @@ export interface TelnyxRow {
 
 export function telnyxCarrier(): { readonly http: HttpClient; readonly rows: TelnyxRow[] } {
   const rows: TelnyxRow[] = [];
-  const sent = ({ body }: HttpRequest) => JSON.parse(text(body)) as { to: string; webhook_url: string };
+  const sent = ({ body }: HttpRequest) =>
+    JSON.parse(text(body)) as { to: string; webhook_url: string };
   const http = carrier<TelnyxRow>({
     rows,
     to: (request) => sent(request).to,
@@ -238,7 +256,9 @@ const telnyxCallbacks: CarrierCallbacks = {
       received_at: new Date(at).toISOString(),
     };
     return fromTelnyx(
-      { data: { event_type: "message.received", occurred_at: new Date(at).toISOString(), payload } },
+      {
+        data: { event_type: "message.received", occurred_at: new Date(at).toISOString(), payload },
+      },
       at,
     );
   },
@@ -249,10 +269,20 @@ export const to = (fate: Fate): OutboundMessage => ({ ...message, to: numberOf(f
 
 export function twilioUnderTest(now: () => number): TransportUnderTest {
   const { http, rows } = twilioCarrier(now);
-  return { transport: overTwilio(http), message: to, taken: () => rows.length, callbacks: twilioCallbacks };
+  return {
+    transport: overTwilio(http),
+    message: to,
+    taken: () => rows.length,
+    callbacks: twilioCallbacks,
+  };
 }
 
 export function telnyxUnderTest(): TransportUnderTest {
   const { http, rows } = telnyxCarrier();
-  return { transport: overTelnyx(http), message: to, taken: () => rows.length, callbacks: telnyxCallbacks };
+  return {
+    transport: overTelnyx(http),
+    message: to,
+    taken: () => rows.length,
+    callbacks: telnyxCallbacks,
+  };
 }

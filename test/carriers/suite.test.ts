@@ -7,7 +7,10 @@ import { twilioUnderTest } from "./stand-ins.ts";
 const unable: Partial<Record<Need, string>> = { pushes: "its carrier calls back" };
 
 /** The sentences that don't hold. */
-async function broken(spoil: (sound: Transport) => Partial<Transport>, without = unable): Promise<string[]> {
+async function broken(
+  spoil: (sound: Transport) => Partial<Transport>,
+  without = unable,
+): Promise<string[]> {
   const cases: { name: string; run: () => Promise<void> }[] = [];
   const runner = {
     describe: (_: string, define: () => void) => define(),
@@ -70,7 +73,9 @@ describe("the suite for transports", () => {
       ({ send }) => ({
         async send(message, context) {
           const answer = await send(message, context);
-          return answer.outcome === "accepted" ? { ...answer, provider_message_id: "same" } : answer;
+          return answer.outcome === "accepted"
+            ? { ...answer, provider_message_id: "same" }
+            : answer;
         },
       }),
       "tell two messages apart",
@@ -78,7 +83,8 @@ describe("the suite for transports", () => {
     [
       "ignores its signal",
       ({ send }) => ({
-        send: (message, context) => send(message, { ...context, signal: new AbortController().signal }),
+        send: (message, context) =>
+          send(message, { ...context, signal: new AbortController().signal }),
       }),
       "come when the signal aborts, and know nothing then",
     ],
@@ -122,7 +128,9 @@ describe("the suite for transports", () => {
     ],
     [
       "verifies nothing",
-      () => ({ parseCallback: async () => ({ receipts: [], inbound: [], response: { status: 200 } }) }),
+      () => ({
+        parseCallback: async () => ({ receipts: [], inbound: [], response: { status: 200 } }),
+      }),
       "are refused when a bit of them was changed",
     ],
     [
@@ -130,7 +138,13 @@ describe("the suite for transports", () => {
       ({ parseCallback }) => ({
         parseCallback: async (request) => {
           JSON.parse(new TextDecoder().decode(request.body).slice(0, 1) || "0");
-          return (await parseCallback?.(request)) ?? { receipts: [], inbound: [], response: { status: 200 } };
+          return (
+            (await parseCallback?.(request)) ?? {
+              receipts: [],
+              inbound: [],
+              response: { status: 200 },
+            }
+          );
         },
       }),
       "that are none are refused",
@@ -139,13 +153,19 @@ describe("the suite for transports", () => {
       "names another attempt",
       parsing((result) => ({
         ...result,
-        receipts: result.receipts.map(({ receipt }) => ({ subject: { attempt_id: "att_other" }, receipt })),
+        receipts: result.receipts.map(({ receipt }) => ({
+          subject: { attempt_id: "att_other" },
+          receipt,
+        })),
       })),
       "tell what became of which attempt",
     ],
     [
       "drops media",
-      parsing((result) => ({ ...result, inbound: result.inbound.map((each) => ({ ...each, media: [] })) })),
+      parsing((result) => ({
+        ...result,
+        inbound: result.inbound.map((each) => ({ ...each, media: [] })),
+      })),
       "bring a message as it was written",
     ],
     [
@@ -185,7 +205,8 @@ describe("the suite for transports", () => {
         let isOver = false;
         return {
           stop: async () => void (isOver = true),
-          send: (message, context) => (isOver ? Promise.reject(new Error("over")) : send(message, context)),
+          send: (message, context) =>
+            isOver ? Promise.reject(new Error("over")) : send(message, context),
         };
       },
       "come again after a stop and a start",
@@ -197,7 +218,10 @@ describe("the suite for transports", () => {
   test("asks for a reason where a transport has not what a test needs", async () => {
     const { length } = await broken(() => ({}), {});
     expect(length).toBe(1);
-    const names = await broken(({ lookup: _, ...rest }) => ({ ...rest, lookup: undefined as never }), unable);
+    const names = await broken(
+      ({ lookup: _, ...rest }) => ({ ...rest, lookup: undefined as never }),
+      unable,
+    );
     expect(names).toContain("find a message by what the carrier calls it");
   });
 });

@@ -8,9 +8,18 @@ import type { CallbackRequest } from "../../src/ports/transport.ts";
 import { authToken, fromTwilio, line, broke, overTwilio, sid, twilioCallbacks } from "./world.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 40 }).filter((value) => value.isWellFormed());
-const name = fc.oneof(fc.constantFrom("MessageSid", "Body", "From", "To", "a", "A", "__proto__x"), text);
+const name = fc.oneof(
+  fc.constantFrom("MessageSid", "Body", "From", "To", "a", "A", "__proto__x"),
+  text,
+);
 const fields = fc.uniqueArray(fc.tuple(name, text), { selector: ([key]) => key, maxLength: 12 });
-const host = fc.constantFrom("shop.example", "SHOP.example", "xn--bcher-kva.example", "192.0.2.1", "[2001:db8::1]");
+const host = fc.constantFrom(
+  "shop.example",
+  "SHOP.example",
+  "xn--bcher-kva.example",
+  "192.0.2.1",
+  "[2001:db8::1]",
+);
 const port = fc.constantFrom("", ":443", ":80", ":8443");
 const login = fc.constantFrom("", "me:secret@", "me@");
 const piece = fc.oneof(
@@ -34,7 +43,9 @@ const piece = fc.oneof(
   ),
   fc.stringMatching(/^[\w.-]{0,8}$/),
 );
-const query = fc.array(piece, { maxLength: 8 }).map((pieces) => (pieces.length === 0 ? "" : `?${pieces.join("")}`));
+const query = fc
+  .array(piece, { maxLength: 8 })
+  .map((pieces) => (pieces.length === 0 ? "" : `?${pieces.join("")}`));
 const url = fc
   .tuple(
     fc.constantFrom("https://", "http://"),
@@ -54,7 +65,9 @@ const spelling = (of: string): fc.Arbitrary<string> =>
     of.replace(/^(https:\/\/[^/?]*?)(?::\d+)?(?=[/?]|$)/, "$1:443"),
     URL.parse(of)?.toString() ?? of,
     of.replaceAll("'", "%27"),
-    of.includes("?") ? `${of.split("?", 1).join("")}?${stringify(parse(of.slice(of.indexOf("?") + 1)))}` : of,
+    of.includes("?")
+      ? `${of.split("?", 1).join("")}?${stringify(parse(of.slice(of.indexOf("?") + 1)))}`
+      : of,
     `${of}x`,
     of.replace("https", "http"),
   );
@@ -67,14 +80,20 @@ describe("a signature of Twilio's", () => {
     let passed = 0;
     const requests = fc
       .tuple(url, fields)
-      .chain(([called, pairs]) => fc.tuple(fc.constant(called), fc.constant(pairs), spelling(called)));
+      .chain(([called, pairs]) =>
+        fc.tuple(fc.constant(called), fc.constant(pairs), spelling(called)),
+      );
     fc.assert(
-      fc.property(requests, fc.constantFrom(authToken, "another"), ([called, pairs, signedUrl], token) => {
-        const signature = getExpectedTwilioSignature(token, signedUrl, Object.fromEntries(pairs));
-        const theirs = validateRequest(authToken, signature, called, Object.fromEntries(pairs));
-        if (theirs) passed++;
-        expect(isSigned(authToken, signature, called, form(pairs))).toBe(theirs);
-      }),
+      fc.property(
+        requests,
+        fc.constantFrom(authToken, "another"),
+        ([called, pairs, signedUrl], token) => {
+          const signature = getExpectedTwilioSignature(token, signedUrl, Object.fromEntries(pairs));
+          const theirs = validateRequest(authToken, signature, called, Object.fromEntries(pairs));
+          if (theirs) passed++;
+          expect(isSigned(authToken, signature, called, form(pairs))).toBe(theirs);
+        },
+      ),
       { numRuns: 3_000 },
     );
     expect(passed).toBeGreaterThan(300);
@@ -86,7 +105,9 @@ describe("a signature of Twilio's", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.stringMatching(/^[A-Za-z]{1,6}$/), values), (repeated) => {
         const signature = getExpectedTwilioSignature(authToken, twilioCallbacks, repeated);
-        const pairs = Object.entries(repeated).flatMap(([key, all]) => all.map((each) => [key, each] as const));
+        const pairs = Object.entries(repeated).flatMap(([key, all]) =>
+          all.map((each) => [key, each] as const),
+        );
         expect(isSigned(authToken, signature, twilioCallbacks, form(pairs))).toBe(true);
       }),
       { numRuns: 500 },
@@ -123,7 +144,12 @@ describe("a signature of Twilio's", () => {
     const passesTheirs = ({ url: called, body, headers }: CallbackRequest): boolean => {
       const query = called.includes("?") ? called.slice(called.indexOf("?")) : "";
       const sent = Object.fromEntries(new URLSearchParams(new TextDecoder().decode(body)));
-      return validateRequest(authToken, headers["x-twilio-signature"] ?? "", twilioCallbacks + query, sent);
+      return validateRequest(
+        authToken,
+        headers["x-twilio-signature"] ?? "",
+        twilioCallbacks + query,
+        sent,
+      );
     };
     let refused = 0;
     await fc.assert(

@@ -2,7 +2,13 @@
 import type { MessageStatus } from "twilio/lib/rest/api/v2010/account/message.js";
 import type { OutboundMessagePayload } from "telnyx/resources/messages/messages";
 import { describe, expect, test } from "vitest";
-import type { CallbackResult, CarrierErrorCode, Receipt, SendAnswer, Transport } from "../../src/ports/transport.ts";
+import type {
+  CallbackResult,
+  CarrierErrorCode,
+  Receipt,
+  SendAnswer,
+  Transport,
+} from "../../src/ports/transport.ts";
 import {
   answered,
   attempt,
@@ -49,7 +55,11 @@ describe("Twilio's", () => {
 
   test("thirteen statuses say the same in a callback and in a look-up, and others nothing", async () => {
     expect(Object.keys(statuses)).toHaveLength(13);
-    for (const [status, expected] of Object.entries({ ...statuses, teleported: "nothing", "": "nothing" })) {
+    for (const [status, expected] of Object.entries({
+      ...statuses,
+      teleported: "nothing",
+      "": "nothing",
+    })) {
       const result = await parse(
         idle,
         fromTwilio([
@@ -59,7 +69,13 @@ describe("Twilio's", () => {
       );
       expect([status, toldBy(result), result.inbound]).toEqual([status, expected, []]);
       const date = "Sun, 01 Mar 2026 09:00:00 +0000";
-      const found = { sid: sid(1), status, error_code: null, date_created: date, date_updated: date };
+      const found = {
+        sid: sid(1),
+        status,
+        error_code: null,
+        date_created: date,
+        date_updated: date,
+      };
       const looked = await overTwilio(line(() => answered(200, found))).lookup?.(message, {
         ...attempt,
         provider_message_id: sid(1),
@@ -88,7 +104,9 @@ describe("Twilio's", () => {
     [30500, "carrier_unavailable", false],
     [99999, "unknown", true],
   ])("code %d is %s", async (code, expected, permanent) => {
-    const refusing = overTwilio(line(() => answered(400, { code, message: "It quotes +15005550001", status: 400 })));
+    const refusing = overTwilio(
+      line(() => answered(400, { code, message: "It quotes +15005550001", status: 400 })),
+    );
     const answer = await refusing.send(message, attempt);
     expect(answer).toMatchObject({
       outcome: "rejected",
@@ -104,7 +122,10 @@ describe("Twilio's", () => {
         ["ErrorCode", String(code)],
       ]),
     );
-    expect(result.receipts[0]?.receipt.error).toMatchObject({ code: expected, provider_code: String(code) });
+    expect(result.receipts[0]?.receipt.error).toMatchObject({
+      code: expected,
+      provider_code: String(code),
+    });
   });
 
   test("other channels' messages, and what has no name, are left alone", async () => {
@@ -144,10 +165,13 @@ describe("Twilio's", () => {
       num_media: "0",
     });
     const find = async (rows: object[], next: string | null = null) =>
-      overTwilio(line(() => answered(200, { messages: rows, next_page_uri: next }))).lookup?.(message, {
-        ...attempt,
-        provider_message_id: null,
-      });
+      overTwilio(line(() => answered(200, { messages: rows, next_page_uri: next }))).lookup?.(
+        message,
+        {
+          ...attempt,
+          provider_message_id: null,
+        },
+      );
     const named = (...ns: number[]) => ({
       outcome: "alike",
       messages: ns.map((n) => ({ provider_message_id: sid(n) })),
@@ -156,7 +180,12 @@ describe("Twilio's", () => {
     expect(await find([row(3, 60), row(2, 1), row(1, -5)])).toMatchObject(named(3, 2, 1));
     expect(await find([row(2, 1), row(1, -600)], "/next")).toMatchObject(named(2));
     expect(await find([row(2, 1), row(1, 0)], "/next")).toEqual({ outcome: "unknown" });
-    for (const other of [{ body: "Hello!" }, { from: "+15005550007" }, { num_media: "1" }, { direction: "inbound" }]) {
+    for (const other of [
+      { body: "Hello!" },
+      { from: "+15005550007" },
+      { num_media: "1" },
+      { direction: "inbound" },
+    ]) {
       expect(await find([{ ...row(1, 1), ...other }])).toEqual({ outcome: "alike", messages: [] });
     }
     expect(await find([row(2, 1), { sid: 7 }])).toEqual({ outcome: "unknown" });
@@ -182,7 +211,10 @@ describe("Telnyx's", () => {
   };
   const finalized = (status: string, errors: unknown = []) =>
     fromTelnyx({
-      data: { event_type: "message.finalized", payload: { id: uuid(1), to: [{ phone_number: "+1", status }], errors } },
+      data: {
+        event_type: "message.finalized",
+        payload: { id: uuid(1), to: [{ phone_number: "+1", status }], errors },
+      },
     });
 
   test("statuses are those of the recipient, and others say nothing", async () => {
@@ -201,17 +233,25 @@ describe("Telnyx's", () => {
     ["10009", "Authentication failed", "unauthorized", false],
     ["99999", "New", "unknown", true],
   ])("code %s, %s, is %s", async (code, title, expected, permanent) => {
-    const answer: SendAnswer = await overTelnyx(line(() => answered(422, { errors: [{ code, title }] }))).send(
-      message,
-      attempt,
-    );
-    expect(answer).toMatchObject({ outcome: "rejected", permanent, error: { code: expected, provider_code: code } });
+    const answer: SendAnswer = await overTelnyx(
+      line(() => answered(422, { errors: [{ code, title }] })),
+    ).send(message, attempt);
+    expect(answer).toMatchObject({
+      outcome: "rejected",
+      permanent,
+      error: { code: expected, provider_code: code },
+    });
     const { receipts } = await parse(idle, finalized("delivery_failed", [{ code, title }]));
     expect(receipts[0]?.receipt.error?.code).toBe(expected);
   });
 
   test("message comes in also where there is nothing to be read about its pictures", async () => {
-    const picture = { url: "https://media.example/1.png", content_type: null, size: null, hash_sha256: null };
+    const picture = {
+      url: "https://media.example/1.png",
+      content_type: null,
+      size: null,
+      hash_sha256: null,
+    };
     const payload = {
       id: uuid(1),
       type: "MMS",
@@ -222,7 +262,9 @@ describe("Telnyx's", () => {
     };
     const data = { event_type: "message.received", occurred_at: null, payload };
     const { inbound } = await parse(idle, fromTelnyx({ data }));
-    expect(inbound).toMatchObject([{ channel: "mms", body: "Look!", media: [{ url: picture.url }] }]);
+    expect(inbound).toMatchObject([
+      { channel: "mms", body: "Look!", media: [{ url: picture.url }] },
+    ]);
   });
 
   test("group messages came to the number of ours", async () => {
@@ -237,7 +279,10 @@ describe("Telnyx's", () => {
       text: null,
       media: [],
     };
-    const { inbound } = await parse(idle, fromTelnyx({ data: { event_type: "message.received", payload } }));
+    const { inbound } = await parse(
+      idle,
+      fromTelnyx({ data: { event_type: "message.received", payload } }),
+    );
     expect(inbound).toMatchObject([{ to: "+15005550006", channel: "mms", body: "" }]);
   });
 });
@@ -255,6 +300,8 @@ test("options that can't work are refused when the transport is made", () => {
     () => overTelnyx(http, { messagingProfileId: "Shop 24" }),
     () => overTelnyx(http, { callbackUrl: "shop.example" }),
   ]) {
-    expect(make).toThrow(/^(accountSid|authToken|callbackUrl|apiUrl|apiKey|publicKey|messagingProfileId): expected /);
+    expect(make).toThrow(
+      /^(accountSid|authToken|callbackUrl|apiUrl|apiKey|publicKey|messagingProfileId): expected /,
+    );
   }
 });

@@ -16,7 +16,9 @@ describe.each(storages)("consent on $name", ({ open }) => {
     const one = engine(storage, { transports: [line], ...options });
     await one.start();
     const events: string[] = [];
-    for (const type of ["contact.opted_out", "contact.opted_in"] as const) one.on(type, () => void events.push(type));
+    for (const type of ["contact.opted_out", "contact.opted_in"] as const) {
+      one.on(type, () => void events.push(type));
+    }
     /** What a contact says. */
     const says = async (body: string, over: object = {}) => {
       const message = await one.sandbox.inbound({ from: phone, body, ...over });
@@ -56,7 +58,10 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect(events).toEqual(["contact.opted_out", "contact.opted_in"]);
 
     const [confirmation] = (await one.messages.list({ direction: "outbound" })).data.toReversed();
-    expect(confirmation).toMatchObject({ author: { type: "system" }, conversation_id: first.conversation_id });
+    expect(confirmation).toMatchObject({
+      author: { type: "system" },
+      conversation_id: first.conversation_id,
+    });
     const { status, evidence } = await consent(one, first.contact_id);
     expect(status).toBe("opted_in");
     // What it says once more is an answer to something else.
@@ -71,7 +76,9 @@ describe.each(storages)("consent on $name", ({ open }) => {
     const answer = held<{ outcome: "accepted"; provider_message_id: string }>();
     const line = carrier({
       send: ({ body }, { attempt_id }) =>
-        body === "under way" ? answer.promise : { outcome: "accepted", provider_message_id: attempt_id },
+        body === "under way"
+          ? answer.promise
+          : { outcome: "accepted", provider_message_id: attempt_id },
     });
     const { one, says, sent, clock } = await opened({}, line);
     await one.messages.send({ ...hello, body: "under way" });
@@ -80,7 +87,9 @@ describe.each(storages)("consent on $name", ({ open }) => {
     const send_at = new Date(clock.now() + 60_000).toISOString();
     const scheduled = await one.messages.send({ ...hello, body: "scheduled", send_at });
     await says("STOP");
-    expect(await outcome(one.messages.edit(scheduled.id, { body: "edited" }))).toBe("recipient_opted_out");
+    expect(await outcome(one.messages.edit(scheduled.id, { body: "edited" }))).toBe(
+      "recipient_opted_out",
+    );
     answer.answer({ outcome: "accepted", provider_message_id: "p1" });
     await clock.advance(120_000);
     expect(sent()).toEqual(["under way", expect.stringContaining("opted out")]);
@@ -91,7 +100,10 @@ describe.each(storages)("consent on $name", ({ open }) => {
         { code: "recipient_opted_out", stage: "policy", permanent: true },
       ]);
       const { data } = await one.messages.timeline(id);
-      expect(data.find(({ type }) => type === "policy")).toMatchObject({ policy: "consent", verdict: "deny" });
+      expect(data.find(({ type }) => type === "policy")).toMatchObject({
+        policy: "consent",
+        verdict: "deny",
+      });
     }
   });
 
@@ -104,28 +116,42 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect((await says("I meant: don't stop")).opt_out_suspected).toBe(false);
     expect((await one.conversations.get(near.conversation_id)).opt_out_suspected).toBe(true);
     // A person looked, and settles it.
-    await one.contacts.setConsent(near.contact_id, "text", { status: "opted_out", detail: "asked twice" });
+    await one.contacts.setConsent(near.contact_id, "text", {
+      status: "opted_out",
+      detail: "asked twice",
+    });
     expect((await one.conversations.get(near.conversation_id)).opt_out_suspected).toBe(false);
     expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
-    expect((await consent(one, near.contact_id)).evidence).toMatchObject([{ source: "api", detail: "asked twice" }]);
+    expect((await consent(one, near.contact_id)).evidence).toMatchObject([
+      { source: "api", detail: "asked twice" },
+    ]);
     expect(sent()).toEqual(["Hello"]);
   });
 
   it("is withdrawn by what comes near, where the host honours that", async () => {
-    const { one, says, sent } = await opened({ consent: { honourNearMatches: true, optOutText: "Bye." } });
+    const { one, says, sent } = await opened({
+      consent: { honourNearMatches: true, optOutText: "Bye." },
+    });
     const near = await says("please stop texting me");
     expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
     expect(sent()).toEqual(["Bye."]);
-    expect((await consent(one, near.contact_id)).evidence).toMatchObject([{ source: "keyword", message_id: near.id }]);
+    expect((await consent(one, near.contact_id)).evidence).toMatchObject([
+      { source: "keyword", message_id: near.id },
+    ]);
   });
 
   it("can be kept for each sender", async () => {
     const { one, says, sent } = await opened({ consent: { scope: "sender" } });
     await one.senders.create({ address: other, channels: ["sms"], transport: "sandbox" });
     const { contact_id } = await says("STOP");
-    expect(await outcome(one.messages.send({ ...hello, from: "+15005559999" }))).toBe("recipient_opted_out");
+    expect(await outcome(one.messages.send({ ...hello, from: "+15005559999" }))).toBe(
+      "recipient_opted_out",
+    );
     expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("done");
-    expect(await consent(one, contact_id)).toMatchObject({ status: "unknown", opted_out_of: ["+15005559999"] });
+    expect(await consent(one, contact_id)).toMatchObject({
+      status: "unknown",
+      opted_out_of: ["+15005559999"],
+    });
     await says("STOP", { to: other });
     expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("recipient_opted_out");
     await says("START");
@@ -141,8 +167,13 @@ describe.each(storages)("consent on $name", ({ open }) => {
     await one.contacts.setConsent(contact_id, "text", { status: "opted_out" });
     await says("START", { to: other });
     expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("done");
-    expect(await outcome(one.messages.send({ ...hello, from: "+15005559999" }))).toBe("recipient_opted_out");
-    expect(await consent(one, contact_id)).toMatchObject({ status: "opted_out", opted_in_to: [other] });
+    expect(await outcome(one.messages.send({ ...hello, from: "+15005559999" }))).toBe(
+      "recipient_opted_out",
+    );
+    expect(await consent(one, contact_id)).toMatchObject({
+      status: "opted_out",
+      opted_in_to: [other],
+    });
   });
 
   it("is confirmed by the carrier where it does that itself, and told by it where it heard of it first", async () => {
@@ -158,9 +189,14 @@ describe.each(storages)("consent on $name", ({ open }) => {
     const { contact_id } = await says("Hello?");
     const { id } = await one.messages.send(hello);
     await clock.settle();
-    expect(await one.messages.get(id)).toMatchObject({ status: "failed", error: { code: "opted_out" } });
+    expect(await one.messages.get(id)).toMatchObject({
+      status: "failed",
+      error: { code: "opted_out" },
+    });
     expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
-    expect((await consent(one, contact_id)).evidence).toMatchObject([{ source: "carrier", message_id: id }]);
+    expect((await consent(one, contact_id)).evidence).toMatchObject([
+      { source: "carrier", message_id: id },
+    ]);
     expect(events).toEqual(["contact.opted_out"]);
     await says("START");
     await says("STOP");
@@ -174,7 +210,10 @@ describe.each(storages)("consent on $name", ({ open }) => {
     await clock.settle();
     await one.sandbox.receipts(id, [{ status: "undelivered", error: "opted_out" }]);
     expect(line.calls).toHaveLength(1);
-    expect(await consent(one, contact_id)).toMatchObject({ status: "opted_out", evidence: [{ source: "carrier" }] });
+    expect(await consent(one, contact_id)).toMatchObject({
+      status: "opted_out",
+      evidence: [{ source: "carrier" }],
+    });
   });
 
   it("answers HELP with the host's text, as often as it is asked for", async () => {
@@ -191,24 +230,38 @@ describe.each(storages)("consent on $name", ({ open }) => {
     await clock.settle();
     await one.contacts.erase(contact_id);
     expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
-    expect(await one.messages.preview(hello)).toMatchObject({ consent: "opted_out", sendable: false });
+    expect(await one.messages.preview(hello)).toMatchObject({
+      consent: "opted_out",
+      sendable: false,
+    });
     const again = await one.contacts.create({ phone, name: "Somebody new" });
     expect(again.opted_out).toBe(true);
     await one.contacts.update(again.id, { phone: null });
     await one.contacts.update(again.id, { phone });
-    expect(await outcome(one.messages.send({ to: again.id, body: "Hello" }))).toBe("recipient_opted_out");
+    expect(await outcome(one.messages.send({ to: again.id, body: "Hello" }))).toBe(
+      "recipient_opted_out",
+    );
     // Another account, and the other mode, know nothing of it.
     const { account } = await one.accounts.create({ name: "Another" });
-    expect(await outcome(one.account(account.id, { mode: "sandbox" }).messages.send(hello))).toBe("done");
+    expect(await outcome(one.account(account.id, { mode: "sandbox" }).messages.send(hello))).toBe(
+      "done",
+    );
   });
 
   it("is not what a visitor of a web page speaks of", async () => {
-    const line = carrier({ name: "chat", modes: ["live"], channels: ["webchat"], receipts: "none" });
+    const line = carrier({
+      name: "chat",
+      modes: ["live"],
+      channels: ["webchat"],
+      receipts: "none",
+    });
     const { one, clock, events } = await opened({ mode: "live" }, line);
     await one.senders.create({ address: "inbox", channels: ["webchat"], transport: "chat" });
     const inbound = { channel: "webchat", from: "visitor", to: "inbox", media: [], at: 0 } as const;
     await line.sink().inbound({ ...inbound, provider_message_id: "1", body: "STOP" });
-    await line.sink().inbound({ ...inbound, provider_message_id: "2", body: "please stop texting me" });
+    await line
+      .sink()
+      .inbound({ ...inbound, provider_message_id: "2", body: "please stop texting me" });
     await clock.settle();
     const { data } = await one.messages.list();
     expect(data.map(({ direction, opt_out_suspected }) => [direction, opt_out_suspected])).toEqual([
@@ -218,16 +271,20 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect(events).toEqual([]);
     const { contact_id = "" } = data[0] ?? {};
     await one.contacts.setConsent(contact_id, "webchat", { status: "opted_out" });
-    expect(await outcome(one.messages.send({ to: contact_id, channel: "webchat", body: "Hi" }))).toBe(
-      "recipient_opted_out",
-    );
+    expect(
+      await outcome(one.messages.send({ to: contact_id, channel: "webchat", body: "Hi" })),
+    ).toBe("recipient_opted_out");
   });
 
   it("can't be set where the contact has no address", async () => {
     const { one } = await opened();
     const { id } = await one.contacts.create({ name: "Nobody", phone });
-    expect(await outcome(one.contacts.setConsent(id, "webchat", { status: "opted_out" }))).toBe("validation_failed");
+    expect(await outcome(one.contacts.setConsent(id, "webchat", { status: "opted_out" }))).toBe(
+      "validation_failed",
+    );
     expect(await outcome(one.contacts.setConsent(id, "all", { status: "opted_out" }))).toBe("done");
-    expect(await outcome(one.contacts.setConsent("ct_nobody", "all", { status: "opted_out" }))).toBe("not_found");
+    expect(
+      await outcome(one.contacts.setConsent("ct_nobody", "all", { status: "opted_out" })),
+    ).toBe("not_found");
   });
 });

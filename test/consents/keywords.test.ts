@@ -4,7 +4,18 @@ import { keywordOf, suspectsOptOut } from "../../src/domain/consents/keywords.ts
 import { standardConsent } from "../../src/options.ts";
 
 const words = {
-  opt_out: ["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "REVOKE", "OPTOUT", "OPT OUT", "REMOVE"],
+  opt_out: [
+    "STOP",
+    "STOPALL",
+    "UNSUBSCRIBE",
+    "CANCEL",
+    "END",
+    "QUIT",
+    "REVOKE",
+    "OPTOUT",
+    "OPT OUT",
+    "REMOVE",
+  ],
   opt_in: ["START", "UNSTOP", "YES"],
   help: ["HELP", "INFO"],
 } as const;
@@ -13,27 +24,46 @@ const said = fc.constantFrom(
   ...Object.entries(words).flatMap(([keyword, all]) => all.map((word) => ({ keyword, word }))),
 );
 const blank = fc.string({ unit: fc.constantFrom(" ", "\n", "\t", "\u00a0"), maxLength: 4 });
-const behind = fc.string({ unit: fc.constantFrom(".", "!", "?", ",", "…", ";", " ", ")", '"'), maxLength: 5 });
+const behind = fc.string({
+  unit: fc.constantFrom(".", "!", "?", ",", "…", ";", " ", ")", '"'),
+  maxLength: 5,
+});
 
 /** A word in any mixture of cases. */
-const mixed = ({ word, keyword }: { word: string; keyword: string }): fc.Arbitrary<{ text: string; keyword: string }> =>
-  fc
-    .array(fc.boolean(), { minLength: word.length, maxLength: word.length })
-    .map((up) => ({ keyword, text: [...word].map((c, i) => (up[i] === true ? c : c.toLowerCase())).join("") }));
+const mixed = ({
+  word,
+  keyword,
+}: {
+  word: string;
+  keyword: string;
+}): fc.Arbitrary<{ text: string; keyword: string }> =>
+  fc.array(fc.boolean(), { minLength: word.length, maxLength: word.length }).map((up) => ({
+    keyword,
+    text: [...word].map((c, i) => (up[i] === true ? c : c.toLowerCase())).join(""),
+  }));
 
 describe("a consent keyword", () => {
   it("is known in any case, with blanks around it and punctuation behind it", () => {
     fc.assert(
-      fc.property(said.chain(mixed), blank, behind, fc.boolean(), ({ text, keyword }, before, after, isOptedOut) => {
-        const counts = keyword !== "opt_in" || isOptedOut;
-        expect(keywordOf(`${before}${text}${after}`, isOptedOut)).toBe(counts ? keyword : null);
-      }),
+      fc.property(
+        said.chain(mixed),
+        blank,
+        behind,
+        fc.boolean(),
+        ({ text, keyword }, before, after, isOptedOut) => {
+          const counts = keyword !== "opt_in" || isOptedOut;
+          expect(keywordOf(`${before}${text}${after}`, isOptedOut)).toBe(counts ? keyword : null);
+        },
+      ),
     );
   });
 
   it("is one however much blank and punctuation comes with it", () => {
     for (const much of [" ".repeat(5_000), "!".repeat(5_000), " .".repeat(5_000)]) {
-      expect([keywordOf(`STOP${much}`, false), suspectsOptOut(`STOP${much}`)]).toEqual(["opt_out", false]);
+      expect([keywordOf(`STOP${much}`, false), suspectsOptOut(`STOP${much}`)]).toEqual([
+        "opt_out",
+        false,
+      ]);
     }
     expect(keywordOf(`${" ".repeat(5_000)}stop`, false)).toBe("opt_out");
   });
@@ -41,16 +71,25 @@ describe("a consent keyword", () => {
   it("is a whole message: with any other word it is none", () => {
     const other = fc.stringMatching(/^[a-z]{1,10}$/).filter((word) => word !== "out");
     fc.assert(
-      fc.property(said.chain(mixed), other, fc.boolean(), fc.boolean(), ({ text }, word, first, isOptedOut) => {
-        expect(keywordOf(first ? `${word} ${text}` : `${text} ${word}`, isOptedOut)).toBeNull();
-      }),
+      fc.property(
+        said.chain(mixed),
+        other,
+        fc.boolean(),
+        fc.boolean(),
+        ({ text }, word, first, isOptedOut) => {
+          expect(keywordOf(first ? `${word} ${text}` : `${text} ${word}`, isOptedOut)).toBeNull();
+        },
+      ),
     );
   });
 
-  it.each(["Yes!", "start"])("%s opts in who has opted out, and else answers another question", (text) => {
-    expect(keywordOf(text, true)).toBe("opt_in");
-    expect(keywordOf(text, false)).toBeNull();
-  });
+  it.each(["Yes!", "start"])(
+    "%s opts in who has opted out, and else answers another question",
+    (text) => {
+      expect(keywordOf(text, true)).toBe("opt_in");
+      expect(keywordOf(text, false)).toBeNull();
+    },
+  );
 });
 
 describe("an opt-out is suspected", () => {
@@ -112,7 +151,9 @@ describe("an opt-out is suspected", () => {
   });
 
   it("of no keyword, which says it, and of none of the engine's own texts, which another engine may read", () => {
-    for (const word of [...words.opt_out, ...words.opt_in, ...words.help]) expect(suspectsOptOut(word)).toBe(false);
+    for (const word of [...words.opt_out, ...words.opt_in, ...words.help]) {
+      expect(suspectsOptOut(word)).toBe(false);
+    }
     for (const text of [standardConsent.optOutText, standardConsent.optInText]) {
       expect([keywordOf(text, true), suspectsOptOut(text)]).toEqual([null, false]);
     }

@@ -24,7 +24,12 @@ interface Model {
 const isOut = ({ last }: Model, phone: Phone, sender: Sender): boolean =>
   last.get(`${phone} ${sender}`) === "opted_out";
 
-function say({ last }: Model, phone: Phone, status: "opted_in" | "opted_out", about: readonly Sender[]): void {
+function say(
+  { last }: Model,
+  phone: Phone,
+  status: "opted_in" | "opted_out",
+  about: readonly Sender[],
+): void {
   for (const sender of about) last.set(`${phone} ${sender}`, status);
 }
 
@@ -39,7 +44,8 @@ type Command = fc.AsyncCommand<Model, Real>;
 const code = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => "done",
-    (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
+    (error: unknown) =>
+      error instanceof Error && "code" in error ? String(error.code) : String(error),
   );
 
 async function agree(model: Model, { account, clock, line }: Real): Promise<void> {
@@ -47,19 +53,31 @@ async function agree(model: Model, { account, clock, line }: Real): Promise<void
   for (const to of phones) {
     for (const from of senders) {
       const { consent } = await account.messages.preview({ to, from, body: "Hello" });
-      expect([to, from, consent]).toEqual([to, from, isOut(model, to, from) ? "opted_out" : "allowed"]);
+      expect([to, from, consent]).toEqual([
+        to,
+        from,
+        isOut(model, to, from) ? "opted_out" : "allowed",
+      ]);
     }
     const { data: known } = await account.contacts.list({ phone: to });
-    const { data = [] } = known[0] === undefined ? {} : await account.contacts.consents(known[0].id);
-    for (const { status, opted_out_of, opted_in_to } of data.filter(({ address }) => address === to)) {
+    const { data = [] } =
+      known[0] === undefined ? {} : await account.contacts.consents(known[0].id);
+    for (const { status, opted_out_of, opted_in_to } of data.filter(
+      ({ address }) => address === to,
+    )) {
       const told = senders.map((sender) => {
         if (opted_out_of.includes(sender)) return "opted_out";
         return opted_in_to.includes(sender) ? "opted_in" : status;
       });
-      expect([to, ...told]).toEqual([to, ...senders.map((sender) => model.last.get(`${to} ${sender}`) ?? "unknown")]);
+      expect([to, ...told]).toEqual([
+        to,
+        ...senders.map((sender) => model.last.get(`${to} ${sender}`) ?? "unknown"),
+      ]);
     }
   }
-  expect(line.calls.filter(({ message }) => message.body === confirmation)).toHaveLength(model.confirmations);
+  expect(line.calls.filter(({ message }) => message.body === confirmation)).toHaveLength(
+    model.confirmations,
+  );
 }
 
 function command(name: string, run: (model: Model, real: Real) => Promise<void>): Command {
@@ -100,15 +118,20 @@ const send = (to: Phone, from: Sender, delay: number): Command =>
 
 /** Who opts out while messages are on their way to their hand-over: the event log shows what committed first. */
 const race = (phone: Phone, sender: Sender, word: string): Command =>
-  command(`${phone} says ${word} to ${sender} while messages go out`, async (model, { account }) => {
-    const from = (i: number): Sender => senders[i % 2] ?? sender;
-    const messages = Array.from({ length: 4 }, (_, i) =>
-      code(account.messages.send({ to: phone, from: from(i), body: "Hello" })),
-    );
-    const words = Array.from({ length: 2 }, () => account.sandbox.inbound({ from: phone, to: sender, body: word }));
-    await Promise.all([...messages, ...words]);
-    hear(model, phone, sender, word);
-  });
+  command(
+    `${phone} says ${word} to ${sender} while messages go out`,
+    async (model, { account }) => {
+      const from = (i: number): Sender => senders[i % 2] ?? sender;
+      const messages = Array.from({ length: 4 }, (_, i) =>
+        code(account.messages.send({ to: phone, from: from(i), body: "Hello" })),
+      );
+      const words = Array.from({ length: 2 }, () =>
+        account.sandbox.inbound({ from: phone, to: sender, body: word }),
+      );
+      await Promise.all([...messages, ...words]);
+      hear(model, phone, sender, word);
+    },
+  );
 
 async function contactOf(account: AccountHandle, phone: Phone) {
   const { data } = await account.messages.list({ limit: 1, to: phone, direction: "outbound" });
@@ -119,7 +142,12 @@ async function contactOf(account: AccountHandle, phone: Phone) {
 const set = (phone: Phone, status: "opted_in" | "opted_out"): Command =>
   command(`${phone} is ${status}`, async (model, { account }) => {
     const id = await contactOf(account, phone);
-    if (id === undefined || (await code(account.contacts.setConsent(id, "text", { status }))) !== "done") return;
+    if (
+      id === undefined ||
+      (await code(account.contacts.setConsent(id, "text", { status }))) !== "done"
+    ) {
+      return;
+    }
     // Of a contact that took in the other one, both addresses.
     const { data } = await account.contacts.consents(id);
     for (const { address } of data) {
@@ -136,14 +164,18 @@ const treat = (what: "erase" | "merge" | "edit", phone: Phone): Command =>
     const other = await contactOf(account, phones.find((each) => each !== phone) ?? phone);
     if (id === undefined) return;
     if (what === "erase") await code(account.contacts.erase(id));
-    if (what === "merge" && other !== undefined && other !== id) await code(account.contacts.merge(other, id));
+    if (what === "merge" && other !== undefined && other !== id) {
+      await code(account.contacts.merge(other, id));
+    }
     if (what === "edit") await code(account.contacts.update(id, { name: "Ann", phone: null }));
   });
 
 const phone = fc.constantFrom(...phones);
 const sender = fc.constantFrom(...senders);
 const word = fc.constantFrom("Stop.", "start", "YES", "help", "Hi", "please stop texting me");
-const kept = storages.flatMap((storage) => (["account", "sender"] as const).map((scope) => ({ ...storage, scope })));
+const kept = storages.flatMap((storage) =>
+  (["account", "sender"] as const).map((scope) => ({ ...storage, scope })),
+);
 
 describe.each(kept)("consent by $scope on $name", ({ name, open, scope }) => {
   const numRuns = { memory: 40, SQLite: 12, PostgreSQL: 3 }[name];
@@ -151,13 +183,17 @@ describe.each(kept)("consent by $scope on $name", ({ name, open, scope }) => {
   it("holds whatever is said, sent and done to contacts; no hand-over commits after an opt-out, which is confirmed once", async () => {
     const { clock, engine, log } = world();
     const line = carrier({ receipts: "none" });
-    const one = engine(open().connect(), { transports: [line], consent: { scope, optOutText: confirmation } });
+    const one = engine(open().connect(), {
+      transports: [line],
+      consent: { scope, optOutText: confirmation },
+    });
     await one.start();
     /** In the order of commits: opt-outs, opt-ins, and hand-overs to who has opted out of some senders, with those. */
     const out = new Set<string>();
     const handedOver = new Map<string, readonly string[]>();
     const sent = new Map<string, { readonly from: string; readonly body: string }>();
-    const named = (account_id: string, address: string, from: string): string => `${account_id} ${address} ${from}`;
+    const named = (account_id: string, address: string, from: string): string =>
+      `${account_id} ${address} ${from}`;
     one.on("contact.opted_out", ({ data: { address, sender: of } }, { account_id }) => {
       for (const each of of === null ? senders : [of]) out.add(named(account_id, address, each));
     });
@@ -172,9 +208,13 @@ describe.each(kept)("consent by $scope on $name", ({ name, open, scope }) => {
     const step = fc.commands(
       [
         fc.tuple(phone, sender, word).map(([from, to, said]) => says(from, to, said)),
-        fc.tuple(phone, sender, fc.constantFrom(0, 5_000)).map(([to, from, delay]) => send(to, from, delay)),
+        fc
+          .tuple(phone, sender, fc.constantFrom(0, 5_000))
+          .map(([to, from, delay]) => send(to, from, delay)),
         fc.tuple(phone, sender, word).map(([from, to, said]) => race(from, to, said)),
-        fc.tuple(phone, fc.constantFrom("opted_in" as const, "opted_out" as const)).map(([to, how]) => set(to, how)),
+        fc
+          .tuple(phone, fc.constantFrom("opted_in" as const, "opted_out" as const))
+          .map(([to, how]) => set(to, how)),
         fc
           .tuple(fc.constantFrom("erase" as const, "merge" as const, "edit" as const), phone)
           .map(([what, to]) => treat(what, to)),
@@ -188,9 +228,16 @@ describe.each(kept)("consent by $scope on $name", ({ name, open, scope }) => {
         handedOver.clear();
         const { account } = await one.accounts.create({ name: "model" });
         const handle = one.account(account.id, { mode: "sandbox" });
-        await handle.senders.create({ address: senders[1], channels: ["sms"], transport: "sandbox" });
+        await handle.senders.create({
+          address: senders[1],
+          channels: ["sms"],
+          transport: "sandbox",
+        });
         await fc.asyncModelRun(
-          () => ({ model: { scope, last: new Map(), confirmations: 0 }, real: { account: handle, clock, line } }),
+          () => ({
+            model: { scope, last: new Map(), confirmations: 0 },
+            real: { account: handle, clock, line },
+          }),
           commands,
         );
         await clock.advance(6_000);

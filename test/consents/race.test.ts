@@ -81,6 +81,9 @@ describe("a hand-over that has read what it rests on and not yet committed", () 
     const { id, contact_id } = await two.messages.send({ to: phone, body: "Hello" });
     await comes(() => two.contacts.update(contact_id, { labels: ["quiet"] }));
     expect(sent()).toEqual([]);
-    expect((await one.messages.get(id)).error).toMatchObject({ code: "policy_denied", provider_code: "quiet" });
+    expect((await one.messages.get(id)).error).toMatchObject({
+      code: "policy_denied",
+      provider_code: "quiet",
+    });
   });
 });

@@ -40,5 +40,9 @@ it("what was said of many senders stays bounded, and errs on the side of silence
     many.reduce((state, sender) => consentAfter(state, { status, sender }), from);
   expect(all("opted_out")).toEqual({ status: "opted_out", opted_out_of: [], opted_in_to: [] });
   const out = consentAfter(noConsent, { status: "opted_out", sender: null });
-  expect(all("opted_in", out)).toEqual({ status: "opted_out", opted_out_of: [], opted_in_to: many.slice(50) });
+  expect(all("opted_in", out)).toEqual({
+    status: "opted_out",
+    opted_out_of: [],
+    opted_in_to: many.slice(50),
+  });
 });

@@ -15,7 +15,11 @@ export interface Bench extends World {
   /** Waits until the host has these notes, in whatever order. */
   noted(...texts: string[]): Promise<void>;
   /** A consumer that notes each message's words, and throws at those that `fails` says. */
-  noting(engine: MessagingEngine, fails?: (body: string) => boolean, from?: "now" | "beginning"): Consumer;
+  noting(
+    engine: MessagingEngine,
+    fails?: (body: string) => boolean,
+    from?: "now" | "beginning",
+  ): Consumer;
 }
 
 export async function opened({ isExact, open }: PlaceCase): Promise<Bench> {
@@ -32,7 +36,10 @@ export async function opened({ isExact, open }: PlaceCase): Promise<Bench> {
       for (const body of bodies) await one.sandbox.inbound({ from, body });
     },
     noted: (...texts) =>
-      eventually(clock, async () => (await place.notes()).toSorted().join() === texts.toSorted().join()),
+      eventually(
+        clock,
+        async () => (await place.notes()).toSorted().join() === texts.toSorted().join(),
+      ),
     noting: (engine, fails = () => false, from = "beginning") =>
       engine.consume(
         "notes",

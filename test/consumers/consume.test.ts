@@ -65,7 +65,9 @@ describe.each(places)("a consumer on $name", (where) => {
     await clock.advance(60_000);
     const notes = await place.notes();
     for (const number of numbers) {
-      expect(notes.filter((each) => each.startsWith(number))).toEqual([1, 2, 3].map((nth) => `${number} ${nth}`));
+      expect(notes.filter((each) => each.startsWith(number))).toEqual(
+        [1, 2, 3].map((nth) => `${number} ${nth}`),
+      );
     }
   });
 
@@ -109,11 +111,15 @@ describe.each(places)("a consumer on $name", (where) => {
     await one.start();
     const gate = held<undefined>();
     let calls = 0;
-    const consumer = one.consume("notes", ["message.received"], async ({ data: { body } }, { tx }) => {
-      calls++;
-      await gate.promise;
-      await place.note(tx, body);
-    });
+    const consumer = one.consume(
+      "notes",
+      ["message.received"],
+      async ({ data: { body } }, { tx }) => {
+        calls++;
+        await gate.promise;
+        await place.note(tx, body);
+      },
+    );
     await clock.settle();
     await receive(anna, "1", "2");
     await eventually(clock, () => calls === 1, 1);
@@ -169,7 +175,12 @@ describe.each(places)("a consumer on $name", (where) => {
       { from: "beginning" },
     );
     await one.start();
-    const range = { index: jobsByLane, prefix: ["work", "consume notes"], order: "ascending", limit: 1_000 } as const;
+    const range = {
+      index: jobsByLane,
+      prefix: ["work", "consume notes"],
+      order: "ascending",
+      limit: 1_000,
+    } as const;
     const jobs = async () => (await storage.reader.range(range)).length;
     await eventually(clock, async () => (await jobs()) > 0);
     await clock.advance(5_000);
@@ -192,7 +203,9 @@ describe.each(places)("a consumer on $name", (where) => {
     expect(consume("x", ["message.eaten"], nothing)).toThrow(
       /types: expected some of message.received, .* got message.eaten/,
     );
-    expect(consume("x", ["message.received"], "f")).toThrow(/handler: expected a function, got string/);
+    expect(consume("x", ["message.received"], "f")).toThrow(
+      /handler: expected a function, got string/,
+    );
     expect(consume("x", ["message.received"], nothing, { from: "1970" })).toThrow(
       /from: expected "now" or "beginning"/,
     );

@@ -38,7 +38,9 @@ describe.each(places)("a consumer that fails on $name", (where) => {
       "further behind",
     ]);
     expect(calls).toHaveLength(4);
-    expect(calls.map((at, i) => (at - (calls[i - 1] ?? 0)) / 1_000).map(Math.floor)).toEqual([0, 1, 5, 30]);
+    expect(calls.map((at, i) => (at - (calls[i - 1] ?? 0)) / 1_000).map(Math.floor)).toEqual([
+      0, 1, 5, 30,
+    ]);
   });
 
   it("parks what it fails at eight times, and goes on with it and what waits behind when it is resumed", async () => {
@@ -63,7 +65,9 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     await consumer.resume(parked?.event_id ?? "");
     await noted("good", "bad", "behind", "further behind", "other");
     expect(await consumer.parked()).toEqual([]);
-    await expect(consumer.resume(parked?.event_id ?? "")).rejects.toMatchObject({ code: "not_found" });
+    await expect(consumer.resume(parked?.event_id ?? "")).rejects.toMatchObject({
+      code: "not_found",
+    });
   });
 
   it("leaves out what is skipped", async () => {
@@ -113,7 +117,9 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     let fails = true;
     const consumer = noting(one, (body) => fails && body === "bad");
     const bodies = async (of: MessagingEngine) =>
-      (await of.events.list({ type: "message.received" })).data.map(({ data }) => (data as Received["data"]).body);
+      (await of.events.list({ type: "message.received" })).data.map(
+        ({ data }) => (data as Received["data"]).body,
+      );
     await one.start();
     await receive(anna, "good", "bad", "behind");
     await later(clock, async () => (await consumer.parked()).length > 0);
@@ -181,26 +187,29 @@ describe.each(places)("a consumer that fails on $name", (where) => {
   });
 });
 
-describe.each(places.filter(({ isExact }) => isExact))("a consumer on $name without its storage", (where) => {
-  it("is not called, and has nothing parked for that", async () => {
-    const { place, clock, engine, noting, log } = await opened(where);
-    const storage = place.connect();
-    let failures = 0;
-    const one = engine(
-      over(storage, {
-        async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
-          if (failures++ < 20) throw new TidingsError("storage_unavailable", "The disk is full.");
-          if (storage.transaction === undefined) throw new TypeError("no transactions");
-          return storage.transaction(work);
-        },
-      }),
-    );
-    const consumer = noting(one);
-    await one.start();
-    await one.sandbox.inbound({ from: anna, body: "1" });
-    await later(clock, async () => (await place.notes()).length === 1);
-    expect(failures).toBe(21);
-    expect(await consumer.parked()).toEqual([]);
-    expect(log.every(({ message }) => message === "a job failed; it is tried again")).toBe(true);
-  });
-});
+describe.each(places.filter(({ isExact }) => isExact))(
+  "a consumer on $name without its storage",
+  (where) => {
+    it("is not called, and has nothing parked for that", async () => {
+      const { place, clock, engine, noting, log } = await opened(where);
+      const storage = place.connect();
+      let failures = 0;
+      const one = engine(
+        over(storage, {
+          async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+            if (failures++ < 20) throw new TidingsError("storage_unavailable", "The disk is full.");
+            if (storage.transaction === undefined) throw new TypeError("no transactions");
+            return storage.transaction(work);
+          },
+        }),
+      );
+      const consumer = noting(one);
+      await one.start();
+      await one.sandbox.inbound({ from: anna, body: "1" });
+      await later(clock, async () => (await place.notes()).length === 1);
+      expect(failures).toBe(21);
+      expect(await consumer.parked()).toEqual([]);
+      expect(log.every(({ message }) => message === "a job failed; it is tried again")).toBe(true);
+    });
+  },
+);

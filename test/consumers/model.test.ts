@@ -27,18 +27,33 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant("receive" as const), from: fc.nat({ max: 3 }), fate }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant("receive" as const), from: fc.nat({ max: 3 }), fate }),
+  },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(1, 900, 6_000, 70_000, 8_000_000) }),
+    arbitrary: fc.record({
+      kind: fc.constant("pass" as const),
+      ms: fc.constantFrom(1, 900, 6_000, 70_000, 8_000_000),
+    }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const), haste: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("restart" as const), haste: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: "crash" as const }) },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("lose" as const), commits: fc.integer({ min: 1, max: 3 }) }),
+    arbitrary: fc.record({
+      kind: fc.constant("lose" as const),
+      commits: fc.integer({ min: 1, max: 3 }),
+    }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("resume" as const, "skip" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom("resume" as const, "skip" as const) }),
+  },
 );
 
 /** An engine's way to the storage, which a test can cut, and whose answers to commits it can lose. */
@@ -80,7 +95,9 @@ function line(storage: StoragePort) {
   const port = over(storage, {
     reader,
     begin: (how) => watched(storage.begin(how)),
-    ...(host === undefined ? {} : { host: (handle: unknown) => watched(host.call(storage, handle)) }),
+    ...(host === undefined
+      ? {}
+      : { host: (handle: unknown) => watched(host.call(storage, handle)) }),
     ...(transaction === undefined
       ? {}
       : {
@@ -142,10 +159,16 @@ describe.each(places)("consumers on $name, whatever happens", ({ name, isExact, 
         let came = 0;
         let isMended = false;
 
-        const handle = async (one: MessagingEngine, body: string, tx: object | undefined): Promise<void> => {
+        const handle = async (
+          one: MessagingEngine,
+          body: string,
+          tx: object | undefined,
+        ): Promise<void> => {
           const left = isMended ? 0 : (fates.get(body) ?? 0);
           if (isExact || left === 0) await place.note(tx, body);
-          if (left === 0) await one.messages.send({ to: "+15005550001", body: `re ${body}` }, { tx });
+          if (left === 0) {
+            await one.messages.send({ to: "+15005550001", body: `re ${body}` }, { tx });
+          }
           if (left === "broken") throw new Error("broken");
           if (left > 0) {
             fates.set(body, left - 1);
@@ -196,7 +219,10 @@ describe.each(places)("consumers on $name, whatever happens", ({ name, isExact, 
         const bodies = [...fates.keys()];
         const free = (body: string): boolean =>
           !bodies.some(
-            (other) => other.slice(0, 1) === body.slice(0, 1) && other <= body && fates.get(other) === "broken",
+            (other) =>
+              other.slice(0, 1) === body.slice(0, 1) &&
+              other <= body &&
+              fates.get(other) === "broken",
           );
         const had = async (wanted: readonly string[]): Promise<boolean> => {
           const notes = new Set(await place.notes());
@@ -207,23 +233,30 @@ describe.each(places)("consumers on $name, whatever happens", ({ name, isExact, 
         // Mended, everything comes about.
         isMended = true;
         await wait(clock, async () => {
-          for (const { event_id } of await first.consumer.parked()) await first.consumer.resume(event_id);
+          for (const { event_id } of await first.consumer.parked()) {
+            await first.consumer.resume(event_id);
+          }
           return had(bodies);
         });
         await clock.advance(120_000);
 
         const notes = await place.notes();
-        const order = (texts: readonly string[], from: number) => texts.filter((each) => each.startsWith(`${from}:`));
+        const order = (texts: readonly string[], from: number) =>
+          texts.filter((each) => each.startsWith(`${from}:`));
         for (const from of [0, 1, 2, 3]) {
           const wanted = order(bodies, from).filter((body) => !skipped.has(body));
           const came = order(notes, from);
-          expect(isExact ? came : came.filter((each, i) => came.indexOf(each) === i)).toEqual(wanted);
+          expect(isExact ? came : came.filter((each, i) => came.indexOf(each) === i)).toEqual(
+            wanted,
+          );
         }
         if (isExact) {
-          const replies = (await first.one.messages.list({ limit: 100 })).data.flatMap(({ body }) =>
-            body?.startsWith("re ") === true ? [body.slice(3)] : [],
+          const replies = (await first.one.messages.list({ limit: 100 })).data.flatMap(
+            ({ body }) => (body?.startsWith("re ") === true ? [body.slice(3)] : []),
           );
-          expect(replies.toSorted()).toEqual(bodies.filter((body) => !skipped.has(body)).toSorted());
+          expect(replies.toSorted()).toEqual(
+            bodies.filter((body) => !skipped.has(body)).toSorted(),
+          );
         }
         for (const { one } of [first, second]) await stopped(one, clock);
         await place.end();

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { consentEvidence, consentEvidenceById, type ConsentEvidenceRow } from "../../src/domain/consents/rows.ts";
+import {
+  consentEvidence,
+  consentEvidenceById,
+  type ConsentEvidenceRow,
+} from "../../src/domain/consents/rows.ts";
 import { mail } from "../../src/domain/webchat/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Row } from "../../src/ports/storage.ts";
@@ -8,7 +12,11 @@ import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";
 
 /** Merges contacts into one, until it has so many addresses. */
-async function merged({ contacts }: MessagingEngine, survivor: string, others: readonly string[]): Promise<void> {
+async function merged(
+  { contacts }: MessagingEngine,
+  survivor: string,
+  others: readonly string[],
+): Promise<void> {
   for (const other of others) await contacts.merge(survivor, other);
 }
 
@@ -44,9 +52,16 @@ describe("a contact of many addresses", () => {
     const { id } = await one.messages.send({ to: survivor, channel: "webchat", body: "Hello" });
     await clock.settle();
     const { identities } = await one.contacts.get(survivor);
-    const rows = await storage.reader.range({ index: mail.primary, prefix: [], order: "ascending", limit: 1_000 });
+    const rows = await storage.reader.range({
+      index: mail.primary,
+      prefix: [],
+      order: "ascending",
+      limit: 1_000,
+    });
     expect(rows.map(({ message_id }) => message_id)).toEqual(identities.map(() => id));
-    expect(new Set(rows.map(({ address }) => address))).toEqual(new Set(identities.map(({ address }) => address)));
+    expect(new Set(rows.map(({ address }) => address))).toEqual(
+      new Set(identities.map(({ address }) => address)),
+    );
     expect(identities).toHaveLength(30);
   });
 });
@@ -67,16 +82,28 @@ describe("a consent that very much was said of", () => {
     const { id } = await one.contacts.create({ phone: "+15005550101" });
     await one.contacts.setConsent(id, "text", { status: "opted_out", detail: "the first" });
     const evidence = async () => {
-      const all = { index: consentEvidenceById, prefix: [], order: "ascending", limit: 100_000 } as const;
+      const all = {
+        index: consentEvidenceById,
+        prefix: [],
+        order: "ascending",
+        limit: 100_000,
+      } as const;
       return (await storage.reader.range(all)) as unknown as ConsentEvidenceRow[];
     };
     const [first] = await evidence();
     if (first === undefined) throw new Error("nothing was said");
     const rows = Array.from({ length: 10_100 }, (_, i) => {
       const number = String(i).padStart(5, "0");
-      return { ...first, id: `ent_7${"0".repeat(20)}${number}`, detail: `word ${number}`, version: 1 };
+      return {
+        ...first,
+        id: `ent_7${"0".repeat(20)}${number}`,
+        detail: `word ${number}`,
+        version: 1,
+      };
     });
-    await storage.begin().commit(rows.map((row) => ({ kind: "insert", collection: consentEvidence, row })));
+    await storage
+      .begin()
+      .commit(rows.map((row) => ({ kind: "insert", collection: consentEvidence, row })));
 
     most = 0;
     const { data } = await one.contacts.consents(id);

@@ -70,7 +70,9 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     const made = results.flatMap((each) => (each.status === "fulfilled" ? [each.value.id] : []));
     expect(made).toHaveLength(1);
     for (const each of results) {
-      if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "conflict", conflictingId: made[0] });
+      if (each.status === "rejected") {
+        expect(each.reason).toMatchObject({ code: "conflict", conflictingId: made[0] });
+      }
     }
     expect((await one.contacts.list()).data).toHaveLength(1);
   });
@@ -79,11 +81,26 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { contacts } = one;
-    const made = await contacts.create({ phone: ann, name: "Ann", email: "ann@example.org", labels: ["a", "b"] });
+    const made = await contacts.create({
+      phone: ann,
+      name: "Ann",
+      email: "ann@example.org",
+      labels: ["a", "b"],
+    });
     await clock.advance(1_000);
-    const changed = await contacts.update(made.id, { name: null, labels: ["b", "c"], time_zone: "Asia/Tokyo" });
+    const changed = await contacts.update(made.id, {
+      name: null,
+      labels: ["b", "c"],
+      time_zone: "Asia/Tokyo",
+    });
     const updated_at = new Date(clock.now()).toISOString();
-    const expected = { ...made, name: null, labels: ["b", "c"], time_zone: "Asia/Tokyo", updated_at };
+    const expected = {
+      ...made,
+      name: null,
+      labels: ["b", "c"],
+      time_zone: "Asia/Tokyo",
+      updated_at,
+    };
     expect(changed).toEqual(expected);
     for (const [label, found] of [
       ["a", 0],
@@ -108,7 +125,10 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     const moved = await contacts.update(id, { phone: bob });
     expect(addressesOf(moved)).toEqual([bob]);
     expect(moved).toMatchObject({ phone: bob, opted_out: false });
-    expect(await messages.send({ to: id, body: "hello" })).toMatchObject({ to: bob, contact_id: id });
+    expect(await messages.send({ to: id, body: "hello" })).toMatchObject({
+      to: bob,
+      contact_id: id,
+    });
 
     const { contact_id: newcomer } = await sandbox.inbound({ from: ann, body: "who is this?" });
     expect(newcomer).not.toBe(id);
@@ -119,13 +139,18 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
       errors: [{ pointer: "/phone" }],
     });
     expect(addressesOf(await contacts.update(id, { phone: null }))).toEqual([]);
-    expect(await outcome(messages.send({ to: id, body: "anybody there?" }))).toBe("validation_failed");
+    expect(await outcome(messages.send({ to: id, body: "anybody there?" }))).toBe(
+      "validation_failed",
+    );
   });
 
   it("of a merge keep both numbers when they change from one to the other", async () => {
     const { engine } = world();
     const { contacts, messages } = engine(open().connect());
-    const [one, other] = [await contacts.create({ phone: ann }), await contacts.create({ phone: bob })];
+    const [one, other] = [
+      await contacts.create({ phone: ann }),
+      await contacts.create({ phone: bob }),
+    ];
     await contacts.merge(one.id, other.id);
     const changed = await contacts.update(one.id, { phone: bob });
     expect(changed.phone).toBe(bob);
@@ -143,7 +168,13 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
       merged: fc.boolean(),
     });
     const filters = fc.record(
-      { label: fc.constantFrom("a", "b"), opted_out: fc.boolean(), nth: fc.nat(5), since: fc.nat(8), until: fc.nat(8) },
+      {
+        label: fc.constantFrom("a", "b"),
+        opted_out: fc.boolean(),
+        nth: fc.nat(5),
+        since: fc.nat(8),
+        until: fc.nat(8),
+      },
       { requiredKeys: [] },
     );
     await fc.assert(
@@ -160,7 +191,8 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
             const numbersOf = [`+49151${1_000 + i}`, ...(twice ? [`+49152${1_000 + i}`] : [])];
             const [phone = "", second] = numbersOf;
             const { id } = await contacts.create({ phone, labels });
-            const other = second === undefined ? undefined : await contacts.create({ phone: second });
+            const other =
+              second === undefined ? undefined : await contacts.create({ phone: second });
             if (out) for (const from of numbersOf) await sandbox.inbound({ from, body: "STOP" });
             if (other !== undefined && merged) await contacts.merge(id, other.id);
             numbers.push(phone);
@@ -172,9 +204,14 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
               .toSorted()
               .toReversed(),
           );
-          const timeOf = (i: number | undefined) => everybody[Math.min(i ?? 0, everybody.length - 1)]?.created_at;
+          const timeOf = (i: number | undefined) =>
+            everybody[Math.min(i ?? 0, everybody.length - 1)]?.created_at;
           for (const { label, opted_out, nth, since, until } of asked) {
-            const [phone, after, before] = [nth && numbers[nth], since && timeOf(since), until && timeOf(until)];
+            const [phone, after, before] = [
+              nth && numbers[nth],
+              since && timeOf(since),
+              until && timeOf(until),
+            ];
             const query: ListContacts = {
               ...(label === undefined ? {} : { label }),
               ...(opted_out === undefined ? {} : { opted_out }),
@@ -190,7 +227,9 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
                 (!after || contact.created_at > after) &&
                 (!before || contact.created_at < before),
             );
-            expect(await all((page) => contacts.list({ ...query, ...page }), limit)).toEqual(expected);
+            expect(await all((page) => contacts.list({ ...query, ...page }), limit)).toEqual(
+              expected,
+            );
           }
         },
       ),
@@ -201,7 +240,11 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
   it("have what was noticed about them, until it expires or is taken back", async () => {
     const { clock, engine } = world();
     const { contacts, sandbox } = engine(open().connect());
-    const { id: message, contact_id: id, conversation_id } = await sandbox.inbound({ from: ann, body: "I love tea" });
+    const {
+      id: message,
+      contact_id: id,
+      conversation_id,
+    } = await sandbox.inbound({ from: ann, body: "I love tea" });
     const expires_at = new Date(clock.now() + 60_000).toISOString();
     const noticed = await contacts.addObservation(id, {
       content: "likes tea",
@@ -217,14 +260,23 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
       evidence_message_ids: [message],
       expires_at: null,
     });
-    const brief = await contacts.addObservation(id, { content: "in a hurry", kind: "mood", expires_at });
+    const brief = await contacts.addObservation(id, {
+      content: "in a hurry",
+      kind: "mood",
+      expires_at,
+    });
     expect(brief).toMatchObject({ source: "api", conversation_id: null, confidence: null });
     expect((await contacts.observations(id)).data).toEqual([brief, noticed]);
     await clock.advance(60_000);
     expect((await contacts.observations(id)).data).toEqual([noticed]);
 
     const { id: stranger } = await contacts.create({ phone: bob });
-    const foreign = { content: "x", kind: "y", conversation_id, evidence_message_ids: [message, "msg_x"] };
+    const foreign = {
+      content: "x",
+      kind: "y",
+      conversation_id,
+      evidence_message_ids: [message, "msg_x"],
+    };
     const error = await contacts.addObservation(stranger, foreign).catch((each: unknown) => each);
     expect(error).toMatchObject({
       code: "validation_failed",
@@ -253,9 +305,14 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     await one.contacts.addObservation(id, { content: "likes kumquats", kind: "taste" });
     const brief = { content: "in a hurry", kind: "mood", expires_at };
     await one.contacts.addObservation(id, brief, { idempotencyKey: "brief" });
-    expect(await tablesWith(port, ["hurry"])).toEqual(["observations: hurry", "idempotency_keys: hurry"]);
+    expect(await tablesWith(port, ["hurry"])).toEqual([
+      "observations: hurry",
+      "idempotency_keys: hurry",
+    ]);
     await clock.advance(1_200_000);
     expect(await tablesWith(port, ["hurry", "kumquats"])).toEqual(["observations: kumquats"]);
-    expect(await outcome(one.contacts.addObservation(id, brief, { idempotencyKey: "brief" }))).toBe("erased");
+    expect(await outcome(one.contacts.addObservation(id, brief, { idempotencyKey: "brief" }))).toBe(
+      "erased",
+    );
   });
 });

@@ -13,21 +13,49 @@ import { rowsOf, tablesWith } from "./rows.ts";
 const phone = "+4915112345678";
 const second = "+4915187654321";
 /** What nobody but the erased contact, or about it, said. */
-const words = [phone, second, "zebulon", "zeb@example", "octopus", "tangerine", "meeting", "vip", "pepper", "salt"];
+const words = [
+  phone,
+  second,
+  "zebulon",
+  "zeb@example",
+  "octopus",
+  "tangerine",
+  "meeting",
+  "vip",
+  "pepper",
+  "salt",
+];
 
-const key = (name: string): { idempotencyKey: string } => ({ idempotencyKey: `key of ${name}`.replaceAll(" ", "-") });
+const key = (name: string): { idempotencyKey: string } => ({
+  idempotencyKey: `key of ${name}`.replaceAll(" ", "-"),
+});
 
 /** All that an account can come to know of two people, each change under a key. */
-async function getToKnow(engine: MessagingEngine, clock: VirtualClock): Promise<{ id: string; other: string }> {
+async function getToKnow(
+  engine: MessagingEngine,
+  clock: VirtualClock,
+): Promise<{ id: string; other: string }> {
   const { contacts, messages, conversations, sandbox } = engine;
-  const facts = { phone, name: "Zebulon", email: "zeb@example.org", labels: ["vip"], attributes: { pet: "octopus" } };
+  const facts = {
+    phone,
+    name: "Zebulon",
+    email: "zeb@example.org",
+    labels: ["vip"],
+    attributes: { pet: "octopus" },
+  };
   const { id } = await contacts.create(facts, key("create"));
   await contacts.update(id, { language: "de" }, key("update"));
-  const { id: other } = await contacts.create({ phone: second, name: "Zebulon the second" }, key("other"));
+  const { id: other } = await contacts.create(
+    { phone: second, name: "Zebulon the second" },
+    key("other"),
+  );
   const inbound = { from: phone, body: "octopus inbound", provider_message_id: `p ${phone}` };
   const { id: message, conversation_id: thread } = await sandbox.inbound(inbound, key("in"));
   await sandbox.inbound({ from: second, body: "octopus again" }, key("in-2"));
-  const { id: sent } = await messages.send({ to: phone, body: "tangerine", metadata: { topic: "salt" } }, key("out"));
+  const { id: sent } = await messages.send(
+    { to: phone, body: "tangerine", metadata: { topic: "salt" } },
+    key("out"),
+  );
   await messages.batch({ messages: [{ to: id, body: "tangerine batch" }] }, key("batch"));
   const send_at = new Date(clock.now() + 3_600_000).toISOString();
   const later = await messages.send({ to: second, body: "tangerine later", send_at }, key("later"));
@@ -38,7 +66,12 @@ async function getToKnow(engine: MessagingEngine, clock: VirtualClock): Promise<
   await conversations.handOff(thread, { reason: "pepper", summary: "salt" }, key("handoff"));
   const noticed = { content: "likes tangerine", kind: "pepper", evidence_message_ids: [message] };
   await contacts.addObservation(id, noticed, key("observe"));
-  await contacts.setConsent(id, "text", { status: "opted_in", detail: "pepper form" }, key("consent"));
+  await contacts.setConsent(
+    id,
+    "text",
+    { status: "opted_in", detail: "pepper form" },
+    key("consent"),
+  );
   await clock.advance(1_000);
   const at = new Date(clock.now()).toISOString();
   await engine.sandbox.receipts(sent, [{ status: "delivered", at }], key("receipt"));
@@ -54,14 +87,18 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     const { id, other } = await getToKnow(one, clock);
     await one.contacts.merge(id, other, key("merge"));
     const used = await one.account().usage();
-    for (const word of words) expect([word, await tablesWith(storage, [word])]).not.toEqual([word, []]);
+    for (const word of words) {
+      expect([word, await tablesWith(storage, [word])]).not.toEqual([word, []]);
+    }
 
     await one.contacts.erase(id, key("erase"));
 
     expect(await tablesWith(storage, words)).toEqual([]);
     expect(await outcome(one.contacts.get(id))).toBe("not_found");
     expect(await outcome(one.contacts.get(other))).toBe("not_found");
-    expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "erase" || kind === "merge")).toEqual([]);
+    expect(
+      (await rowsOf(storage, jobs)).filter(({ kind }) => kind === "erase" || kind === "merge"),
+    ).toEqual([]);
     expect(await one.account().usage()).toEqual(used);
   });
 
@@ -90,12 +127,20 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     await one.contacts.merge(id, other, key("merge"));
     await one.contacts.erase(id, key("erase"));
     const { contacts, messages } = one;
-    const facts = { phone, name: "Zebulon", email: "zeb@example.org", labels: ["vip"], attributes: { pet: "octopus" } };
+    const facts = {
+      phone,
+      name: "Zebulon",
+      email: "zeb@example.org",
+      labels: ["vip"],
+      attributes: { pet: "octopus" },
+    };
     expect(await outcome(contacts.create(facts, key("create")))).toBe("erased");
     expect(await outcome(contacts.update(id, { language: "de" }, key("update")))).toBe("erased");
     expect(await outcome(contacts.merge(id, other, key("merge")))).toBe("erased");
     expect(
-      await outcome(messages.send({ to: phone, body: "tangerine", metadata: { topic: "salt" } }, key("out"))),
+      await outcome(
+        messages.send({ to: phone, body: "tangerine", metadata: { topic: "salt" } }, key("out")),
+      ),
     ).toBe("erased");
     expect(await outcome(contacts.erase(id, key("erase")))).toBe("done");
     expect(await outcome(contacts.erase(id))).toBe("not_found");
@@ -167,7 +212,9 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     const gossip: Policy = {
       name: "gossip",
       evaluate: ({ message: { body } }) =>
-        body === "pay" ? { verdict: "deny", code: "broke", message: "Zebulon owes us." } : { verdict: "allow" },
+        body === "pay"
+          ? { verdict: "deny", code: "broke", message: "Zebulon owes us." }
+          : { verdict: "allow" },
     };
     const one = engine(storage, { transports: [line], policies: [gossip] });
     await one.start();
@@ -194,7 +241,9 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     await contacts.erase(id);
 
     expect(await tablesWith(storage, ["zebulon", "pepper", phone, second])).toEqual([]);
-    expect(await outcome(messages.send({ to: phone, body: "pay" }, key("by number")))).toBe("erased");
+    expect(await outcome(messages.send({ to: phone, body: "pay" }, key("by number")))).toBe(
+      "erased",
+    );
   });
 
   it("takes what consumers threw at its events, also at one that they are at, and goes on calling them", async () => {
@@ -209,7 +258,9 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     one.consume("quoting", ["message.received"], async ({ data }) => {
       seen.push(data.body);
       if (!isBroken) return;
-      if (data.body === "octopus 2" && canMeet) await new Promise<void>((resolve) => (release = resolve));
+      if (data.body === "octopus 2" && canMeet) {
+        await new Promise<void>((resolve) => (release = resolve));
+      }
       throw new Error(`can't handle ${data.body}`);
     });
     await one.start();
@@ -242,6 +293,8 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     const back = await one.sandbox.inbound({ from: phone, body: "hello again" });
     expect(back.contact_id).not.toBe(contact_id);
     expect(await one.contacts.get(back.contact_id)).toMatchObject({ opted_out: true });
-    expect(await outcome(one.messages.send({ to: phone, body: "welcome back" }))).toBe("recipient_opted_out");
+    expect(await outcome(one.messages.send({ to: phone, body: "welcome back" }))).toBe(
+      "recipient_opted_out",
+    );
   });
 });

@@ -11,7 +11,8 @@ import { world, type World } from "../http/world.ts";
 const path = "/v1/contacts/import";
 const type = ["Content-Type", "application/x-ndjson"] as const;
 const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
-const lines = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const lines = (rows: readonly unknown[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
 interface Told {
   readonly reports: readonly ImportReport[];
@@ -36,8 +37,18 @@ beforeAll(async () => {
 afterAll(() => there.engine.stop());
 
 const bearer = (): readonly [string, string] => ["Authorization", `Bearer ${key}`];
-const post = (port: number, prefix: string, body: string | Uint8Array, ...headers: (readonly [string, string])[]) =>
-  ask(port, { method: "POST", path: `${prefix}${path}`, headers: [bearer(), type, ...headers], body });
+const post = (
+  port: number,
+  prefix: string,
+  body: string | Uint8Array,
+  ...headers: (readonly [string, string])[]
+) =>
+  ask(port, {
+    method: "POST",
+    path: `${prefix}${path}`,
+    headers: [bearer(), type, ...headers],
+    body,
+  });
 
 describe.each(mountings)("lines over $name", (mounting) => {
   const { prefix } = mounting;
@@ -48,7 +59,9 @@ describe.each(mountings)("lines over $name", (mounting) => {
     const body = Buffer.concat([
       Buffer.from(`\n{"phone":"${phone(1)}","name":"Zo\u00eb \u2028 <b>"}\r\n   \n{"phone":\n`),
       Buffer.from([0xff, 0xfe, 10]),
-      Buffer.from(`{"phone":"${phone(2)}","name":"${"x".repeat(10_000)}"}\n[[${"[".repeat(50)}${"]".repeat(50)}]]\n`),
+      Buffer.from(
+        `{"phone":"${phone(2)}","name":"${"x".repeat(10_000)}"}\n[[${"[".repeat(50)}${"]".repeat(50)}]]\n`,
+      ),
       Buffer.from(`{"phone":"${phone(1)}"}\n{"phone":"1"}\n{"phone":"${phone(2)}"}`),
     ]);
     const answer = await post(running.port, prefix, body);
@@ -67,7 +80,9 @@ describe.each(mountings)("lines over $name", (mounting) => {
     expect(end).toEqual({ result: { created: 2, updated: 0, unchanged: 1, failed: 5 } });
     expect(answer.body).not.toContain("xxx");
     const found = await call(there.engine.api, { path: "/v1/contacts/search?q=zoe", key });
-    expect(jsonOf(found)).toMatchObject({ data: [{ name: "Zo\u00eb \u2028 <b>", phone: phone(1) }] });
+    expect(jsonOf(found)).toMatchObject({
+      data: [{ name: "Zo\u00eb \u2028 <b>", phone: phone(1) }],
+    });
   });
 
   it("come through whole when the client reads nothing before it has sent all of them", async () => {
@@ -107,7 +122,11 @@ describe.each(mountings)("lines over $name", (mounting) => {
     await once(socket, "data");
     socket.destroy();
     await expect.poll(async () => (await contacts.list({ limit: 100 })).data.length).toBe(100);
-    const again = await post(running.port, prefix, lines([{ phone: phone(0) }, { phone: phone(199) }]));
+    const again = await post(
+      running.port,
+      prefix,
+      lines([{ phone: phone(0) }, { phone: phone(199) }]),
+    );
     expect(told(again).reports[0]?.status).toBe("unchanged");
     expect(there.errors.length).toBe(before);
   });
@@ -204,8 +223,12 @@ describe("an import as one body", () => {
     });
     const again = await send([{ phone: phone(1) }, { phone: "x" }], "k1");
     expect([again.status, again.body]).toEqual([first.status, first.body]);
-    expect(jsonOf(await send([{ phone: phone(1) }], "k2"))).toMatchObject({ data: [{ status: "unchanged" }] });
-    expect(jsonOf(await send([{ phone: phone(2) }], "k1"))).toMatchObject({ code: "idempotency_key_reused" });
+    expect(jsonOf(await send([{ phone: phone(1) }], "k2"))).toMatchObject({
+      data: [{ status: "unchanged" }],
+    });
+    expect(jsonOf(await send([{ phone: phone(2) }], "k1"))).toMatchObject({
+      code: "idempotency_key_reused",
+    });
     expect(jsonOf(await send([], "k3"))).toMatchObject({ code: "validation_failed" });
   });
 
@@ -218,8 +241,12 @@ describe("an import as one body", () => {
         key: secret,
         headers: ["Content-Type", "application/x-ndjson", ...headers],
       });
-    expect(jsonOf(await send(path, "Idempotency-Key", "k"))).toMatchObject({ code: "malformed_request" });
+    expect(jsonOf(await send(path, "Idempotency-Key", "k"))).toMatchObject({
+      code: "malformed_request",
+    });
     expect(jsonOf(await send(`${path}?a=1`))).toMatchObject({ code: "validation_failed" });
-    expect(jsonOf(await send(path, "Content-Encoding", "gzip"))).toMatchObject({ code: "unsupported_media_type" });
+    expect(jsonOf(await send(path, "Content-Encoding", "gzip"))).toMatchObject({
+      code: "unsupported_media_type",
+    });
   });
 });

@@ -15,10 +15,13 @@ import { imported } from "./people.ts";
 
 const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
 
-const importInto = ({ contacts }: MessagingEngine, rows: Iterable<unknown>): Promise<ImportReport[]> =>
-  imported(contacts, rows as Iterable<ImportContact>);
+const importInto = (
+  { contacts }: MessagingEngine,
+  rows: Iterable<unknown>,
+): Promise<ImportReport[]> => imported(contacts, rows as Iterable<ImportContact>);
 
-const statuses = (reports: readonly ImportReport[]): string[] => reports.map(({ status }) => status);
+const statuses = (reports: readonly ImportReport[]): string[] =>
+  reports.map(({ status }) => status);
 
 describe.each(storages)("an import over $name", ({ name: storage, open }) => {
   it("makes who is new, updates who is known, and reports on each row in its place", async () => {
@@ -47,7 +50,11 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
       ].map(([status, contact_id], index) => ({ index, status, contact_id, errors: [] })),
     );
     expect(data[0]).toMatchObject({ phone: phone(2), name: "<b>Bob</b>" });
-    expect(await engine.contacts.get(known.id)).toMatchObject({ name: null, email: "ann@x.example", labels: ["vip"] });
+    expect(await engine.contacts.get(known.id)).toMatchObject({
+      name: null,
+      email: "ann@x.example",
+      labels: ["vip"],
+    });
   });
 
   it("harms no row by a bad one, and says what is wrong with it, field by field", async () => {
@@ -61,7 +68,15 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
       { phone: phone(2), nickname: "x" },
       { phone: phone(3) },
     ]);
-    expect(statuses(reports)).toEqual(["created", "failed", "failed", "failed", "failed", "failed", "created"]);
+    expect(statuses(reports)).toEqual([
+      "created",
+      "failed",
+      "failed",
+      "failed",
+      "failed",
+      "failed",
+      "created",
+    ]);
     const pointers = reports.map(({ errors }) => errors.map(({ pointer }) => pointer));
     expect(pointers.map((each) => each.slice(0, 2))).toEqual([
       [],
@@ -80,11 +95,27 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     const port = connect();
     const engine = world().engine(port);
     const evidence = async () =>
-      port.reader.range({ index: consentEvidence.primary, prefix: [], order: "ascending", limit: 100 });
-    const row = (i: number, status: string, detail?: string) => ({ phone: phone(i), consent: { status, detail } });
-    const rows = [row(1, "opted_out", "list of 2025"), row(2, "opted_in"), row(3, "opted_in", "form")];
+      port.reader.range({
+        index: consentEvidence.primary,
+        prefix: [],
+        order: "ascending",
+        limit: 100,
+      });
+    const row = (i: number, status: string, detail?: string) => ({
+      phone: phone(i),
+      consent: { status, detail },
+    });
+    const rows = [
+      row(1, "opted_out", "list of 2025"),
+      row(2, "opted_in"),
+      row(3, "opted_in", "form"),
+    ];
     expect(statuses(await importInto(engine, rows))).toEqual(["created", "created", "created"]);
-    expect(statuses(await importInto(engine, rows))).toEqual(["unchanged", "unchanged", "unchanged"]);
+    expect(statuses(await importInto(engine, rows))).toEqual([
+      "unchanged",
+      "unchanged",
+      "unchanged",
+    ]);
     expect(statuses(await importInto(engine, [row(1, "opted_in"), row(2, "opted_out")]))).toEqual([
       "unchanged",
       "updated",
@@ -94,18 +125,32 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     expect(told).toContainEqual(["opted_out", "import", "list of 2025"]);
     const out = (await engine.contacts.list({ opted_out: true })).data.map((each) => each.phone);
     expect(out.map(String).toSorted()).toEqual([phone(1), phone(2)]);
-    const all = await port.reader.range({ index: consentByAddress, prefix: [], order: "ascending", limit: 9 });
-    expect(all.map(({ status }) => String(status)).toSorted()).toEqual(["opted_in", "opted_out", "opted_out"]);
+    const all = await port.reader.range({
+      index: consentByAddress,
+      prefix: [],
+      order: "ascending",
+      limit: 9,
+    });
+    expect(all.map(({ status }) => String(status)).toSorted()).toEqual([
+      "opted_in",
+      "opted_out",
+      "opted_out",
+    ]);
     const reports = await importInto(engine, [{ phone: phone(4), consent: { status: "unknown" } }]);
     expect(reports[0]?.errors[0]).toMatchObject({ pointer: "/consent/status" });
   });
 
   it("can be cut off anywhere and run again, also twice at once: each number is one contact's, with what was last said", async () => {
     const engine = world().engine(open().connect());
-    const rows = fc.array(fc.record({ i: fc.nat(40), name: fc.constantFrom("Ann", "Bob", "Zoë") }), { maxLength: 200 });
+    const rows = fc.array(
+      fc.record({ i: fc.nat(40), name: fc.constantFrom("Ann", "Bob", "Zoë") }),
+      { maxLength: 200 },
+    );
     await fc.assert(
       fc.asyncProperty(rows, fc.nat(200), fc.boolean(), async (people, cut, twice) => {
-        const { contacts } = engine.account((await engine.accounts.create({ name: "One" })).account.id);
+        const { contacts } = engine.account(
+          (await engine.accounts.create({ name: "One" })).account.id,
+        );
         const list = people.map(({ i, name }) => ({ phone: phone(i), name }));
         let seen = 0;
         for await (const { status } of contacts.import(list)) {
@@ -122,7 +167,10 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
         expect(data).toHaveLength(last.size);
         expect(new Map(data.map((each) => [each.phone, each.name]))).toEqual(last);
       }),
-      { numRuns: { memory: 30, SQLite: 10, PostgreSQL: 5 }[storage], endOnFailure: storage !== "memory" },
+      {
+        numRuns: { memory: 30, SQLite: 10, PostgreSQL: 5 }[storage],
+        endOnFailure: storage !== "memory",
+      },
     );
   });
 
@@ -133,7 +181,9 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
       throw new Error("the file ends here");
     };
     const importing = async (): Promise<void> => {
-      for await (const { status } of engine.contacts.import(broken())) expect(status).toBe("created");
+      for await (const { status } of engine.contacts.import(broken())) {
+        expect(status).toBe("created");
+      }
     };
     await expect(importing()).rejects.toThrow("the file ends here");
     expect(statuses(await importInto(engine, [{ phone: phone(0) }]))).toEqual(["unchanged"]);

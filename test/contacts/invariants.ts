@@ -35,18 +35,32 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
     const known = addresses.find(({ medium, address }) => medium === "text" && address === phone);
     if (phone !== null) expect(known?.contact_id).toBe(id);
   }
-  const visitors = new Set(addresses.flatMap(({ medium, address }) => (medium === "webchat" ? [address] : [])));
-  for (const { address } of [...(await of(webchatSessions)), ...(await of(mailboxes)), ...(await of(mail))]) {
+  const visitors = new Set(
+    addresses.flatMap(({ medium, address }) => (medium === "webchat" ? [address] : [])),
+  );
+  for (const { address } of [
+    ...(await of(webchatSessions)),
+    ...(await of(mailboxes)),
+    ...(await of(mail)),
+  ]) {
     expect([address, visitors.has(address)]).toEqual([address, true]);
   }
-  const labelled = (await of(contactLabels)).map(({ contact_id, label }) => `${contact_id} ${label}`);
-  const labels = [...byId.values()].flatMap(({ id, labels: own }) => own.map((label) => `${id} ${label}`));
+  const labelled = (await of(contactLabels)).map(
+    ({ contact_id, label }) => `${contact_id} ${label}`,
+  );
+  const labels = [...byId.values()].flatMap(({ id, labels: own }) =>
+    own.map((label) => `${id} ${label}`),
+  );
   expect(labelled.toSorted()).toEqual(labels.toSorted());
 
   for (const { id, contact_id } of threads.values()) isSomebody(contact_id, { conversation: id });
   const current = [...threads.values()].filter((row) => row.current !== null);
-  expect(new Set(current.map(({ contact_id, medium }) => `${contact_id} ${medium}`)).size).toBe(current.length);
-  for (const { status, current: last } of threads.values()) if (last === null) expect(status).toBe("closed");
+  expect(new Set(current.map(({ contact_id, medium }) => `${contact_id} ${medium}`)).size).toBe(
+    current.length,
+  );
+  for (const { status, current: last } of threads.values()) {
+    if (last === null) expect(status).toBe("closed");
+  }
 
   for (const { id, contact_id, conversation_id, author_type, author_id } of written.values()) {
     isSomebody(contact_id, { message: id });
@@ -54,8 +68,12 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
     if (author_type === "contact") expect([id, author_id]).toEqual([id, contact_id]);
   }
   for (const { id, message_count } of threads.values()) {
-    const numbers = [...written.values()].flatMap((row) => (row.conversation_id === id ? [row.sequence] : []));
-    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: message_count }, (_, i) => i + 1));
+    const numbers = [...written.values()].flatMap((row) =>
+      row.conversation_id === id ? [row.sequence] : [],
+    );
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: message_count }, (_, i) => i + 1),
+    );
   }
   const parts = [...(await of(attempts)), ...(await of(timeline))];
   for (const { message_id } of parts) expect(written.has(message_id)).toBe(true);
@@ -63,11 +81,17 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
     expect(written.get(message_id)?.contact_id).toBe(contact_id);
     expect(state).not.toBe("pending");
   }
-  for (const { id, contact_id } of await of(observations)) isSomebody(contact_id, { observation: id });
-  for (const { conversation_id } of await of(notes)) expect(threads.has(conversation_id)).toBe(true);
+  for (const { id, contact_id } of await of(observations)) {
+    isSomebody(contact_id, { observation: id });
+  }
+  for (const { conversation_id } of await of(notes)) {
+    expect(threads.has(conversation_id)).toBe(true);
+  }
   // What is told of somebody is found with who it is now: of a merged one too.
   for (const { contact_id } of await of(events)) {
     if (contact_id !== null) expect(byId.has(contact_id)).toBe(true);
   }
-  expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "merge" || kind === "erase")).toEqual([]);
+  expect(
+    (await rowsOf(storage, jobs)).filter(({ kind }) => kind === "merge" || kind === "erase"),
+  ).toEqual([]);
 }

@@ -20,8 +20,18 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     const { clock, one } = opened();
     await one.start();
     const { contacts, sandbox, messages } = one;
-    const survivor = await contacts.create({ phone: ann, name: "Ann", labels: ["a"], attributes: { x: "1", y: "2" } });
-    const facts = { name: "Bob", email: "bob@example.org", labels: ["b", "a"], attributes: { y: "3", z: "4" } };
+    const survivor = await contacts.create({
+      phone: ann,
+      name: "Ann",
+      labels: ["a"],
+      attributes: { x: "1", y: "2" },
+    });
+    const facts = {
+      name: "Bob",
+      email: "bob@example.org",
+      labels: ["b", "a"],
+      attributes: { y: "3", z: "4" },
+    };
     const other = await contacts.create({ phone: bob, ...facts });
     const first = await sandbox.inbound({ from: ann, body: "from Ann" });
     await clock.advance(1_000);
@@ -64,7 +74,9 @@ describe.each(storages)("a merge on $name", ({ open }) => {
         [second.conversation_id, "closed", survivor.id],
         [first.conversation_id, "open", survivor.id],
       ]);
-      expect((await contacts.observations(id)).data).toMatchObject([{ contact_id: survivor.id, content: "likes tea" }]);
+      expect((await contacts.observations(id)).data).toMatchObject([
+        { contact_id: survivor.id, content: "likes tea" },
+      ]);
     }
     const told = (await everyEvent(one)).slice(-2);
     expect(told.map(({ type }) => type)).toEqual(["conversation.closed", "contact.updated"]);
@@ -72,8 +84,14 @@ describe.each(storages)("a merge on $name", ({ open }) => {
 
     // Both numbers lead to one contact and one conversation, and what is sent to either id goes to its number.
     const again = await sandbox.inbound({ from: bob, body: "Bob again" });
-    expect(again).toMatchObject({ contact_id: survivor.id, conversation_id: first.conversation_id });
-    expect(await messages.send({ to: other.id, body: "hello" })).toMatchObject({ to: ann, contact_id: survivor.id });
+    expect(again).toMatchObject({
+      contact_id: survivor.id,
+      conversation_id: first.conversation_id,
+    });
+    expect(await messages.send({ to: other.id, body: "hello" })).toMatchObject({
+      to: ann,
+      contact_id: survivor.id,
+    });
   });
 
   it("has what the other wrote scored as the survivor's, also what was not scored yet", async () => {
@@ -115,13 +133,19 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     const { id } = await contacts.create({ name: "Ann" });
     const { contact_id, conversation_id } = await sandbox.inbound({ from: bob, body: "hello" });
     expect(await contacts.merge(id, contact_id)).toMatchObject({ phone: bob, name: "Ann" });
-    expect(await sandbox.inbound({ from: bob, body: "again" })).toMatchObject({ contact_id: id, conversation_id });
+    expect(await sandbox.inbound({ from: bob, body: "again" })).toMatchObject({
+      contact_id: id,
+      conversation_id,
+    });
   });
 
   it("sends what is queued and scheduled to the number that it was meant for", async () => {
     const { clock, one, line } = opened();
     const { contacts, messages } = one;
-    const [survivor, other] = [await contacts.create({ phone: ann }), await contacts.create({ phone: bob })];
+    const [survivor, other] = [
+      await contacts.create({ phone: ann }),
+      await contacts.create({ phone: bob }),
+    ];
     await messages.send({ to: ann, body: "to Ann" });
     await messages.send({ to: bob, body: "queued for Bob" });
     const send_at = new Date(clock.now() + 60_000).toISOString();
@@ -138,12 +162,16 @@ describe.each(storages)("a merge on $name", ({ open }) => {
 
   it("leaves no chains, whichever way they come to be", async () => {
     const { contacts } = opened().one;
-    const [a, b, c, d] = await Promise.all(["a", "b", "c", "d"].map((name) => contacts.create({ name })));
+    const [a, b, c, d] = await Promise.all(
+      ["a", "b", "c", "d"].map((name) => contacts.create({ name })),
+    );
     if (!a || !b || !c || !d) throw new Error("four were made");
     await contacts.merge(c.id, d.id);
     await contacts.merge(b.id, c.id);
     await contacts.merge(a.id, b.id);
-    for (const { id } of [b, c, d]) expect(await contacts.get(id)).toMatchObject({ merged_into: a.id });
+    for (const { id } of [b, c, d]) {
+      expect(await contacts.get(id)).toMatchObject({ merged_into: a.id });
+    }
   });
 
   it("refuses what makes no sense, and does twice what was asked for twice once", async () => {
@@ -152,10 +180,16 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     const [a, b, c] = await Promise.all([ann, bob, cem].map((phone) => contacts.create({ phone })));
     if (!a || !b || !c) throw new Error("three were made");
     const refused = (work: Promise<unknown>) => work.catch((error: unknown) => error);
-    const itself = { code: "validation_failed", errors: [{ pointer: "/contact_id", code: "itself" }] };
+    const itself = {
+      code: "validation_failed",
+      errors: [{ pointer: "/contact_id", code: "itself" }],
+    };
     expect(await refused(contacts.merge(a.id, a.id))).toMatchObject(itself);
     expect(await outcome(contacts.merge("ct_nobody", a.id))).toBe("not_found");
-    const unknown = { code: "validation_failed", errors: [{ pointer: "/contact_id", code: "unknown_contact" }] };
+    const unknown = {
+      code: "validation_failed",
+      errors: [{ pointer: "/contact_id", code: "unknown_contact" }],
+    };
     expect(await refused(contacts.merge(a.id, "ct_nobody"))).toMatchObject(unknown);
 
     const merged = await contacts.merge(a.id, b.id);
@@ -165,7 +199,9 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     expect(await refused(contacts.merge(b.id, c.id))).toMatchObject(isNow);
     expect(await refused(contacts.update(b.id, { name: "B" }))).toMatchObject(isNow);
     expect(await refused(contacts.erase(b.id))).toMatchObject(isNow);
-    expect(await refused(contacts.addObservation(b.id, { content: "x", kind: "y" }))).toMatchObject(isNow);
+    expect(await refused(contacts.addObservation(b.id, { content: "x", kind: "y" }))).toMatchObject(
+      isNow,
+    );
   });
 
   it("moves a long history, and another process goes on where its own died", async () => {
@@ -186,7 +222,9 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     expect(await all((page) => living.contacts.messages(survivor.id, page))).toHaveLength(100);
     await clock.advance(120_000);
     const moved = await all((page) => living.contacts.messages(survivor.id, page));
-    expect(moved.map(({ body }) => body)).toEqual(Array.from({ length: 250 }, (_, i) => String(249 - i)));
+    expect(moved.map(({ body }) => body)).toEqual(
+      Array.from({ length: 250 }, (_, i) => String(249 - i)),
+    );
     expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "merge")).toEqual([]);
   });
 
@@ -201,7 +239,9 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     ];
     const key = { idempotencyKey: "once" };
     dieAfter(2);
-    expect(await outcome(dying.contacts.merge(survivor.id, other.id, key))).toBe("storage_unavailable");
+    expect(await outcome(dying.contacts.merge(survivor.id, other.id, key))).toBe(
+      "storage_unavailable",
+    );
     const { contacts } = engine(ground.connect());
     const answer = await contacts.merge(survivor.id, other.id, key);
     expect(answer).toMatchObject({ id: survivor.id, phone: ann });

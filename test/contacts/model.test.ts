@@ -18,7 +18,10 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
       fc.asyncProperty(contactCommands, async (commands) => {
         const { account } = await one.accounts.create({ name: "model" });
         const model = new Model();
-        await fc.asyncModelRun(() => ({ model, real: { account: one.account(account.id) } }), commands);
+        await fc.asyncModelRun(
+          () => ({ model, real: { account: one.account(account.id) } }),
+          commands,
+        );
         await clock.advance(1_000);
         await checkContacts(storage, account.id);
         const gone = model.people.flatMap(({ isErased, marks }) => (isErased ? marks : []));

@@ -67,7 +67,9 @@ async function agree({ people, optedOut }: Model, { account: { contacts } }: Rea
     expect(addressesOf(shown)).toEqual([...addresses].toSorted());
     if (!person.isSomebody) continue;
     const heard = await all((page) => contacts.messages(person.id, page));
-    const own = heard.filter(({ direction }) => direction === "inbound").map(({ body }) => body ?? "");
+    const own = heard
+      .filter(({ direction }) => direction === "inbound")
+      .map(({ body }) => body ?? "");
     expect(own.toSorted()).toEqual(words.toSorted());
   }
   const listed = await all((page) => contacts.list(page), 2);
@@ -179,29 +181,34 @@ const erase = (nth: number): Command =>
 
 /** All of it twice: the second time it says nothing new, but where it says two things of one contact. */
 const bringIn = (phones: readonly string[], status: "opted_in" | "opted_out" | null): Command =>
-  command(`import(${phones.join(", ")}, ${String(status)})`, async (model, { account: { contacts } }) => {
-    const rows = phones.map((phone) => ({
-      phone,
-      name: model.word(),
-      ...(status === null ? {} : { consent: { status } }),
-    }));
-    const reports = async (): Promise<ImportReport[]> => imported(contacts, rows);
-    const first = await reports();
-    for (const [i, { phone, name }] of rows.entries()) {
-      const { contact_id = null, status: came } = first[i] ?? {};
-      const known = model.owner(phone);
-      expect([came, contact_id]).toEqual(known === undefined ? ["created", contact_id] : ["updated", known.id]);
-      const owner = known ?? new Person(contact_id ?? "", phone, null);
-      if (known === undefined) model.people.push(owner);
-      owner.name = name;
-      owner.marks.push(name);
-      if (status === "opted_out") model.optedOut.add(phone);
-    }
-    const owners = phones.map((phone) => model.owner(phone));
-    const isOnce = owners.map((owner) => owners.filter((each) => each === owner).length === 1);
-    const again = (await reports()).map((each) => each.status);
-    expect(again).toEqual(isOnce.map((once) => (once ? "unchanged" : "updated")));
-  });
+  command(
+    `import(${phones.join(", ")}, ${String(status)})`,
+    async (model, { account: { contacts } }) => {
+      const rows = phones.map((phone) => ({
+        phone,
+        name: model.word(),
+        ...(status === null ? {} : { consent: { status } }),
+      }));
+      const reports = async (): Promise<ImportReport[]> => imported(contacts, rows);
+      const first = await reports();
+      for (const [i, { phone, name }] of rows.entries()) {
+        const { contact_id = null, status: came } = first[i] ?? {};
+        const known = model.owner(phone);
+        expect([came, contact_id]).toEqual(
+          known === undefined ? ["created", contact_id] : ["updated", known.id],
+        );
+        const owner = known ?? new Person(contact_id ?? "", phone, null);
+        if (known === undefined) model.people.push(owner);
+        owner.name = name;
+        owner.marks.push(name);
+        if (status === "opted_out") model.optedOut.add(phone);
+      }
+      const owners = phones.map((phone) => model.owner(phone));
+      const isOnce = owners.map((owner) => owners.filter((each) => each === owner).length === 1);
+      const again = (await reports()).map((each) => each.status);
+      expect(again).toEqual(isOnce.map((once) => (once ? "unchanged" : "updated")));
+    },
+  );
 
 /** Words, or one that opts out or in. */
 const inbound = (phone: string, keyword: "STOP" | "START" | null): Command =>
@@ -241,10 +248,15 @@ export const contactCommands = fc.commands<Model, Real, false>(
     fc.tuple(nth, nth).map(([survivor, other]) => merge(survivor, other)),
     fc.tuple(nth, nth).map(([survivor, other]) => merge(survivor, other)),
     nth.map(erase),
-    fc.tuple(number, fc.constantFrom("STOP", "START", null, null, null)).map(([phone, word]) => inbound(phone, word)),
+    fc
+      .tuple(number, fc.constantFrom("STOP", "START", null, null, null))
+      .map(([phone, word]) => inbound(phone, word)),
     number.map(send),
     fc
-      .tuple(fc.array(number, { minLength: 1, maxLength: 3 }), fc.constantFrom("opted_in", "opted_out", null, null))
+      .tuple(
+        fc.array(number, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom("opted_in", "opted_out", null, null),
+      )
       .map(([phones, status]) => bringIn(phones, status)),
   ],
   { size: "large", maxCommands: 30 },

@@ -39,10 +39,12 @@ const acts = {
     const [report] = await imported(contacts, [{ phone: ann, labels: ["kumquat"] }]);
     if (report?.status === "failed") throw new Error(JSON.stringify(report.errors));
   },
-  "Ann opts out": ({ contacts }, [a]) => contacts.setConsent(a, "text", { status: "opted_out", detail: "kumquat" }),
+  "Ann opts out": ({ contacts }, [a]) =>
+    contacts.setConsent(a, "text", { status: "opted_out", detail: "kumquat" }),
   "a note on Ann is written": async (account, [a]) =>
     account.conversations.addNote(await threadOf(account, a), { body: "kumquat" }),
-  "nothing changes at Ann": ({ contacts }, [a]) => contacts.update(a, {}, { idempotencyKey: "nothing" }),
+  "nothing changes at Ann": ({ contacts }, [a]) =>
+    contacts.update(a, {}, { idempotencyKey: "nothing" }),
   "nothing changes at Ann's conversation": async (account, [a]) =>
     account.conversations.setLabels(await threadOf(account, a), [], { idempotencyKey: "nothing" }),
 } as const satisfies Record<string, Act>;
@@ -152,7 +154,10 @@ describe.each(
     for (let moment = 0; reached === moment && moment < mostMoments; moment++) {
       const { account } = await two.accounts.create({ name: "moments" });
       const [mine, theirs] = [one.account(account.id), two.account(account.id)];
-      const hello = numbers.map((from) => ({ from, body: from === ann ? "hello kumquat" : "hello" }));
+      const hello = numbers.map((from) => ({
+        from,
+        body: from === ann ? "hello kumquat" : "hello",
+      }));
       const [x, y, z] = await Promise.all(hello.map((each) => theirs.sandbox.inbound(each)));
       if (x === undefined || y === undefined || z === undefined) throw new Error("three were made");
       const ids = [x.contact_id, y.contact_id, z.contact_id] as const;

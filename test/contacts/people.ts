@@ -43,10 +43,14 @@ export async function outcome(work: Promise<unknown>): Promise<string> {
   );
 }
 
-export const addressesOf = ({ identities }: Contact): string[] => identities.map(({ address }) => address).toSorted();
+export const addressesOf = ({ identities }: Contact): string[] =>
+  identities.map(({ address }) => address).toSorted();
 
 /** A process that dies: after `commits` more commits nothing gets through any more. */
-export function mortal(storage: StoragePort): { readonly storage: StoragePort; dieAfter(commits: number): void } {
+export function mortal(storage: StoragePort): {
+  readonly storage: StoragePort;
+  dieAfter(commits: number): void;
+} {
   let left = Infinity;
   const begin: StoragePort["begin"] = (how) => {
     const group = storage.begin(how);

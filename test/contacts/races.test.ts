@@ -15,7 +15,10 @@ const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 
 const who = fc.nat(numbers.length - 1);
 const action = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ does: fc.constant("merge" as const), one: who, other: who }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ does: fc.constant("merge" as const), one: who, other: who }),
+  },
   { weight: 2, arbitrary: fc.record({ does: fc.constant("erase" as const), one: who }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant("inbound" as const), one: who }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant("send" as const), one: who }) },
@@ -30,7 +33,14 @@ const action = fc.oneof(
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
 /** What a call may come to that meets others. */
-const expected = ["done", "conflict", "not_found", "validation_failed", "recipient_opted_out", "erased"];
+const expected = [
+  "done",
+  "conflict",
+  "not_found",
+  "validation_failed",
+  "recipient_opted_out",
+  "erased",
+];
 
 describe.each(storages)("contacts on $name", ({ name, open }) => {
   const numRuns = { memory: 60, SQLite: 20, PostgreSQL: 8 }[name];
@@ -47,61 +57,78 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
     for (const each of engines) await each.start();
     let said = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 2, maxLength: 14 }), fc.boolean(), async (actions, isLong) => {
-        const { account } = await first.accounts.create({ name: "races" });
-        const handles = engines.map((each) => each.account(account.id));
-        const [handle] = handles;
-        if (handle === undefined) throw new Error("two were made");
-        const known = await Promise.all(numbers.map((from) => handle.sandbox.inbound({ from, body: `w${++said}w` })));
-        // More than moves, or goes, in one transaction.
-        const history = Array.from({ length: isLong ? 130 : 0 }, () => ({ from: numbers[0], body: `w${++said}w` }));
-        await Promise.all(history.map((each) => handle.sandbox.inbound(each)));
-        const optedOut = new Set<string>();
-        const act = (step: Action, { contacts, messages: sending, sandbox, conversations, webchat }: AccountHandle) => {
-          const number = numbers[step.one] ?? "";
-          const { contact_id = "", conversation_id = "" } = known[step.one] ?? {};
-          const body = `w${++said}w`;
-          switch (step.does) {
-            case "merge":
-              return contacts.merge(contact_id, known[step.other]?.contact_id ?? "");
-            case "erase":
-              return contacts.erase(contact_id);
-            case "inbound":
-              return sandbox.inbound({ from: number, body });
-            case "send":
-              return sending.send({ to: number, body });
-            case "stop":
-              optedOut.add(number);
-              return sandbox.inbound({ from: number, body: "STOP" });
-            case "notice":
-              return contacts.addObservation(contact_id, { content: body, kind: "note" });
-            case "move":
-              return contacts.update(contact_id, { phone: numbers[step.other] ?? null });
-            case "close":
-              return conversations.update(conversation_id, { status: "closed" });
-            case "note":
-              return conversations.addNote(conversation_id, { body });
-            case "visit":
-              return webchat.open({ contact_id });
-            case "import":
-              return imported(contacts, [{ phone: number, labels: ["imported"] }]);
-          }
-        };
-        const ends = await Promise.all(
-          actions.map((step, i) => outcome(act(step, handles[i % 2] ?? handle) as Promise<unknown>)),
-        );
-        for (const end of ends) expect(expected).toContain(end);
-        await clock.advance(1_000);
+      fc.asyncProperty(
+        fc.array(action, { minLength: 2, maxLength: 14 }),
+        fc.boolean(),
+        async (actions, isLong) => {
+          const { account } = await first.accounts.create({ name: "races" });
+          const handles = engines.map((each) => each.account(account.id));
+          const [handle] = handles;
+          if (handle === undefined) throw new Error("two were made");
+          const known = await Promise.all(
+            numbers.map((from) => handle.sandbox.inbound({ from, body: `w${++said}w` })),
+          );
+          // More than moves, or goes, in one transaction.
+          const history = Array.from({ length: isLong ? 130 : 0 }, () => ({
+            from: numbers[0],
+            body: `w${++said}w`,
+          }));
+          await Promise.all(history.map((each) => handle.sandbox.inbound(each)));
+          const optedOut = new Set<string>();
+          const act = (
+            step: Action,
+            { contacts, messages: sending, sandbox, conversations, webchat }: AccountHandle,
+          ) => {
+            const number = numbers[step.one] ?? "";
+            const { contact_id = "", conversation_id = "" } = known[step.one] ?? {};
+            const body = `w${++said}w`;
+            switch (step.does) {
+              case "merge":
+                return contacts.merge(contact_id, known[step.other]?.contact_id ?? "");
+              case "erase":
+                return contacts.erase(contact_id);
+              case "inbound":
+                return sandbox.inbound({ from: number, body });
+              case "send":
+                return sending.send({ to: number, body });
+              case "stop":
+                optedOut.add(number);
+                return sandbox.inbound({ from: number, body: "STOP" });
+              case "notice":
+                return contacts.addObservation(contact_id, { content: body, kind: "note" });
+              case "move":
+                return contacts.update(contact_id, { phone: numbers[step.other] ?? null });
+              case "close":
+                return conversations.update(conversation_id, { status: "closed" });
+              case "note":
+                return conversations.addNote(conversation_id, { body });
+              case "visit":
+                return webchat.open({ contact_id });
+              case "import":
+                return imported(contacts, [{ phone: number, labels: ["imported"] }]);
+            }
+          };
+          const ends = await Promise.all(
+            actions.map((step, i) =>
+              outcome(act(step, handles[i % 2] ?? handle) as Promise<unknown>),
+            ),
+          );
+          for (const end of ends) expect(expected).toContain(end);
+          await clock.advance(1_000);
 
-        await checkContacts(storage, account.id);
-        for (const { address, consent } of await rowsOf(storage, identities, account.id)) {
-          if (optedOut.has(address)) expect(consent).toBe("opted_out");
-        }
-        // A word is told of where its message is, or what was noticed, and nowhere once that is gone.
-        const kept = new Set(JSON.stringify(await rowsOf(storage, messages, account.id)).match(/w\d+w/g));
-        const told = JSON.stringify(await rowsOf(storage, events, account.id)).match(/w\d+w/g) ?? [];
-        expect(told.filter((word) => !kept.has(word))).toEqual([]);
-      }),
+          await checkContacts(storage, account.id);
+          for (const { address, consent } of await rowsOf(storage, identities, account.id)) {
+            if (optedOut.has(address)) expect(consent).toBe("opted_out");
+          }
+          // A word is told of where its message is, or what was noticed, and nowhere once that is gone.
+          const kept = new Set(
+            JSON.stringify(await rowsOf(storage, messages, account.id)).match(/w\d+w/g),
+          );
+          const told =
+            JSON.stringify(await rowsOf(storage, events, account.id)).match(/w\d+w/g) ?? [];
+          expect(told.filter((word) => !kept.has(word))).toEqual([]);
+        },
+      ),
       { numRuns },
     );
   }, 60_000);

@@ -11,8 +11,14 @@ export async function rowsOf<R extends object>(
 ): Promise<readonly R[]> {
   const isByAccount = account_id !== undefined && index.columns[0] === "account_id";
   const prefix = isByAccount ? [account_id] : [];
-  const rows: readonly Row[] = await reader.range({ index, prefix, order: "ascending", limit: 100_000 });
-  const own = account_id === undefined ? rows : rows.filter((row) => row["account_id"] === account_id);
+  const rows: readonly Row[] = await reader.range({
+    index,
+    prefix,
+    order: "ascending",
+    limit: 100_000,
+  });
+  const own =
+    account_id === undefined ? rows : rows.filter((row) => row["account_id"] === account_id);
   return own as readonly object[] as readonly R[];
 }
 
@@ -25,7 +31,9 @@ export async function tablesWith(
   const found: string[] = [];
   for (const collection of schema.collections) {
     const text = JSON.stringify(await rowsOf(storage, collection, account_id)).toLowerCase();
-    for (const word of words) if (text.includes(word.toLowerCase())) found.push(`${collection.name}: ${word}`);
+    for (const word of words) {
+      if (text.includes(word.toLowerCase())) found.push(`${collection.name}: ${word}`);
+    }
   }
   return found;
 }

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isLanguage, type MergeFacts, mergedFacts, mostLabels, whichGoesOn } from "../../src/domain/contacts/rules.ts";
+import {
+  isLanguage,
+  type MergeFacts,
+  mergedFacts,
+  mostLabels,
+  whichGoesOn,
+} from "../../src/domain/contacts/rules.ts";
 import { erasedData } from "../../src/domain/events/rules.ts";
 import { eventDataSchemas, type EventType, eventTypes } from "../../src/domain/events/types.ts";
 import { isTimeZone } from "../../src/time-zones.ts";
@@ -14,7 +20,13 @@ const facts: fc.Arbitrary<MergeFacts> = fc.record({
   language: fc.option(word),
   labels: fc.uniqueArray(word, { maxLength: mostLabels }),
   attributes: fc.dictionary(word, word, { maxKeys: 5 }),
-  mood: fc.option(fc.record({ label: fc.constant("neutral" as const), mean: fc.constant(0), messages: fc.nat(9) })),
+  mood: fc.option(
+    fc.record({
+      label: fc.constant("neutral" as const),
+      mean: fc.constant(0),
+      messages: fc.nat(9),
+    }),
+  ),
   last_message_at: fc.option(fc.nat(1_000)),
 });
 
@@ -27,7 +39,9 @@ describe("two contacts that become one", () => {
           expect(merged[name]).toBe(survivor[name] ?? other[name]);
         }
         expect(merged.labels.slice(0, survivor.labels.length)).toEqual(survivor.labels);
-        expect(merged.labels.length).toBe(Math.min(mostLabels, new Set([...survivor.labels, ...other.labels]).size));
+        expect(merged.labels.length).toBe(
+          Math.min(mostLabels, new Set([...survivor.labels, ...other.labels]).size),
+        );
         expect(merged.attributes).toMatchObject(survivor.attributes);
         expect(Object.keys(merged.attributes).length).toBe(
           Math.min(5, Object.keys({ ...survivor.attributes, ...other.attributes }).length),
@@ -35,7 +49,9 @@ describe("two contacts that become one", () => {
         expect({ ...other.attributes, ...survivor.attributes }).toMatchObject(merged.attributes);
         const heard = (each: MergeFacts): number => each.mood?.messages ?? 0;
         expect(heard(merged)).toBe(Math.max(heard(survivor), heard(other)));
-        const times = [survivor.last_message_at, other.last_message_at].filter((each) => each !== null);
+        const times = [survivor.last_message_at, other.last_message_at].filter(
+          (each) => each !== null,
+        );
         expect(merged.last_message_at).toBe(times.length === 0 ? null : Math.max(...times));
       }),
     );
@@ -55,9 +71,15 @@ describe("two contacts that become one", () => {
 });
 
 it("a time zone is a name that the runtime knows, a language a well-formed tag", () => {
-  for (const zone of Intl.supportedValuesOf("timeZone")) expect([zone, isTimeZone(zone)]).toEqual([zone, true]);
-  for (const none of ["", "+01:00", "Europe", "Mars/Olympus", "Europe/Berlin "]) expect(isTimeZone(none)).toBe(false);
-  for (const tag of ["de", "pt-BR", "zh-Hant-TW", "x-private"]) expect(isLanguage(tag)).toBe(tag !== "x-private");
+  for (const zone of Intl.supportedValuesOf("timeZone")) {
+    expect([zone, isTimeZone(zone)]).toEqual([zone, true]);
+  }
+  for (const none of ["", "+01:00", "Europe", "Mars/Olympus", "Europe/Berlin "]) {
+    expect(isTimeZone(none)).toBe(false);
+  }
+  for (const tag of ["de", "pt-BR", "zh-Hant-TW", "x-private"]) {
+    expect(isLanguage(tag)).toBe(tag !== "x-private");
+  }
   for (const none of ["", "e", "en_US", "de-"]) expect(isLanguage(none)).toBe(false);
 });
 
@@ -65,7 +87,13 @@ const id = (prefix: string): string => `${prefix}_01JZZZZZZZZZZZZZZZZZZZZZZZ`;
 const at = "2026-01-01T00:00:00.000Z";
 const secret = "sesame";
 const reference = { id: id("ct"), name: secret, phone: secret };
-const state = { message_id: id("msg"), contact_id: id("ct"), conversation_id: id("conv"), to: secret, channel: "sms" };
+const state = {
+  message_id: id("msg"),
+  contact_id: id("ct"),
+  conversation_id: id("conv"),
+  to: secret,
+  channel: "sms",
+};
 const contact = {
   ...reference,
   email: secret,
@@ -190,19 +218,28 @@ const told: Readonly<Record<EventType, object>> = {
     last_message_ids: [id("msg")],
     sentiment,
   },
-  "sentiment.changed": { contact: reference, from: sentiment, to: sentiment, message_id: id("msg") },
+  "sentiment.changed": {
+    contact: reference,
+    from: sentiment,
+    to: sentiment,
+    message_id: id("msg"),
+  },
   "agent.run.completed": { run },
   "webhook.disabled": { webhook_id: id("wh"), url: "https://example.org", reason: "gone" },
 };
 
-it.each(eventTypes)("%s of somebody who was erased keeps its ids and its shape, and tells of nobody", (type) => {
-  const data = told[type];
-  expect(eventDataSchemas[type].safeParse(data).error).toBeUndefined();
-  const erased = erasedData({ type, data });
-  expect(eventDataSchemas[type].safeParse(erased).error).toBeUndefined();
-  expect(JSON.stringify(erased)).not.toContain(secret);
-  const idsIn = (each: object): string[] => (JSON.stringify(each).match(/[a-z]+_01J\w+/g) ?? []).toSorted();
-  expect(idsIn(erased)).toEqual(
-    idsIn({ ...data, ...(type === "agent.run.completed" ? { run: { ...run, steps: [] } } : {}) }),
-  );
-});
+it.each(eventTypes)(
+  "%s of somebody who was erased keeps its ids and its shape, and tells of nobody",
+  (type) => {
+    const data = told[type];
+    expect(eventDataSchemas[type].safeParse(data).error).toBeUndefined();
+    const erased = erasedData({ type, data });
+    expect(eventDataSchemas[type].safeParse(erased).error).toBeUndefined();
+    expect(JSON.stringify(erased)).not.toContain(secret);
+    const idsIn = (each: object): string[] =>
+      (JSON.stringify(each).match(/[a-z]+_01J\w+/g) ?? []).toSorted();
+    expect(idsIn(erased)).toEqual(
+      idsIn({ ...data, ...(type === "agent.run.completed" ? { run: { ...run, steps: [] } } : {}) }),
+    );
+  },
+);

@@ -30,11 +30,28 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     const mast = carrier();
     const one = engine(port, { transports: [mast] });
     await one.start();
-    const { conversation_id: id, contact_id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
-    const { id: agent_id } = await one.agents.create({ name: "Ada", channels: ["sms"], enabled: false });
+    const { conversation_id: id, contact_id } = await one.sandbox.inbound({
+      from: phone,
+      body: "Hello",
+    });
+    const { id: agent_id } = await one.agents.create({
+      name: "Ada",
+      channels: ["sms"],
+      enabled: false,
+    });
     const agent = { type: "agent", id: agent_id } as const;
     await clock.settle();
-    return { clock, one, mast, id, contact_id, agent, port, own: one.conversations, told: listener(one.account()) };
+    return {
+      clock,
+      one,
+      mast,
+      id,
+      contact_id,
+      agent,
+      port,
+      own: one.conversations,
+      told: listener(one.account()),
+    };
   }
 
   it("shows what it is about: who, the last message's first 140 characters, what is unread", async () => {
@@ -68,14 +85,23 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     await own.update(id, { status: "closed" });
     await told();
     const fresh = await own.open({ to: contact_id });
-    expect(fresh).toMatchObject({ status: "open", message_count: 0, last_message: null, contact: { name: phone } });
+    expect(fresh).toMatchObject({
+      status: "open",
+      message_count: 0,
+      last_message: null,
+      contact: { name: phone },
+    });
     expect(fresh.id).not.toBe(id);
     expect(await told()).toEqual([{ type: "conversation.created", data: { conversation: fresh } }]);
     expect(await own.open({ to: "+15005551002", medium: "text" })).toMatchObject({
       contact: { phone: "+15005551002" },
     });
-    await expect(own.open({ to: contact_id, medium: "webchat" })).rejects.toMatchObject({ code: "validation_failed" });
-    await expect(own.open({ to: phone, medium: "webchat" })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(own.open({ to: contact_id, medium: "webchat" })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
+    await expect(own.open({ to: phone, medium: "webchat" })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
   });
 
   it("is a person's as soon as the person replies: to the number that wrote, from the number that it wrote to", async () => {
@@ -99,7 +125,10 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     await clock.settle();
     expect(mast.calls.map(({ message }) => message.body)).toEqual(["Hi there"]);
     const picture = [{ url: "https://example.com/a.png" }];
-    expect(await own.reply(id, { body: "", media: picture })).toMatchObject({ channel: "mms", media: picture });
+    expect(await own.reply(id, { body: "", media: picture })).toMatchObject({
+      channel: "mms",
+      media: picture,
+    });
     expect(await told(), "it was a person's already").toEqual([]);
     expect(await own.handBack(id)).toMatchObject({ handler: "ai" });
   });
@@ -122,13 +151,17 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     const until = (ms: number): string => new Date(clock.now() + ms).toISOString();
     await own.update(id, { status: "snoozed", snoozed_until: until(1_000) });
     const later = until(60_000);
-    expect(await own.update(id, { status: "snoozed", snoozed_until: later })).toMatchObject({ snoozed_until: later });
+    expect(await own.update(id, { status: "snoozed", snoozed_until: later })).toMatchObject({
+      snoozed_until: later,
+    });
     await one.messages.send({ to: phone, body: "By the way" });
     await clock.advance(59_999);
     expect((await own.get(id)).status).toBe("snoozed");
     await clock.advance(1);
     expect(await own.get(id)).toMatchObject({ status: "open", snoozed_until: null });
-    expect((await told()).map(({ type }) => type)).toEqual(Array.from({ length: 3 }, () => "conversation.updated"));
+    expect((await told()).map(({ type }) => type)).toEqual(
+      Array.from({ length: 3 }, () => "conversation.updated"),
+    );
 
     await own.update(id, { status: "snoozed", snoozed_until: until(60_000) });
     await one.sandbox.inbound({ from: phone, body: "Me again" });
@@ -141,8 +174,12 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
         errors: [{ pointer: "/snoozed_until" }],
       });
     }
-    await expect(own.update(id, { status: "snoozed" })).rejects.toMatchObject({ code: "validation_failed" });
-    await expect(own.update(id, { snoozed_until: until(1_000) })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(own.update(id, { status: "snoozed" })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
+    await expect(own.update(id, { snoozed_until: until(1_000) })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
   });
 
   it("tells of each change once, and not of what changes nothing", async () => {
@@ -157,16 +194,31 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect(await told()).toEqual([]);
     expect(await own.get(id)).toEqual({ ...before, unread_count: 0 });
 
-    const edited = await own.update(id, { priority: "urgent", metadata: { ticket: "7" }, status: "closed" });
-    expect(edited).toMatchObject({ priority: "urgent", metadata: { ticket: "7" }, status: "closed" });
+    const edited = await own.update(id, {
+      priority: "urgent",
+      metadata: { ticket: "7" },
+      status: "closed",
+    });
+    expect(edited).toMatchObject({
+      priority: "urgent",
+      metadata: { ticket: "7" },
+      status: "closed",
+    });
     await own.update(id, { status: "closed" });
     await own.setLabels(id, ["b", "a"]);
     expect(await told()).toMatchObject([
-      { type: "conversation.closed", data: { conversation: { priority: "urgent", status: "closed" } } },
+      {
+        type: "conversation.closed",
+        data: { conversation: { priority: "urgent", status: "closed" } },
+      },
       { type: "conversation.updated", data: { conversation: { labels: ["b", "a"] } } },
     ]);
-    await expect(own.setLabels(id, ["a", "a"])).rejects.toMatchObject({ code: "validation_failed" });
-    await expect(own.setLabels(id, ["x".repeat(65)])).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(own.setLabels(id, ["a", "a"])).rejects.toMatchObject({
+      code: "validation_failed",
+    });
+    await expect(own.setLabels(id, ["x".repeat(65)])).rejects.toMatchObject({
+      code: "validation_failed",
+    });
     const many = Array.from({ length: 51 }, (_, i) => `label ${i}`);
     await expect(own.setLabels(id, many)).rejects.toMatchObject({ code: "validation_failed" });
   });
@@ -200,7 +252,10 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
       },
     ]);
     expect(await own.assign(id, anna)).toMatchObject({ handler: "human", assignee: anna });
-    expect(await own.handOff(id, { reason: "lunch" }), "whoever has it lets go of it").toMatchObject({
+    expect(
+      await own.handOff(id, { reason: "lunch" }),
+      "whoever has it lets go of it",
+    ).toMatchObject({
       assignee: null,
     });
     expect(await own.handBack(id), "whoever had it before people did").toMatchObject({
@@ -235,14 +290,23 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
 
   it("keeps a redacted message's words in no list, event or stored answer", async () => {
     const { one, own, id } = await begun();
-    const { id: message } = await one.sandbox.inbound({ from: phone, body: "My secret is swordfish" });
+    const { id: message } = await one.sandbox.inbound({
+      from: phone,
+      body: "My secret is swordfish",
+    });
     const shown = await own.update(id, { priority: "high" }, { idempotencyKey: "k" });
     expect(shown.last_message?.preview).toContain("swordfish");
     await one.messages.redact(message);
     expect((await own.get(id)).last_message).toMatchObject({ id: message, preview: "" });
-    const everything = [await one.events.list({ limit: 100 }), await own.list(), await own.messages(id)];
+    const everything = [
+      await one.events.list({ limit: 100 }),
+      await own.list(),
+      await own.messages(id),
+    ];
     expect(JSON.stringify(everything)).not.toContain("swordfish");
-    await expect(own.update(id, { priority: "high" }, { idempotencyKey: "k" })).rejects.toMatchObject({
+    await expect(
+      own.update(id, { priority: "high" }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject({
       code: "erased",
     });
   });
@@ -258,22 +322,30 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     const { data } = await one.conversations.list({ limit: 100 });
     expect(data).toHaveLength(made.conversations);
     const { data: messages } = await one.messages.list({ limit: 100 });
-    expect(new Set(messages.map(({ channel }) => channel))).toEqual(new Set(["sms", "mms", "webchat"]));
+    expect(new Set(messages.map(({ channel }) => channel))).toEqual(
+      new Set(["sms", "mms", "webchat"]),
+    );
     expect(messages.map(({ created_at }) => created_at)).toEqual(
       messages
         .map((each) => each.created_at)
         .toSorted()
         .toReversed(),
     );
-    expect(new Set(messages.map(({ status }) => status))).toEqual(new Set(["received", "delivered"]));
-    expect(new Set(data.map(({ status }) => status))).toEqual(new Set(["open", "snoozed", "closed"]));
+    expect(new Set(messages.map(({ status }) => status))).toEqual(
+      new Set(["received", "delivered"]),
+    );
+    expect(new Set(data.map(({ status }) => status))).toEqual(
+      new Set(["open", "snoozed", "closed"]),
+    );
     expect(new Set(data.map(({ medium }) => medium))).toEqual(new Set(["text", "webchat"]));
     expect((await one.conversations.list({ handler: "queue" })).data).toHaveLength(1);
     expect((await one.conversations.list({ assignee: "anna" })).data.length).toBeGreaterThan(1);
     const [damaged] = (await one.conversations.list({ label: "damaged" })).data;
     expect(damaged).toMatchObject({ contact: { name: "Maya Okafor" }, unread_count: 1 });
     const mood = [-0.35, -0.7, 0.65].reduce<Mood | null>(feel, null);
-    expect((await one.contacts.get(damaged?.contact.id ?? "")).sentiment).toEqual(mood && sentimentOf(mood));
+    expect((await one.contacts.get(damaged?.contact.id ?? "")).sentiment).toEqual(
+      mood && sentimentOf(mood),
+    );
     expect((await one.conversations.notes(damaged?.id ?? "")).data).toHaveLength(2);
     clock.step(24 * 3_600_000);
     await clock.advance(60_000);

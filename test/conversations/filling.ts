@@ -38,7 +38,9 @@ export const filling: fc.Arbitrary<Wish[]> = fc.array(
     body: fc.option(
       fc.oneof(
         fc.string(),
-        fc.string({ unit: "binary", minLength: 120, maxLength: 180 }).map((text) => text.replaceAll("\0", "")),
+        fc
+          .string({ unit: "binary", minLength: 120, maxLength: 180 })
+          .map((text) => text.replaceAll("\0", "")),
       ),
     ),
     activity: fc.nat(9),
@@ -55,7 +57,11 @@ export const filling: fc.Arbitrary<Wish[]> = fc.array(
 );
 
 /** Every third belongs to the contact of the one before it, as an older conversation. */
-export async function fill(engine: MessagingEngine, port: StoragePort, wishes: readonly Wish[]): Promise<Filling[]> {
+export async function fill(
+  engine: MessagingEngine,
+  port: StoragePort,
+  wishes: readonly Wish[],
+): Promise<Filling[]> {
   const { id: account_id } = await engine.account().get();
   const scope = { account_id, mode: "sandbox" } as const;
   const { clock, random } = simulated({ seed: 99 });
@@ -71,7 +77,13 @@ export async function fill(engine: MessagingEngine, port: StoragePort, wishes: r
     const phone = before?.phone ?? `+1500556${String(i).padStart(4, "0")}`;
     const contact_id = before?.contact_id ?? drawId("ct");
     const name =
-      before === undefined ? (wish.name === "" ? null : wish.name) : before.name === before.phone ? null : before.name;
+      before === undefined
+        ? wish.name === ""
+          ? null
+          : wish.name
+        : before.name === before.phone
+          ? null
+          : before.name;
     const [created_at, updated_at] = [first, first];
     if (before === undefined) {
       const facts = {
@@ -94,8 +106,20 @@ export async function fill(engine: MessagingEngine, port: StoragePort, wishes: r
         created_at,
         updated_at,
       });
-      const consent = { last_sender_id: null, consent: "unknown", opted_out_of: [], opted_in_to: [] } as const;
-      insert(identities, { ...scope, medium: "text", address: phone, contact_id, ...consent, created_at });
+      const consent = {
+        last_sender_id: null,
+        consent: "unknown",
+        opted_out_of: [],
+        opted_in_to: [],
+      } as const;
+      insert(identities, {
+        ...scope,
+        medium: "text",
+        address: phone,
+        contact_id,
+        ...consent,
+        created_at,
+      });
     }
     const id = drawId("conv");
     const { status, medium, handler, assignee, labels, unread, body } = wish;
@@ -127,7 +151,13 @@ export async function fill(engine: MessagingEngine, port: StoragePort, wishes: r
     });
     const state = before === undefined ? status : "closed";
     for (const label of labels) {
-      insert(conversationLabels, { ...scope, label, conversation_id: id, status: state, last_activity_at });
+      insert(conversationLabels, {
+        ...scope,
+        label,
+        conversation_id: id,
+        status: state,
+        last_activity_at,
+      });
     }
     if (message_id !== null) {
       insert(messages, {

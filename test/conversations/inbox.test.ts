@@ -34,7 +34,9 @@ function passes(each: Filling, asked: ListConversations): boolean {
     contact_id: each.contact_id,
   };
   const { label, channel, ...others } = asked;
-  if (channel !== undefined && (channel === "webchat") !== (each.medium === "webchat")) return false;
+  if (channel !== undefined && (channel === "webchat") !== (each.medium === "webchat")) {
+    return false;
+  }
   if (label !== undefined && !each.labels.includes(label)) return false;
   return Object.entries(others).every(([name, wanted]) => Reflect.get(facts, name) === wanted);
 }
@@ -42,7 +44,9 @@ function passes(each: Filling, asked: ListConversations): boolean {
 /** The newest activity first, and of the same moment the one that was begun last; of one contact, in the order in which they began. */
 function inOrder(list: readonly Filling[], { contact_id }: ListConversations): Filling[] {
   const byId = (a: Filling, b: Filling): number => (a.id < b.id ? 1 : -1);
-  return list.toSorted((a, b) => (contact_id === undefined ? b.activity - a.activity : 0) || byId(a, b));
+  return list.toSorted(
+    (a, b) => (contact_id === undefined ? b.activity - a.activity : 0) || byId(a, b),
+  );
 }
 
 /** Every page of a list. `between` happens after each. */
@@ -54,7 +58,11 @@ async function walk(
 ): Promise<Conversation[]> {
   const found: Conversation[] = [];
   for (let cursor: string | null | undefined, i = 0; cursor !== null; i++) {
-    const page = await account.conversations.list({ ...asked, limit, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await account.conversations.list({
+      ...asked,
+      limit,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     expect(page.data.length).toBeLessThanOrEqual(limit);
     expect(page.has_more).toBe(page.next_cursor !== null);
     found.push(...page.data);
@@ -80,7 +88,8 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
           const all = await fill(one, port, rows);
           for (const [given, ofContact] of asked) {
             const one_of_them = all[0];
-            const filter = ofContact && one_of_them ? { ...given, contact_id: one_of_them.contact_id } : given;
+            const filter =
+              ofContact && one_of_them ? { ...given, contact_id: one_of_them.contact_id } : given;
             const expected = inOrder(
               all.filter((each) => passes(each, filter)),
               filter,
@@ -136,11 +145,15 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
               read: () => conversations.markRead(each.id),
               assign: () => conversations.assign(each.id, { type: "human", id: anna }),
             }[next?.what ?? "read"];
-            await change().catch((error: unknown) => expect(error).toMatchObject({ code: "conflict" }));
+            await change().catch((error: unknown) =>
+              expect(error).toMatchObject({ code: "conflict" }),
+            );
           });
           const ids = found.map(({ id }) => id);
           expect(new Set(ids).size).toBe(ids.length);
-          const still = all.filter((each) => !moved.has(each.id) && passes(each, asked)).map(({ id }) => id);
+          const still = all
+            .filter((each) => !moved.has(each.id) && passes(each, asked))
+            .map(({ id }) => id);
           expect(ids).toEqual(expect.arrayContaining(still));
           await one.stop();
         },
@@ -184,7 +197,9 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
         all.filter((each) => passes(each, asked)),
         asked,
       );
-      expect((await walk(one.account(), asked, 20)).map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+      expect((await walk(one.account(), asked, 20)).map(({ id }) => id)).toEqual(
+        expected.map(({ id }) => id),
+      );
     }
   });
 
@@ -195,13 +210,24 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
     await one.conversations.setLabels(message.conversation_id, ["vip"]);
     const { account } = await one.accounts.create({ name: "neighbour" });
     const neighbour = one.account(account.id);
-    for (const asked of [{}, { contact_id: message.contact_id }, { label: "vip" }, { unread: true }]) {
+    for (const asked of [
+      {},
+      { contact_id: message.contact_id },
+      { label: "vip" },
+      { unread: true },
+    ]) {
       expect((await one.conversations.list(asked)).data).toHaveLength(1);
-      expect(await neighbour.conversations.list(asked)).toEqual({ data: [], has_more: false, next_cursor: null });
+      expect(await neighbour.conversations.list(asked)).toEqual({
+        data: [],
+        has_more: false,
+        next_cursor: null,
+      });
     }
     await expect(neighbour.conversations.messages(message.conversation_id)).rejects.toMatchObject({
       code: "not_found",
     });
-    await expect(neighbour.conversations.notes(message.conversation_id)).rejects.toMatchObject({ code: "not_found" });
+    await expect(neighbour.conversations.notes(message.conversation_id)).rejects.toMatchObject({
+      code: "not_found",
+    });
   });
 });

@@ -23,7 +23,11 @@ test("names and texts come back as they went in, and neither into a header nor i
   const there = await shop({ logger, sentiment, transports: [line] }, { storage: memory() });
   const { secret } = await there.engine.apiKeys.create({ name: "key" });
   const seen: Response[] = [];
-  const ask = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+  const ask = async (
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
     const answer = await fetch(`${there.base}${path}`, init);
@@ -40,7 +44,10 @@ test("names and texts come back as they went in, and neither into a header nor i
   const id = String(inbound["conversation_id"]);
   const own = `/v1/conversations/${id}`;
   const metadata = { [nasty.slice(0, 60)]: nasty };
-  expect(await ask("PATCH", own, { metadata })).toMatchObject({ metadata, contact: { name: nasty } });
+  expect(await ask("PATCH", own, { metadata })).toMatchObject({
+    metadata,
+    contact: { name: nasty },
+  });
   expect(await ask("POST", `${own}/notes`, { body: nasty, author_id: nasty })).toMatchObject({
     body: nasty,
     author: { id: nasty },
@@ -48,22 +55,36 @@ test("names and texts come back as they went in, and neither into a header nor i
   expect(await ask("PUT", `${own}/labels`, { labels: [nasty.slice(0, 60)] })).toMatchObject({
     labels: [nasty.slice(0, 60)],
   });
-  expect(await ask("POST", `${own}/messages`, { body: nasty, author_id: nasty })).toMatchObject({ body: nasty });
-  expect(await ask("POST", `${own}/handoff`, { reason: nasty.slice(0, 60), summary: nasty })).toMatchObject({
+  expect(await ask("POST", `${own}/messages`, { body: nasty, author_id: nasty })).toMatchObject({
+    body: nasty,
+  });
+  expect(
+    await ask("POST", `${own}/handoff`, { reason: nasty.slice(0, 60), summary: nasty }),
+  ).toMatchObject({
     handler: "queue",
   });
   const query = encodeURIComponent(nasty);
-  for (const path of [`/v1/conversations?label=${query}`, `/v1/contacts/search?q=${query}`, `${own}/${query}`]) {
+  for (const path of [
+    `/v1/conversations?label=${query}`,
+    `/v1/contacts/search?q=${query}`,
+    `${own}/${query}`,
+  ]) {
     await ask("GET", path);
   }
-  expect(await ask("GET", `${own}/messages`)).toMatchObject({ data: [{ body: nasty }, { body: nasty }] });
-  expect(JSON.stringify(await ask("GET", "/v1/events?type=message.received"))).toContain(JSON.stringify(nasty));
+  expect(await ask("GET", `${own}/messages`)).toMatchObject({
+    data: [{ body: nasty }, { body: nasty }],
+  });
+  expect(JSON.stringify(await ask("GET", "/v1/events?type=message.received"))).toContain(
+    JSON.stringify(nasty),
+  );
 
   for (const { headers } of seen) {
     expect(headers.get("set-cookie")).toBeNull();
     expect([...headers.values()].join()).not.toMatch(/script|owned|exe/);
   }
-  await expect.poll(() => log.map(({ message }) => message)).toContain("a message could not be scored");
+  await expect
+    .poll(() => log.map(({ message }) => message))
+    .toContain("a message could not be scored");
   for (const { message } of log) expect(message).toMatch(/^[\x20-\x7e]+$/);
   expect(JSON.stringify(log)).not.toMatch(/script|owned|exe/);
   await expect.poll(() => line.calls.map(({ message }) => message.body)).toEqual([nasty]);

@@ -24,7 +24,12 @@ export const reopenMs = 3_600_000;
 export type Change =
   | { readonly kind: "inbound" | "send" | "open"; readonly person: number; readonly body: string }
   | { readonly kind: "reply"; readonly person: number; readonly ago: number; readonly body: string }
-  | { readonly kind: "status"; readonly person: number; readonly ago: number; readonly status: "open" | "closed" }
+  | {
+      readonly kind: "status";
+      readonly person: number;
+      readonly ago: number;
+      readonly status: "open" | "closed";
+    }
   | { readonly kind: "snooze"; readonly person: number; readonly ago: number; readonly ms: number }
   | {
       readonly kind: "assign";
@@ -32,8 +37,17 @@ export type Change =
       readonly ago: number;
       readonly assignee: ModelConversation["assignee"];
     }
-  | { readonly kind: "labels"; readonly person: number; readonly ago: number; readonly labels: string[] }
-  | { readonly kind: "read" | "handOff" | "handBack"; readonly person: number; readonly ago: number };
+  | {
+      readonly kind: "labels";
+      readonly person: number;
+      readonly ago: number;
+      readonly labels: string[];
+    }
+  | {
+      readonly kind: "read" | "handOff" | "handBack";
+      readonly person: number;
+      readonly ago: number;
+    };
 
 /** Which conversation a change is about: the last of the person's, or one so many before it. */
 export function targetOf<T>(of: readonly T[], ago: number): T | undefined {
@@ -48,7 +62,12 @@ export function pass(model: Model, now: number): void {
 }
 
 /** Makes a change of the model, and answers what the engine is to answer. `target` was its target before any change of the moment. */
-export function apply(model: Model, change: Change, target: number, now: number): "done" | "conflict" {
+export function apply(
+  model: Model,
+  change: Change,
+  target: number,
+  now: number,
+): "done" | "conflict" {
   const all = model[change.person] ?? [];
   const last = all.at(-1);
   if (change.kind === "inbound") {

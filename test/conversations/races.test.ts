@@ -26,10 +26,26 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
         const { account } = await one.accounts.create({ name: "one" });
         const accounts = [one.account(account.id), two.account(account.id)] as const;
         // The engine's own webchat takes its visitors' word; a carrier's has the same conversations.
-        await accounts[0].senders.create({ address: lobby, channels: ["webchat"], transport: "sandbox" });
+        await accounts[0].senders.create({
+          address: lobby,
+          channels: ["webchat"],
+          transport: "sandbox",
+        });
         const contacts: (string | undefined)[] = [];
-        const { id: agent } = await accounts[0].agents.create({ name: "Ada", channels: ["sms"], enabled: false });
-        const real: World = { accounts, lines, clock, agent, reads: () => reads(port.reader), contacts, count: 0 };
+        const { id: agent } = await accounts[0].agents.create({
+          name: "Ada",
+          channels: ["sms"],
+          enabled: false,
+        });
+        const real: World = {
+          accounts,
+          lines,
+          clock,
+          agent,
+          reads: () => reads(port.reader),
+          contacts,
+          count: 0,
+        };
         await fc.asyncModelRun(() => ({ model: { model: people.map(() => []) }, real }), commands);
       }),
       { numRuns },
@@ -41,10 +57,19 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
     const ground = open();
     const [port, other] = [ground.connect(), ground.connect()];
     const lines = [line(), line()] as const;
-    const engines = [engine(port, { transports: [lines[0]] }), engine(other, { transports: [lines[1]] })] as const;
+    const engines = [
+      engine(port, { transports: [lines[0]] }),
+      engine(other, { transports: [lines[1]] }),
+    ] as const;
     for (const each of engines) await each.start();
     const { id } = await engines[0].account().get();
-    const inbound = { channel: "sms", from: "+15005551001", to: "+15005559999", media: [], at: 0 } as const;
+    const inbound = {
+      channel: "sms",
+      from: "+15005551001",
+      to: "+15005559999",
+      media: [],
+      at: 0,
+    } as const;
     const coming = Array.from({ length: 200 }, (_, i) => {
       const sink = (i % 2 === 0 ? lines[0] : lines[1]).sink();
       return sink.inbound({ ...inbound, provider_message_id: `in ${i}`, body: `${i}` }, id);
@@ -54,7 +79,9 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
     await clock.advanceUntil(() => over, 60_000);
     await all;
     const { data } = await engines[0].conversations.list();
-    expect(data).toMatchObject([{ message_count: 200, unread_count: 200, status: "open", handler: "none" }]);
+    expect(data).toMatchObject([
+      { message_count: 200, unread_count: 200, status: "open", handler: "none" },
+    ]);
     await expectSoundRows(reads(port.reader), engines[0].account().scope);
   });
 });

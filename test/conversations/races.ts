@@ -14,7 +14,15 @@ import type { Scope } from "../../src/scope.ts";
 import type { Reads } from "../../src/transactions/reads.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
-import { apply, type Change, type Model, type ModelConversation, pass, targetOf, theAgent } from "./model.ts";
+import {
+  apply,
+  type Change,
+  type Model,
+  type ModelConversation,
+  pass,
+  targetOf,
+  theAgent,
+} from "./model.ts";
 
 export interface Person {
   readonly medium: "text" | "webchat";
@@ -52,7 +60,8 @@ export interface State {
 async function refusal(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => "done",
-    (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
+    (error: unknown) =>
+      error instanceof Error && "code" in error ? String(error.code) : String(error),
   );
 }
 
@@ -60,10 +69,17 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 async function idsOf({ accounts: [account], contacts }: World, person: number): Promise<string[]> {
   const contact_id = contacts[person];
   if (contact_id === undefined) return [];
-  return (await account.conversations.list({ contact_id, limit: 100 })).data.map(({ id }) => id).toReversed();
+  return (await account.conversations.list({ contact_id, limit: 100 })).data
+    .map(({ id }) => id)
+    .toReversed();
 }
 
-async function make(world: World, engine: number, change: Change, id: string | undefined): Promise<string> {
+async function make(
+  world: World,
+  engine: number,
+  change: Change,
+  id: string | undefined,
+): Promise<string> {
   const account = world.accounts[engine % 2] ?? world.accounts[0];
   const { conversations: own } = account;
   const { medium, address } = people[change.person] ?? expect.fail("nobody");
@@ -72,15 +88,28 @@ async function make(world: World, engine: number, change: Change, id: string | u
     case "inbound": {
       const provider_message_id = `in ${world.count++}`;
       const channel = medium === "text" ? "sms" : "webchat";
-      const inbound = { provider_message_id, channel, from: address, body: change.body, media: [], at: 0 } as const;
+      const inbound = {
+        provider_message_id,
+        channel,
+        from: address,
+        body: change.body,
+        media: [],
+        at: 0,
+      } as const;
       const line = medium === "text" ? "+15005559999" : lobby;
       return refusal(
-        (world.lines[engine % 2] ?? world.lines[0]).sink().inbound({ ...inbound, to: line }, account.scope.account_id),
+        (world.lines[engine % 2] ?? world.lines[0])
+          .sink()
+          .inbound({ ...inbound, to: line }, account.scope.account_id),
       );
     }
     case "send":
       return refusal(
-        account.messages.send({ to, body: change.body, ...(medium === "text" ? {} : { channel: medium }) }),
+        account.messages.send({
+          to,
+          body: change.body,
+          ...(medium === "text" ? {} : { channel: medium }),
+        }),
       );
     case "open":
       return refusal(own.open({ to, medium }));
@@ -99,7 +128,10 @@ async function make(world: World, engine: number, change: Change, id: string | u
     }
     case "assign":
       return refusal(
-        own.assign(at, change.assignee?.type === "agent" ? { type: "agent", id: world.agent } : change.assignee),
+        own.assign(
+          at,
+          change.assignee?.type === "agent" ? { type: "agent", id: world.agent } : change.assignee,
+        ),
       );
     case "labels":
       return refusal(own.setLabels(at, change.labels));
@@ -117,7 +149,9 @@ async function seen(world: World): Promise<Model> {
   const [account] = world.accounts;
   const prefix = [account.scope.account_id, account.scope.mode];
   const range = { index: agentSessions.primary, prefix, order: "ascending", limit: 1_000 } as const;
-  const withAgent = new Set<string>((await world.reads().range(range)).map((session) => session.conversation_id));
+  const withAgent = new Set<string>(
+    (await world.reads().range(range)).map((session) => session.conversation_id),
+  );
   return Promise.all(
     people.map(async (_, person) =>
       Promise.all(
@@ -126,7 +160,8 @@ async function seen(world: World): Promise<Model> {
             account.conversations.get(id),
             account.conversations.messages(id, { limit: 100 }),
           ]);
-          const { status, handler, assignee, labels, snoozed_until, closed_at, unread_count } = shown;
+          const { status, handler, assignee, labels, snoozed_until, closed_at, unread_count } =
+            shown;
           expect(shown.message_count).toBe(thread.data.length);
           expect(shown.last_message?.id).toBe(thread.data[0]?.id);
           return {
@@ -150,7 +185,9 @@ async function seen(world: World): Promise<Model> {
 export async function expectSoundRows(reads: Reads, { account_id, mode }: Scope): Promise<void> {
   const all = { prefix: [account_id, mode], order: "ascending", limit: 10_000 } as const;
   const rows = await reads.range<ConversationRow>({ ...all, index: conversations.primary });
-  const current = rows.filter((row) => row.current === true).map((row) => `${row.contact_id} ${row.medium}`);
+  const current = rows
+    .filter((row) => row.current === true)
+    .map((row) => `${row.contact_id} ${row.medium}`);
   expect(new Set(current).size).toBe(current.length);
   for (const row of rows) {
     if (row.current === null) expect(row.status).toBe("closed");
@@ -163,8 +200,13 @@ export async function expectSoundRows(reads: Reads, { account_id, mode }: Scope)
     expect(thread.map(({ sequence }) => sequence)).toEqual(thread.map((_, i) => i + 1));
     expect(thread.length).toBe(row.message_count);
   }
-  const labelled = await reads.range<ConversationLabelRow>({ ...all, index: conversationLabels.primary });
-  const told = labelled.map((row) => [row.conversation_id, row.label, row.status, row.last_activity_at].join("|"));
+  const labelled = await reads.range<ConversationLabelRow>({
+    ...all,
+    index: conversationLabels.primary,
+  });
+  const told = labelled.map((row) =>
+    [row.conversation_id, row.label, row.status, row.last_activity_at].join("|"),
+  );
   const due = rows.flatMap((row) =>
     row.labels.map((label) => [row.id, label, row.status, row.last_activity_at].join("|")),
   );
@@ -184,7 +226,12 @@ interface Step {
 /** Every order in which changes and the clock can come. */
 function outcomes(model: Model, steps: readonly Step[], now: number, end: number): Outcome[] {
   const found: Outcome[] = [];
-  const go = (at: Model, left: ReadonlySet<number>, passed: boolean, answers: readonly string[]): void => {
+  const go = (
+    at: Model,
+    left: ReadonlySet<number>,
+    passed: boolean,
+    answers: readonly string[],
+  ): void => {
     if (left.size === 0 && passed) {
       pass(at, end);
       found.push({ model: at, answers });
@@ -213,17 +260,26 @@ function outcomes(model: Model, steps: readonly Step[], now: number, end: number
 type Command = fc.AsyncCommand<State, World>;
 
 /** Some changes at one moment, each on one of the engines; alone, where there is but one. */
-export function atOnce(changes: readonly Change[], wait: number | "until the snooze ends"): Command {
+export function atOnce(
+  changes: readonly Change[],
+  wait: number | "until the snooze ends",
+): Command {
   return {
     check: ({ model }) =>
       changes.every((change) =>
-        "ago" in change ? (model[change.person] ?? []).length > 0 : change.kind === "inbound" || isKnown(model, change),
+        "ago" in change
+          ? (model[change.person] ?? []).length > 0
+          : change.kind === "inbound" || isKnown(model, change),
       ),
     async run(state, world) {
       const { clock } = world;
-      const ends = state.model.flat().flatMap((each) => (each.snoozed_until === null ? [] : [each.snoozed_until]));
+      const ends = state.model
+        .flat()
+        .flatMap((each) => (each.snoozed_until === null ? [] : [each.snoozed_until]));
       const ms =
-        wait === "until the snooze ends" ? Math.max(0, Math.min(...ends, clock.now() + 600_000) - clock.now()) : wait;
+        wait === "until the snooze ends"
+          ? Math.max(0, Math.min(...ends, clock.now() + 600_000) - clock.now())
+          : wait;
       const steps = changes.map((change): Step => {
         const all = state.model[change.person] ?? [];
         const each = "ago" in change ? targetOf(all, change.ago) : undefined;
@@ -237,7 +293,9 @@ export function atOnce(changes: readonly Change[], wait: number | "until the sno
       else await clock.advance(ms);
       const now = clock.now();
       let over = false;
-      const answered = Promise.all(steps.map(({ change }, i) => make(world, i, change, ids[i]))).finally(() => {
+      const answered = Promise.all(
+        steps.map(({ change }, i) => make(world, i, change, ids[i])),
+      ).finally(() => {
         over = true;
       });
       await clock.advanceUntil(() => over, 60_000);
@@ -286,10 +344,20 @@ const wait = fc.constantFrom(0, 1, 1, 600_000, 3_599_999, 3_600_000);
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ kind: fc.constantFrom("inbound", "inbound", "send", "open"), person, body }),
   fc.record({ kind: fc.constant("reply"), person, ago, body }),
-  fc.record({ kind: fc.constant("status"), person, ago, status: fc.constantFrom("open", "closed", "closed") }),
+  fc.record({
+    kind: fc.constant("status"),
+    person,
+    ago,
+    status: fc.constantFrom("open", "closed", "closed"),
+  }),
   fc.record({ kind: fc.constant("snooze"), person, ago, ms: fc.constantFrom(1_000, 600_000) }),
   fc.record({ kind: fc.constant("assign"), person, ago, assignee }),
-  fc.record({ kind: fc.constant("labels"), person, ago, labels: fc.subarray(["new", "vip", "late"]) }),
+  fc.record({
+    kind: fc.constant("labels"),
+    person,
+    ago,
+    labels: fc.subarray(["new", "vip", "late"]),
+  }),
   fc.record({ kind: fc.constantFrom("read", "handOff", "handBack"), person, ago }),
 );
 

@@ -50,10 +50,13 @@ test("a status never comes with what belongs to another, and only what a newer o
           status === "closed",
         ]);
       }
-      const isLate = before.status === "closed" && before.current === null && wish.status !== "closed";
+      const isLate =
+        before.status === "closed" && before.current === null && wish.status !== "closed";
       expect(change.decision === "superseded").toBe(isLate);
       const until = "snoozed_until" in wish ? wish.snoozed_until : now + 1;
-      if (!isLate) expect(change.decision === "invalid").toBe(until <= now || until > now + maxSnooze);
+      if (!isLate) {
+        expect(change.decision === "invalid").toBe(until <= now || until > now + maxSnooze);
+      }
     }),
   );
 });
@@ -61,8 +64,12 @@ test("a status never comes with what belongs to another, and only what a newer o
 test("a conversation is snoozed until some time within 366 days, and who asks for another is told which", () => {
   const day = 24 * 3_600_000;
   const open: Standing = { status: "open", snoozed_until: null, closed_at: null, current: true };
-  const snoozed = (snoozed_until: number) => changeStatus(open, { status: "snoozed", snoozed_until }, now);
-  expect([snoozed(now + 1), snoozed(now + 366 * day)]).toMatchObject([{ decision: "change" }, { decision: "change" }]);
+  const snoozed = (snoozed_until: number) =>
+    changeStatus(open, { status: "snoozed", snoozed_until }, now);
+  expect([snoozed(now + 1), snoozed(now + 366 * day)]).toMatchObject([
+    { decision: "change" },
+    { decision: "change" },
+  ]);
   expect([snoozed(now), snoozed(now + 366 * day + 1)]).toMatchObject([
     { error: { pointer: "/snoozed_until", message: "must be in the future" } },
     { error: { pointer: "/snoozed_until", message: "must be at most 366 days ahead" } },
@@ -74,23 +81,35 @@ test("what was closed once stays closed at that time, however often it is closed
     fc.property(standing, fc.nat(1_000), (before, later) => {
       const once = changeStatus(before, { status: "closed" }, now);
       if (once.decision !== "change") throw new Error("can always be closed");
-      expect(changeStatus({ ...before, ...once.patch }, { status: "closed" }, now + later)).toEqual(once);
+      expect(changeStatus({ ...before, ...once.patch }, { status: "closed" }, now + later)).toEqual(
+        once,
+      );
     }),
   );
 });
 
 test("an inbound goes on, wakes, or begins anew: the last only after the reopen window", () => {
   fc.assert(
-    fc.property(standing, fc.integer({ min: 1, max: 100_000 }), fc.boolean(), (before, someMs, isAtTheEnd) => {
-      const reopenMs = isAtTheEnd && before.closed_at !== null ? now - before.closed_at : someMs;
-      const isOver = before.status === "closed" && now - (before.closed_at ?? 0) >= reopenMs;
-      expect(receive(before, reopenMs, now)).toBe(isOver ? "begins" : before.status === "open" ? "goes on" : "wakes");
-    }),
+    fc.property(
+      standing,
+      fc.integer({ min: 1, max: 100_000 }),
+      fc.boolean(),
+      (before, someMs, isAtTheEnd) => {
+        const reopenMs = isAtTheEnd && before.closed_at !== null ? now - before.closed_at : someMs;
+        const isOver = before.status === "closed" && now - (before.closed_at ?? 0) >= reopenMs;
+        expect(receive(before, reopenMs, now)).toBe(
+          isOver ? "begins" : before.status === "open" ? "goes on" : "wakes",
+        );
+      },
+    ),
   );
 });
 
 test("who is assigned handles it; without anybody, people's go on waiting for people", () => {
-  const [human, agent] = [{ type: "human", id: "anna" } as const, { type: "agent", id: "agt_1" } as const];
+  const [human, agent] = [
+    { type: "human", id: "anna" } as const,
+    { type: "agent", id: "agt_1" } as const,
+  ];
   const cases = (["ai", "queue", "human", "none"] as const).map((before) => [
     before,
     handlerOnAssign(before, human),

@@ -6,7 +6,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { json } from "node:stream/consumers";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { LookupAnswer, Receipt, ReceiptSubject, SendAnswer } from "../../src/ports/transport.ts";
+import type {
+  LookupAnswer,
+  Receipt,
+  ReceiptSubject,
+  SendAnswer,
+} from "../../src/ports/transport.ts";
 import type { Dice } from "./dice.ts";
 import { listen, type Listening, post } from "./http.ts";
 import {
@@ -19,7 +24,8 @@ import {
 } from "./protocol.ts";
 
 /** `sent` is what the recipient got. The other ends are surely not sent. */
-export type CallEnd = "sent" | "refused" | "refused for good" | "dropped" | "too late" | "under way";
+export type CallEnd =
+  "sent" | "refused" | "refused for good" | "dropped" | "too late" | "under way";
 
 /** One call of `send`. Times are the engine's. */
 export interface LedgerCall {
@@ -94,7 +100,10 @@ export class Carrier {
   async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     if (message.headers.authorization !== sharedSecret) throw new Error("not our transport");
     const asked = await json(message);
-    const answer = message.url === "/send" ? await this.#send(asked as SendCall) : this.#lookUp(asked as LookupCall);
+    const answer =
+      message.url === "/send"
+        ? await this.#send(asked as SendCall)
+        : this.#lookUp(asked as LookupCall);
     if (answer === "no answer") response.destroy();
     else response.end(JSON.stringify(answer));
   }
@@ -102,7 +111,13 @@ export class Carrier {
   async #send({ attempt_id, message_id, number }: SendCall): Promise<SendAnswer | "no answer"> {
     const { dice, clock, hasAttempt } = this.#options;
     const committed = await hasAttempt(attempt_id);
-    const call: LedgerCall = { attempt_id, message_id, at: clock.now(), committed, end: "under way" };
+    const call: LedgerCall = {
+      attempt_id,
+      message_id,
+      at: clock.now(),
+      committed,
+      end: "under way",
+    };
     this.ledger.calls.push(call);
     this.#underWay.add(attempt_id);
     const fate = dice.pick(number <= 2 ? hard : easy);
@@ -112,7 +127,9 @@ export class Carrier {
 
     if (call.end === "sent") {
       const { early, sent } = this.#carry(attempt_id, message_id);
-      if (early) await this.#bring({ provider_message_id: sent.provider_message_id }, sent.receipts);
+      if (early) {
+        await this.#bring({ provider_message_id: sent.provider_message_id }, sent.receipts);
+      }
       await sleep(dice.between(0, 30));
       if (fate === "answer lost") return "no answer";
       return { outcome: "accepted", provider_message_id: sent.provider_message_id };
@@ -131,7 +148,11 @@ export class Carrier {
     const status = dice.pick({ delivered: 80, undelivered: 12, read: 8 });
     const receipts: Receipt[] = [{ status: "sent", at }];
     if (status === "undelivered") {
-      receipts.push({ status, at: at + 1_000, error: { code: "unreachable", message: "The handset is off." } });
+      receipts.push({
+        status,
+        at: at + 1_000,
+        error: { code: "unreachable", message: "The handset is off." },
+      });
     } else {
       receipts.push({ status: "delivered", at: at + 1_000 });
       if (status === "read") receipts.push({ status, at: at + 2_000 });
@@ -145,7 +166,9 @@ export class Carrier {
     if (tellsBy === "look-up") return { early: false, sent };
     if (dice.percent(10)) return { early: true, sent };
     const echoes = dice.percent(30);
-    const subject = echoes ? ({ attempt_id } as ReceiptSubject) : { provider_message_id: sent.provider_message_id };
+    const subject = echoes
+      ? ({ attempt_id } as ReceiptSubject)
+      : { provider_message_id: sent.provider_message_id };
     void sleep(dice.between(20, 400)).then(() => this.#bring(subject, receipts));
     return { early: false, sent };
   }
@@ -162,7 +185,9 @@ export class Carrier {
   async #isTaken(body: string): Promise<boolean> {
     const url = `${this.#options.engine()}/v1/transports/${transportName}/callbacks`;
     try {
-      const { status } = await post(url, body, { headers: { [signatureHeader]: signatureOf(body) } });
+      const { status } = await post(url, body, {
+        headers: { [signatureHeader]: signatureOf(body) },
+      });
       return status === 204;
     } catch {
       return false;
@@ -189,7 +214,11 @@ export class Carrier {
     }
     const { provider_message_id, tellsBy, receipts } = sent;
     // Receipts that come by callback are told once: a look-up says nothing of them.
-    return { outcome: "sent", provider_message_id, receipts: tellsBy === "look-up" ? receipts : [] };
+    return {
+      outcome: "sent",
+      provider_message_id,
+      receipts: tellsBy === "look-up" ? receipts : [],
+    };
   }
 }
 

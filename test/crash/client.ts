@@ -51,7 +51,10 @@ export async function runClient({
     const key = `${name}-${i}`;
     acknowledgements.keys.add(key);
     const recipient = dice.percent(50) ? dice.whole(0, regulars) : dice.whole(1_000, 9_999_999);
-    const message = JSON.stringify({ to: `+1212${String(recipient).padStart(7, "0")}`, body: `message ${key}` });
+    const message = JSON.stringify({
+      to: `+1212${String(recipient).padStart(7, "0")}`,
+      body: `message ${key}`,
+    });
     const headers = { authorization: `Bearer ${apiKey}`, "idempotency-key": key };
     const attempt = async (signal?: AbortSignal): Promise<boolean> => {
       const options = signal === undefined ? { headers } : { headers, signal };

@@ -15,7 +15,9 @@ export async function crashedPostgres(): Promise<CrashedStorage> {
   const ask: Ask = async (sql, ...values) => {
     for (;;) {
       try {
-        const { rows } = await pool.query<Record<string, unknown>>(sql.replaceAll("?", "$1"), [...values]);
+        const { rows } = await pool.query<Record<string, unknown>>(sql.replaceAll("?", "$1"), [
+          ...values,
+        ]);
         return rows;
       } catch (error) {
         if (!isDown(error)) throw error;
@@ -32,7 +34,15 @@ export async function crashedPostgres(): Promise<CrashedStorage> {
     // The database is not what was killed: it is looked at as it is.
     wreck: async () => ({ view: view(), damage: [] }),
     async disturb(dice) {
-      switch (dice.pick({ all: 4, "before a write": 6, "after a write": 6, "for a while": 2, "a crash": 1 })) {
+      switch (
+        dice.pick({
+          all: 4,
+          "before a write": 6,
+          "after a write": 6,
+          "for a while": 2,
+          "a crash": 1,
+        })
+      ) {
         case "all":
           proxy.cut();
           return;
@@ -67,5 +77,7 @@ function isWrite({ sql }: Statement): boolean {
 /** The judge waits for a server that starts again. */
 function isDown(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return String(error).includes("terminated");
-  return ["57P01", "57P02", "57P03", "ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE"].includes(String(error.code));
+  return ["57P01", "57P02", "57P03", "ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE"].includes(
+    String(error.code),
+  );
 }

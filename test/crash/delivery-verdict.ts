@@ -24,7 +24,9 @@ export function undelivered({ posts, events, deliveries }: DeliveryEvidence): st
   const arrived = new Set(posts.map(({ endpoint, event_id }) => `${event_id} at ${endpoint}`));
   const missing = endpoints.flatMap(({ name, events: types }) =>
     events
-      .filter(({ id, type }) => types.some((each) => each === type) && !arrived.has(`${id} at ${name}`))
+      .filter(
+        ({ id, type }) => types.some((each) => each === type) && !arrived.has(`${id} at ${name}`),
+      )
       .map(({ id, type }) => `${type} ${id} never arrived at ${name}`),
   );
   const stuck = deliveries
@@ -39,11 +41,19 @@ export function misrecorded(evidence: DeliveryEvidence): string[] {
   const postsOf = groups(posts, ({ endpoint, event_id }) => `${event_id} at ${endpoint}`);
   const attemptsOf = groups(deliveryAttempts, ({ delivery_id }) => delivery_id);
   const known = new Set(deliveries.map(nameOf));
-  const strangers = [...postsOf.keys()].filter((name) => !known.has(name)).map((name) => `${name} has no delivery`);
+  const strangers = [...postsOf.keys()]
+    .filter((name) => !known.has(name))
+    .map((name) => `${name} has no delivery`);
   const found = deliveries.flatMap((delivery) => {
     const tries = attemptsOf.get(delivery.id) ?? [];
-    const counted = tries.length === delivery.attempts ? [] : [`${delivery.id} counts ${delivery.attempts} attempts`];
-    return [...counted, ...differences(delivery.id, tries, postsOf.get(nameOf(delivery)) ?? [], evidence)];
+    const counted =
+      tries.length === delivery.attempts
+        ? []
+        : [`${delivery.id} counts ${delivery.attempts} attempts`];
+    return [
+      ...counted,
+      ...differences(delivery.id, tries, postsOf.get(nameOf(delivery)) ?? [], evidence),
+    ];
   });
   return [...strangers, ...found, ...overtaken(evidence)];
 }
@@ -83,9 +93,9 @@ function overtaken({ posts, events }: DeliveryEvidence): string[] {
   return endpoints
     .filter(({ ordering }) => ordering === "fifo")
     .flatMap(({ name }) => {
-      const firsts = [...groups(posts, ({ endpoint, event_id }) => `${endpoint} ${event_id}`).values()].flatMap(
-        ([first]) => (first?.endpoint === name ? [first.event_id] : []),
-      );
+      const firsts = [
+        ...groups(posts, ({ endpoint, event_id }) => `${endpoint} ${event_id}`).values(),
+      ].flatMap(([first]) => (first?.endpoint === name ? [first.event_id] : []));
       return firsts
         .filter((id, i) => i > 0 && (places.get(id) ?? 0) < (places.get(firsts[i - 1] ?? "") ?? 0))
         .map((id) => `${id} came to ${name} after a later event`);

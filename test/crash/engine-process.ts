@@ -26,7 +26,9 @@ export interface ProcessSettings {
   readonly setup: boolean;
 }
 
-const { storage, carrier, receiver, epoch, port, setup } = JSON.parse(process.argv[2] ?? "") as ProcessSettings;
+const { storage, carrier, receiver, epoch, port, setup } = JSON.parse(
+  process.argv[2] ?? "",
+) as ProcessSettings;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 /** What goes away by itself is meant to happen here. */

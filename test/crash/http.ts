@@ -25,12 +25,20 @@ export interface PostOptions {
 const agent = new Agent({ keepAlive: true });
 
 /** Rejects when the connection breaks before the whole answer is there. */
-export function post(url: string, body: string, { headers, signal }: PostOptions = {}): Promise<Reply> {
+export function post(
+  url: string,
+  body: string,
+  { headers, signal }: PostOptions = {},
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const options = {
       method: "POST",
       agent,
-      headers: { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body), ...headers },
+      headers: {
+        "Content-Type": "application/json",
+        "Content-Length": Buffer.byteLength(body),
+        ...headers,
+      },
       ...(signal === undefined ? {} : { signal }),
     };
     const sent = request(url, options, (answer) => {

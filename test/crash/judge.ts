@@ -48,7 +48,13 @@ const convergesWithinMs = 90_000;
 /** How long after connections were cut, or the server crashed, engines may still not get through to it; engine's milliseconds. */
 const outOfReachMs = 60_000;
 
-export async function crash({ storage, kills, cut = false, seed, log = () => {} }: CrashOptions): Promise<Report> {
+export async function crash({
+  storage,
+  kills,
+  cut = false,
+  seed,
+  log = () => {},
+}: CrashOptions): Promise<Report> {
   const time = epoch(rate);
   const dice = new Dice(seed);
   const engines: EngineProcess[] = [];
@@ -81,7 +87,9 @@ export async function crash({ storage, kills, cut = false, seed, log = () => {} 
   let stopped = false;
   try {
     const apiKey = await new EngineProcess({ ...settings, setup: true }, environment).line();
-    for (let i = 0; i < storage.processes; i++) engines.push(new EngineProcess(settings, environment));
+    for (let i = 0; i < storage.processes; i++) {
+      engines.push(new EngineProcess(settings, environment));
+    }
     await Promise.all(engines.map((each) => each.ready()));
     view = storage.view();
     const sending = Array.from({ length: clients }, (_, i) =>
@@ -101,7 +109,9 @@ export async function crash({ storage, kills, cut = false, seed, log = () => {} 
     for (let kill = 1; kill <= kills; kill++) {
       const engine = engines[dice.whole(0, engines.length)];
       if (engine === undefined) throw new Error("no engine runs");
-      await sleep(engine.isReady ? dice.between(0, longestLifeMs) : dice.between(0, longestStartMs));
+      await sleep(
+        engine.isReady ? dice.between(0, longestLifeMs) : dice.between(0, longestStartMs),
+      );
       await engine.kill();
       disturbances.push({ from: now(), to: now() });
       if (engines.length === 1) {
@@ -111,7 +121,9 @@ export async function crash({ storage, kills, cut = false, seed, log = () => {} 
       }
       const found = await inspect(storage, acknowledgements);
       damage.push(...found.map((what) => `after kill ${kill}: ${what}`));
-      log(`kill ${kill}: ${acknowledgements.messages.size} acknowledged, ${carrier.ledger.calls.length} calls`);
+      log(
+        `kill ${kill}: ${acknowledgements.messages.size} acknowledged, ${carrier.ledger.calls.length} calls`,
+      );
       const next = engine.again();
       engines[engines.indexOf(engine)] = next;
       if (kill === kills || dice.percent(85)) await next.ready();
@@ -136,7 +148,14 @@ export async function crash({ storage, kills, cut = false, seed, log = () => {} 
     });
     const broken = [...damage, ...acknowledgements.oddities, ...verdict.broken];
     const acknowledged = acknowledgements.messages.size;
-    return { ...verdict, broken, kills, acknowledged, ledger: carrier.ledger, posts: receiver.posts };
+    return {
+      ...verdict,
+      broken,
+      kills,
+      acknowledged,
+      ledger: carrier.ledger,
+      posts: receiver.posts,
+    };
   } finally {
     stopped = true;
     carrier.close();
@@ -155,7 +174,10 @@ async function inspect(storage: CrashedStorage, { messages }: Acknowledgements):
   const { view, damage } = await storage.wreck();
   await using _ = view;
   const there = new Set((await view.messages()).map(({ id }) => id));
-  return [...damage, ...known.filter((id) => !there.has(id)).map((id) => `${id} was acknowledged and is gone`)];
+  return [
+    ...damage,
+    ...known.filter((id) => !there.has(id)).map((id) => `${id} was acknowledged and is gone`),
+  ];
 }
 
 interface Disturbing {
@@ -180,7 +202,9 @@ async function disturb(
 /** Waits until every message and delivery has come to its end and every receipt is taken; what has not by then is found by the judge. */
 async function converged(view: View, carrier: Carrier): Promise<void> {
   const deadline = Date.now() + convergesWithinMs;
-  while (Date.now() < deadline && ((await view.unsettled()) > 0 || carrier.untaken > 0)) await sleep(100);
+  while (Date.now() < deadline && ((await view.unsettled()) > 0 || carrier.untaken > 0)) {
+    await sleep(100);
+  }
 }
 
 class EngineProcess {

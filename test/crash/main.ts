@@ -22,7 +22,9 @@ if (
   !Number.isInteger(kills) ||
   !Number.isFinite(seed)
 ) {
-  console.error(`usage: npm run crash -- [--storage ${storageNames.join("|")}] [--kills N] [--cut] [--seed N]`);
+  console.error(
+    `usage: npm run crash -- [--storage ${storageNames.join("|")}] [--kills N] [--cut] [--seed N]`,
+  );
   process.exit(2);
 }
 

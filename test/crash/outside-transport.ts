@@ -13,7 +13,11 @@ import {
 
 /** A transport to a carrier in another process. A call without an answer throws: nobody knows whether the message left. */
 export function outsideTransport(url: string): Transport {
-  const call = async <T>(path: string, body: SendCall | LookupCall, signal?: AbortSignal): Promise<T> => {
+  const call = async <T>(
+    path: string,
+    body: SendCall | LookupCall,
+    signal?: AbortSignal,
+  ): Promise<T> => {
     const headers = { authorization: sharedSecret };
     const reply = await post(
       `${url}${path}`,
@@ -36,7 +40,9 @@ export function outsideTransport(url: string): Transport {
     lookup: (_message, { attempt_id }) => call<LookupAnswer>("/lookup", { attempt_id }),
     parseCallback({ headers, body }) {
       if (headers[signatureHeader] !== signatureOf(body)) {
-        return Promise.reject(new TidingsError("invalid_api_key", "The signature is not the carrier's."));
+        return Promise.reject(
+          new TidingsError("invalid_api_key", "The signature is not the carrier's."),
+        );
       }
       const told = JSON.parse(Buffer.from(body).toString()) as Told;
       return Promise.resolve({ receipts: [told], inbound: [], response: { status: 204 } });

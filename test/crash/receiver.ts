@@ -51,7 +51,10 @@ export class Receiver {
     const receiver = new Receiver(server, root.cert);
     const seen = new Set<string>();
     server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      const post = { endpoint: (request.url ?? "").slice(1), event_id: String(request.headers["webhook-id"]) };
+      const post = {
+        endpoint: (request.url ?? "").slice(1),
+        event_id: String(request.headers["webhook-id"]),
+      };
       receiver.posts.push({ ...post, at: clock.now() });
       const name = `${post.endpoint} ${post.event_id}`;
       const fate = seen.has(name) ? "taken" : dice.pick(fates(post.endpoint));
@@ -75,6 +78,10 @@ type Fate = "taken" | "refused" | "broken off";
 
 /** Where order is kept one that fails holds up all, and a run would wait for the long pauses between tries. */
 function fates(endpoint: string): Readonly<Record<Fate, number>> {
-  const isOrdered = endpoints.some(({ name, ordering }) => name === endpoint && ordering === "fifo");
-  return isOrdered ? { taken: 1, refused: 0, "broken off": 0 } : { taken: 94, refused: 3, "broken off": 3 };
+  const isOrdered = endpoints.some(
+    ({ name, ordering }) => name === endpoint && ordering === "fifo",
+  );
+  return isOrdered
+    ? { taken: 1, refused: 0, "broken off": 0 }
+    : { taken: 94, refused: 3, "broken off": 3 };
 }

@@ -8,7 +8,8 @@ import type { View } from "./view.ts";
 
 /** What a process is told of its storage. */
 export type StorageSettings =
-  { readonly kind: "sqlite"; readonly file: string } | { readonly kind: "postgres"; readonly url: string };
+  | { readonly kind: "sqlite"; readonly file: string }
+  | { readonly kind: "postgres"; readonly url: string };
 
 export function openStorage(settings: StorageSettings): StoragePort {
   if (settings.kind === "sqlite") return sqlite({ file: settings.file });

@@ -36,7 +36,9 @@ export function judge(evidence: Evidence): Verdict {
 
 function lost({ acknowledged, messages, ledger }: Evidence): string[] {
   const statuses = new Map(messages.map(({ id, status }) => [id, status]));
-  const missing = [...acknowledged].filter(([, id]) => !statuses.has(id)).map(([key, id]) => `${id} (${key}) is gone`);
+  const missing = [...acknowledged]
+    .filter(([, id]) => !statuses.has(id))
+    .map(([key, id]) => `${id} (${key}) is gone`);
   const strayed = messages.flatMap(({ id, status }) => {
     const told = ledger.verdicts.get(id) ?? "nothing";
     return status === told ? [] : [`${id} ended as ${status}, and the carrier says ${told}`];
@@ -56,11 +58,14 @@ function doubledCalls({ ledger, attempts }: Evidence): string[] {
   const outcomes = new Map(attempts.map(({ id, outcome }) => [id, outcome]));
   const denied = new Map<string, number>();
   for (const { attempt_id, at, answer } of ledger.lookups) {
-    if (answer === "not_sent") denied.set(attempt_id, Math.min(at, denied.get(attempt_id) ?? Infinity));
+    if (answer === "not_sent") {
+      denied.set(attempt_id, Math.min(at, denied.get(attempt_id) ?? Infinity));
+    }
   }
   const mayFollow = (before: LedgerCall, next: LedgerCall): boolean =>
     before.attempt_id !== next.attempt_id &&
-    (outcomes.get(before.attempt_id) === "rejected" || (denied.get(before.attempt_id) ?? Infinity) <= next.at);
+    (outcomes.get(before.attempt_id) === "rejected" ||
+      (denied.get(before.attempt_id) ?? Infinity) <= next.at);
 
   const found: string[] = [];
   for (const [id, calls] of groups(ledger.calls, ({ message_id }) => message_id)) {
@@ -84,13 +89,18 @@ function broken({ keys, messages, attempts, ledger }: Evidence): string[] {
     .filter(({ idempotency_key: key }) => key === null || !keys.has(key))
     .map(({ id, idempotency_key: key }) => `${id} has the key ${String(key)}, which nobody sent`);
   const uncommitted = ledger.calls
-    .filter(({ committed, attempt_id, message_id }) => !committed || byId.get(attempt_id)?.message_id !== message_id)
+    .filter(
+      ({ committed, attempt_id, message_id }) =>
+        !committed || byId.get(attempt_id)?.message_id !== message_id,
+    )
     .map(({ attempt_id }) => `the carrier was called with ${attempt_id}, which was not committed`);
   const hasty = ledger.lookups.flatMap(({ attempt_id, at }) => {
     const attempt = byId.get(attempt_id);
     if (attempt?.outcome !== "ambiguous") return [];
     const lapsed = attempt.error_code === "answer_lost";
-    const earliest = lapsed ? attempt.leased_until + afterLapse : (attempt.answered_at ?? Infinity) + afterLoss;
+    const earliest = lapsed
+      ? attempt.leased_until + afterLapse
+      : (attempt.answered_at ?? Infinity) + afterLoss;
     return at < earliest ? [`${attempt_id} was looked up ${earliest - at} ms too early`] : [];
   });
   return [...strangers, ...uncommitted, ...hasty];

@@ -50,14 +50,19 @@ export interface View extends AsyncDisposable {
 }
 
 /** Asks in SQL that both databases understand; `?` stands for a value. */
-export type Ask = (sql: string, ...values: readonly string[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+export type Ask = (
+  sql: string,
+  ...values: readonly string[]
+) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
 const ends = "'delivered', 'read', 'undelivered', 'failed'";
 
 export function viewBy(ask: Ask, close: () => Promise<void>): View {
   return {
-    hasAttempt: async (id) => (await ask("SELECT 1 FROM tidings_message_attempts WHERE id = ?", id)).length > 0,
-    messages: () => ask("SELECT id, idempotency_key, status FROM tidings_messages") as Promise<never>,
+    hasAttempt: async (id) =>
+      (await ask("SELECT 1 FROM tidings_message_attempts WHERE id = ?", id)).length > 0,
+    messages: () =>
+      ask("SELECT id, idempotency_key, status FROM tidings_messages") as Promise<never>,
     attempts: () =>
       ask(
         `SELECT id, message_id, outcome, error ->> 'code' AS error_code,
@@ -66,14 +71,19 @@ export function viewBy(ask: Ask, close: () => Promise<void>): View {
            FROM tidings_message_attempts`,
       ) as Promise<never>,
     events: () =>
-      ask("SELECT id, type, CAST(position AS double precision) AS position FROM tidings_events") as Promise<never>,
+      ask(
+        "SELECT id, type, CAST(position AS double precision) AS position FROM tidings_events",
+      ) as Promise<never>,
     async deliveries() {
       const rows = await ask(
         `SELECT d.id, d.event_id, w.url, d.status, CAST(d.attempts AS double precision) AS attempts,
                 CAST(d.next_attempt_at AS double precision) AS next_attempt_at
            FROM tidings_deliveries d JOIN tidings_webhooks w ON w.id = d.webhook_id`,
       );
-      return rows.map(({ url, ...row }) => ({ ...row, endpoint: String(url).split("/").at(-1) })) as never;
+      return rows.map(({ url, ...row }) => ({
+        ...row,
+        endpoint: String(url).split("/").at(-1),
+      })) as never;
     },
     deliveryAttempts: () =>
       ask(

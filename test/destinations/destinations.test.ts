@@ -1,7 +1,12 @@
 import { BlockList, isIPv4 } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkAddress, checkUrl, destinations, publicOnly } from "../../src/destinations/destinations.ts";
+import {
+  checkAddress,
+  checkUrl,
+  destinations,
+  publicOnly,
+} from "../../src/destinations/destinations.ts";
 
 const codeOf = (url: string, to = publicOnly): string => {
   const check = checkUrl(url, to);
@@ -141,13 +146,17 @@ describe("an address", () => {
     fc.nat(0xffff),
     fc.constantFrom(0, 0x64, 0x1fff, 0x2000, 0x2001, 0x2002, 0x2620, 0x3ffe, 0x3fff, 0x4000),
   );
-  const ipv6 = fc.tuple(first, groups).map(([head, rest]) => [head.toString(16), ...rest].join(":"));
+  const ipv6 = fc
+    .tuple(first, groups)
+    .map(([head, rest]) => [head.toString(16), ...rest].join(":"));
 
   test("is forbidden exactly when it is in one of the special ranges, in all of its spellings", () => {
     fc.assert(
       fc.property(fc.oneof(ipv4, ipv6, fc.ipV6()), (address) => {
         const isInside = inside[familyOf(address)].check(address, familyOf(address));
-        expect(checkAddress("example.com", address, publicOnly)?.code).toBe(isInside ? "address_forbidden" : undefined);
+        expect(checkAddress("example.com", address, publicOnly)?.code).toBe(
+          isInside ? "address_forbidden" : undefined,
+        );
         const url = isIPv4(address) ? `https://${address}/` : `https://[${address}]/`;
         expect(codeOf(url)).toBe(isInside ? "address_forbidden" : "ok");
       }),
@@ -155,15 +164,29 @@ describe("an address", () => {
     );
   });
 
-  test.each(["", "localhost", "0177.0.0.1", "1.1", "::g"])("that can't be read (%j) is forbidden", (address) => {
-    expect(checkAddress("example.com", address, publicOnly)).toMatchObject({ code: "address_forbidden" });
-  });
+  test.each(["", "localhost", "0177.0.0.1", "1.1", "::g"])(
+    "that can't be read (%j) is forbidden",
+    (address) => {
+      expect(checkAddress("example.com", address, publicOnly)).toMatchObject({
+        code: "address_forbidden",
+      });
+    },
+  );
 });
 
 describe("the host's list", () => {
   test("opens networks, addresses and names, and nothing beside them", () => {
-    const to = destinations({ allow: ["10.1.0.0/16", "192.168.0.7", "fd00::/8", "Hooks.Internal", "database"] });
-    for (const host of ["10.1.2.3", "192.168.0.7", "[fd12::1]", "hooks.internal", "HOOKS.internal.", "database"]) {
+    const to = destinations({
+      allow: ["10.1.0.0/16", "192.168.0.7", "fd00::/8", "Hooks.Internal", "database"],
+    });
+    for (const host of [
+      "10.1.2.3",
+      "192.168.0.7",
+      "[fd12::1]",
+      "hooks.internal",
+      "HOOKS.internal.",
+      "database",
+    ]) {
       expect(codeOf(`https://${host}/`, to), host).toBe("ok");
     }
     for (const host of ["10.2.0.1", "192.168.0.8", "[fe80::1]", "[::ffff:10.1.2.3]"]) {
@@ -173,13 +196,17 @@ describe("the host's list", () => {
       expect(codeOf(`https://${host}/`, to), host).toBe("host_forbidden");
     }
     expect(codeOf("http://10.1.2.3/", to)).toBe("scheme_forbidden");
-    expect(codeOf("http://10.1.2.3/", destinations({ http: true, allow: ["10.1.2.3"] }))).toBe("ok");
+    expect(codeOf("http://10.1.2.3/", destinations({ http: true, allow: ["10.1.2.3"] }))).toBe(
+      "ok",
+    );
   });
 
   test("lets a name lead anywhere, and that name alone", () => {
     const to = destinations({ allow: ["hooks.internal"] });
     expect(checkAddress("hooks.internal", "10.0.0.1", to)).toBeUndefined();
-    expect(checkAddress("example.com", "10.0.0.1", to)).toMatchObject({ code: "address_forbidden" });
+    expect(checkAddress("example.com", "10.0.0.1", to)).toMatchObject({
+      code: "address_forbidden",
+    });
   });
 
   test.each([
@@ -196,6 +223,8 @@ describe("the host's list", () => {
     "a b",
     "*.internal",
   ])("refuses %j, since nobody could say what it means", (entry) => {
-    expect(() => destinations({ allow: [entry] })).toThrow(expect.objectContaining({ code: "invalid_option" }));
+    expect(() => destinations({ allow: [entry] })).toThrow(
+      expect.objectContaining({ code: "invalid_option" }),
+    );
   });
 });

@@ -25,7 +25,9 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
     await clock.advance(longMs);
-    expect(line.calls.map(({ at }) => at - begun)).toEqual([0, 1_000, 6_000, 36_000, 156_000, 756_000]);
+    expect(line.calls.map(({ at }) => at - begun)).toEqual([
+      0, 1_000, 6_000, 36_000, 156_000, 756_000,
+    ]);
     expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(await outcome(one, id)).toEqual(["failed", "carrier_unavailable"]);
   });
@@ -34,7 +36,8 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     const { clock, engine } = world();
     const wishes = [200, 90_000, undefined, 0];
     const line = carrier({
-      send: (_, attempt) => (attempt.number > wishes.length ? accepted(attempt) : busy(wishes[attempt.number - 1])),
+      send: (_, attempt) =>
+        attempt.number > wishes.length ? accepted(attempt) : busy(wishes[attempt.number - 1]),
     });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
@@ -134,7 +137,8 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
   it("are followed up by an engine that has their transport, though one without it comes first", async () => {
     const { clock, engine } = world();
     const ground = open();
-    const line = (): ReturnType<typeof carrier> => carrier({ receipts: { timeout_ms: 60_000, lookups_ms: [] } });
+    const line = (): ReturnType<typeof carrier> =>
+      carrier({ receipts: { timeout_ms: 60_000, lookups_ms: [] } });
     const first = engine(ground.connect(), { transports: [line()] });
     await first.start();
     const { id } = await first.messages.send(hello);
@@ -169,7 +173,8 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
   it("that are not answered in 25 s leave the message ambiguous and free the conversation", async () => {
     const { clock, engine } = world();
     const line = carrier({
-      send: (message, attempt) => (message.body === "stuck" ? new Promise(() => {}) : accepted(attempt)),
+      send: (message, attempt) =>
+        message.body === "stuck" ? new Promise(() => {}) : accepted(attempt),
     });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
@@ -179,37 +184,49 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect([await outcome(one, id), await outcome(one, next)]).toEqual(["sending", "queued"]);
     await clock.advance(1);
     await clock.settle();
-    expect([await outcome(one, id), await outcome(one, next)]).toEqual([["ambiguous", "answer_lost"], "sent"]);
+    expect([await outcome(one, id), await outcome(one, next)]).toEqual([
+      ["ambiguous", "answer_lost"],
+      "sent",
+    ]);
     expect(line.calls[0]?.attempt.signal.aborted).toBe(true);
     await clock.advance(2 * longMs);
     expect(line.calls).toHaveLength(2);
   });
 
   it.each([
-    ["that it has the message", (attempt: { attempt_id: `att_${string}` }) => accepted(attempt), "sent", 1],
+    [
+      "that it has the message",
+      (attempt: { attempt_id: `att_${string}` }) => accepted(attempt),
+      "sent",
+      1,
+    ],
     ["that it never will have", () => refused, ["failed", "invalid_destination"], 1],
     ["to come again", () => busy(), "queued", 1],
-  ] as const)("that are answered late, %s, are heard all the same", async (_, late, expected, calls) => {
-    const { clock, engine } = world();
-    const answer = held<SendAnswer>();
-    const line = carrier({
-      send: (_message, { number, ...attempt }) => (number === 1 ? answer.promise : accepted(attempt)),
-    });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
-    const { id } = await one.messages.send(hello);
-    await clock.advance(30_000);
-    expect(await outcome(one, id)).toEqual(["ambiguous", "answer_lost"]);
-    const [call] = line.calls;
-    if (call === undefined) throw new Error("not called");
-    answer.answer(late(call.attempt));
-    await clock.settle();
-    expect(await outcome(one, id)).toEqual(expected);
-    expect(line.calls).toHaveLength(calls);
-    if (expected !== "queued") return;
-    await clock.advance(5_000);
-    expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
-  });
+  ] as const)(
+    "that are answered late, %s, are heard all the same",
+    async (_, late, expected, calls) => {
+      const { clock, engine } = world();
+      const answer = held<SendAnswer>();
+      const line = carrier({
+        send: (_message, { number, ...attempt }) =>
+          number === 1 ? answer.promise : accepted(attempt),
+      });
+      const one = engine(open().connect(), { transports: [line] });
+      await one.start();
+      const { id } = await one.messages.send(hello);
+      await clock.advance(30_000);
+      expect(await outcome(one, id)).toEqual(["ambiguous", "answer_lost"]);
+      const [call] = line.calls;
+      if (call === undefined) throw new Error("not called");
+      answer.answer(late(call.attempt));
+      await clock.settle();
+      expect(await outcome(one, id)).toEqual(expected);
+      expect(line.calls).toHaveLength(calls);
+      if (expected !== "queued") return;
+      await clock.advance(5_000);
+      expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
+    },
+  );
 
   it("that are lost are looked up, and repeated only when the carrier never had the message", async () => {
     const { clock, engine } = world();
@@ -276,7 +293,9 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     const line = carrier({
       async send(message, attempt) {
         const { data } = await reader.messages.timeline(message.message_id);
-        seen.push(data.find((entry) => entry.type === "attempt" && entry.id === attempt.attempt_id));
+        seen.push(
+          data.find((entry) => entry.type === "attempt" && entry.id === attempt.attempt_id),
+        );
         return accepted(attempt);
       },
     });
@@ -285,7 +304,9 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     await Promise.all([1, 2, 3].map((n) => one.messages.send({ ...hello, to: `+1500555000${n}` })));
     await clock.advance(1_000);
     expect(seen).toHaveLength(3);
-    for (const entry of seen) expect(entry).toMatchObject({ outcome: "pending", answered_at: null });
+    for (const entry of seen) {
+      expect(entry).toMatchObject({ outcome: "pending", answered_at: null });
+    }
   });
 
   it("count as delivery where a transport has no receipts", async () => {
@@ -308,7 +329,10 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
         const answer = plans.get(message.body)?.[attempt.number - 1] ?? "accepted";
         if (answer === "throws") throw new Error("gone");
         if (answer === "never") return new Promise(() => {});
-        return { accepted: accepted(attempt), busy: busy(), refused, lost, lostUnsent: lost }[answer] ?? lost;
+        return (
+          { accepted: accepted(attempt), busy: busy(), refused, lost, lostUnsent: lost }[answer] ??
+          lost
+        );
       },
       lookup: (message, attempt) =>
         plans.get(message.body)?.[attempt.number - 1] === "lostUnsent"
@@ -317,7 +341,15 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
-    const answers = fc.constantFrom("accepted", "busy", "refused", "lost", "lostUnsent", "throws", "never");
+    const answers = fc.constantFrom(
+      "accepted",
+      "busy",
+      "refused",
+      "lost",
+      "lostUnsent",
+      "throws",
+      "never",
+    );
     let run = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -327,7 +359,10 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
           line.calls.splice(0);
           for (const [i, script] of scripts.entries()) {
             plans.set(`${run} ${i}`, script);
-            await one.messages.send({ to: `+1500555${1000 + (i % 2) + run * 2}`, body: `${run} ${i}` });
+            await one.messages.send({
+              to: `+1500555${1000 + (i % 2) + run * 2}`,
+              body: `${run} ${i}`,
+            });
           }
           await clock.advance(900_000);
           for (const [i, script] of scripts.entries()) {

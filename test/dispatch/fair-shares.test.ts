@@ -16,8 +16,17 @@ async function flood(engine: MessagingEngine, transport: string, accounts: numbe
   for (let n = 0; n < accounts; n++) {
     const { account } = await engine.accounts.create({ name: `${transport} ${n}` });
     const { senders, messages } = engine.account(account.id);
-    await senders.create({ address: `+1777000${1_000 + n}`, channels: ["sms"], transport, default: true });
-    await Promise.all(Array.from({ length: 20 }, (_, i) => messages.send({ to: `+1500444${1_000 + i}`, body: "x" })));
+    await senders.create({
+      address: `+1777000${1_000 + n}`,
+      channels: ["sms"],
+      transport,
+      default: true,
+    });
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        messages.send({ to: `+1500444${1_000 + i}`, body: "x" }),
+      ),
+    );
   }
 }
 
@@ -45,24 +54,33 @@ describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
     await flood(one, "hung", 5);
     await flood(one, "sandbox", 2);
     await clock.advance(100);
-    const { id } = await one.messages.send({ ...hello, send_at: new Date(clock.now() + 1_000).toISOString() });
+    const { id } = await one.messages.send({
+      ...hello,
+      send_at: new Date(clock.now() + 1_000).toISOString(),
+    });
     await clock.advance(1_000);
     expect((await one.messages.get(id)).status).toBe("queued");
   });
 
   it("gets the rest of its conversations by the slow lane: a new conversation needn't wait for them", async () => {
     const { clock, engine } = world();
-    const line = carrier({ send: ({ body }, attempt) => (body === "stuck" ? hangs() : accepted(attempt)) });
+    const line = carrier({
+      send: ({ body }, attempt) => (body === "stuck" ? hangs() : accepted(attempt)),
+    });
     const one = engine(open().connect(), { transports: [line], laneConcurrency: 4 });
     await one.start();
     for (let n = 0; n < 4; n++) {
-      for (let i = 0; i < 3; i++) await one.messages.send({ to: `+1500444${1_000 + n}`, body: "stuck" });
+      for (let i = 0; i < 3; i++) {
+        await one.messages.send({ to: `+1500444${1_000 + n}`, body: "stuck" });
+      }
     }
     await clock.advance(25_000);
     await one.messages.send(hello);
     const sent = clock.now();
     await clock.advance(1_000);
-    expect(line.calls.filter(({ message }) => message.body === "Hello").map(({ at }) => at - sent)).toEqual([0]);
+    expect(
+      line.calls.filter(({ message }) => message.body === "Hello").map(({ at }) => at - sent),
+    ).toEqual([0]);
   });
 });
 
@@ -96,9 +114,11 @@ describe("a carrier's words", () => {
     const send_at = new Date(clock.now() + 86_400_000).toISOString();
     const callers = (count: number): Promise<unknown>[] =>
       Array.from({ length: count }, (_, n) =>
-        one.messages.send({ to: `+1500${1_000_000 + n}`, body: "Hi", send_at }).catch((error: unknown) => {
-          if (error instanceof TidingsError && error.code === "overloaded") refused++;
-        }),
+        one.messages
+          .send({ to: `+1500${1_000_000 + n}`, body: "Hi", send_at })
+          .catch((error: unknown) => {
+            if (error instanceof TidingsError && error.code === "overloaded") refused++;
+          }),
       );
     // Some are taken from the queue at once; more fill it up.
     const sent = callers(10_000);
@@ -177,7 +197,9 @@ describe("a carrier's words", () => {
     const told = log.filter(({ level }) => level === "warn").map(({ facts }) => facts);
     expect(told.length).toBeGreaterThanOrEqual(2);
     for (const facts of told) {
-      expect(facts).toMatchObject({ err: { name: "Error", code: "ECONNREFUSED", message: "connect ECONNREFUSED" } });
+      expect(facts).toMatchObject({
+        err: { name: "Error", code: "ECONNREFUSED", message: "connect ECONNREFUSED" },
+      });
     }
     expect(JSON.stringify(log.map(({ facts }) => facts))).not.toContain("secret");
   });

@@ -32,12 +32,16 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     return (await counted(rows)).due;
   }
 
-  async function counted(rows: readonly JobRow[]): Promise<{ due: DueJobs; read: { ranges: number; rows: number } }> {
+  async function counted(
+    rows: readonly JobRow[],
+  ): Promise<{ due: DueJobs; read: { ranges: number; rows: number } }> {
     const storage = open().connect();
     await storage.open(schema);
     await storage
       .begin()
-      .commit(rows.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })));
+      .commit(
+        rows.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })),
+      );
     const read = { ranges: 0, rows: 0 };
     const reader: typeof storage.reader = over(storage.reader, {
       async range(range) {
@@ -51,7 +55,9 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
   }
 
   it("of a lane with 10,000 delay another lane's one by their turn, however late that came", async () => {
-    const flood = Array.from({ length: 10_000 }, (_, n) => job(`flood ${n}`, "flood", now - 10_000 + n));
+    const flood = Array.from({ length: 10_000 }, (_, n) =>
+      job(`flood ${n}`, "flood", now - 10_000 + n),
+    );
     const due = await search([...flood, job("other", "other", now)]);
     const turns = [
       await due.find({ now, free: 4, freeIn: () => 4 }),
@@ -62,7 +68,9 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
   });
 
   it("are found though thousands of other lanes have nothing due yet", async () => {
-    const later = Array.from({ length: 3_000 }, (_, n) => job(`later ${n}`, `a lane ${n}`, now + 60_000));
+    const later = Array.from({ length: 3_000 }, (_, n) =>
+      job(`later ${n}`, `a lane ${n}`, now + 60_000),
+    );
     const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "z flood", now - n));
     const due = await search([...later, ...flood]);
     for (let turn = 0; turn < 3; turn++) {
@@ -71,28 +79,36 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
   });
 
   it("cost a search little, though one lane has a flood of them and thousands of others have nothing due yet", async () => {
-    const later = Array.from({ length: 3_000 }, (_, n) => job(`later ${n}`, `a lane ${n}`, now + 60_000));
+    const later = Array.from({ length: 3_000 }, (_, n) =>
+      job(`later ${n}`, `a lane ${n}`, now + 60_000),
+    );
     const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "z flood", now - n));
     const { due, read } = await counted([...later, ...flood]);
     for (const free of [16, 1, 0, 0]) {
       read.ranges = read.rows = 0;
-      expect(await due.find({ now, free: 64, freeIn: (lane) => (lane === "z flood" ? free : 16) })).toHaveLength(free);
+      expect(
+        await due.find({ now, free: 64, freeIn: (lane) => (lane === "z flood" ? free : 16) }),
+      ).toHaveLength(free);
       expect(read.ranges).toBeLessThan(100);
       expect(read.rows).toBeLessThan(1_000);
     }
   });
 
   it("of a quiet lane are found in the end, behind a full lane's flood and thousands of lanes with nothing due yet", async () => {
-    const later = Array.from({ length: 3_000 }, (_, n) => job(`later ${n}`, `a lane ${n}`, now + 60_000));
-    const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "b flood", now - 1_000 - n));
+    const later = Array.from({ length: 3_000 }, (_, n) =>
+      job(`later ${n}`, `a lane ${n}`, now + 60_000),
+    );
+    const flood = Array.from({ length: 300 }, (_, n) =>
+      job(`flood ${n}`, "b flood", now - 1_000 - n),
+    );
     const { due } = await counted([...later, ...flood, job("quiet", "a lane 2999", now)]);
     for (const free of [0, 1]) {
       const found: string[] = [];
       for (let n = 0; n < 30 && !found.includes("quiet"); n++) {
         found.push(
-          ...(await due.find({ now, free: 1, freeIn: (lane) => (lane === "b flood" ? free : 16) })).map(
-            ({ key }) => key,
-          ),
+          ...(
+            await due.find({ now, free: 1, freeIn: (lane) => (lane === "b flood" ? free : 16) })
+          ).map(({ key }) => key),
         );
       }
       expect(found).toContain("quiet");
@@ -103,24 +119,39 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     const lanes = ["a", "b", "c", "d"] as const;
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ lane: fc.constantFrom(...lanes), due: fc.integer({ min: -1_000, max: 200 }) }), {
-          maxLength: 60,
-          size: "max",
-        }),
+        fc.array(
+          fc.record({
+            lane: fc.constantFrom(...lanes),
+            due: fc.integer({ min: -1_000, max: 200 }),
+          }),
+          {
+            maxLength: 60,
+            size: "max",
+          },
+        ),
         fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 4, maxLength: 4 }),
         fc.integer({ min: 1, max: 12 }),
         fc.boolean(),
         async (drawn, caps, free, flooded) => {
-          const flood = flooded ? Array.from({ length: 256 }, (_, n) => job(`flood ${n}`, "b", now - 2_000)) : [];
-          const rows = [...flood, ...drawn.map(({ lane, due }, n) => job(String(n), lane, now + due))];
-          const capOf = (lane: string): number => caps[lanes.findIndex((each) => each === lane)] ?? 0;
+          const flood = flooded
+            ? Array.from({ length: 256 }, (_, n) => job(`flood ${n}`, "b", now - 2_000))
+            : [];
+          const rows = [
+            ...flood,
+            ...drawn.map(({ lane, due }, n) => job(String(n), lane, now + due)),
+          ];
+          const capOf = (lane: string): number =>
+            caps[lanes.findIndex((each) => each === lane)] ?? 0;
           const found = await (await search(rows)).find({ now, free, freeIn: capOf });
           const byKey = new Map(rows.map((row) => [row.key, row]));
           const taken = found.map(({ key }) => byKey.get(key) ?? job("", "", Infinity));
           expect(new Set(taken).size).toBe(taken.length);
           expect(taken.every(({ due_at }) => due_at <= now)).toBe(true);
           const room = lanes.map((lane) =>
-            Math.min(capOf(lane), rows.filter((row) => row.lane === lane && row.due_at <= now).length),
+            Math.min(
+              capOf(lane),
+              rows.filter((row) => row.lane === lane && row.due_at <= now).length,
+            ),
           );
           expect(taken).toHaveLength(
             Math.min(
@@ -159,12 +190,20 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
         return accepted(attempt);
       },
     });
-    const one = engine(open().connect(), { transports: [line], concurrency: 5, laneConcurrency: 3 });
-    const accounts = await Promise.all(["a", "b", "c"].map((name) => one.accounts.create({ name })));
+    const one = engine(open().connect(), {
+      transports: [line],
+      concurrency: 5,
+      laneConcurrency: 3,
+    });
+    const accounts = await Promise.all(
+      ["a", "b", "c"].map((name) => one.accounts.create({ name })),
+    );
     for (const { account } of accounts) {
       const { messages } = one.account(account.id);
       await Promise.all(
-        Array.from({ length: 10 }, (_, n) => messages.send({ to: `+1500555${1_000 + n}`, body: "Hi" })),
+        Array.from({ length: 10 }, (_, n) =>
+          messages.send({ to: `+1500555${1_000 + n}`, body: "Hi" }),
+        ),
       );
     }
     await one.start();
@@ -183,16 +222,22 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await one.start();
     const { messages } = one.account((await one.accounts.create({ name: "stuck" })).account.id);
     await Promise.all(
-      Array.from({ length: 300 }, (_, n) => messages.send({ to: `+1500555${1_000 + n}`, body: "stuck" })),
+      Array.from({ length: 300 }, (_, n) =>
+        messages.send({ to: `+1500555${1_000 + n}`, body: "stuck" }),
+      ),
     );
     await clock.settle();
     // In the ring of lanes these stand before the message's own.
     const storage = ground.connect();
     await storage.open(schema);
-    const later = Array.from({ length: 2_000 }, (_, n) => job(`later ${n}`, `a lane ${n}`, clock.now() + 3_600_000));
+    const later = Array.from({ length: 2_000 }, (_, n) =>
+      job(`later ${n}`, `a lane ${n}`, clock.now() + 3_600_000),
+    );
     await storage
       .begin()
-      .commit(later.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })));
+      .commit(
+        later.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })),
+      );
     await one.messages.send({ to: "+15005550001", body: "mine" });
     await clock.advance(1_000);
     expect(line.calls.map(({ message }) => message.body)).toEqual(["stuck", "mine"]);
@@ -201,13 +246,25 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
   it("serves an account beside another one's flood: its message waits a turn, not the flood's end", async () => {
     const { clock, engine } = world();
     const line = carrier({ send: (_, attempt) => clock.sleep(100).then(() => accepted(attempt)) });
-    const one = engine(open().connect(), { transports: [line], concurrency: 8, laneConcurrency: 4 });
-    const [flood, other] = await Promise.all(["flood", "other"].map((name) => one.accounts.create({ name })));
+    const one = engine(open().connect(), {
+      transports: [line],
+      concurrency: 8,
+      laneConcurrency: 4,
+    });
+    const [flood, other] = await Promise.all(
+      ["flood", "other"].map((name) => one.accounts.create({ name })),
+    );
     const flooding = one.account(flood?.account.id).messages;
-    await Promise.all(Array.from({ length: 600 }, (_, n) => flooding.send({ to: `+1500555${1_000 + n}`, body: "Hi" })));
+    await Promise.all(
+      Array.from({ length: 600 }, (_, n) =>
+        flooding.send({ to: `+1500555${1_000 + n}`, body: "Hi" }),
+      ),
+    );
     await one.start();
     await clock.advance(1_000);
-    const { id } = await one.account(other?.account.id).messages.send({ to: "+15005550001", body: "Me too" });
+    const { id } = await one
+      .account(other?.account.id)
+      .messages.send({ to: "+15005550001", body: "Me too" });
     const sent = clock.now();
     await clock.advance(2_000);
     const call = line.calls.find(({ message }) => message.message_id === id);
@@ -219,16 +276,24 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     const { clock, engine } = world();
     const line = carrier({
       send: ({ body }, attempt) =>
-        body === "stuck" ? new Promise(() => {}) : attempt.number === 1 ? busy() : accepted(attempt),
+        body === "stuck"
+          ? new Promise(() => {})
+          : attempt.number === 1
+            ? busy()
+            : accepted(attempt),
     });
     const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
-    const [stuck, other] = await Promise.all(["stuck", "other"].map((name) => one.accounts.create({ name })));
+    const [stuck, other] = await Promise.all(
+      ["stuck", "other"].map((name) => one.accounts.create({ name })),
+    );
     await one.start();
     for (const to of ["+15005551001", "+15005551002"]) {
       await one.account(stuck?.account.id).messages.send({ to, body: "stuck" });
     }
     await clock.settle();
-    const { id } = await one.account(other?.account.id).messages.send({ to: "+15005550001", body: "busy" });
+    const { id } = await one
+      .account(other?.account.id)
+      .messages.send({ to: "+15005550001", body: "busy" });
     const begun = clock.now();
     await clock.advance(10_000);
     const calls = line.calls.filter(({ message }) => message.message_id === id);
@@ -238,7 +303,8 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
   it("keeps the order of a conversation: what comes later waits while an earlier message backs off", async () => {
     const { clock, engine } = world();
     const line = carrier({
-      send: ({ body }, attempt) => (body === "1" && attempt.number <= 3 ? busy() : accepted(attempt)),
+      send: ({ body }, attempt) =>
+        body === "1" && attempt.number <= 3 ? busy() : accepted(attempt),
     });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
@@ -247,14 +313,9 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await clock.advance(5_999);
     expect(line.calls.map(({ message }) => message.body)).toEqual(["1", "elsewhere", "1"]);
     await clock.advance(60_000);
-    expect(line.calls.map(({ message }) => message.body).filter((body) => body !== "elsewhere")).toEqual([
-      "1",
-      "1",
-      "1",
-      "1",
-      "2",
-      "3",
-    ]);
+    expect(
+      line.calls.map(({ message }) => message.body).filter((body) => body !== "elsewhere"),
+    ).toEqual(["1", "1", "1", "1", "2", "3"]);
   });
 
   it("lets a conversation go on past a scheduled message and past one whose fate is unknown", async () => {
@@ -268,7 +329,11 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
     const to = "+15005550001";
-    await one.messages.send({ to, body: "scheduled", send_at: new Date(clock.now() + 60_000).toISOString() });
+    await one.messages.send({
+      to,
+      body: "scheduled",
+      send_at: new Date(clock.now() + 60_000).toISOString(),
+    });
     await one.messages.send({ to, body: "lost" });
     await one.messages.send({ to, body: "now" });
     await clock.settle();
@@ -306,9 +371,17 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await one.start();
     const begun = clock.now();
     const at = (ms: number): string => new Date(begun + ms).toISOString();
-    const { id } = await one.messages.send({ to: "+15005550001", body: "sooner", send_at: at(3_600_000) });
+    const { id } = await one.messages.send({
+      to: "+15005550001",
+      body: "sooner",
+      send_at: at(3_600_000),
+    });
     await one.messages.send({ to: "+15005550002", body: "later", send_at: at(7_001) });
-    const { id: postponed } = await one.messages.send({ to: "+15005550003", body: "postponed", send_at: at(1_003) });
+    const { id: postponed } = await one.messages.send({
+      to: "+15005550003",
+      body: "postponed",
+      send_at: at(1_003),
+    });
     await one.messages.edit(id, { send_at: at(2_002) });
     await one.messages.edit(postponed, { send_at: at(9_009) });
     await clock.advance(20_000);

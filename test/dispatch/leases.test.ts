@@ -10,7 +10,11 @@ import { world, type World } from "../support/world.ts";
 const hello = { to: "+15005550001", body: "Hello" };
 
 /** A storage that one engine loses: nothing that it commits comes through any more, as when its process stalls or its network is cut. */
-function severed(storage: StoragePort): { readonly storage: StoragePort; cut(): void; mend(): void } {
+function severed(storage: StoragePort): {
+  readonly storage: StoragePort;
+  cut(): void;
+  mend(): void;
+} {
   let isCut = false;
   const away = (): never => {
     throw new TidingsError("storage_unavailable", "The line is cut.");
@@ -40,7 +44,8 @@ async function stalled({ clock, engine }: World, ground: Ground, script: Script 
   const answer = held<SendAnswer>();
   const line = severed(ground.connect());
   const first = carrier({
-    send: (message, attempt) => (message.body === "Hello" && attempt.number === 1 ? answer.promise : accepted(attempt)),
+    send: (message, attempt) =>
+      message.body === "Hello" && attempt.number === 1 ? answer.promise : accepted(attempt),
   });
   const one = engine(line.storage, { transports: [first] });
   await one.start();
@@ -62,7 +67,10 @@ describe.each(storages)("leases on $name", ({ open }) => {
     await clock.advance(59_000);
     expect((await two.messages.get(id)).status).toBe("sending");
     await clock.advance(7_000);
-    expect(await two.messages.get(id)).toMatchObject({ status: "ambiguous", error: { code: "answer_lost" } });
+    expect(await two.messages.get(id)).toMatchObject({
+      status: "ambiguous",
+      error: { code: "answer_lost" },
+    });
     expect(second.calls).toEqual([]);
   });
 
@@ -95,7 +103,10 @@ describe.each(storages)("leases on $name", ({ open }) => {
     "once lost, an answer that comes after all is taken for what it says: %s",
     async (said, status, calls) => {
       const { clock, ...rest } = world();
-      const { id, call, answer, line, two, first, second } = await stalled({ clock, ...rest }, open());
+      const { id, call, answer, line, two, first, second } = await stalled(
+        { clock, ...rest },
+        open(),
+      );
       await clock.advance(12_000);
       // The owner comes to itself within its call's deadline, but its lease is gone: the clock of its machine stood still.
       clock.step(60_000);
@@ -115,7 +126,10 @@ describe.each(storages)("leases on $name", ({ open }) => {
 
   it("once lost let nothing more be handed over, though the engine believes that it has them", async () => {
     const { clock, ...rest } = world();
-    const { call, answer, line, one, two, first, second } = await stalled({ clock, ...rest }, open());
+    const { call, answer, line, one, two, first, second } = await stalled(
+      { clock, ...rest },
+      open(),
+    );
     clock.step(70_000);
     await clock.advance(6_000);
     await two.messages.send({ ...hello, body: "second" });
@@ -132,7 +146,9 @@ describe.each(storages)("leases on $name", ({ open }) => {
   it("are prolonged while a long backlog is sent, so that nobody else takes it up", async () => {
     const { clock, engine } = world();
     const ground = open();
-    const slow = carrier({ send: (_, attempt) => clock.sleep(20_000).then(() => accepted(attempt)) });
+    const slow = carrier({
+      send: (_, attempt) => clock.sleep(20_000).then(() => accepted(attempt)),
+    });
     const other = carrier();
     const one = engine(ground.connect(), { transports: [slow] });
     await one.start();
@@ -166,17 +182,26 @@ describe.each(storages)("several engines on $name", ({ open }) => {
     const { clock, engine } = world();
     const ground = open();
     const lines = [carrier(), carrier(), carrier()];
-    const engines = lines.map((line) => engine(ground.connect(), { transports: [line], laneConcurrency: 4 }));
+    const engines = lines.map((line) =>
+      engine(ground.connect(), { transports: [line], laneConcurrency: 4 }),
+    );
     for (const each of engines) await each.start();
     const [first] = engines;
     if (first === undefined) throw new Error("no engine");
     const sent: { id: string; to: string }[] = [];
     for (let n = 0; n < 90; n++) {
-      sent.push(await (engines[n % 3] ?? first).messages.send({ to: `+1500555${2_000 + (n % 15)}`, body: String(n) }));
+      sent.push(
+        await (engines[n % 3] ?? first).messages.send({
+          to: `+1500555${2_000 + (n % 15)}`,
+          body: String(n),
+        }),
+      );
     }
     await clock.advance(60_000);
     const calls = lines.flatMap(({ calls: each }) => each);
-    expect(calls.map(({ message }) => message.message_id).toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
+    expect(calls.map(({ message }) => message.message_id).toSorted()).toEqual(
+      sent.map(({ id }) => id).toSorted(),
+    );
     for (const line of lines) {
       for (const to of new Set(line.calls.map(({ message }) => message.to))) {
         const numbers = line.calls
@@ -185,6 +210,8 @@ describe.each(storages)("several engines on $name", ({ open }) => {
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
       }
     }
-    expect((await first.messages.list({ limit: 100 })).data.every(({ status }) => status === "sent")).toBe(true);
+    expect(
+      (await first.messages.list({ limit: 100 })).data.every(({ status }) => status === "sent"),
+    ).toBe(true);
   });
 });

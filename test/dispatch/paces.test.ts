@@ -17,7 +17,10 @@ const contact = (n: number): string => `+1500444${1_000 + n}`;
 
 /** The most that any stretch of `within` has, wherever it begins. */
 function mostWithin(times: readonly number[], within: number): number {
-  return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + within).length));
+  return Math.max(
+    0,
+    ...times.map((from) => times.filter((at) => at >= from && at < from + within).length),
+  );
 }
 
 const never = new Promise<never>(() => {});
@@ -27,13 +30,21 @@ const timesOf = ({ calls }: Carrier, from = paced): number[] =>
 
 type Pace = Pick<CreateSender, "messages_per_second" | "daily_cap">;
 
-async function start(pace: Pace, options: { script?: Script; laneConcurrency?: number; concurrency?: number } = {}) {
+async function start(
+  pace: Pace,
+  options: { script?: Script; laneConcurrency?: number; concurrency?: number } = {},
+) {
   const { clock, engine, log } = world();
   const { script, ...sizes } = options;
   const line = carrier(script);
   const storage = memory();
   const one = engine(storage, { transports: [line], ...sizes });
-  const sender = await one.senders.create({ address: paced, channels: ["sms"], transport: "sandbox", ...pace });
+  const sender = await one.senders.create({
+    address: paced,
+    channels: ["sms"],
+    transport: "sandbox",
+    ...pace,
+  });
   await one.start();
   const begun = clock.now();
   return { clock, engine: one, line, storage, sender, begun, log };
@@ -60,7 +71,10 @@ describe("a sender with a pace", () => {
   });
 
   it("never has more in any stretch, and none for less, whatever comes when", async () => {
-    const burst = fc.record({ after: fc.nat(1_500), contacts: fc.array(fc.nat(12), { minLength: 1, maxLength: 12 }) });
+    const burst = fc.record({
+      after: fc.nat(1_500),
+      contacts: fc.array(fc.nat(12), { minLength: 1, maxLength: 12 }),
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 6 }),
@@ -70,13 +84,17 @@ describe("a sender with a pace", () => {
           const asked: number[] = [];
           for (const { after, contacts } of bursts) {
             await clock.advance(after);
-            await Promise.all(contacts.map((n) => send(engine, n, { body: String(asked.push(clock.now())) })));
+            await Promise.all(
+              contacts.map((n) => send(engine, n, { body: String(asked.push(clock.now())) })),
+            );
           }
           await clock.advance(asked.length * 1_000);
           const times = timesOf(line);
           // As many as a limiter that lets each go as soon as it may.
           const best: number[] = [];
-          for (const at of asked) best.push(Math.max(at, (best.at(-messages_per_second) ?? 0) + 1_000));
+          for (const at of asked) {
+            best.push(Math.max(at, (best.at(-messages_per_second) ?? 0) + 1_000));
+          }
           expect(times).toEqual(best);
           for (const [, calls] of Map.groupBy(line.calls, ({ message }) => message.to)) {
             const order = calls.map(({ message }) => Number(message.body));
@@ -88,23 +106,31 @@ describe("a sender with a pace", () => {
     );
   });
 
-  it.each(storages)("shares it with all engines on the same storage, on $name", async ({ open }) => {
-    const { clock, engine } = world();
-    const ground = open();
-    const line = carrier();
-    const engines = [1, 2].map(() => engine(ground.connect(), { transports: [line] }));
-    const [first] = engines;
-    if (first === undefined) throw new Error("no engine");
-    await first.senders.create({ address: paced, channels: ["sms"], transport: "sandbox", messages_per_second: 3 });
-    await Promise.all(engines.map((each) => each.start()));
-    await Promise.all(Array.from({ length: 10 }, (_, n) => send(engines[n % 2] ?? first, n)));
-    await clock.advance(8_000);
-    const times = timesOf(line);
-    expect(times).toHaveLength(10);
-    expect(mostWithin(times, 1_000)).toBeLessThanOrEqual(3);
-    // Steps of engines that race cost a little, not a turn.
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(6_000);
-  });
+  it.each(storages)(
+    "shares it with all engines on the same storage, on $name",
+    async ({ open }) => {
+      const { clock, engine } = world();
+      const ground = open();
+      const line = carrier();
+      const engines = [1, 2].map(() => engine(ground.connect(), { transports: [line] }));
+      const [first] = engines;
+      if (first === undefined) throw new Error("no engine");
+      await first.senders.create({
+        address: paced,
+        channels: ["sms"],
+        transport: "sandbox",
+        messages_per_second: 3,
+      });
+      await Promise.all(engines.map((each) => each.start()));
+      await Promise.all(Array.from({ length: 10 }, (_, n) => send(engines[n % 2] ?? first, n)));
+      await clock.advance(8_000);
+      const times = timesOf(line);
+      expect(times).toHaveLength(10);
+      expect(mostWithin(times, 1_000)).toBeLessThanOrEqual(3);
+      // Steps of engines that race cost a little, not a turn.
+      expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(6_000);
+    },
+  );
 
   it("holds up nobody else: not one slot is taken by what waits", async () => {
     const { clock, engine, line, begun } = await start(
@@ -112,9 +138,13 @@ describe("a sender with a pace", () => {
       { laneConcurrency: 2, concurrency: 3 },
     );
     for (let n = 0; n < 60; n++) await send(engine, n);
-    for (let n = 60; n < 80; n++) await engine.messages.send({ to: contact(n), body: "Hi", from: "+15005559999" });
+    for (let n = 60; n < 80; n++) {
+      await engine.messages.send({ to: contact(n), body: "Hi", from: "+15005559999" });
+    }
     await clock.advance(500);
-    expect(timesOf(line, "+15005559999").map((at) => at - begun)).toEqual(Array.from({ length: 20 }, () => 0));
+    expect(timesOf(line, "+15005559999").map((at) => at - begun)).toEqual(
+      Array.from({ length: 20 }, () => 0),
+    );
     expect(timesOf(line)).toHaveLength(1);
     await clock.advance(10_000);
     expect(timesOf(line)).toHaveLength(11);
@@ -125,7 +155,9 @@ describe("a sender with a pace", () => {
     for (let n = 0; n < 200; n++) await send(engine, n);
     await clock.advance(1_000);
     const waiting = (): [key: string, version: number][] =>
-      allOf(storage, jobs).flatMap(({ lane, key, version }) => (lane.startsWith("send@") ? [[key, version]] : []));
+      allOf(storage, jobs).flatMap(({ lane, key, version }) =>
+        lane.startsWith("send@") ? [[key, version]] : [],
+      );
     const before = new Map(waiting());
     await clock.advance(20_000);
     expect([before.size, line.calls.length]).toEqual([198, 22]);
@@ -140,8 +172,13 @@ describe("a sender with a pace", () => {
     const called = await send(engine, 2);
     const behind = await engine.messages.send({ to: contact(2), body: "Hi", from: "+15005559999" });
     await clock.advance(59_000);
-    const status = async ({ id }: { id: string }): Promise<string> => (await engine.messages.get(id)).status;
-    expect([await status(brief), await status(called), await status(behind)]).toEqual(["queued", "queued", "queued"]);
+    const status = async ({ id }: { id: string }): Promise<string> =>
+      (await engine.messages.get(id)).status;
+    expect([await status(brief), await status(called), await status(behind)]).toEqual([
+      "queued",
+      "queued",
+      "queued",
+    ]);
     await clock.advance(2_000);
     expect(await status(brief)).toBe("expired");
     await engine.messages.cancel(called.id);
@@ -158,7 +195,12 @@ describe("a sender with a pace", () => {
     await clock.advance(999);
     await send(engine, 3, { body: "late", ttl_seconds: 7_200 });
     await clock.advance(10_000);
-    expect(line.calls.map(({ message }) => message.body)).toEqual(["first", "urgent", "patient", "late"]);
+    expect(line.calls.map(({ message }) => message.body)).toEqual([
+      "first",
+      "urgent",
+      "patient",
+      "late",
+    ]);
   });
 
   it("gives them their turn before what came later also where both find it free", async () => {
@@ -166,7 +208,12 @@ describe("a sender with a pace", () => {
     const storage = memory();
     const line = carrier();
     const first = engine(storage, { transports: [line] });
-    await first.senders.create({ address: paced, channels: ["sms"], transport: "sandbox", messages_per_second: 1 });
+    await first.senders.create({
+      address: paced,
+      channels: ["sms"],
+      transport: "sandbox",
+      messages_per_second: 1,
+    });
     await first.start();
     for (const [n, body] of ["first", "second", "third"].entries()) await send(first, n, { body });
     await clock.settle();
@@ -176,7 +223,13 @@ describe("a sender with a pace", () => {
     for (const [n, body] of ["late", "later"].entries()) await send(heir, 10 + n, { body });
     await heir.start();
     await clock.advance(10_000);
-    expect(line.calls.map(({ message }) => message.body)).toEqual(["first", "second", "third", "late", "later"]);
+    expect(line.calls.map(({ message }) => message.body)).toEqual([
+      "first",
+      "second",
+      "third",
+      "late",
+      "later",
+    ]);
   });
 
   it("counts every call of the carrier, also one that is repeated", async () => {
@@ -193,10 +246,15 @@ describe("a sender with a pace", () => {
   });
 
   it("is not kept from its pace by a carrier that takes its time", async () => {
-    const { clock, engine, line, begun } = await start({ messages_per_second: 2 }, { script: { send: () => never } });
+    const { clock, engine, line, begun } = await start(
+      { messages_per_second: 2 },
+      { script: { send: () => never } },
+    );
     for (let n = 0; n < 8; n++) await send(engine, n);
     await clock.advance(4_000);
-    expect(timesOf(line).map((at) => at - begun)).toEqual([0, 0, 1_000, 1_000, 2_000, 2_000, 3_000, 3_000]);
+    expect(timesOf(line).map((at) => at - begun)).toEqual([
+      0, 0, 1_000, 1_000, 2_000, 2_000, 3_000, 3_000,
+    ]);
   });
 
   it("is heard of at once when it is changed, or lifted", async () => {
@@ -223,7 +281,10 @@ describe("a sender with a pace", () => {
   });
 
   it("remembers as much as it looks back on", async () => {
-    const { clock, engine, line, storage, sender } = await start({ messages_per_second: 2, daily_cap: 12 });
+    const { clock, engine, line, storage, sender } = await start({
+      messages_per_second: 2,
+      daily_cap: 12,
+    });
     for (let n = 0; n < 15; n++) await send(engine, n, { ttl_seconds: 86_400 });
     await clock.advance(20_000);
     expect(allOf(storage, senderHandOvers)).toHaveLength(12);
@@ -254,11 +315,18 @@ describe("a sender with a pace", () => {
       {
         name: "late",
         evaluate: ({ message: { body } }) =>
-          isOpen || body !== "denied" ? { verdict: "allow" } : { verdict: "deny", code: "late", message: "Too late." },
+          isOpen || body !== "denied"
+            ? { verdict: "allow" }
+            : { verdict: "deny", code: "late", message: "Too late." },
       },
     ];
     const one = engine(storage, { transports: [line], policies });
-    await one.senders.create({ address: paced, channels: ["sms"], transport: "sandbox", daily_cap: 1 });
+    await one.senders.create({
+      address: paced,
+      channels: ["sms"],
+      transport: "sandbox",
+      daily_cap: 1,
+    });
     await one.start();
     await send(one, 0);
     await send(one, 1, { body: "denied", ttl_seconds: 2 * 86_400 });
@@ -271,14 +339,18 @@ describe("a sender with a pace", () => {
   it("asks again once a second at most while a turn that it gave is not taken, for want of a slot", async () => {
     const { clock, engine, line, storage } = await start(
       { messages_per_second: 1 },
-      { script: { send: ({ body }, attempt) => (body === "Hi" ? accepted(attempt) : never) }, laneConcurrency: 1 },
+      {
+        script: { send: ({ body }, attempt) => (body === "Hi" ? accepted(attempt) : never) },
+        laneConcurrency: 1,
+      },
     );
     await send(engine, 0);
     await clock.settle();
     for (let n = 1; n < 4; n++) await send(engine, n, { body: "hangs" });
     await clock.advance(2_500);
     expect(line.calls).toHaveLength(2);
-    const version = (): number => allOf(storage, jobs).find(({ kind }) => kind === "pace")?.version ?? 0;
+    const version = (): number =>
+      allOf(storage, jobs).find(({ kind }) => kind === "pace")?.version ?? 0;
     const before = version();
     await clock.advance(10_000);
     expect(line.calls).toHaveLength(2);
@@ -291,7 +363,12 @@ describe("a sender with a pace", () => {
     const storage = memory();
     const line = carrier();
     const first = engine(storage, { transports: [line] });
-    await first.senders.create({ address: paced, channels: ["sms"], transport: "sandbox", messages_per_second: 1 });
+    await first.senders.create({
+      address: paced,
+      channels: ["sms"],
+      transport: "sandbox",
+      messages_per_second: 1,
+    });
     await first.start();
     for (let n = 0; n < 6; n++) await send(first, n);
     await clock.advance(1_500);

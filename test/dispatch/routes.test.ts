@@ -3,7 +3,16 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { CarrierErrorCode, Receipt, SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, type Carrier, held, lost, providerId, type Script } from "../support/carrier.ts";
+import {
+  accepted,
+  busy,
+  carrier,
+  type Carrier,
+  held,
+  lost,
+  providerId,
+  type Script,
+} from "../support/carrier.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { over } from "../support/over.ts";
 import { stopped, world } from "../support/world.ts";
@@ -70,7 +79,9 @@ describe("a message over two transports", () => {
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.advance(1_000_000);
     const plan = [0, 1_000, 6_000, 36_000, 156_000, 756_000];
-    for (const { calls } of [first, second]) expect(calls.map(({ at }) => at - begun)).toEqual(plan);
+    for (const { calls } of [first, second]) {
+      expect(calls.map(({ at }) => at - begun)).toEqual(plan);
+    }
     expect((await engine.messages.get(id)).status).toBe("failed");
   });
 
@@ -83,14 +94,17 @@ describe("a message over two transports", () => {
     ["opted_out", ["failed", 0]],
     ["filtered", ["failed", 0]],
     ["content_rejected", ["failed", 0]],
-  ] as const)("goes on after a refusal for good where the reason is the carrier's own: %s", async (code, expected) => {
-    const [first, second] = pair({ send: () => no(code) });
-    const { clock, engine } = await run([first, second], routes());
-    const { id } = await engine.messages.send({ to, body: "Hello" });
-    await clock.advance(10_000);
-    expect([(await engine.messages.get(id)).status, second.calls.length]).toEqual(expected);
-    expect(first.calls).toHaveLength(1);
-  });
+  ] as const)(
+    "goes on after a refusal for good where the reason is the carrier's own: %s",
+    async (code, expected) => {
+      const [first, second] = pair({ send: () => no(code) });
+      const { clock, engine } = await run([first, second], routes());
+      const { id } = await engine.messages.send({ to, body: "Hello" });
+      await clock.advance(10_000);
+      expect([(await engine.messages.get(id)).status, second.calls.length]).toEqual(expected);
+      expect(first.calls).toHaveLength(1);
+    },
+  );
 
   it("comes back to the first that would have it later when the second refuses for good, when that one says", async () => {
     const [first, second] = pair(
@@ -116,7 +130,9 @@ describe("a message over two transports", () => {
     expect(second.calls.map(({ at }) => at - begun)).toEqual([0, 1_000, 6_000, 36_000]);
     expect((await engine.messages.get(id)).status).toBe("failed");
     const { data } = await engine.messages.timeline(id);
-    const planned = data.flatMap((entry) => (entry.type === "attempt" ? [entry.next_attempt_at] : []));
+    const planned = data.flatMap((entry) =>
+      entry.type === "attempt" ? [entry.next_attempt_at] : [],
+    );
     const times = planned.map((at) => at && Date.parse(at) - begun);
     expect(times).toEqual([0, 1_000, 6_000, 36_000, 40_000, 80_000, 120_000, null]);
   });
@@ -148,13 +164,19 @@ describe("a message over two transports", () => {
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.advance(600_000);
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
-    expect(await engine.messages.get(id)).toMatchObject({ status: "ambiguous", transport: "second" });
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "ambiguous",
+      transport: "second",
+    });
 
     const attempt_id = first.calls[0]?.attempt.attempt_id ?? "att_";
     const tell = (status: Receipt["status"]): Promise<void> =>
       first.sink().receipt({ attempt_id, provider_message_id: "p-1" }, { status, at: clock.now() });
     await tell("undelivered");
-    expect(await engine.messages.get(id)).toMatchObject({ status: "ambiguous", provider_message_id: null });
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "ambiguous",
+      provider_message_id: null,
+    });
     await tell("delivered");
     expect(await engine.messages.get(id)).toMatchObject({
       status: "delivered",
@@ -197,12 +219,16 @@ describe("a message over two transports", () => {
       expect(first.calls.map(({ at }) => at - begun)).toEqual(times);
       expect(second.calls).toHaveLength(1);
     }
-    const [first, second] = pair({ send: (_, attempt) => (attempt.number === 1 ? busy(90_000) : accepted(attempt)) });
+    const [first, second] = pair({
+      send: (_, attempt) => (attempt.number === 1 ? busy(90_000) : accepted(attempt)),
+    });
     const { clock, engine } = await run([first, second], routes(["undelivered"]));
     const begun = clock.now();
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.settle();
-    const subject = { provider_message_id: providerId(second.calls[0]?.attempt ?? { attempt_id: "att_" }) };
+    const subject = {
+      provider_message_id: providerId(second.calls[0]?.attempt ?? { attempt_id: "att_" }),
+    };
     const error = { code: "invalid_sender", message: "" } as const;
     await second.sink().receipt(subject, { status: "undelivered", at: clock.now(), error });
     // Gives the conversation a turn meanwhile.
@@ -268,7 +294,11 @@ describe("a message over two transports", () => {
     await clock.advance(600_000);
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
     const provider_message_id = providerId(call.attempt);
-    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox", provider_message_id });
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "sent",
+      transport: "sandbox",
+      provider_message_id,
+    });
   });
 
   it("is the second's that sent it, though the first says later that it has it too", async () => {
@@ -282,9 +312,18 @@ describe("a message over two transports", () => {
     late.answer(accepted(hung));
     await clock.settle();
     const provider_message_id = providerId(sent);
-    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second", provider_message_id });
-    await first.sink().receipt({ provider_message_id: providerId(hung) }, { status: "delivered", at: clock.now() });
-    expect(await engine.messages.get(id)).toMatchObject({ status: "delivered", transport: "sandbox" });
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "sent",
+      transport: "second",
+      provider_message_id,
+    });
+    await first
+      .sink()
+      .receipt({ provider_message_id: providerId(hung) }, { status: "delivered", at: clock.now() });
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "delivered",
+      transport: "sandbox",
+    });
   });
 
   it("goes on after a receipt that the carrier gave up only where the host wants that, and for the carrier's reasons", async () => {
@@ -298,8 +337,12 @@ describe("a message over two transports", () => {
       const { clock, engine } = await run([first, second], routes(wanted));
       const { id } = await engine.messages.send({ to: "+15005550077", body: "Hello" });
       await clock.settle();
-      const subject = { provider_message_id: providerId(first.calls[0]?.attempt ?? { attempt_id: "att_" }) };
-      await first.sink().receipt(subject, { status: "undelivered", at: clock.now(), error: { code, message: "" } });
+      const subject = {
+        provider_message_id: providerId(first.calls[0]?.attempt ?? { attempt_id: "att_" }),
+      };
+      await first
+        .sink()
+        .receipt(subject, { status: "undelivered", at: clock.now(), error: { code, message: "" } });
       await clock.settle();
       expect([(await engine.messages.get(id)).status, second.calls.length], code).toEqual(expected);
     }
@@ -313,15 +356,25 @@ describe("a message over two transports", () => {
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.settle();
     const tell = (line: Carrier, status: Receipt["status"]): Promise<void> => {
-      const subject = { provider_message_id: providerId(line.calls[0]?.attempt ?? { attempt_id: "att_" }) };
+      const subject = {
+        provider_message_id: providerId(line.calls[0]?.attempt ?? { attempt_id: "att_" }),
+      };
       const error = { code: "carrier_unavailable", message: "" } as const;
-      return line.sink().receipt(subject, { status, at: clock.now(), ...(status === "undelivered" ? { error } : {}) });
+      return line.sink().receipt(subject, {
+        status,
+        at: clock.now(),
+        ...(status === "undelivered" ? { error } : {}),
+      });
     };
     await tell(first, "undelivered");
     for (const status of ["sent", "undelivered"] as const) await tell(first, status);
     await clock.settle();
     for (const status of ["undelivered", "sent"] as const) await tell(first, status);
-    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second", error: null });
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "sent",
+      transport: "second",
+      error: null,
+    });
     expect(failures).toEqual([]);
     const told = await history(engine, id);
     const heeded = told.filter((each) => !each.endsWith("superseded"));
@@ -329,7 +382,10 @@ describe("a message over two transports", () => {
     expect(heeded).toEqual([...before, "queued", "2 second accepted", "sending", "sent"]);
     expect(told.filter((each) => each.endsWith("superseded"))).toHaveLength(4);
     await tell(first, "delivered");
-    expect(await engine.messages.get(id)).toMatchObject({ status: "delivered", transport: "sandbox" });
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "delivered",
+      transport: "sandbox",
+    });
     await tell(second, "undelivered");
     expect((await engine.messages.get(id)).status).toBe("delivered");
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
@@ -358,13 +414,22 @@ describe("the sandbox and live", () => {
     const { clock, engine } = world();
     const [first, second] = pair({}, { modes: ["live"] });
     const every: Route["fallBackAfter"] = ["ambiguous", "undelivered"];
-    const ways = [{ transports: ["second"] }, { transports: ["second", "sandbox"], fallBackAfter: every }];
+    const ways = [
+      { transports: ["second"] },
+      { transports: ["second", "sandbox"], fallBackAfter: every },
+    ];
     for (const only of [ways, ways.toReversed(), [{ transports: ["sandbox"] }]]) {
       const one = engine(memory(), { transports: [first, second], routes: only });
       await one.start();
       const live = one.account(undefined, { mode: "live" });
-      await live.senders.create({ address: "+15550000001", channels: ["sms"], transport: "second" });
-      const sent = await Promise.all([one, live].map(({ messages }) => messages.send({ to, body: "Hello" })));
+      await live.senders.create({
+        address: "+15550000001",
+        channels: ["sms"],
+        transport: "second",
+      });
+      const sent = await Promise.all(
+        [one, live].map(({ messages }) => messages.send({ to, body: "Hello" })),
+      );
       await clock.settle();
       expect(sent.map(({ transport }) => transport)).toEqual(["sandbox", "second"]);
     }

@@ -9,7 +9,10 @@ import type { Route } from "../../src/ports/route.ts";
 describe("the way of a message", () => {
   const facts = { channel: "sms", from: "+15005559999", to: "+4915112345678" } as const;
   const all = (): boolean => true;
-  const over = (route: Omit<Route, "transports">, name: string): Route => ({ ...route, transports: [name] });
+  const over = (route: Omit<Route, "transports">, name: string): Route => ({
+    ...route,
+    transports: [name],
+  });
 
   it("is the first route's that fits by sender, channel and beginning of the number", () => {
     const routes = [
@@ -47,7 +50,8 @@ describe("the way of a message", () => {
       fc.property(answers, (said) => {
         const tried: Tried[] = [];
         let now = 0;
-        const of = (transport: string): Tried[] => tried.filter((each) => each.transport === transport);
+        const of = (transport: string): Tried[] =>
+          tried.filter((each) => each.transport === transport);
         const isOver = (name: string): boolean =>
           of(name).length === maxAttempts || of(name).some(({ isOut }) => isOut);
         const dueOf = (name: string): number => {
@@ -67,7 +71,9 @@ describe("the way of a message", () => {
           expect(next.at).toBeGreaterThanOrEqual(of(next.transport).at(-1)?.not_before ?? 0);
           // Of several whose time has come the one after the last.
           const places = left.filter((name) => dueOf(name) <= next.at);
-          expect(next.transport).toBe(places.find((name) => name > (tried.at(-1)?.transport ?? "")) ?? places[0]);
+          expect(next.transport).toBe(
+            places.find((name) => name > (tried.at(-1)?.transport ?? "")) ?? places[0],
+          );
           now = next.at + takes;
           const not_before = wish === null ? null : now + wish;
           tried.push({ transport: next.transport, isOut, at: now, not_before });

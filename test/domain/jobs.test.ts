@@ -15,14 +15,22 @@ type Step =
   | { readonly kind: "arm"; readonly in: number }
   | { readonly kind: "lease" }
   | { readonly kind: "renew"; readonly nth: number }
-  | { readonly kind: "finish"; readonly nth: number; readonly again: number | null; readonly failed: boolean }
+  | {
+      readonly kind: "finish";
+      readonly nth: number;
+      readonly again: number | null;
+      readonly failed: boolean;
+    }
   | { readonly kind: "pass"; readonly ms: number };
 
 /** Mostly the last claim, sometimes one from before. */
 const nth = fc.constantFrom(0, 0, 0, 1, 2);
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant("arm" as const), in: fc.constantFrom(-1_000, 0, 500, 30_000, 90_000) }),
+  fc.record({
+    kind: fc.constant("arm" as const),
+    in: fc.constantFrom(-1_000, 0, 500, 30_000, 90_000),
+  }),
   fc.record({ kind: fc.constant("lease" as const) }),
   fc.record({ kind: fc.constant("renew" as const), nth }),
   fc.record({
@@ -72,8 +80,11 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             await store.commit((tx) => arm(tx, order(now + step.in)));
             wanted = Math.min(wanted ?? Infinity, now + step.in);
           } else if (step.kind === "lease") {
-            const claim = await store.commit((tx) => lease(tx, { kind: "send", key }, leaseMs, 1_000 + claims.length));
-            const due = holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
+            const claim = await store.commit((tx) =>
+              lease(tx, { kind: "send", key }, leaseMs, 1_000 + claims.length),
+            );
+            const due =
+              holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
             expect(claim !== undefined).toBe(due <= now);
             if (claim === undefined) continue;
             claims.push(claim);
@@ -87,7 +98,9 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             if (step.kind === "renew") {
               const kept = await store.commit((tx) => renew(tx, claim, leaseMs));
               expect(kept).toBe(holds);
-              if (holder !== undefined && holds && holder.until - now < leaseMs / 2) holder.until = now + leaseMs;
+              if (holder !== undefined && holds && holder.until - now < leaseMs / 2) {
+                holder.until = now + leaseMs;
+              }
             } else {
               const againAt = step.again === null ? {} : { againAt: now + step.again };
               await store.commit((tx) => finish(tx, claim, { ...againAt, failed: step.failed }));
@@ -98,7 +111,8 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             }
           }
           const row = await store.reads.get(jobByName, ["send", key]);
-          const due = holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
+          const due =
+            holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
           expect(row?.due_at ?? Infinity).toBe(due);
           expect(row?.leased ?? false).toBe(holder !== undefined);
         }
@@ -109,18 +123,34 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
 
   it("are leased by one of many that try at once", async () => {
     const { clock, store, port } = await stored();
-    const order: JobOrder = { kind: "send", key: "k", account_id: null, mode: null, lane: "lane", due_at: clock.now() };
+    const order: JobOrder = {
+      kind: "send",
+      key: "k",
+      account_id: null,
+      mode: null,
+      lane: "lane",
+      due_at: clock.now(),
+    };
     await store.commit((tx) => arm(tx, order));
     const other = new Store({ port, schema, clock, random: seededRandom(2), logger: silent });
     const tries = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? store : other).commit((tx) => lease(tx, order, leaseMs, n))),
+      Array.from({ length: 20 }, (_, n) =>
+        (n % 2 === 0 ? store : other).commit((tx) => lease(tx, order, leaseMs, n)),
+      ),
     );
     expect(tries.filter((claim) => claim !== undefined)).toHaveLength(1);
   });
 
   it("that fail go to the slow lane beside their own until they go well again", async () => {
     const { clock, store } = await stored();
-    const order: JobOrder = { kind: "send", key: "k", account_id: null, mode: null, lane: "lane", due_at: clock.now() };
+    const order: JobOrder = {
+      kind: "send",
+      key: "k",
+      account_id: null,
+      mode: null,
+      lane: "lane",
+      due_at: clock.now(),
+    };
     await store.commit((tx) => arm(tx, order));
     const lanes: string[] = [];
     for (const [n, failed] of [true, true, false, false].entries()) {
@@ -135,7 +165,14 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
 
   it("that are disarmed are gone, and one that runs then can finish in peace", async () => {
     const { clock, store } = await stored();
-    const order: JobOrder = { kind: "send", key: "k", account_id: null, mode: null, lane: "lane", due_at: clock.now() };
+    const order: JobOrder = {
+      kind: "send",
+      key: "k",
+      account_id: null,
+      mode: null,
+      lane: "lane",
+      due_at: clock.now(),
+    };
     await store.commit((tx) => arm(tx, order));
     const claim = await store.commit((tx) => lease(tx, order, leaseMs, 1));
     if (claim === undefined) throw new Error("not leased");

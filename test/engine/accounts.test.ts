@@ -10,7 +10,8 @@ import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
-const bothModes = () => carrier({ modes: ["sandbox", "live"], channels: ["sms", "mms", "webchat"] });
+const bothModes = () =>
+  carrier({ modes: ["sandbox", "live"], channels: ["sms", "mms", "webchat"] });
 
 async function other(engine: MessagingEngine): Promise<AccountHandle> {
   const { account } = await engine.accounts.create({ name: "other" });
@@ -49,21 +50,24 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     await live.senders.create({ address: "+15551230009", channels: ["sms"], transport: "sandbox" });
     const stranger = await other(one);
     const nobody = "00000000000000000000000000";
-    const asks: readonly [id: string, unknown: string, ask: (handle: AccountHandle, id: string) => Promise<unknown>][] =
-      [
-        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.get(id)],
-        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.timeline(id)],
-        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.cancel(id)],
-        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.redact(id)],
-        [messageId, `msg_${nobody}`, ({ messages }, id) => messages.edit(id, { body: "taken over" })],
-        [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.rotate(id)],
-        [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.revoke(id)],
-        [senderId, `snd_${nobody}`, ({ senders }, id) => senders.update(id, { default: true })],
-        [senderId, `snd_${nobody}`, ({ senders }, id) => senders.remove(id)],
-        [event?.id ?? "", `evt_${nobody}`, ({ events }, id) => events.get(id)],
-        [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.send({ ...hello, to: id })],
-        [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.preview({ ...hello, to: id })],
-      ];
+    const asks: readonly [
+      id: string,
+      unknown: string,
+      ask: (handle: AccountHandle, id: string) => Promise<unknown>,
+    ][] = [
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.get(id)],
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.timeline(id)],
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.cancel(id)],
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.redact(id)],
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.edit(id, { body: "taken over" })],
+      [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.rotate(id)],
+      [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.revoke(id)],
+      [senderId, `snd_${nobody}`, ({ senders }, id) => senders.update(id, { default: true })],
+      [senderId, `snd_${nobody}`, ({ senders }, id) => senders.remove(id)],
+      [event?.id ?? "", `evt_${nobody}`, ({ events }, id) => events.get(id)],
+      [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.send({ ...hello, to: id })],
+      [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.preview({ ...hello, to: id })],
+    ];
     for (const [id, unknown, ask] of asks) {
       for (const handle of [stranger, live]) {
         const refusal = await errorOf(ask(handle, id));
@@ -92,13 +96,18 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     const one = engine(open().connect());
     const { id } = await one.messages.send(hello);
     expect((await one.account().messages.get(id)).id).toBe(id);
-    expect(await one.account().get()).toMatchObject({ name: "Default", plan: { requests_per_second: 100 } });
+    expect(await one.account().get()).toMatchObject({
+      name: "Default",
+      plan: { requests_per_second: 100 },
+    });
   });
 
   it("that never were are refused, and so is what can't be an account's id", async () => {
     const { engine } = world();
     const one = engine(open().connect());
-    expect(() => one.account("../../etc")).toThrow(expect.objectContaining({ code: "not_found" }) as Error);
+    expect(() => one.account("../../etc")).toThrow(
+      expect.objectContaining({ code: "not_found" }) as Error,
+    );
     const ghost = one.account("acct_01J00000000000000000000000");
     await expect(ghost.messages.send(hello)).rejects.toMatchObject({ code: "not_found" });
     await expect(ghost.messages.list()).rejects.toMatchObject({ code: "not_found" });
@@ -108,7 +117,11 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     const { engine } = world();
     const one = engine(open().connect());
     const plan = { name: "big", requests_per_second: 500 };
-    const { account, key } = await one.accounts.create({ name: "A", plan, time_zone: "Europe/Berlin" });
+    const { account, key } = await one.accounts.create({
+      name: "A",
+      plan,
+      time_zone: "Europe/Berlin",
+    });
     expect(account).toMatchObject({ name: "A", plan, time_zone: "Europe/Berlin" });
     expect(key).toMatchObject({
       mode: "sandbox",
@@ -119,14 +132,18 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
       status: "queued",
       from: "+15005559999",
     });
-    await expect(one.accounts.create({ name: "A", time_zone: "Mars/Olympus" })).rejects.toMatchObject({
+    await expect(
+      one.accounts.create({ name: "A", time_zone: "Mars/Olympus" }),
+    ).rejects.toMatchObject({
       code: "validation_failed",
     });
   });
 
   it("have no sandbox bench in live mode", async () => {
     const { engine } = world();
-    const live = engine(open().connect(), { transports: [bothModes()] }).account(undefined, { mode: "live" });
+    const live = engine(open().connect(), { transports: [bothModes()] }).account(undefined, {
+      mode: "live",
+    });
     for (const work of [
       () => live.sandbox.inbound({ from: hello.to, body: "Hi" }),
       () => live.sandbox.receipts("msg_x", [{ status: "read" }]),
@@ -149,7 +166,12 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
         const caller: KeyScope[] = [...new Set<KeyScope>([...own, "keys:manage"])];
         const { secret } = await apiKeys.create({ name: "caller", scopes: caller });
         const body = { name: "made", ...(explicit ? { scopes: wanted } : {}) };
-        const made = await call(one.api, { method: "POST", path: "/v1/api-keys", key: secret ?? "", body });
+        const made = await call(one.api, {
+          method: "POST",
+          path: "/v1/api-keys",
+          key: secret ?? "",
+          body,
+        });
         const allowed = !explicit || wanted.every((scope) => caller.includes(scope));
         expect(made.status).toBe(allowed ? 201 : 403);
         if (allowed) {
@@ -175,16 +197,22 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
       (await call(one.api, { path: "/v1/account", key: secret ?? "" })).status;
     const first = await one.apiKeys.create({ name: "K" });
     const second = await one.apiKeys.rotate(first.id, { grace_seconds: 60 });
-    expect([second.id, await status(first.secret), await status(second.secret)]).toEqual([first.id, 200, 200]);
+    expect([second.id, await status(first.secret), await status(second.secret)]).toEqual([
+      first.id,
+      200,
+      200,
+    ]);
     await clock.advance(59_999);
     expect(await status(first.secret)).toBe(200);
     await clock.advance(1);
     expect([await status(first.secret), await status(second.secret)]).toEqual([401, 200]);
     const third = await one.apiKeys.rotate(first.id);
     const fourth = await one.apiKeys.rotate(first.id);
-    expect([await status(second.secret), await status(third.secret), await status(fourth.secret)]).toEqual([
-      401, 200, 200,
-    ]);
+    expect([
+      await status(second.secret),
+      await status(third.secret),
+      await status(fourth.secret),
+    ]).toEqual([401, 200, 200]);
     const fifth = await one.apiKeys.rotate(first.id, { grace_seconds: 0 });
     expect([await status(fourth.secret), await status(fifth.secret)]).toEqual([401, 200]);
     const sixth = await one.apiKeys.rotate(first.id);
@@ -200,7 +228,8 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
   it("are chosen in this order: the one asked for, the one that the contact knows, the account's default", async () => {
     const { engine } = world();
     const one = engine(open().connect());
-    const from = async (input: object = {}): Promise<string> => (await one.messages.send({ ...hello, ...input })).from;
+    const from = async (input: object = {}): Promise<string> =>
+      (await one.messages.send({ ...hello, ...input })).from;
     expect(await from()).toBe("+15005559999");
     await one.senders.create({ ...sms, address: "+15551230001" });
     expect(await from()).toBe("+15005559999");
@@ -227,7 +256,9 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     const stranger = await other(one);
     await stranger.senders.create({ ...sms, address: "+15551230001" });
     await one.senders.create({ ...sms, address: "+15551230002" });
-    await expect(one.messages.send({ ...hello, from: "+15551230001" })).rejects.toMatchObject({ code: "no_sender" });
+    await expect(one.messages.send({ ...hello, from: "+15551230001" })).rejects.toMatchObject({
+      code: "no_sender",
+    });
     const mms = { ...hello, media: [{ url: "https://example.com/a.png" }], from: "+15551230002" };
     await expect(one.messages.send(mms)).rejects.toMatchObject({ code: "no_sender" });
   });
@@ -238,27 +269,33 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     const address = "+15551230001";
     const pointer = async (work: Promise<unknown>): Promise<unknown> =>
       work.catch((error: unknown) => (error instanceof TidingsError ? error.errors : []));
-    expect(await pointer(one.senders.create({ ...sms, address, transport: "pigeon" }))).toMatchObject([
+    expect(
+      await pointer(one.senders.create({ ...sms, address, transport: "pigeon" })),
+    ).toMatchObject([{ pointer: "/transport" }]);
+    expect(
+      await pointer(one.senders.create({ ...sms, address, channels: ["webchat"] })),
+    ).toMatchObject([{ pointer: "/channels" }]);
+    const live = one.account(undefined, { mode: "live" });
+    expect(await pointer(live.senders.create({ ...sms, address }))).toMatchObject([
       { pointer: "/transport" },
     ]);
-    expect(await pointer(one.senders.create({ ...sms, address, channels: ["webchat"] }))).toMatchObject([
-      { pointer: "/channels" },
-    ]);
-    const live = one.account(undefined, { mode: "live" });
-    expect(await pointer(live.senders.create({ ...sms, address }))).toMatchObject([{ pointer: "/transport" }]);
   });
 
   it("with a live address belong to one account alone, whoever asks first, also at the same time", async () => {
     const { engine } = world();
     const one = engine(open().connect(), { transports: [bothModes()] });
     const handles = await Promise.all(
-      Array.from({ length: 8 }, async () => one.account((await other(one)).scope.account_id, { mode: "live" })),
+      Array.from({ length: 8 }, async () =>
+        one.account((await other(one)).scope.account_id, { mode: "live" }),
+      ),
     );
     const made = await Promise.allSettled(
       handles.map(({ senders }) => senders.create({ ...sms, address: "+15551230001" })),
     );
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const each of made) if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "conflict" });
+    for (const each of made) {
+      if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "conflict" });
+    }
   });
 
   it("that come and go in any order: what is sent from is always one that shows as default and carries the channel", async () => {
@@ -284,11 +321,18 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
           wish: { on, standard },
         } of steps) {
           // The webchat inbox is the engine's own transport's, which carries nothing else.
-          const data = (await handle.senders.list()).data.filter(({ transport }) => transport === "sandbox");
+          const data = (await handle.senders.list()).data.filter(
+            ({ transport }) => transport === "sandbox",
+          );
           const target = data[nth % data.length];
           const flag = standard === undefined ? {} : { default: standard };
           if (kind === "create") {
-            await handle.senders.create({ address: `+1555123000${n++}`, channels: on, transport: "sandbox", ...flag });
+            await handle.senders.create({
+              address: `+1555123000${n++}`,
+              channels: on,
+              transport: "sandbox",
+              ...flag,
+            });
           } else if (target === undefined) {
             continue;
           } else if (kind === "update") {
@@ -301,7 +345,9 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
         const { data: left } = await handle.senders.list();
         for (const channel of channels) {
           const { from } = await handle.messages.preview({ to: hello.to, body: "Hi", channel });
-          const flagged = left.filter((sender) => sender.default && sender.channels.includes(channel));
+          const flagged = left.filter(
+            (sender) => sender.default && sender.channels.includes(channel),
+          );
           if (from !== null) expect(flagged.map(({ address }) => address)).toContain(from);
           const sole = left.filter((sender) => sender.channels.includes(channel));
           if (sole.length === 0) expect(from).toBeNull();

@@ -16,33 +16,42 @@ it.each(storages)(
       standard: fc.option(fc.boolean(), { nil: undefined }),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12, size: "max" }), async (steps) => {
-        const { account } = await one.accounts.create({ name: "test" });
-        const handle = one.account(account.id);
-        for (const address of ["+15551230001", "+15551230002"]) {
-          await handle.senders.create({ address, channels: [...channels], transport: "sandbox" });
-        }
-        for (const { nth, on, standard } of steps) {
-          const { data } = await handle.senders.list();
-          const own = data.filter(({ address }) => address.startsWith("+"));
-          const id = own[nth % own.length]?.id ?? "";
-          const change = {
-            ...(on === undefined ? {} : { channels: on }),
-            ...(standard === undefined ? {} : { default: standard }),
-          };
-          const updated = await handle.senders.update(id, change);
-          const listed = (await handle.senders.list()).data.filter(({ address }) => address.startsWith("+"));
-          expect(listed.find((sender) => sender.id === id)).toEqual(updated);
-          const used = await Promise.all(
-            channels.map(
-              async (channel) => (await handle.messages.preview({ to: "+15005550001", body: "Hi", channel })).from,
-            ),
-          );
-          for (const sender of listed) {
-            expect([sender.address, sender.default]).toEqual([sender.address, used.includes(sender.address)]);
+      fc.asyncProperty(
+        fc.array(step, { minLength: 3, maxLength: 12, size: "max" }),
+        async (steps) => {
+          const { account } = await one.accounts.create({ name: "test" });
+          const handle = one.account(account.id);
+          for (const address of ["+15551230001", "+15551230002"]) {
+            await handle.senders.create({ address, channels: [...channels], transport: "sandbox" });
           }
-        }
-      }),
+          for (const { nth, on, standard } of steps) {
+            const { data } = await handle.senders.list();
+            const own = data.filter(({ address }) => address.startsWith("+"));
+            const id = own[nth % own.length]?.id ?? "";
+            const change = {
+              ...(on === undefined ? {} : { channels: on }),
+              ...(standard === undefined ? {} : { default: standard }),
+            };
+            const updated = await handle.senders.update(id, change);
+            const listed = (await handle.senders.list()).data.filter(({ address }) =>
+              address.startsWith("+"),
+            );
+            expect(listed.find((sender) => sender.id === id)).toEqual(updated);
+            const used = await Promise.all(
+              channels.map(
+                async (channel) =>
+                  (await handle.messages.preview({ to: "+15005550001", body: "Hi", channel })).from,
+              ),
+            );
+            for (const sender of listed) {
+              expect([sender.address, sender.default]).toEqual([
+                sender.address,
+                used.includes(sender.address),
+              ]);
+            }
+          }
+        },
+      ),
       { numRuns: { memory: 60, SQLite: 20, PostgreSQL: 8 }[name] },
     );
   },

@@ -27,12 +27,16 @@ async function logOf({ events }: Pick<AccountHandle, "events">): Promise<Event[]
 /** What every handler heard, in order. */
 function listen(engine: MessagingEngine): { event: Event; scope: Scope }[] {
   const heard: { event: Event; scope: Scope }[] = [];
-  for (const type of eventTypes) engine.on(type, (event, scope) => void heard.push({ event, scope }));
+  for (const type of eventTypes) {
+    engine.on(type, (event, scope) => void heard.push({ event, scope }));
+  }
   return heard;
 }
 
 /** An account whose plan lets a test ask as often as it likes, and a key to it. */
-async function tenant(engine: MessagingEngine): Promise<{ readonly account: AccountHandle; readonly key: string }> {
+async function tenant(
+  engine: MessagingEngine,
+): Promise<{ readonly account: AccountHandle; readonly key: string }> {
   const plan = { name: "test", requests_per_second: 100_000 };
   const { account, key } = await engine.accounts.create({ name: "test", plan });
   return { account: engine.account(account.id), key: key.secret ?? "" };
@@ -51,7 +55,12 @@ async function follow(
   query = "",
 ): Promise<Following> {
   const headers = last === undefined ? [] : ["Last-Event-ID", last];
-  const { status, body } = await call(engine.api, { path: `/v1/events/stream${query}`, key, headers, signal });
+  const { status, body } = await call(engine.api, {
+    path: `/v1/events/stream${query}`,
+    key,
+    headers,
+    signal,
+  });
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
     throw new Error(`no stream: ${String(body)}`);
   }
@@ -73,7 +82,11 @@ async function take({ chunks }: Following, count: number): Promise<Event[]> {
 describe.each(storages)("events on $name", ({ name, open }) => {
   const script = carrier({
     send: ({ body }, attempt) =>
-      body === "refuse" ? refused : body === "busy" && attempt.number < 3 ? busy() : accepted(attempt),
+      body === "refuse"
+        ? refused
+        : body === "busy" && attempt.number < 3
+          ? busy()
+          : accepted(attempt),
   });
 
   it("are told to handlers as the log has them, in its order, each with its account and mode", async () => {
@@ -83,7 +96,9 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     const { account } = await tenant(one);
     await one.start();
     for (const handle of [one.account(), account]) {
-      for (const body of ["Hello", "refuse", "busy"]) await handle.messages.send({ ...hello, body });
+      for (const body of ["Hello", "refuse", "busy"]) {
+        await handle.messages.send({ ...hello, body });
+      }
       await handle.sandbox.inbound({ from: hello.to, body: "Hi" });
     }
     await clock.advance(60_000);
@@ -112,7 +127,9 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     await clock.settle();
     const log = await logOf(one);
     expect(heard.map(({ event }) => event)).toEqual(log);
-    const received = log.filter((event): event is Event<"message.received"> => event.type === "message.received");
+    const received = log.filter(
+      (event): event is Event<"message.received"> => event.type === "message.received",
+    );
     expect(await Promise.all(finding)).toEqual(received.map(({ id, data }) => [id, data.body]));
     expect(received.map(({ data }) => data.body).toSorted()).toEqual(["a", "b", "c"]);
   });
@@ -139,7 +156,9 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     const heard = listen(one);
     const options = key === "none" ? {} : { idempotencyKey: key };
     // The contact is made before the sender is found to be none.
-    await expect(one.messages.send({ ...hello, from: "+15551230000" }, options)).rejects.toMatchObject({
+    await expect(
+      one.messages.send({ ...hello, from: "+15551230000" }, options),
+    ).rejects.toMatchObject({
       code: "no_sender",
     });
     full = true;
@@ -148,7 +167,10 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect(heard).toEqual([]);
     full = false;
     await one.messages.send(hello);
-    expect(heard.map(({ event }) => event.type)).toEqual(["contact.created", "conversation.created"]);
+    expect(heard.map(({ event }) => event.type)).toEqual([
+      "contact.created",
+      "conversation.created",
+    ]);
   });
 
   it("go to every handler though one throws and one rejects, and the command doesn't feel it", async () => {
@@ -276,7 +298,9 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     const { account, key } = await tenant(one);
     await account.sandbox.inbound({ from: hello.to, body: "first" });
     const [first] = await logOf(account);
-    for (let n = 0; n < 1_000; n++) void account.sandbox.inbound({ from: hello.to, body: String(n) });
+    for (let n = 0; n < 1_000; n++) {
+      void account.sandbox.inbound({ from: hello.to, body: String(n) });
+    }
     await clock.settle();
     rows = 0;
     const stream = await follow(one, key, first?.id);
@@ -296,11 +320,18 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     const [theirs] = await logOf(other.account);
     const answers = await Promise.all(
       ["evt_00000000000000000000000000", theirs?.id ?? ""].map((id) =>
-        call(one.api, { path: "/v1/events/stream", key: mine.key, headers: ["Last-Event-ID", id], signal: never }),
+        call(one.api, {
+          path: "/v1/events/stream",
+          key: mine.key,
+          headers: ["Last-Event-ID", id],
+          signal: never,
+        }),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual([422, 422]);
-    await expect(mine.account.events.get(theirs?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
+    await expect(mine.account.events.get(theirs?.id ?? "")).rejects.toMatchObject({
+      code: "not_found",
+    });
     expect((await other.account.events.get(theirs?.id ?? "")).type).toBe("contact.created");
   });
 

@@ -27,7 +27,11 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     const slow = held<SendAnswer>();
     const line = carrier({
       send: () => slow.promise,
-      lookup: (_, attempt) => ({ outcome: "sent", provider_message_id: providerId(attempt), receipts: [] }),
+      lookup: (_, attempt) => ({
+        outcome: "sent",
+        provider_message_id: providerId(attempt),
+        receipts: [],
+      }),
     });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
@@ -45,7 +49,8 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
   it("frees the conversation when it settles a message that waited for its next try", async () => {
     const { clock, engine } = world();
     const line = carrier({
-      send: (message, attempt) => (message.body === "first" ? busy(60 * minute) : accepted(attempt)),
+      send: (message, attempt) =>
+        message.body === "first" ? busy(60 * minute) : accepted(attempt),
     });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
@@ -54,7 +59,9 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     await clock.advance(minute);
     const [call] = line.calls;
     if (call === undefined) throw new Error("the carrier was not called");
-    await line.sink().receipt({ attempt_id: call.attempt.attempt_id }, { status: "delivered", at: clock.now() });
+    await line
+      .sink()
+      .receipt({ attempt_id: call.attempt.attempt_id }, { status: "delivered", at: clock.now() });
     await clock.advance(1_000);
     expect((await one.messages.get(next.id)).status).toBe("sent");
   });
@@ -62,7 +69,10 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
   it("is looked up again after longer and longer pauses, also when the first look came late", async () => {
     const { clock, engine } = world();
     const ground = open();
-    const line = carrier({ send: () => new Promise(() => {}), lookup: () => ({ outcome: "unknown" }) });
+    const line = carrier({
+      send: () => new Promise(() => {}),
+      lookup: () => ({ outcome: "unknown" }),
+    });
     const one = engine(ground.connect(), { transports: [line] });
     await one.start();
     await one.messages.send(hello);
@@ -73,7 +83,9 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
 
   it("takes no harm from a carrier's times that are none", async () => {
     const { clock, engine } = world();
-    const line = carrier({ send: (_, attempt) => (attempt.number === 1 ? busy(1_000.5) : accepted(attempt)) });
+    const line = carrier({
+      send: (_, attempt) => (attempt.number === 1 ? busy(1_000.5) : accepted(attempt)),
+    });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
     const { id } = await one.messages.send(hello);
@@ -81,7 +93,10 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     for (const at of [Number.NaN, -1, 1.5, 1e300]) {
       await line
         .sink()
-        .receipt({ attempt_id: line.calls[1]?.attempt.attempt_id ?? "att_" }, { status: "delivered", at });
+        .receipt(
+          { attempt_id: line.calls[1]?.attempt.attempt_id ?? "att_" },
+          { status: "delivered", at },
+        );
     }
     const { status, delivered_at } = await one.messages.get(id);
     expect([status, delivered_at?.length]).toEqual(["delivered", 24]);
@@ -97,7 +112,9 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     clock.step(-60 * minute);
     await one.sandbox.receipts(id, [{ status: "delivered" }]);
     const { data } = await one.messages.timeline(id);
-    const steps = data.flatMap((entry) => (entry.type === "transition" ? [`${entry.from} ${entry.to}`] : []));
+    const steps = data.flatMap((entry) =>
+      entry.type === "transition" ? [`${entry.from} ${entry.to}`] : [],
+    );
     expect(steps).toEqual(["null queued", "queued sending", "sending sent", "sent delivered"]);
   });
 });
@@ -118,7 +135,9 @@ describe.each(storages)("idempotency keys on $name", ({ open }) => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { idempotencyHours: 1 });
     await one.start();
-    const batch = { messages: [hello, { ...hello, send_at: new Date(clock.now() + 300 * minute).toISOString() }] };
+    const batch = {
+      messages: [hello, { ...hello, send_at: new Date(clock.now() + 300 * minute).toISOString() }],
+    };
     const first = await one.messages.batch(batch, { idempotencyKey: "b" });
     await clock.advance(90 * minute);
     const again = await one.messages.batch(batch, { idempotencyKey: "b" });

@@ -90,7 +90,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const ground = open();
     const engines = [1, 2, 3].map(() => engine(ground.connect()));
     const answers = await Promise.all(
-      engines.flatMap((each) => Array.from({ length: 20 }, () => each.messages.send(hello, { idempotencyKey: "k" }))),
+      engines.flatMap((each) =>
+        Array.from({ length: 20 }, () => each.messages.send(hello, { idempotencyKey: "k" })),
+      ),
     );
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect((await engines[0]?.messages.list())?.data).toHaveLength(1);
@@ -105,7 +107,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     await clock.advance(60_000);
     expect(await one.messages.send(hello, { idempotencyKey: "k" })).toEqual(first);
     // The same input in another order and with what is absent spelt out is the same input.
-    expect(await one.messages.send({ body: hello.body, to: hello.to }, { idempotencyKey: "k" })).toEqual(first);
+    expect(
+      await one.messages.send({ body: hello.body, to: hello.to }, { idempotencyKey: "k" }),
+    ).toEqual(first);
     await clock.settle();
     expect(line.calls).toHaveLength(1);
   });
@@ -115,9 +119,13 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const one = engine(open().connect());
     const { id } = await one.messages.send(hello, { idempotencyKey: "k" });
     const reused = { code: "idempotency_key_reused", status: 422, retryable: false };
-    await expect(one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" })).rejects.toMatchObject(reused);
+    await expect(
+      one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject(reused);
     await expect(one.messages.cancel(id, { idempotencyKey: "k" })).rejects.toMatchObject(reused);
-    await expect(one.messages.batch({ messages: [hello] }, { idempotencyKey: "k" })).rejects.toMatchObject(reused);
+    await expect(
+      one.messages.batch({ messages: [hello] }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject(reused);
     await expect(one.sandbox.reset({ idempotencyKey: "k" })).rejects.toMatchObject(reused);
     expect((await one.messages.get(id)).status).toBe("queued");
   });
@@ -141,7 +149,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     async (idempotencyKey) => {
       const { engine } = world();
       const one = engine(open().connect());
-      await expect(one.messages.send(hello, { idempotencyKey })).rejects.toMatchObject({ code: "validation_failed" });
+      await expect(one.messages.send(hello, { idempotencyKey })).rejects.toMatchObject({
+        code: "validation_failed",
+      });
     },
   );
 
@@ -175,28 +185,35 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const { engine } = world();
     const { storage, allow, allowReads } = failing(open().connect());
     const one = engine(storage);
-    await expect(one.messages.send({ ...hello, to: "nobody" }, { idempotencyKey: "k" })).rejects.toMatchObject({
+    await expect(
+      one.messages.send({ ...hello, to: "nobody" }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject({
       status: 422,
     });
     await one.messages.list();
     const failed = { code: "storage_unavailable", status: 503, retryable: true };
     allow(0);
-    await expect(one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" })).rejects.toMatchObject(failed);
+    await expect(
+      one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject(failed);
     allow(Infinity);
     for (const reads of [0, 1, 2, 3]) {
       allowReads(reads);
-      await expect(one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" })).rejects.toMatchObject(
-        failed,
-      );
+      await expect(
+        one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" }),
+      ).rejects.toMatchObject(failed);
       allowReads(Infinity);
     }
-    await expect(one.messages.send(hello, { idempotencyKey: "k" })).resolves.toMatchObject({ status: "queued" });
+    await expect(one.messages.send(hello, { idempotencyKey: "k" })).resolves.toMatchObject({
+      status: "queued",
+    });
   });
 
   it("are forgotten after 24 hours, not a moment before", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
-    const send = async () => (await one.messages.send({ ...hello, ttl_seconds: 60 }, { idempotencyKey: "k" })).id;
+    const send = async () =>
+      (await one.messages.send({ ...hello, ttl_seconds: 60 }, { idempotencyKey: "k" })).id;
     const first = await send();
     await one.messages.cancel(first);
     await clock.advance(24 * hourMs - 1);
@@ -222,7 +239,8 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
       const one = engine(open().connect());
       const send_at = new Date(clock.now() + 30 * hourMs).toISOString();
       const send = async () =>
-        (await one.messages.send({ ...hello, send_at, ttl_seconds: 100 }, { idempotencyKey: "k" })).id;
+        (await one.messages.send({ ...hello, send_at, ttl_seconds: 100 }, { idempotencyKey: "k" }))
+          .id;
       const first = await send();
       await clock.advance(24 * hourMs - 300_000);
       if (runs) await one.start();
@@ -245,8 +263,14 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect(new Set(secrets).size).toBe(3);
     const again = await one.accounts.create({ name: "A" }, { idempotencyKey: "a" });
     expect(again).toEqual({ ...account, key: { ...account.key, secret: null } });
-    expect(await one.apiKeys.create({ name: "K" }, { idempotencyKey: "k" })).toEqual({ ...key, secret: null });
-    expect(await one.apiKeys.rotate(key.id, {}, { idempotencyKey: "r" })).toEqual({ ...rotated, secret: null });
+    expect(await one.apiKeys.create({ name: "K" }, { idempotencyKey: "k" })).toEqual({
+      ...key,
+      secret: null,
+    });
+    expect(await one.apiKeys.rotate(key.id, {}, { idempotencyKey: "r" })).toEqual({
+      ...rotated,
+      secret: null,
+    });
     const stored = await remembered(storage);
     for (const secret of secrets) expect(stored).not.toContain(secret);
   });
@@ -259,7 +283,10 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const send_at = new Date(clock.now() + 60_000).toISOString();
     const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
     const sent = await one.messages.send({ ...hello, body }, keyed("send"));
-    const scheduled = await one.messages.send({ ...hello, body: "later", send_at }, keyed("schedule"));
+    const scheduled = await one.messages.send(
+      { ...hello, body: "later", send_at },
+      keyed("schedule"),
+    );
     const {
       data: [item],
     } = await one.messages.batch({ messages: [{ ...hello, body }] }, keyed("batch"));
@@ -277,7 +304,9 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     for (const { id } of [sent, scheduled, inbound, { id: itemId }]) {
       await one.messages.redact(id, keyed(`redact-${id}`));
     }
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "erased", status: 410 });
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ code: "erased", status: 410 });
+    }
     const { data } = await one.messages.batch({ messages: [{ ...hello, body }] }, keyed("batch"));
     expect(data).toEqual([expect.objectContaining({ ok: false, code: "erased", status: 410 })]);
     expect(await remembered(storage)).not.toContain("4711");
@@ -299,35 +328,44 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const { storage, allow } = failing(open().connect());
     const one = engine(storage);
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 1, max: 150 }), async (commits, count) => {
-        allow(Infinity);
-        const {
-          account: { id },
-        } = await one.accounts.create({ name: "batch" });
-        const { messages } = one.account(id);
-        const items = Array.from({ length: count }, (_, n) =>
-          n % 7 === 3 ? { to: "x" } : { ...hello, body: String(n) },
-        );
-        const call = () => messages.batch({ messages: items }, { idempotencyKey: "b" });
-        allow(commits);
-        await call().catch((error: unknown) => expect(error).toMatchObject({ code: "storage_unavailable" }));
-        allow(Infinity);
-        const { data } = await call();
-        expect(data.map(({ ok }) => ok)).toEqual(items.map(({ to }) => to !== "x"));
-        expect(data.flatMap((each) => (each.ok ? [each.message.body] : []))).toEqual(
-          items.flatMap((each) => ("body" in each ? [each.body] : [])),
-        );
-        const made = new Set(data.flatMap((each) => (each.ok ? [each.message.id] : [])));
-        let kept = 0;
-        for (let cursor: string | null | undefined; cursor !== null;) {
-          const page = await messages.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
-          kept += page.data.length;
-          for (const each of page.data) expect(made.has(each.id)).toBe(true);
-          cursor = page.next_cursor;
-        }
-        expect(kept).toBe(made.size);
-        expect((await call()).data).toEqual(data);
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 5 }),
+        fc.integer({ min: 1, max: 150 }),
+        async (commits, count) => {
+          allow(Infinity);
+          const {
+            account: { id },
+          } = await one.accounts.create({ name: "batch" });
+          const { messages } = one.account(id);
+          const items = Array.from({ length: count }, (_, n) =>
+            n % 7 === 3 ? { to: "x" } : { ...hello, body: String(n) },
+          );
+          const call = () => messages.batch({ messages: items }, { idempotencyKey: "b" });
+          allow(commits);
+          await call().catch((error: unknown) =>
+            expect(error).toMatchObject({ code: "storage_unavailable" }),
+          );
+          allow(Infinity);
+          const { data } = await call();
+          expect(data.map(({ ok }) => ok)).toEqual(items.map(({ to }) => to !== "x"));
+          expect(data.flatMap((each) => (each.ok ? [each.message.body] : []))).toEqual(
+            items.flatMap((each) => ("body" in each ? [each.body] : [])),
+          );
+          const made = new Set(data.flatMap((each) => (each.ok ? [each.message.id] : [])));
+          let kept = 0;
+          for (let cursor: string | null | undefined; cursor !== null;) {
+            const page = await messages.list({
+              limit: 100,
+              ...(cursor === undefined ? {} : { cursor }),
+            });
+            kept += page.data.length;
+            for (const each of page.data) expect(made.has(each.id)).toBe(true);
+            cursor = page.next_cursor;
+          }
+          expect(kept).toBe(made.size);
+          expect((await call()).data).toEqual(data);
+        },
+      ),
       { numRuns: { memory: 15, SQLite: 6, PostgreSQL: 3 }[name] },
     );
   });
@@ -336,7 +374,10 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     interface Model {
-      readonly keys: Map<string, { readonly input: string; readonly id: string; readonly at: number }>;
+      readonly keys: Map<
+        string,
+        { readonly input: string; readonly id: string; readonly at: number }
+      >;
       messages: number;
     }
     type Command = fc.AsyncCommand<Model, AccountHandle>;
@@ -345,16 +386,23 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
       toString: () => `send(${key}, ${body}) ×${times}`,
       async run(model, account) {
         const before = model.keys.get(key);
-        const known = before !== undefined && clock.now() < before.at + 24 * hourMs ? before : undefined;
+        const known =
+          before !== undefined && clock.now() < before.at + 24 * hourMs ? before : undefined;
         const asked = Array.from({ length: times }, () =>
           account.messages.send({ ...hello, body }, { idempotencyKey: key }),
         );
         const answers = await Promise.allSettled(asked);
         if (known !== undefined && known.input !== body) {
-          for (const each of answers) expect(each).toMatchObject({ reason: { code: "idempotency_key_reused" } });
+          for (const each of answers) {
+            expect(each).toMatchObject({ reason: { code: "idempotency_key_reused" } });
+          }
           return;
         }
-        const ids = new Set(answers.map((each) => (each.status === "fulfilled" ? each.value.id : String(each.reason))));
+        const ids = new Set(
+          answers.map((each) =>
+            each.status === "fulfilled" ? each.value.id : String(each.reason),
+          ),
+        );
         expect(ids.size).toBe(1);
         const [id = ""] = ids;
         if (known !== undefined) {
@@ -376,7 +424,11 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const commands = fc.commands<Model, AccountHandle, false>(
       [
         fc
-          .tuple(fc.constantFrom("a", "b", "c"), fc.constantFrom("x", "y"), fc.constantFrom(1, 1, 5))
+          .tuple(
+            fc.constantFrom("a", "b", "c"),
+            fc.constantFrom("x", "y"),
+            fc.constantFrom(1, 1, 5),
+          )
           .map(([key, body, times]) => send(key, body, times)),
         fc.constantFrom(1, 11, 12, 24).map(advance),
       ],
@@ -387,7 +439,10 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
         const {
           account: { id },
         } = await one.accounts.create({ name: "model" });
-        await fc.asyncModelRun(() => ({ model: { keys: new Map(), messages: 0 }, real: one.account(id) }), list);
+        await fc.asyncModelRun(
+          () => ({ model: { keys: new Map(), messages: 0 }, real: one.account(id) }),
+          list,
+        );
       }),
       { numRuns: { memory: 40, SQLite: 15, PostgreSQL: 5 }[name] },
     );

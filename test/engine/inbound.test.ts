@@ -27,7 +27,9 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     const [one] = engines;
     if (one === undefined) throw new Error("no engine");
     const taken = await Promise.all(
-      Array.from({ length: 200 }, (_, n) => (engines[n % 2] ?? one).sandbox.inbound({ from: phone, body: String(n) })),
+      Array.from({ length: 200 }, (_, n) =>
+        (engines[n % 2] ?? one).sandbox.inbound({ from: phone, body: String(n) }),
+      ),
     );
     expect(new Set(taken.map(({ contact_id }) => contact_id)).size).toBe(1);
     expect(new Set(taken.map(({ conversation_id }) => conversation_id)).size).toBe(1);
@@ -50,7 +52,9 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     const one = engine(storage);
     const both = await Promise.all(
       Array.from({ length: 60 }, (_, n) =>
-        n % 2 === 0 ? one.sandbox.inbound({ from: phone, body: "in" }) : one.messages.send({ to: phone, body: "out" }),
+        n % 2 === 0
+          ? one.sandbox.inbound({ from: phone, body: "in" })
+          : one.messages.send({ to: phone, body: "out" }),
       ),
     );
     expect(new Set(both.map(({ conversation_id }) => conversation_id)).size).toBe(1);
@@ -85,7 +89,10 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
 
   it("with one provider's id belong to one transport's message: another's is another message", async () => {
     const { engine } = world();
-    const [a, b] = [carrier({ name: "a", modes: ["live"] }), carrier({ name: "b", modes: ["live"] })];
+    const [a, b] = [
+      carrier({ name: "a", modes: ["live"] }),
+      carrier({ name: "b", modes: ["live"] }),
+    ];
     const one = engine(open().connect(), { transports: [a, b], mode: "live" });
     await one.senders.create({ address: "+15551230000", channels: ["sms"], transport: "a" });
     await one.senders.create({ address: "+15551230001", channels: ["sms"], transport: "b" });
@@ -98,29 +105,38 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
   it.each([
     ["an address that is nobody's", { to: "+15551239999" }],
     ["another transport's address", { to: "+15551230001" }],
-  ])("to %s are dropped with a line in the log that has neither numbers nor words", async (_, wrong) => {
-    const { engine, log } = world();
-    const line = carrier({ modes: ["live"] });
-    const one = engine(open().connect(), {
-      transports: [line, carrier({ name: "other", modes: ["live"] })],
-      mode: "live",
-    });
-    await one.senders.create({ address: "+15551230000", channels: ["sms"], transport: "sandbox" });
-    await one.senders.create({ address: "+15551230001", channels: ["sms"], transport: "other" });
-    await one.start();
-    await line.sink().inbound(inbound(1, { ...wrong, body: "secret words" }));
-    expect((await one.messages.list()).data).toEqual([]);
-    expect((await one.events.list()).data).toEqual([]);
-    expect(log.map(({ level }) => level)).toEqual(["warn"]);
-    expect(JSON.stringify(log)).not.toMatch(/\+1|secret/);
-  });
+  ])(
+    "to %s are dropped with a line in the log that has neither numbers nor words",
+    async (_, wrong) => {
+      const { engine, log } = world();
+      const line = carrier({ modes: ["live"] });
+      const one = engine(open().connect(), {
+        transports: [line, carrier({ name: "other", modes: ["live"] })],
+        mode: "live",
+      });
+      await one.senders.create({
+        address: "+15551230000",
+        channels: ["sms"],
+        transport: "sandbox",
+      });
+      await one.senders.create({ address: "+15551230001", channels: ["sms"], transport: "other" });
+      await one.start();
+      await line.sink().inbound(inbound(1, { ...wrong, body: "secret words" }));
+      expect((await one.messages.list()).data).toEqual([]);
+      expect((await one.events.list()).data).toEqual([]);
+      expect(log.map(({ level }) => level)).toEqual(["warn"]);
+      expect(JSON.stringify(log)).not.toMatch(/\+1|secret/);
+    },
+  );
 
   it("belong to the account whose address they came to", async () => {
     const { engine } = world();
     const line = carrier({ modes: ["live"] });
     const one = engine(open().connect(), { transports: [line] });
     const handles = await Promise.all(
-      ["a", "b"].map(async (name) => one.account((await one.accounts.create({ name })).account.id, { mode: "live" })),
+      ["a", "b"].map(async (name) =>
+        one.account((await one.accounts.create({ name })).account.id, { mode: "live" }),
+      ),
     );
     for (const [i, { senders }] of handles.entries()) {
       await senders.create({ address: `+1555123000${i}`, channels: ["sms"], transport: "sandbox" });
@@ -138,17 +154,29 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     const storage = open().connect();
     const one = engine(storage);
     const media = [{ url: "https://example.com/4711.png" }];
-    const { id, conversation_id } = await one.sandbox.inbound({ from: phone, body: "my PIN is 4711", media });
+    const { id, conversation_id } = await one.sandbox.inbound({
+      from: phone,
+      body: "my PIN is 4711",
+      media,
+    });
     await one.messages.redact(id);
-    expect(await one.messages.get(id)).toMatchObject({ body: null, media: [], status: "received", conversation_id });
+    expect(await one.messages.get(id)).toMatchObject({
+      body: null,
+      media: [],
+      status: "received",
+      conversation_id,
+    });
     const {
       data: [event],
     } = await one.events.list({ type: "message.received" });
     expect(event?.data).toMatchObject({ message_id: id, body: "", media: [] });
-    expect((await one.messages.timeline(id)).data.map(({ type }) => type)).toEqual(["transition", "redaction"]);
+    expect((await one.messages.timeline(id)).data.map(({ type }) => type)).toEqual([
+      "transition",
+      "redaction",
+    ]);
     const everything = await Promise.all(
-      [one.messages.list(), one.events.list({ limit: 100 }), one.messages.timeline(id)].map(async (page) =>
-        JSON.stringify(await page),
+      [one.messages.list(), one.events.list({ limit: 100 }), one.messages.timeline(id)].map(
+        async (page) => JSON.stringify(await page),
       ),
     );
     expect(everything.join()).not.toContain("4711");

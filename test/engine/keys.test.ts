@@ -26,14 +26,20 @@ const make = (
   key: string,
   body: object,
   headers: readonly string[] = [],
-): ReturnType<typeof call> => call(engine.api, { method: "POST", path: "/v1/api-keys", key, body, headers });
+): ReturnType<typeof call> =>
+  call(engine.api, { method: "POST", path: "/v1/api-keys", key, body, headers });
 
 /** A storage whose look-ups are counted by the collection they go to, and that tells of nobody's commits. */
-function counted(storage: StoragePort): { readonly storage: StoragePort; readonly count: (name: string) => number } {
+function counted(storage: StoragePort): {
+  readonly storage: StoragePort;
+  readonly count: (name: string) => number;
+} {
   const counts = new Map<string, number>();
   const reader = over(storage.reader, {
     get(lookups) {
-      for (const { index } of lookups) counts.set(index.collection.name, (counts.get(index.collection.name) ?? 0) + 1);
+      for (const { index } of lookups) {
+        counts.set(index.collection.name, (counts.get(index.collection.name) ?? 0) + 1);
+      }
       return storage.reader.get(lookups);
     },
   });
@@ -97,7 +103,9 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(crowd).toEqual(Array.from({ length: 20 }, () => 200));
     expect(count("api_keys") - before).toBe(1);
     await clock.settle();
-    expect((await account.apiKeys.list()).data[0]?.last_used_at).toBe(new Date(clock.now()).toISOString());
+    expect((await account.apiKeys.list()).data[0]?.last_used_at).toBe(
+      new Date(clock.now()).toISOString(),
+    );
   });
 
   it("can't make a key that outlives them", async () => {
@@ -106,15 +114,26 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     const { account } = await tenant(one);
     const at = (ms: number): string => new Date(clock.now() + ms).toISOString();
     const own = at(60_000);
-    const { secret } = await account.apiKeys.create({ name: "short", scopes: ["keys:manage"], expires_at: own });
+    const { secret } = await account.apiKeys.create({
+      name: "short",
+      scopes: ["keys:manage"],
+      expires_at: own,
+    });
     const key = secret ?? "";
     expect(jsonOf(await make(one, key, { name: "as long" }))).toMatchObject({ expires_at: own });
-    expect(jsonOf(await make(one, key, { name: "as long", expires_at: own }))).toMatchObject({ expires_at: own });
+    expect(jsonOf(await make(one, key, { name: "as long", expires_at: own }))).toMatchObject({
+      expires_at: own,
+    });
     const sooner = at(30_000);
-    expect(jsonOf(await make(one, key, { name: "shorter", expires_at: sooner }))).toMatchObject({ expires_at: sooner });
+    expect(jsonOf(await make(one, key, { name: "shorter", expires_at: sooner }))).toMatchObject({
+      expires_at: sooner,
+    });
     for (const expires_at of [at(60_001), null]) {
       const answer = await make(one, key, { name: "longer", expires_at });
-      expect([answer.status, jsonOf(answer)["errors"]]).toMatchObject([422, [{ pointer: "/expires_at" }]]);
+      expect([answer.status, jsonOf(answer)["errors"]]).toMatchObject([
+        422,
+        [{ pointer: "/expires_at" }],
+      ]);
     }
     const { data } = await account.apiKeys.list();
     expect(data.filter(({ name }) => name === "longer")).toEqual([]);
@@ -125,11 +144,21 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     const one = engine(open().connect());
     const { account } = await tenant(one);
     const expires_at = new Date(clock.now() + 60_000).toISOString();
-    const short = await account.apiKeys.create({ name: "short", scopes: ["keys:manage"], expires_at });
+    const short = await account.apiKeys.create({
+      name: "short",
+      scopes: ["keys:manage"],
+      expires_at,
+    });
     const lasting = await account.apiKeys.create({ name: "lasting", scopes: ["keys:manage"] });
     const rotate = async (id: string): Promise<number> =>
-      (await call(one.api, { method: "POST", path: `/v1/api-keys/${id}/rotate`, key: short.secret ?? "", body: {} }))
-        .status;
+      (
+        await call(one.api, {
+          method: "POST",
+          path: `/v1/api-keys/${id}/rotate`,
+          key: short.secret ?? "",
+          body: {},
+        })
+      ).status;
     expect(await rotate(lasting.id)).toBe(403);
     expect(await rotate(short.id)).toBe(200);
   });

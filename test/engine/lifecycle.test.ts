@@ -75,18 +75,21 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect([line.starts, line.stops]).toEqual([0, 0]);
   });
 
-  it.each(["used", "never used"])("refuses commands and reads once it is stopped, %s before", async (before) => {
-    const { engine } = world();
-    const one = engine(open().connect());
-    if (before === "used") await one.messages.send(hello);
-    await one.stop();
-    const shuttingDown = { code: "shutting_down", status: 503, retryable: true };
-    await expect(one.messages.send(hello)).rejects.toMatchObject(shuttingDown);
-    await expect(one.messages.batch({ messages: [hello] }, { idempotencyKey: "b" })).rejects.toMatchObject(
-      shuttingDown,
-    );
-    await expect(one.messages.list()).rejects.toMatchObject(shuttingDown);
-  });
+  it.each(["used", "never used"])(
+    "refuses commands and reads once it is stopped, %s before",
+    async (before) => {
+      const { engine } = world();
+      const one = engine(open().connect());
+      if (before === "used") await one.messages.send(hello);
+      await one.stop();
+      const shuttingDown = { code: "shutting_down", status: 503, retryable: true };
+      await expect(one.messages.send(hello)).rejects.toMatchObject(shuttingDown);
+      await expect(
+        one.messages.batch({ messages: [hello] }, { idempotencyKey: "b" }),
+      ).rejects.toMatchObject(shuttingDown);
+      await expect(one.messages.list()).rejects.toMatchObject(shuttingDown);
+    },
+  );
 
   it("answers what was asked before it was stopped", async () => {
     const { engine } = world();
@@ -189,7 +192,10 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     const { engine, clock } = world();
     engine(wary("storage", open().connect()), {
       transports: [wary("transport", carrier())],
-      clock: wary("clock", { now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal) }),
+      clock: wary("clock", {
+        now: () => clock.now(),
+        sleep: (ms, signal) => clock.sleep(ms, signal),
+      }),
       random: wary("random", { bytes: (count) => new Uint8Array(count) }),
     });
     expect(touched).toEqual([]);
@@ -295,7 +301,9 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
   it("stops the other transports and the storage when one transport doesn't stop cleanly", async () => {
     const { engine, log } = world();
     const first = carrier();
-    const second = over(carrier({ name: "second" }), { stop: () => Promise.reject(new Error("stuck")) });
+    const second = over(carrier({ name: "second" }), {
+      stop: () => Promise.reject(new Error("stuck")),
+    });
     const one = engine(open().connect(), { transports: [first, second] });
     await one.start();
     await one.stop();
@@ -327,7 +335,11 @@ describe("a storage that can't be opened", () => {
     const folder = join(mkdtempSync(join(tmpdir(), "tidings-")), "not yet");
     onTestFinished(() => rmSync(join(folder, ".."), { recursive: true }));
     const one = engine(sqlite({ file: join(folder, "test.db") }));
-    for (const ask of [() => one.messages.send(hello), () => one.messages.list(), () => one.start()]) {
+    for (const ask of [
+      () => one.messages.send(hello),
+      () => one.messages.list(),
+      () => one.start(),
+    ]) {
       const error = await ask().catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(TidingsError);
       expect(error).toMatchObject({ code: "storage_unavailable", status: 503, retryable: true });

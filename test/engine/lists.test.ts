@@ -29,29 +29,54 @@ async function walk<T>(
   return all;
 }
 
-const filters = ({ begun, contacts }: { begun: number; contacts: readonly Message[] }): fc.Arbitrary<ListMessages> => {
-  const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(of, { nil: undefined, freq: 2 });
+const filters = ({
+  begun,
+  contacts,
+}: {
+  begun: number;
+  contacts: readonly Message[];
+}): fc.Arbitrary<ListMessages> => {
+  const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+    fc.option(of, { nil: undefined, freq: 2 });
   // Messages are made each 100 ms: bounds fall on them, and beside them.
   const time = fc
     .integer({ min: -1, max: 25 })
     .chain((n) => fc.constantFrom(-1, 0, 0, 1).map((ms) => iso(begun + n * 100 + ms)));
   return fc
     .record({
-      status: maybe(fc.constantFrom("sent" as const, "failed" as const, "received" as const, "scheduled" as const)),
+      status: maybe(
+        fc.constantFrom(
+          "sent" as const,
+          "failed" as const,
+          "received" as const,
+          "scheduled" as const,
+        ),
+      ),
       direction: maybe(fc.constantFrom("inbound" as const, "outbound" as const)),
       channel: maybe(fc.constantFrom("sms" as const, "mms" as const)),
       to: maybe(fc.constantFrom("+15005550001", "+15005550002", "+15005559999")),
-      contact_id: maybe(fc.constantFrom(...contacts.map(({ contact_id }) => contact_id), "ct_nobody")),
-      conversation_id: maybe(fc.constantFrom(...contacts.map(({ conversation_id }) => conversation_id))),
+      contact_id: maybe(
+        fc.constantFrom(...contacts.map(({ contact_id }) => contact_id), "ct_nobody"),
+      ),
+      conversation_id: maybe(
+        fc.constantFrom(...contacts.map(({ conversation_id }) => conversation_id)),
+      ),
       created_after: maybe(time),
       created_before: maybe(time),
     })
-    .map((drawn) => Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== undefined)));
+    .map((drawn) =>
+      Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== undefined)),
+    );
 };
 
 /** The same question, asked of a list by hand. */
-function passes(message: Message, { created_after, created_before, ...columns }: ListMessages): boolean {
-  const equal = Object.entries(columns).every(([column, wanted]) => Reflect.get(message, column) === wanted);
+function passes(
+  message: Message,
+  { created_after, created_before, ...columns }: ListMessages,
+): boolean {
+  const equal = Object.entries(columns).every(
+    ([column, wanted]) => Reflect.get(message, column) === wanted,
+  );
   return (
     equal &&
     (created_after === undefined || message.created_at > created_after) &&
@@ -64,7 +89,9 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
 
   async function filled() {
     const { clock, engine } = world();
-    const line = carrier({ send: ({ body }, attempt) => (body === "refuse" ? refused : accepted(attempt)) });
+    const line = carrier({
+      send: ({ body }, attempt) => (body === "refuse" ? refused : accepted(attempt)),
+    });
     const one = engine(open().connect(), { transports: [line] });
     await one.start();
     const { account } = await one.accounts.create({ name: "lists" });
@@ -92,11 +119,17 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
   it("answer whatever the filters what a look through all messages finds, newest first, in pages of any size", async () => {
     const { handle, all, begun, contacts } = await filled();
     await fc.assert(
-      fc.asyncProperty(filters({ begun, contacts }), fc.integer({ min: 1, max: 30 }), async (filter, limit) => {
-        const found = await walk((page) => handle.messages.list({ ...filter, ...page }), limit);
-        expect(found.map(({ id }) => id)).toEqual(all.filter((each) => passes(each, filter)).map(({ id }) => id));
-        expect(found).toEqual(all.filter((each) => passes(each, filter)));
-      }),
+      fc.asyncProperty(
+        filters({ begun, contacts }),
+        fc.integer({ min: 1, max: 30 }),
+        async (filter, limit) => {
+          const found = await walk((page) => handle.messages.list({ ...filter, ...page }), limit);
+          expect(found.map(({ id }) => id)).toEqual(
+            all.filter((each) => passes(each, filter)).map(({ id }) => id),
+          );
+          expect(found).toEqual(all.filter((each) => passes(each, filter)));
+        },
+      ),
       { numRuns },
     );
   });
@@ -104,19 +137,23 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
   it("skip and repeat nothing that stood still, while messages come meanwhile", async () => {
     const { handle, all, begun, contacts } = await filled();
     await fc.assert(
-      fc.asyncProperty(filters({ begun, contacts }), fc.integer({ min: 1, max: 10 }), async (filter, limit) => {
-        const found = await walk(
-          (page) => handle.messages.list({ ...filter, ...page }),
-          limit,
-          () => handle.sandbox.inbound({ from: "+15005550001", body: "meanwhile" }),
-        );
-        const ids = found.map(({ id }) => id);
-        expect(new Set(ids).size).toBe(ids.length);
-        const still = new Set(all.map(({ id }) => id));
-        expect(ids.filter((id) => still.has(id))).toEqual(
-          all.filter((each) => passes(each, filter)).map(({ id }) => id),
-        );
-      }),
+      fc.asyncProperty(
+        filters({ begun, contacts }),
+        fc.integer({ min: 1, max: 10 }),
+        async (filter, limit) => {
+          const found = await walk(
+            (page) => handle.messages.list({ ...filter, ...page }),
+            limit,
+            () => handle.sandbox.inbound({ from: "+15005550001", body: "meanwhile" }),
+          );
+          const ids = found.map(({ id }) => id);
+          expect(new Set(ids).size).toBe(ids.length);
+          const still = new Set(all.map(({ id }) => id));
+          expect(ids.filter((id) => still.has(id))).toEqual(
+            all.filter((each) => passes(each, filter)).map(({ id }) => id),
+          );
+        },
+      ),
       { numRuns: 15 },
     );
   });
@@ -128,16 +165,23 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     const invalid = { code: "invalid_cursor", status: 400 };
     await expect(handle.messages.list({ limit: 5, status: "sent", cursor })).resolves.toBeDefined();
     await expect(handle.messages.list({ limit: 2, cursor })).rejects.toMatchObject(invalid);
-    await expect(handle.messages.list({ limit: 2, status: "failed", cursor })).rejects.toMatchObject(invalid);
+    await expect(
+      handle.messages.list({ limit: 2, status: "failed", cursor }),
+    ).rejects.toMatchObject(invalid);
     await expect(handle.events.list({ limit: 2, cursor })).rejects.toMatchObject(invalid);
     await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.string({ minLength: 1 }), fc.nat(cursor.length - 1)), async (wrong) => {
-        const forged =
-          typeof wrong === "string"
-            ? wrong
-            : `${cursor.slice(0, wrong)}${cursor[wrong] === "A" ? "B" : "A"}${cursor.slice(wrong + 1)}`;
-        await expect(handle.messages.list({ limit: 2, status: "sent", cursor: forged })).rejects.toMatchObject(invalid);
-      }),
+      fc.asyncProperty(
+        fc.oneof(fc.string({ minLength: 1 }), fc.nat(cursor.length - 1)),
+        async (wrong) => {
+          const forged =
+            typeof wrong === "string"
+              ? wrong
+              : `${cursor.slice(0, wrong)}${cursor[wrong] === "A" ? "B" : "A"}${cursor.slice(wrong + 1)}`;
+          await expect(
+            handle.messages.list({ limit: 2, status: "sent", cursor: forged }),
+          ).rejects.toMatchObject(invalid);
+        },
+      ),
       { numRuns },
     );
   });
@@ -150,7 +194,9 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
       fc.asyncProperty(types, fc.integer({ min: 1, max: 50 }), async (type, limit) => {
         const filter = type === undefined ? {} : { type };
         const expected = log.filter((event) => type === undefined || event.type === type);
-        expect(await walk((page) => handle.events.list({ ...filter, ...page }), limit)).toEqual(expected);
+        expect(await walk((page) => handle.events.list({ ...filter, ...page }), limit)).toEqual(
+          expected,
+        );
       }),
       { numRuns },
     );
@@ -160,11 +206,24 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     const { handle } = await filled();
     for (let n = 0; n < 7; n++) {
       await handle.apiKeys.create({ name: String(n) });
-      await handle.senders.create({ address: `+1555123000${n}`, channels: ["sms"], transport: "sandbox" });
+      await handle.senders.create({
+        address: `+1555123000${n}`,
+        channels: ["sms"],
+        transport: "sandbox",
+      });
     }
     for (const limit of [1, 3, 100]) {
       const keys = await walk((page) => handle.apiKeys.list(page), limit);
-      expect(keys.map((key) => key.name)).toEqual(["6", "5", "4", "3", "2", "1", "0", "First sandbox key"]);
+      expect(keys.map((key) => key.name)).toEqual([
+        "6",
+        "5",
+        "4",
+        "3",
+        "2",
+        "1",
+        "0",
+        "First sandbox key",
+      ]);
       expect(JSON.stringify(keys)).not.toMatch(/secret|hash/);
       expect(await walk((page) => handle.senders.list(page), limit)).toHaveLength(9);
     }

@@ -24,7 +24,8 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 async function refusal(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => "done",
-    (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
+    (error: unknown) =>
+      error instanceof Error && "code" in error ? String(error.code) : String(error),
   );
 }
 
@@ -41,7 +42,9 @@ async function agree({ messages }: Model, { account, carrier, clock, ids }: Real
     read_at,
   }));
   expect(seen).toEqual(messages.map((each) => each.shown));
-  const calls = ids.map((id) => carrier.calls.filter(({ message }) => message.message_id === id).length);
+  const calls = ids.map(
+    (id) => carrier.calls.filter(({ message }) => message.message_id === id).length,
+  );
   expect(calls).toEqual(messages.map((each) => each.calls));
 }
 
@@ -84,7 +87,11 @@ const send = (plan: Plan, delay: number | null): Command =>
     const body = `${plan} ${messages.length}`;
     const sendAt = delay === null ? null : now + delay;
     const when = sendAt === null ? {} : { send_at: iso(sendAt) };
-    const { id } = await account.messages.send({ to: `+1500555${1_000 + messages.length}`, body, ...when });
+    const { id } = await account.messages.send({
+      to: `+1500555${1_000 + messages.length}`,
+      body,
+      ...when,
+    });
     ids.push(id);
     messages.push(new ModelMessage(plan, body, now, sendAt));
   });
@@ -119,25 +126,33 @@ const receipts = (
   nth: number,
   list: readonly { status: "sent" | "delivered" | "undelivered" | "read"; ago: number }[],
 ): Command =>
-  onMessage(`receipts(${list.map(({ status }) => status).join()})`, nth, async (message, id, { account, clock }) => {
-    const evidence: Evidence[] = list.map(({ status, ago }) => ({
-      // That a message is on its way, only a carrier that took it can say.
-      status: status === "sent" && message.acceptedAt === null ? "delivered" : status,
-      at: clock.now() - ago,
-    }));
-    const known = message.calls > 0;
-    if (known) message.evidence.push(...evidence);
-    const told = evidence.map(({ status, at }) => ({ status, at: iso(at) })) as Parameters<
-      typeof account.sandbox.receipts
-    >[1];
-    expect(await refusal(account.sandbox.receipts(id, told))).toBe(known ? "done" : "conflict");
-  });
+  onMessage(
+    `receipts(${list.map(({ status }) => status).join()})`,
+    nth,
+    async (message, id, { account, clock }) => {
+      const evidence: Evidence[] = list.map(({ status, ago }) => ({
+        // That a message is on its way, only a carrier that took it can say.
+        status: status === "sent" && message.acceptedAt === null ? "delivered" : status,
+        at: clock.now() - ago,
+      }));
+      const known = message.calls > 0;
+      if (known) message.evidence.push(...evidence);
+      const told = evidence.map(({ status, at }) => ({ status, at: iso(at) })) as Parameters<
+        typeof account.sandbox.receipts
+      >[1];
+      expect(await refusal(account.sandbox.receipts(id, told))).toBe(known ? "done" : "conflict");
+    },
+  );
 
-const advance = (ms: number): Command => command(`advance(${ms})`, async (_, { clock }) => clock.advance(ms));
+const advance = (ms: number): Command =>
+  command(`advance(${ms})`, async (_, { clock }) => clock.advance(ms));
 
 const nth = fc.nat(20);
 const wait = fc.constantFrom(1, 999, 1_000, 5_000, 29_000, 60_000, 100_000);
-const receipt = fc.record({ status: fc.constantFrom("sent", "delivered", "undelivered", "read"), ago: fc.nat(5_000) });
+const receipt = fc.record({
+  status: fc.constantFrom("sent", "delivered", "undelivered", "read"),
+  ago: fc.nat(5_000),
+});
 
 const sends = fc
   .tuple(
@@ -153,7 +168,9 @@ export const messageCommands = fc.commands<Model, Real, false>(
     nth.map(cancel),
     fc.tuple(nth, fc.integer({ min: -1_000, max: 100_000 })).map(([at, delay]) => edit(at, delay)),
     nth.map(redact),
-    fc.tuple(nth, fc.array(receipt, { minLength: 1, maxLength: 3 })).map(([at, list]) => receipts(at, list)),
+    fc
+      .tuple(nth, fc.array(receipt, { minLength: 1, maxLength: 3 }))
+      .map(([at, list]) => receipts(at, list)),
     wait.map(advance),
   ],
   { size: "large", maxCommands: 40 },

@@ -44,7 +44,9 @@ export class ModelMessage {
   pass(now: number): void {
     while (this.isWaiting && this.due !== null && this.due <= now) this.#call(this.due);
     const deadline = this.acceptedAt === null ? Infinity : this.acceptedAt + receiptsMs;
-    if (this.status === "sent" && deadline <= now) this.evidence.push({ status: "unconfirmed", at: deadline });
+    if (this.status === "sent" && deadline <= now) {
+      this.evidence.push({ status: "unconfirmed", at: deadline });
+    }
   }
 
   #call(at: number): void {

@@ -21,10 +21,15 @@ async function everyEvent({ events }: Pick<AccountHandle, "events">): Promise<Ev
 }
 
 /** The statuses that a message went through, as its timeline tells them. */
-async function told({ messages }: Pick<AccountHandle, "messages">, id: string): Promise<(MessageStatus | null)[]> {
+async function told(
+  { messages }: Pick<AccountHandle, "messages">,
+  id: string,
+): Promise<(MessageStatus | null)[]> {
   const { data } = await messages.timeline(id);
   const changes = data.flatMap((entry) => (entry.type === "transition" ? [entry] : []));
-  for (const [i, { from }] of changes.entries()) expect(from).toBe(i === 0 ? null : changes[i - 1]?.to);
+  for (const [i, { from }] of changes.entries()) {
+    expect(from).toBe(i === 0 ? null : changes[i - 1]?.to);
+  }
   expect(data.map(({ at }) => at)).toEqual(data.map(({ at }) => at).toSorted());
   return changes.map(({ to }) => to);
 }
@@ -64,14 +69,18 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
         const counts = new Map<string, number>();
         for (const message_id of ids) {
           const story = await told(account, message_id);
-          expect(changes.filter((each) => each.message_id === message_id).map(({ status }) => status)).toEqual(
-            story.slice(1),
-          );
-          for (const status of story) counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
+          expect(
+            changes.filter((each) => each.message_id === message_id).map(({ status }) => status),
+          ).toEqual(story.slice(1));
+          for (const status of story) {
+            counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
+          }
         }
         const { data } = await account.usage();
         const used = new Map<string, number>();
-        for (const { status, messages } of data) used.set(status, (used.get(status) ?? 0) + messages);
+        for (const { status, messages } of data) {
+          used.set(status, (used.get(status) ?? 0) + messages);
+        }
         expect(used).toEqual(counts);
       }),
       { numRuns },
@@ -118,7 +127,9 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
           const base = clock.now();
           const ends: unknown[] = [];
           const messages = await Promise.all(
-            orders.map((_, i) => one.messages.send({ to: `+1500555${1_000 + run * 5 + i}`, body: "Hi" })),
+            orders.map((_, i) =>
+              one.messages.send({ to: `+1500555${1_000 + run * 5 + i}`, body: "Hi" }),
+            ),
           );
           await clock.settle();
           for (const [i, { order, answerAfter, byAttempt }] of orders.entries()) {
@@ -144,7 +155,9 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
             const { data } = await one.messages.timeline(id);
             const receipts = data.flatMap((entry) => (entry.type === "receipt" ? [entry] : []));
             expect(receipts).toHaveLength(order.length);
-            for (const { applied, ignored_reason } of receipts) expect(ignored_reason === null).toBe(applied);
+            for (const { applied, ignored_reason } of receipts) {
+              expect(ignored_reason === null).toBe(applied);
+            }
           }
           for (const end of ends) expect(end).toEqual(ends[0]);
         },
@@ -161,7 +174,9 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     const web = engine(ground.connect());
     await worker.start();
     const sent = await Promise.all(
-      Array.from({ length: 40 }, (_, n) => web.messages.send({ to: `+1500555${1_000 + (n % 8)}`, body: "Hi" })),
+      Array.from({ length: 40 }, (_, n) =>
+        web.messages.send({ to: `+1500555${1_000 + (n % 8)}`, body: "Hi" }),
+      ),
     );
     const canceled: string[] = [];
     const cancelling = sent.map(async ({ id }, n) => {
@@ -182,36 +197,45 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
   it.each([
     [71, "delivered"],
     [73, "sent"],
-  ])("take up a receipt that came %d hours before the answer that explains it: %s", async (hours, status) => {
-    const { clock, engine } = world();
-    const ground = open();
-    const send = () => ({ outcome: "accepted", provider_message_id: "early" }) as const;
-    const first = carrier({ send });
-    const one = engine(ground.connect(), { transports: [first] });
-    await one.start();
-    await first.sink().receipt({ provider_message_id: "early" }, { status: "delivered", at: clock.now() });
-    await one.stop();
-    await clock.advance(hours * 3_600_000);
-    const two = engine(ground.connect(), { transports: [carrier({ send })] });
-    await two.start();
-    await clock.settle();
-    const { id } = await two.messages.send({ to: "+15005550001", body: "Hi" });
-    await clock.settle();
-    expect((await two.messages.get(id)).status).toBe(status);
-  });
+  ])(
+    "take up a receipt that came %d hours before the answer that explains it: %s",
+    async (hours, status) => {
+      const { clock, engine } = world();
+      const ground = open();
+      const send = () => ({ outcome: "accepted", provider_message_id: "early" }) as const;
+      const first = carrier({ send });
+      const one = engine(ground.connect(), { transports: [first] });
+      await one.start();
+      await first
+        .sink()
+        .receipt({ provider_message_id: "early" }, { status: "delivered", at: clock.now() });
+      await one.stop();
+      await clock.advance(hours * 3_600_000);
+      const two = engine(ground.connect(), { transports: [carrier({ send })] });
+      await two.start();
+      await clock.settle();
+      const { id } = await two.messages.send({ to: "+15005550001", body: "Hi" });
+      await clock.settle();
+      expect((await two.messages.get(id)).status).toBe(status);
+    },
+  );
 
   it.each(["by the carrier", "by the sandbox's bench"])(
     "whose answer was lost and that are said to be on their way, %s, are unconfirmed when nothing more comes",
     async (by) => {
       const { clock, engine } = world();
-      const line = carrier({ send: () => lost, receipts: { timeout_ms: receiptsMs, lookups_ms: [] } });
+      const line = carrier({
+        send: () => lost,
+        receipts: { timeout_ms: receiptsMs, lookups_ms: [] },
+      });
       const one = engine(open().connect(), { transports: [line] });
       await one.start();
       const { id } = await one.messages.send({ to: "+15005550001", body: "Hi" });
       await clock.settle();
       const attempt_id = line.calls[0]?.attempt.attempt_id ?? "att_none";
-      if (by === "by the carrier") await line.sink().receipt({ attempt_id }, { status: "sent", at: clock.now() });
-      else await one.sandbox.receipts(id, [{ status: "sent" }]);
+      if (by === "by the carrier") {
+        await line.sink().receipt({ attempt_id }, { status: "sent", at: clock.now() });
+      } else await one.sandbox.receipts(id, [{ status: "sent" }]);
       expect((await one.messages.get(id)).status).toBe("sent");
       await clock.advance(10 * receiptsMs);
       expect((await one.messages.get(id)).status).toBe("unconfirmed");
@@ -235,7 +259,8 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     const { data } = await handle.usage();
     const day = "2026-01-31";
     const next = "2026-02-01";
-    const byText = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+    const byText = (a: object, b: object): number =>
+      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
     expect(data.toSorted(byText)).toEqual(
       [
         { day, channel: "sms", status: "queued", messages: 1, segments: 2 },
@@ -256,6 +281,8 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     expect(await days(day, day)).toEqual(new Set([day]));
     expect(await days(next, next)).toEqual(new Set([next]));
     expect(await days("2025-12-01", "2026-01-30")).toEqual(new Set());
-    await expect(handle.usage({ from: next, to: day })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(handle.usage({ from: next, to: day })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
   });
 });

@@ -36,9 +36,24 @@ describe("options", () => {
     ["routes", [{ transports: ["twilio"] }], /a list of up to 100 routes/, "a list"],
     ["routes", [{ transports: ["sandbox", "sandbox"] }], /a list of up to 100 routes/, "a list"],
     ["routes", [{ transports: ["sandbox"], to: ["44"] }], /a list of up to 100 routes/, "a list"],
-    ["routes", [{ transports: ["sandbox"], channels: ["fax"] }], /a list of up to 100 routes/, "a list"],
-    ["routes", [{ transports: ["sandbox"], fallBackAfter: ["failed"] }], /a list of up to 100 routes/, "a list"],
-    ["routes", [{ transports: ["sandbox"], channel: "sms" }], /a list of up to 100 routes/, "a list"],
+    [
+      "routes",
+      [{ transports: ["sandbox"], channels: ["fax"] }],
+      /a list of up to 100 routes/,
+      "a list",
+    ],
+    [
+      "routes",
+      [{ transports: ["sandbox"], fallBackAfter: ["failed"] }],
+      /a list of up to 100 routes/,
+      "a list",
+    ],
+    [
+      "routes",
+      [{ transports: ["sandbox"], channel: "sms" }],
+      /a list of up to 100 routes/,
+      "a list",
+    ],
     ["clock", undefined, /a clock: spread system\(\)/, "undefined"],
     ["clock", { now: Date.now }, /a clock/, "a object"],
     ["random", null, /randomness/, "null"],
@@ -50,7 +65,12 @@ describe("options", () => {
     ["laneConcurrency", "8", /a whole number from 1 to 1000/, "a string"],
     ["idempotencyHours", 721, /a whole number from 1 to 720/, "721"],
     ["eventRetentionDays", Number.NaN, /a whole number from 1 to 3650/, "NaN"],
-    ["timeZone", "Mars/Olympus", /a time zone of the IANA database, such as Europe\/Berlin/, '"Mars/Olympus"'],
+    [
+      "timeZone",
+      "Mars/Olympus",
+      /a time zone of the IANA database, such as Europe\/Berlin/,
+      '"Mars/Olympus"',
+    ],
     ["timeZone", "+01:00", /a time zone/, '"+01:00"'],
     ["timeZone", 1, /a time zone/, "1"],
     ["limits", null, /an object/, "null"],
@@ -59,13 +79,16 @@ describe("options", () => {
     ["limits.body_bites", { body_bites: 10 }, /one of body_bytes, /, '"body_bites"'],
     ["limits.toString", { toString: 10 }, /one of body_bytes, /, '"toString"'],
     ["storag", memory(), /one of storage, transports/, '"storag"'],
-  ])("that are wrong are named with what was expected and what came: %s %o", (name, wrong, expected, got) => {
-    const option = name.split(".")[0] ?? "";
-    const told = complaint({ ...good, [option]: wrong });
-    expect(told).toMatch(expected);
-    expect(told).toContain(`${name}: expected `);
-    expect(told).toContain(`got ${got}`);
-  });
+  ])(
+    "that are wrong are named with what was expected and what came: %s %o",
+    (name, wrong, expected, got) => {
+      const option = name.split(".")[0] ?? "";
+      const told = complaint({ ...good, [option]: wrong });
+      expect(told).toMatch(expected);
+      expect(told).toContain(`${name}: expected `);
+      expect(told).toContain(`got ${got}`);
+    },
+  );
 
   it("are all told of at once", () => {
     const told = complaint({ ...good, storage: 1, mode: "x", concurrency: 0 });
@@ -81,7 +104,9 @@ describe("options", () => {
   });
 
   it("that hold a secret don't have it told", () => {
-    expect(complaint({ ...good, storage: { password: "hunter2" }, random: () => "hunter2" })).not.toContain("hunter2");
+    expect(
+      complaint({ ...good, storage: { password: "hunter2" }, random: () => "hunter2" }),
+    ).not.toContain("hunter2");
     const url = "postgres://app:hunter2@db/app";
     for (const option of [
       "storage",
@@ -100,7 +125,9 @@ describe("options", () => {
   });
 
   it("that are right are taken, with the defaults for the rest", () => {
-    expect(new MessagingEngine({ ...good, limits: {}, concurrency: 1_000 }).account().scope.mode).toBe("sandbox");
+    expect(
+      new MessagingEngine({ ...good, limits: {}, concurrency: 1_000 }).account().scope.mode,
+    ).toBe("sandbox");
     expect(new MessagingEngine({ ...good, mode: "live" }).account().scope.mode).toBe("live");
   });
 });

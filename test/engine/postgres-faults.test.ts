@@ -21,7 +21,11 @@ function hello(key: string): { readonly to: string; readonly body: string } {
 }
 const numbers = new Map<string, string>();
 
-function engineOn(pool: pg.Pool, line: Carrier = carrier(), clock: Clock = systemClock()): MessagingEngine {
+function engineOn(
+  pool: pg.Pool,
+  line: Carrier = carrier(),
+  clock: Clock = systemClock(),
+): MessagingEngine {
   const engine = new MessagingEngine({
     storage: postgres({ pool }),
     transports: [line],
@@ -49,9 +53,10 @@ const hasty = (): Clock => fastClock(epoch(20));
 /** The ids of the messages under a key. */
 async function made(db: Database, key: string): Promise<string[]> {
   const pool = db.pool({ max: 1 });
-  const { rows } = await pool.query<{ id: string }>("SELECT id FROM tidings_messages WHERE idempotency_key = $1", [
-    key,
-  ]);
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT id FROM tidings_messages WHERE idempotency_key = $1",
+    [key],
+  );
   await pool.end();
   return rows.map(({ id }) => id);
 }
@@ -76,28 +81,33 @@ async function sendUntilTaken(engine: MessagingEngine, key: string): Promise<str
 }
 
 describe("a connection that is cut", () => {
-  it.each(["before", "after"] as const)("%s any statement of a send has an answer, and one message", async (when) => {
-    const db = await database(await migrated());
-    const proxy = await db.proxy();
-    const engine = engineOn(db.pool({ connectionString: proxy.url }));
-    await engine.messages.send(hello("the first"));
-    let failed = 0;
-    let cut = true;
-    // Until one goes by uncut, several times: what is cut may be a notification, that no send waits for.
-    for (let number = 1, whole = 0; whole < 3; number++) {
-      const from = proxy.statements;
-      cut = false;
-      void proxy.cutAt((statement) => statement.number === from + number, when).then(() => (cut = true));
-      const key = `${when}-${number}`;
-      const answer = await send(engine, key);
-      if (typeof answer !== "string") failed++;
-      const id = await sendUntilTaken(engine, key);
-      expect(await made(db, key)).toEqual([id]);
-      if (typeof answer === "string") expect(id).toBe(answer);
-      if (!cut) whole++;
-    }
-    expect(failed).toBeGreaterThan(1);
-  });
+  it.each(["before", "after"] as const)(
+    "%s any statement of a send has an answer, and one message",
+    async (when) => {
+      const db = await database(await migrated());
+      const proxy = await db.proxy();
+      const engine = engineOn(db.pool({ connectionString: proxy.url }));
+      await engine.messages.send(hello("the first"));
+      let failed = 0;
+      let cut = true;
+      // Until one goes by uncut, several times: what is cut may be a notification, that no send waits for.
+      for (let number = 1, whole = 0; whole < 3; number++) {
+        const from = proxy.statements;
+        cut = false;
+        void proxy
+          .cutAt((statement) => statement.number === from + number, when)
+          .then(() => (cut = true));
+        const key = `${when}-${number}`;
+        const answer = await send(engine, key);
+        if (typeof answer !== "string") failed++;
+        const id = await sendUntilTaken(engine, key);
+        expect(await made(db, key)).toEqual([id]);
+        if (typeof answer === "string") expect(id).toBe(answer);
+        if (!cut) whole++;
+      }
+      expect(failed).toBeGreaterThan(1);
+    },
+  );
 
   it("is answered over HTTP with a 503 that says so and can be tried again", async () => {
     const db = await database(await migrated());
@@ -109,7 +119,11 @@ describe("a connection that is cut", () => {
       fetchHandler(engine)(
         new Request("http://localhost/v1/messages", {
           method: "POST",
-          headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", "idempotency-key": key },
+          headers: {
+            authorization: `Bearer ${secret}`,
+            "content-type": "application/json",
+            "idempotency-key": key,
+          },
           body: JSON.stringify(hello(key)),
         }),
       );
@@ -134,7 +148,12 @@ describe("a connection that is cut", () => {
       await vi.waitFor(() => expect(line.calls.length).toBeGreaterThanOrEqual(5 * n), 40_000);
       // Also in the midst of writes, before and after they are done.
       if (n % 2 === 0) proxy.cut();
-      else void proxy.cutAt(({ sql }) => /^(INSERT|UPDATE)/.test(sql), n % 4 === 1 ? "before" : "after");
+      else {
+        void proxy.cutAt(
+          ({ sql }) => /^(INSERT|UPDATE)/.test(sql),
+          n % 4 === 1 ? "before" : "after",
+        );
+      }
     }
     const ids = await Promise.all(sending);
     await vi.waitFor(() => expect(line.calls).toHaveLength(60), 40_000);
@@ -157,7 +176,9 @@ describe("a server", () => {
       const taken = new Map<string, string>();
       let over = false;
       const load = Array.from({ length: 6 }, async (_, client) => {
-        for (let n = 0; !over; n++) taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
+        for (let n = 0; !over; n++) {
+          taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
+        }
       });
       const more = async (): Promise<void> => {
         const before = taken.size;
@@ -173,7 +194,9 @@ describe("a server", () => {
       await Promise.all(load);
 
       await vi.waitFor(async () => {
-        const { rows } = await pool.query("SELECT status, count(*)::int FROM tidings_messages GROUP BY status");
+        const { rows } = await pool.query(
+          "SELECT status, count(*)::int FROM tidings_messages GROUP BY status",
+        );
         expect(rows).toEqual([{ status: "sent", count: taken.size }]);
       }, 45_000);
       const called = line.calls.map(({ message }) => message.message_id);
@@ -189,16 +212,23 @@ describe("a server", () => {
     await admin.query("SET default_transaction_read_only = off");
     await admin.query(`ALTER DATABASE ${db.name} SET default_transaction_read_only = on`);
     const standby = engineOn(db.pool());
-    expect(await send(standby, "meanwhile")).toMatchObject({ message: expect.stringContaining("read-only") });
+    expect(await send(standby, "meanwhile")).toMatchObject({
+      message: expect.stringContaining("read-only"),
+    });
     expect((await standby.messages.get(id)).id).toBe(id);
     await admin.query(`ALTER DATABASE ${db.name} RESET default_transaction_read_only`);
     expect(await made(db, "meanwhile")).toEqual([]);
-    await vi.waitFor(async () => expect(typeof (await send(standby, "meanwhile"))).toBe("string"), 15_000);
+    await vi.waitFor(
+      async () => expect(typeof (await send(standby, "meanwhile"))).toBe("string"),
+      15_000,
+    );
   });
 
   it("whose default is another isolation gets commands through all the same", async () => {
     const db = await database(await migrated());
-    await db.pool({ max: 1 }).query(`ALTER DATABASE ${db.name} SET default_transaction_isolation = 'serializable'`);
+    await db
+      .pool({ max: 1 })
+      .query(`ALTER DATABASE ${db.name} SET default_transaction_isolation = 'serializable'`);
     const engines = [engineOn(db.pool()), engineOn(db.pool())] as const;
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, n) => send(engines[n % 2 === 0 ? 0 : 1], `k${n}`)),
@@ -208,7 +238,11 @@ describe("a server", () => {
 });
 
 /** Makes the first so many insertions of messages fail with an error that the server has for that. */
-async function failing(db: Database, state: string, times: number): Promise<{ readonly heal: () => Promise<void> }> {
+async function failing(
+  db: Database,
+  state: string,
+  times: number,
+): Promise<{ readonly heal: () => Promise<void> }> {
   const pool = db.pool({ max: 1 });
   // A sequence counts on though the transaction is rolled back.
   await pool.query(`
@@ -239,18 +273,24 @@ describe("an error of the database", () => {
     { what: "memory that is used up", state: "53200", says: "memory" },
     { what: "a canceled statement", state: "57014", says: "time-out" },
     { what: "something that nobody foresaw", state: "XX000", says: "failed" },
-  ])("that lasts, $what, is a 503 until it is over, and leaves no trace", async ({ state, says }) => {
-    const db = await database(await migrated());
-    const engine = engineOn(db.pool());
-    const { heal } = await failing(db, state, 1_000_000);
-    const others = ["a", "b", "c"].map((key) => send(engine, key));
-    for (const answer of await Promise.all(others)) {
-      expect(answer).toMatchObject({ code: "storage_unavailable", message: expect.stringContaining(says) });
-    }
-    expect(await made(db, "a")).toEqual([]);
-    await heal();
-    expect(typeof (await send(engine, "a"))).toBe("string");
-  });
+  ])(
+    "that lasts, $what, is a 503 until it is over, and leaves no trace",
+    async ({ state, says }) => {
+      const db = await database(await migrated());
+      const engine = engineOn(db.pool());
+      const { heal } = await failing(db, state, 1_000_000);
+      const others = ["a", "b", "c"].map((key) => send(engine, key));
+      for (const answer of await Promise.all(others)) {
+        expect(answer).toMatchObject({
+          code: "storage_unavailable",
+          message: expect.stringContaining(says),
+        });
+      }
+      expect(await made(db, "a")).toEqual([]);
+      await heal();
+      expect(typeof (await send(engine, "a"))).toBe("string");
+    },
+  );
 
   it("that comes of a lock held for longer than a statement may take is a 503 until the lock is gone", async () => {
     const db = await database(await migrated());

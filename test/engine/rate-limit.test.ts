@@ -37,27 +37,37 @@ describe.each(storages)("the rate limit of a key on $name", ({ name, open }) => 
     const other = await handle.apiKeys.create({ name: "other" });
     const ask = async (secret: string | null): Promise<number> =>
       (await call(one.api, { path, key: secret ?? "" })).status;
-    for (let i = 0; i < 100; i++) expect(await ask(i % 2 === 0 ? key.secret : rotated.secret)).toBe(200);
-    expect([await ask(key.secret), await ask(rotated.secret), await ask(other.secret)]).toEqual([429, 429, 200]);
+    for (let i = 0; i < 100; i++) {
+      expect(await ask(i % 2 === 0 ? key.secret : rotated.secret)).toBe(200);
+    }
+    expect([await ask(key.secret), await ask(rotated.secret), await ask(other.secret)]).toEqual([
+      429, 429, 200,
+    ]);
   });
 
   it("holds in every window and refuses nobody without need, by the account's plan", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 10, maxLength: 60 }), async (gaps) => {
-        const { clock, engine } = world();
-        const one = engine(open().connect());
-        const { key } = await one.accounts.create({ name: "small", plan: { name: "small", requests_per_second: 5 } });
-        const admitted: number[] = [];
-        for (const gap of gaps) {
-          await clock.advance(gap);
-          const now = clock.now();
-          const before = admitted.filter((at) => at > now - 1_000).length;
-          const { status } = await call(one.api, { path, key: key.secret ?? "" });
-          expect(status).toBe(before < 5 ? 200 : 429);
-          if (status === 200) admitted.push(now);
-        }
-        await one.stop();
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 10, maxLength: 60 }),
+        async (gaps) => {
+          const { clock, engine } = world();
+          const one = engine(open().connect());
+          const { key } = await one.accounts.create({
+            name: "small",
+            plan: { name: "small", requests_per_second: 5 },
+          });
+          const admitted: number[] = [];
+          for (const gap of gaps) {
+            await clock.advance(gap);
+            const now = clock.now();
+            const before = admitted.filter((at) => at > now - 1_000).length;
+            const { status } = await call(one.api, { path, key: key.secret ?? "" });
+            expect(status).toBe(before < 5 ? 200 : 429);
+            if (status === 200) admitted.push(now);
+          }
+          await one.stop();
+        },
+      ),
       { numRuns: { memory: 15, SQLite: 15, PostgreSQL: 4 }[name] },
     );
   });

@@ -22,7 +22,12 @@ const fates: Record<string, Fate> = {
   "0002": delivered,
   "0003": { end: "undelivered", error: "unreachable", calls: [0], way: [...way, "undelivered"] },
   "0004": { end: "undelivered", error: "filtered", calls: [0], way: [...way, "undelivered"] },
-  "0005": { end: "failed", error: "invalid_destination", calls: [0], way: ["queued", "sending", "failed"] },
+  "0005": {
+    end: "failed",
+    error: "invalid_destination",
+    calls: [0],
+    way: ["queued", "sending", "failed"],
+  },
   "0006": { end: "failed", error: "landline", calls: [0], way: ["queued", "sending", "failed"] },
   "0007": {
     end: "delivered",
@@ -38,7 +43,11 @@ const fates: Record<string, Fate> = {
   "0010": delivered,
   "0011": delivered,
   "0012": { end: "delivered", calls: [0], way: ["queued", "sending", "sent", "delivered"] },
-  "0013": { end: "delivered", calls: [0], way: ["queued", "sending", "ambiguous", "sent", "delivered"] },
+  "0013": {
+    end: "delivered",
+    calls: [0],
+    way: ["queued", "sending", "ambiguous", "sent", "delivered"],
+  },
   "0014": {
     end: "delivered",
     calls: [0, "after a look-up"],
@@ -73,22 +82,33 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     for (const { ending, id } of sent) {
       const { status, error, conversation_id } = await one.messages.get(id);
       const { data } = await one.messages.timeline(id);
-      const calls = line.calls.filter(({ message }) => message.message_id === id).map(({ at }) => at - begun);
-      const lookedUp = data.find((entry) => entry.type === "lookup" && entry.outcome === "not_sent")?.at;
+      const calls = line.calls
+        .filter(({ message }) => message.message_id === id)
+        .map(({ at }) => at - begun);
+      const lookedUp = data.find(
+        (entry) => entry.type === "lookup" && entry.outcome === "not_sent",
+      )?.at;
       const { data: thread } = await one.messages.list({ conversation_id });
       const fate = fates[ending];
       if (fate === undefined) throw new Error("no fate");
       const ways = data.flatMap((entry) => (entry.type === "transition" ? [entry.to] : []));
-      const replies = thread.filter(({ direction }) => direction === "inbound").map(({ body }) => body);
+      const replies = thread
+        .filter(({ direction }) => direction === "inbound")
+        .map(({ body }) => body);
       seen[ending] = { end: status, error: error?.code, calls, way: ways, replies };
       expected[ending] = {
         end: fate.end,
         error: fate.error,
-        calls: fate.calls.map((at) => (at === "after a look-up" ? Date.parse(lookedUp ?? "") - begun : at)),
+        calls: fate.calls.map((at) =>
+          at === "after a look-up" ? Date.parse(lookedUp ?? "") - begun : at,
+        ),
         // The receipt that comes before the answer is there first.
         way: ending === "0012" ? ways : fate.way,
         // It says so to the confirmation of its opt-out too, which is then not confirmed again.
-        replies: fate.reply === undefined ? [] : Array.from({ length: ending === "0016" ? 2 : 1 }, () => fate.reply),
+        replies:
+          fate.reply === undefined
+            ? []
+            : Array.from({ length: ending === "0016" ? 2 : 1 }, () => fate.reply),
       };
     }
     expect(seen).toEqual(expected);
@@ -102,7 +122,11 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     const one = engine(open().connect(), { transports: [sandbox()] });
     await one.start();
     const to = "+15005550018";
-    const mms = await one.messages.send({ to, body: "", media: [{ url: "https://example.com/a.png" }] });
+    const mms = await one.messages.send({
+      to,
+      body: "",
+      media: [{ url: "https://example.com/a.png" }],
+    });
     const sms = await one.messages.send({ to, body: "Hello" });
     await clock.advance(10_000);
     expect(await one.messages.get(mms.id)).toMatchObject({
@@ -145,7 +169,14 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     await two.start();
     await clock.advance(300_000);
     const ends = await Promise.all(sent.map(async ({ id }) => (await two.messages.get(id)).status));
-    expect(ends).toEqual(["delivered", "delivered", "undelivered", "delivered", "delivered", "read"]);
+    expect(ends).toEqual([
+      "delivered",
+      "delivered",
+      "undelivered",
+      "delivered",
+      "delivered",
+      "read",
+    ]);
     expect(line.calls.map(({ message }) => message.to)).toEqual(["+15005550014"]);
   });
 
@@ -158,7 +189,12 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     const { id } = await one.messages.send({ to: "+15005550007", body: "Hello" });
     await clock.advance(10_000);
     const { data } = await one.messages.timeline(id);
-    const change = (ms: number, from: string | null, to: string) => ({ type: "transition", at: after(ms), from, to });
+    const change = (ms: number, from: string | null, to: string) => ({
+      type: "transition",
+      at: after(ms),
+      from,
+      to,
+    });
     const throttled = (ms: number, number: number) => ({
       type: "attempt",
       at: after(ms),
@@ -181,7 +217,13 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
       change(4_000, "queued", "sending"),
       change(4_000, "sending", "sent"),
       { type: "receipt", status: "sent", carrier_at: after(4_100), applied: false },
-      { type: "receipt", status: "delivered", carrier_at: after(4_400), applied: true, ignored_reason: null },
+      {
+        type: "receipt",
+        status: "delivered",
+        carrier_at: after(4_400),
+        applied: true,
+        ignored_reason: null,
+      },
       change(4_400, "sent", "delivered"),
     ]);
   });

@@ -24,7 +24,9 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     const { data } = await one.messages.list({ limit: 100 });
     expect(data).toHaveLength(made.messages);
     expect(new Set(data.map(({ contact_id }) => contact_id)).size).toBe(made.contacts);
-    expect(new Set(data.map(({ conversation_id }) => conversation_id)).size).toBe(made.conversations);
+    expect(new Set(data.map(({ conversation_id }) => conversation_id)).size).toBe(
+      made.conversations,
+    );
     expect(await one.sandbox.seed()).toEqual({ contacts: 0, conversations: 0, messages: 0 });
     expect((await one.messages.list({ limit: 100 })).data).toEqual(data);
   });
@@ -98,7 +100,12 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     ]);
     expect(await dump(storage)).toBe(before);
     expect(previews).toMatchObject([
-      { channel: "sms", from: "+15005559999", segments: { count: 1, encoding: "GSM-7" }, sendable: true },
+      {
+        channel: "sms",
+        from: "+15005559999",
+        segments: { count: 1, encoding: "GSM-7" },
+        sendable: true,
+      },
       { segments: { count: 2, encoding: "GSM-7" } },
       { segments: { count: 1, encoding: "UCS-2" } },
       { from: null, sendable: false },
@@ -135,19 +142,31 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect(shapes).toMatchObject({ code: "validation_failed", status: 422 });
     const pointers = shapes?.errors.map(({ pointer }) => pointer);
     expect(new Set(pointers)).toEqual(new Set(["/body", "/colour", "/to"]));
-    expect([sender?.code, text?.code, nothing?.code]).toEqual(["no_sender", "validation_failed", "validation_failed"]);
+    expect([sender?.code, text?.code, nothing?.code]).toEqual([
+      "no_sender",
+      "validation_failed",
+      "validation_failed",
+    ]);
     await clock.settle();
     expect(line.calls.map(({ message }) => message.body)).toEqual(["Hello", "last"]);
-    await expect(one.messages.batch({ messages: [] })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(one.messages.batch({ messages: [] })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
     const tooMany = Array.from({ length: 1_001 }, () => hello);
-    await expect(one.messages.batch({ messages: tooMany })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(one.messages.batch({ messages: tooMany })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
   });
 
   it("lists its numbers with what each does", async () => {
     const { engine } = world();
     const one = engine(open().connect(), {
-      transports: [{ ...carrier(), test_numbers: [{ number: "+15005550001", behaviour: "delivered" }] }],
+      transports: [
+        { ...carrier(), test_numbers: [{ number: "+15005550001", behaviour: "delivered" }] },
+      ],
     });
-    expect(await one.sandbox.numbers()).toEqual({ data: [{ number: "+15005550001", behaviour: "delivered" }] });
+    expect(await one.sandbox.numbers()).toEqual({
+      data: [{ number: "+15005550001", behaviour: "delivered" }],
+    });
   });
 });

@@ -34,7 +34,12 @@ describe("the order of a pool for an address", () => {
   });
 });
 
-const pooled = (address: string) => ({ address, channels: ["sms" as const], transport: "sandbox", pool: true });
+const pooled = (address: string) => ({
+  address,
+  channels: ["sms" as const],
+  transport: "sandbox",
+  pool: true,
+});
 const from = async ({ messages }: AccountHandle, to: string): Promise<string | null> =>
   (await messages.preview({ to, body: "Hi" })).from;
 
@@ -52,7 +57,9 @@ describe("a message without a sender", () => {
     expect([a.pool, a.default, b.default]).toEqual([true, false, false]);
     expect(await from(account, "+15005550001")).toBe(standard);
     const before = new Map<string, string | null>();
-    for (const to of numbers.slice(0, 30)) before.set(to, (await account.messages.send({ to, body: "Hi" })).from);
+    for (const to of numbers.slice(0, 30)) {
+      before.set(to, (await account.messages.send({ to, body: "Hi" })).from);
+    }
     expect(new Set(before.values())).toEqual(new Set([a.address, b.address]));
 
     const c = await account.senders.create(pooled("+15550000003"));
@@ -77,16 +84,22 @@ describe("a message without a sender", () => {
     const { account: made } = await one.accounts.create({ name: "Pools" });
     const account = one.account(made.id);
     const { data } = await account.senders.list();
-    for (const { id, channels } of data) if (channels.includes("sms")) await account.senders.remove(id);
+    for (const { id, channels } of data) {
+      if (channels.includes("sms")) await account.senders.remove(id);
+    }
     expect(await from(account, "+15005550001")).toBeNull();
     const sender = { ...pooled("+15550000001"), default: false };
     const { id } = await account.senders.create(sender);
     expect(await from(account, "+15005550001")).toBe(sender.address);
     const media = [{ url: "https://shop.example/a.png" }];
-    expect((await account.messages.preview({ to: "+15005550001", body: "", media })).from).toBeNull();
+    expect(
+      (await account.messages.preview({ to: "+15005550001", body: "", media })).from,
+    ).toBeNull();
     await account.senders.update(id, { channels: ["mms"] });
     expect(await from(account, "+15005550001")).toBeNull();
-    expect((await account.messages.preview({ to: "+15005550001", body: "", media })).from).toBe(sender.address);
+    expect((await account.messages.preview({ to: "+15005550001", body: "", media })).from).toBe(
+      sender.address,
+    );
   });
 
   it("is refused no sender while the pool has room, and told when it has none", async () => {
@@ -108,17 +121,22 @@ describe("a message without a sender", () => {
     await expect(account.senders.create(pooled("+15550000995"))).rejects.toMatchObject(full);
   });
 
-  it.each(storages)("has one sender for one contact, however many are accepted at once, on $name", async ({ open }) => {
-    const { engine } = world();
-    const ground = open();
-    const [one, two] = [engine(ground.connect()), engine(ground.connect())];
-    for (let n = 1; n <= 4; n++) await one.senders.create(pooled(`+1555000000${n}`));
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...numbers), async (to) => {
-        const sent = await Promise.all([one, two, one, two].map((each) => each.messages.send({ to, body: "Hi" })));
-        expect(new Set(sent.map((message) => message.from)).size).toBe(1);
-      }),
-      { numRuns: 5 },
-    );
-  });
+  it.each(storages)(
+    "has one sender for one contact, however many are accepted at once, on $name",
+    async ({ open }) => {
+      const { engine } = world();
+      const ground = open();
+      const [one, two] = [engine(ground.connect()), engine(ground.connect())];
+      for (let n = 1; n <= 4; n++) await one.senders.create(pooled(`+1555000000${n}`));
+      await fc.assert(
+        fc.asyncProperty(fc.constantFrom(...numbers), async (to) => {
+          const sent = await Promise.all(
+            [one, two, one, two].map((each) => each.messages.send({ to, body: "Hi" })),
+          );
+          expect(new Set(sent.map((message) => message.from)).size).toBe(1);
+        }),
+        { numRuns: 5 },
+      );
+    },
+  );
 });

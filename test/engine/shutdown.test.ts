@@ -61,7 +61,9 @@ describe("an engine that stops", () => {
   it("spends one deadline on what is under way and the transports together", async () => {
     const { clock, engine } = world();
     const line = carrier({ send: () => new Promise(() => {}) });
-    const one = engine(memory(), { transports: [over(line, { stop: () => new Promise<void>(() => {}) })] });
+    const one = engine(memory(), {
+      transports: [over(line, { stop: () => new Promise<void>(() => {}) })],
+    });
     await one.start();
     await one.messages.send(hello);
     await clock.settle();

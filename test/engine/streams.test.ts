@@ -55,7 +55,10 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
   it("ends when its key is revoked in another process, within a quarter of a minute, and a second later tells nothing", async () => {
     const { clock, engine } = world();
     const ground = open();
-    const [one, other] = [engine(over(ground.connect(), { watch: () => () => {} })), engine(ground.connect())];
+    const [one, other] = [
+      engine(over(ground.connect(), { watch: () => () => {} })),
+      engine(ground.connect()),
+    ];
     const { account, id, key } = await tenant(one);
     const stream = await follow(one, key);
     await clock.settle();

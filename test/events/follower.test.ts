@@ -75,17 +75,20 @@ test("a log that is over is looked at no more, whoever says that something was c
   await follower.stop();
 });
 
-test.each(["more", "through"] as const)("who stops waits for the look under way, the last one: %s", async (end) => {
-  const { promise, answer } = held<Step>();
-  const { clock, follower, looks } = following(() => promise);
-  await clock.settle();
-  let isStopped = false;
-  const stopped = follower.stop().then(() => (isStopped = true));
-  await clock.settle();
-  expect(isStopped).toBe(false);
-  answer(end);
-  await stopped;
-  follower.wake();
-  await clock.advance(60_000);
-  expect(looks).toEqual([0]);
-});
+test.each(["more", "through"] as const)(
+  "who stops waits for the look under way, the last one: %s",
+  async (end) => {
+    const { promise, answer } = held<Step>();
+    const { clock, follower, looks } = following(() => promise);
+    await clock.settle();
+    let isStopped = false;
+    const stopped = follower.stop().then(() => (isStopped = true));
+    await clock.settle();
+    expect(isStopped).toBe(false);
+    answer(end);
+    await stopped;
+    follower.wake();
+    await clock.advance(60_000);
+    expect(looks).toEqual([0]);
+  },
+);

@@ -34,7 +34,9 @@ describe.each(eventTypes)("a sample of %s", (type) => {
 });
 
 test("samples are about the contact that is given, wherever their type is about one", () => {
-  const about = eventTypes.filter((type) => JSON.stringify(eventOf(type, visitor)).includes(visitor.id));
+  const about = eventTypes.filter((type) =>
+    JSON.stringify(eventOf(type, visitor)).includes(visitor.id),
+  );
   const impersonal: ReadonlySet<EventType> = new Set(["agent.run.completed", "webhook.disabled"]);
   expect(new Set(about)).toEqual(new Set(eventTypes.filter((type) => !impersonal.has(type))));
 });

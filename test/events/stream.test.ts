@@ -21,7 +21,16 @@ const busy: Scope = { account_id: "acct_busy", mode: "live" };
 let made = 0;
 function event(scope: Scope, type: EventType): EventRow {
   const id = `evt_${String(++made).padStart(26, "0")}` as const;
-  return { ...scope, id, position: 0, type, conversation_id: null, contact_id: null, data: {}, created_at: 0 };
+  return {
+    ...scope,
+    id,
+    position: 0,
+    type,
+    conversation_id: null,
+    contact_id: null,
+    data: {},
+    created_at: 0,
+  };
 }
 
 async function opened(open: StorageCase["open"]): Promise<StoragePort> {
@@ -32,7 +41,11 @@ async function opened(open: StorageCase["open"]): Promise<StoragePort> {
 }
 
 async function commit(port: StoragePort, rows: readonly EventRow[]): Promise<void> {
-  await port.begin().commit(rows.map((row) => ({ kind: "insert", collection: events, row: { ...row, version: 1 } })));
+  await port
+    .begin()
+    .commit(
+      rows.map((row) => ({ kind: "insert", collection: events, row: { ...row, version: 1 } })),
+    );
 }
 
 interface Followed {
@@ -45,7 +58,10 @@ interface Followed {
   readonly clock: VirtualClock;
 }
 
-async function follow(port: StoragePort, input: { types?: EventType[]; last_event_id?: string }): Promise<Followed> {
+async function follow(
+  port: StoragePort,
+  input: { types?: EventType[]; last_event_id?: string },
+): Promise<Followed> {
   const { clock, random } = simulated();
   const over = new AbortController();
   onTestFinished(() => over.abort());
@@ -104,7 +120,11 @@ async function follow(port: StoragePort, input: { types?: EventType[]; last_even
 describe.each(storages)("a stream of events on $name", ({ open }) => {
   test("taken up by a quiet account reads that account's events and no others, however many there are", async () => {
     const port = await opened(open);
-    const own = [event(quiet, "message.sent"), event(quiet, "message.sent"), event(quiet, "message.sent")];
+    const own = [
+      event(quiet, "message.sent"),
+      event(quiet, "message.sent"),
+      event(quiet, "message.sent"),
+    ];
     const others = (): EventRow[] => Array.from({ length: 500 }, () => event(busy, "message.sent"));
     const sandbox: Scope = { ...quiet, mode: "sandbox" };
     for (const each of own) await commit(port, [...others(), each, event(sandbox, "message.sent")]);
@@ -118,9 +138,13 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     const port = await opened(open);
     const first = event(quiet, "message.sent");
     const rare = [event(quiet, "message.failed"), event(quiet, "message.failed")];
-    const common = (): EventRow[] => Array.from({ length: 2_500 }, () => event(quiet, "message.updated"));
+    const common = (): EventRow[] =>
+      Array.from({ length: 2_500 }, () => event(quiet, "message.updated"));
     await commit(port, [first, ...common(), ...rare.slice(0, 1), ...common()]);
-    const { told, desk, read, turns } = await follow(port, { types: ["message.failed"], last_event_id: first.id });
+    const { told, desk, read, turns } = await follow(port, {
+      types: ["message.failed"],
+      last_event_id: first.id,
+    });
     expect((await told.next()).value).toBe(rare[0]?.id);
     expect(turns()).toBeGreaterThanOrEqual(2);
 
@@ -139,7 +163,11 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     const { told, desk } = await follow(port, {});
     const next = told.next();
     const fresh = event(quiet, "message.sent");
-    await commit(port, [event(busy, "message.sent"), event({ ...quiet, mode: "sandbox" }, "message.sent"), fresh]);
+    await commit(port, [
+      event(busy, "message.sent"),
+      event({ ...quiet, mode: "sandbox" }, "message.sent"),
+      fresh,
+    ]);
     desk.raise();
     expect((await next).value).toBe(fresh.id);
   });
@@ -162,6 +190,8 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     const port = await opened(open);
     const theirs = event(busy, "message.sent");
     await commit(port, [theirs]);
-    await expect(follow(port, { last_event_id: theirs.id })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(follow(port, { last_event_id: theirs.id })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
   });
 });

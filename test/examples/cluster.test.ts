@@ -13,23 +13,33 @@ async function verdictOf(program: Program): Promise<Verdict> {
   const status = await program.ended();
   const output = program.output();
   expect(status, output + (await program.complaint())).toBe(0);
-  const found = /^ ✓ ([\d,]+) sent, ([\d,]+) delivered, 0 lost, 0 doubled, ([\d,]+) kills$/m.exec(output);
-  const [sent = 0, delivered = 0, kills = 0] = (found ?? []).slice(1).map((each) => Number(each.replaceAll(",", "")));
+  const found = /^ ✓ ([\d,]+) sent, ([\d,]+) delivered, 0 lost, 0 doubled, ([\d,]+) kills$/m.exec(
+    output,
+  );
+  const [sent = 0, delivered = 0, kills = 0] = (found ?? [])
+    .slice(1)
+    .map((each) => Number(each.replaceAll(",", "")));
   return { sent, delivered, kills };
 }
 
-test("three processes that are killed at random lose nothing and double nothing", { timeout: 150_000 }, async () => {
-  // Without DATABASE_URL it brings its own server, as in a fresh clone.
-  await using program = start("examples/cluster/main.ts", ["--seconds", "6"], { DATABASE_URL: undefined });
-  const { sent, delivered, kills } = await verdictOf(program);
-  expect(kills).toBeGreaterThanOrEqual(2);
-  expect(sent).toBeGreaterThan(20);
-  expect(delivered).toBe(sent);
-  expect(program.output()).toMatch(
-    /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}doubled +0 {2}kills +\d+$/m,
-  );
-  expect(program.output(), "what is piped is plain").not.toContain("\u001b");
-});
+test(
+  "three processes that are killed at random lose nothing and double nothing",
+  { timeout: 150_000 },
+  async () => {
+    // Without DATABASE_URL it brings its own server, as in a fresh clone.
+    await using program = start("examples/cluster/main.ts", ["--seconds", "6"], {
+      DATABASE_URL: undefined,
+    });
+    const { sent, delivered, kills } = await verdictOf(program);
+    expect(kills).toBeGreaterThanOrEqual(2);
+    expect(sent).toBeGreaterThan(20);
+    expect(delivered).toBe(sent);
+    expect(program.output()).toMatch(
+      /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}doubled +0 {2}kills +\d+$/m,
+    );
+    expect(program.output(), "what is piped is plain").not.toContain("\u001b");
+  },
+);
 
 test(
   "Ctrl-C lets what is under way come to its end, and leaves a database of one's own as it was",

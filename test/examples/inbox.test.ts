@@ -11,9 +11,13 @@ test("a shop's orders and texts are there together or not at all, and its inbox 
   expect(output.match(/^order \d/gm)).toHaveLength(2);
   expect(output.match(/: text delivered$/gm)).toHaveLength(2);
   const [before = "", after = ""] = output.split("The shop replies: 303");
-  expect(before).toContain("'+15005550001'  2 messages, 1 unread, handled by none: 'Is it <b>really</b> coming today?");
+  expect(before).toContain(
+    "'+15005550001'  2 messages, 1 unread, handled by none: 'Is it <b>really</b> coming today?",
+  );
   expect(before).toMatch(/'\+15005550015' {2}2 messages, 1 unread, handled by none: /);
-  expect(after).toMatch(/newest first:\n {2}'\+15005550001' {2}3 messages, 0 unread, handled by human: 'It is!/);
+  expect(after).toMatch(
+    /newest first:\n {2}'\+15005550001' {2}3 messages, 0 unread, handled by human: 'It is!/,
+  );
   expect(output, "what a customer writes steers no terminal").not.toContain("\u001b]");
 });
 
@@ -21,7 +25,9 @@ test("the inbox's page shows what customers write as text, takes replies, and st
   await using program = start("examples/inbox/main.ts");
   const [, url = ""] = await program.printed(/The inbox: (http:\S+)/);
   const shown = await fetch(url);
-  expect(shown.headers.get("content-security-policy")).toContain("default-src 'none'; form-action 'self'");
+  expect(shown.headers.get("content-security-policy")).toContain(
+    "default-src 'none'; form-action 'self'",
+  );
   const page = await shown.text();
   expect(page).toContain("Is it &#60;b&#62;really&#60;/b&#62; coming today?");
   const [, action = ""] = /action="(\/inbox\/\S+)"/.exec(page) ?? [];

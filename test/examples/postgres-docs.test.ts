@@ -29,7 +29,9 @@ async function withRoles() {
   const roles = `tidings_${randomUUID().slice(0, 8)}`;
   const server = await serverUrl();
   // After the database is gone, and with it all that the roles own.
-  onTestFinished(() => onServer(server, (client) => client.query(`DROP ROLE IF EXISTS ${roles}_owner, ${roles}_app`)));
+  onTestFinished(() =>
+    onServer(server, (client) => client.query(`DROP ROLE IF EXISTS ${roles}_owner, ${roles}_app`)),
+  );
   const db = await database();
   const superuser = db.pool({ max: 1 });
   await superuser.query(sqlUnder("Roles and rights", roles));
@@ -65,23 +67,28 @@ async function delivered(engine: MessagingEngine, body: string): Promise<string>
 test.each([
   ["by the owner's engine", (engine: MessagingEngine) => engine.migrate()],
   ["by the printed SQL", undefined],
-] as const)("the serving role serves what was migrated %s, and can change no table", async (_, migrate) => {
-  const { owner, app } = await withRoles();
-  const migrating = engineOn(owner);
-  await expect(engineOn(app).start()).rejects.toMatchObject({ code: "storage_outdated" });
-  await (migrate === undefined ? owner.query(withoutSchema(migrating.migrationSql())) : migrate(migrating));
+] as const)(
+  "the serving role serves what was migrated %s, and can change no table",
+  async (_, migrate) => {
+    const { owner, app } = await withRoles();
+    const migrating = engineOn(owner);
+    await expect(engineOn(app).start()).rejects.toMatchObject({ code: "storage_outdated" });
+    await (migrate === undefined
+      ? owner.query(withoutSchema(migrating.migrationSql()))
+      : migrate(migrating));
 
-  const engine = engineOn(app);
-  await engine.start();
-  await delivered(engine, "Hello");
-  for (const sql of [
-    "ALTER TABLE tidings.tidings_messages ADD COLUMN more text",
-    "TRUNCATE tidings.tidings_messages",
-    "CREATE TABLE tidings.more ()",
-  ]) {
-    await expect(app.query(sql), sql).rejects.toMatchObject({ code: "42501" });
-  }
-});
+    const engine = engineOn(app);
+    await engine.start();
+    await delivered(engine, "Hello");
+    for (const sql of [
+      "ALTER TABLE tidings.tidings_messages ADD COLUMN more text",
+      "TRUNCATE tidings.tidings_messages",
+      "CREATE TABLE tidings.more ()",
+    ]) {
+      await expect(app.query(sql), sql).rejects.toMatchObject({ code: "42501" });
+    }
+  },
+);
 
 test("the settings for vacuum are taken, reports are answered, and what the owner removes is gone without harm", async () => {
   const { roles, owner, app } = await withRoles();
@@ -101,7 +108,9 @@ test("the settings for vacuum are taken, reports are answered, and what the owne
     const { rows } = await owner.query(`SELECT FROM tidings.tidings_${table}`);
     expect(rows, table).toHaveLength(0);
   }
-  expect(await engine.messages.get(await delivered(engine, "New"))).toMatchObject({ status: "delivered" });
+  expect(await engine.messages.get(await delivered(engine, "New"))).toMatchObject({
+    status: "delivered",
+  });
 });
 
 test("the unique keys without an account are those of the document", () => {

@@ -17,7 +17,11 @@ export interface Program extends AsyncDisposable {
   ended(): Promise<number | null>;
 }
 
-export function start(file: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Program {
+export function start(
+  file: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Program {
   if (!existsSync("dist/index.js")) throw new Error("Nothing is built: npm run build");
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, PORT: "0", ...env },
@@ -52,4 +56,5 @@ export function start(file: string, args: readonly string[] = [], env: NodeJS.Pr
   };
 }
 
-const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
+const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode === null && signalCode === null;

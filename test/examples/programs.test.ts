@@ -8,16 +8,21 @@ interface Message {
 
 /** Asks a program for what its printed `curl` line asks for. */
 async function client(program: Program) {
-  const [, url = "", key = ""] = await program.printed(/curl (http:\S+\/v1\/messages) [^]*?Bearer (tdg_test_\w+)/);
+  const [, url = "", key = ""] = await program.printed(
+    /curl (http:\S+\/v1\/messages) [^]*?Bearer (tdg_test_\w+)/,
+  );
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-  const send = (body: object): Promise<Response> => fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const send = (body: object): Promise<Response> =>
+    fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
   return {
     url,
     send,
     list: async (): Promise<unknown> => (await fetch(url, { headers })).json(),
     /** Sends, and resolves when the stream of events tells that it is delivered. */
     async deliver(body: object): Promise<Message> {
-      const stream = await fetch(url.replace(/messages$/, "events/stream?types=message.sent"), { headers });
+      const stream = await fetch(url.replace(/messages$/, "events/stream?types=message.sent"), {
+        headers,
+      });
       const response = await send(body);
       expect(response.status).toBe(201);
       const message = (await response.json()) as Message;

@@ -25,7 +25,9 @@ const fileOf = ({ name }: Sample): string => join(folder, `${name.replaceAll(/\W
 
 /** Ports are whichever are free, and what runs on is handed out to be stopped. */
 function programOf({ code }: Sample): string {
-  const names = ["engine", "server", "pool"].filter((name) => new RegExp(`^const ${name} =`, "m").test(code));
+  const names = ["engine", "server", "pool"].filter((name) =>
+    new RegExp(`^const ${name} =`, "m").test(code),
+  );
   return `${code.replaceAll("listen(3000", "listen(0")}\nexport { ${names.join(", ")} };\n`;
 }
 
@@ -70,34 +72,37 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
     expect(findings).toBe("");
   });
 
-  test.for(samples)("$name prints what the document says, and serves where it does", async (sample, { skip }) => {
-    process.chdir(await mkdtemp(join(elsewhere, "run-")));
-    if (sample.page !== "") await servePage(sample);
-    if (sample.code.includes("DATABASE_URL")) vi.stubEnv("DATABASE_URL", (await database()).url);
-    const lines = new EventEmitter();
-    let output = "";
-    vi.spyOn(console, "log").mockImplementation((...line: unknown[]) => {
-      output += `${line.join(" ")}\n`;
-      lines.emit("line");
-    });
-    const { engine, server, pool } = (await import(fileOf(sample))) as Running;
-    try {
-      while (output.length < sample.output.length) {
-        await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });
+  test.for(samples)(
+    "$name prints what the document says, and serves where it does",
+    async (sample, { skip }) => {
+      process.chdir(await mkdtemp(join(elsewhere, "run-")));
+      if (sample.page !== "") await servePage(sample);
+      if (sample.code.includes("DATABASE_URL")) vi.stubEnv("DATABASE_URL", (await database()).url);
+      const lines = new EventEmitter();
+      let output = "";
+      vi.spyOn(console, "log").mockImplementation((...line: unknown[]) => {
+        output += `${line.join(" ")}\n`;
+        lines.emit("line");
+      });
+      const { engine, server, pool } = (await import(fileOf(sample))) as Running;
+      try {
+        while (output.length < sample.output.length) {
+          await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });
+        }
+        expect(output).toBe(sample.output);
+        if (server === undefined) return;
+        await expectToServe(server, sample.code);
+        if (sample.page !== "") await expectToChat(urlOf(server), skip);
+      } finally {
+        vi.restoreAllMocks();
+        vi.unstubAllEnvs();
+        server?.close();
+        server?.closeAllConnections();
+        await engine?.stop();
+        await pool?.end();
       }
-      expect(output).toBe(sample.output);
-      if (server === undefined) return;
-      await expectToServe(server, sample.code);
-      if (sample.page !== "") await expectToChat(urlOf(server), skip);
-    } finally {
-      vi.restoreAllMocks();
-      vi.unstubAllEnvs();
-      server?.close();
-      server?.closeAllConnections();
-      await engine?.stop();
-      await pool?.end();
-    }
-  });
+    },
+  );
 });
 
 /** Puts a page where the program serves it from. */
@@ -139,7 +144,10 @@ describe("the documents", () => {
 
   test("list the sandbox's numbers as the sandbox has them", () => {
     const rows = [...read("README.md").matchAll(/^\| (\d{4}) \| (.+) \|$/gm)];
-    const listed = rows.map(([, ending = "", behaviour]) => ({ number: `+1500555${ending}`, behaviour }));
+    const listed = rows.map(([, ending = "", behaviour]) => ({
+      number: `+1500555${ending}`,
+      behaviour,
+    }));
     expect(listed).toEqual(sandbox().test_numbers);
   });
 

@@ -30,7 +30,9 @@ export function samplesOf(document: string): Sample[] {
     }
     const current = samples.at(-1);
     if (current === undefined) {
-      if (language === "ts") throw new Error(`${document}:${line}: no engine has been made here yet`);
+      if (language === "ts") {
+        throw new Error(`${document}:${line}: no engine has been made here yet`);
+      }
     } else if (language === "ts") current.code += content;
     else if (language === "text") current.output += content;
     else if (language === "html") current.page = content;
@@ -39,9 +41,11 @@ export function samplesOf(document: string): Sample[] {
 }
 
 function blocksOf(markdown: string): Block[] {
-  return [...markdown.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(({ index, 1: language = "", 2: content = "" }) => ({
-    language,
-    content,
-    line: markdown.slice(0, index).split("\n").length,
-  }));
+  return [...markdown.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(
+    ({ index, 1: language = "", 2: content = "" }) => ({
+      language,
+      content,
+      line: markdown.slice(0, index).split("\n").length,
+    }),
+  );
 }

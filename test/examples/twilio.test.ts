@@ -6,13 +6,19 @@ import { expect, onTestFinished, test } from "vitest";
 import { sid } from "../carriers/world.ts";
 import { start } from "./program.ts";
 
-const account = { TWILIO_ACCOUNT_SID: `AC${"0".repeat(32)}`, TWILIO_AUTH_TOKEN: "secret", TWILIO_FROM: "+15005550006" };
+const account = {
+  TWILIO_ACCOUNT_SID: `AC${"0".repeat(32)}`,
+  TWILIO_AUTH_TOKEN: "secret",
+  TWILIO_FROM: "+15005550006",
+};
 const bare = { TWILIO_ACCOUNT_SID: undefined };
 
 test("the Twilio example delivers over the sandbox where there are no credentials", async () => {
   await using program = start("examples/twilio/main.ts", [], bare);
   expect(await program.ended(), await program.complaint()).toBe(0);
-  expect(program.output()).toMatch(/^sandbox at .*\n(\+15005550001 \w+\n)*\+15005550001 delivered\n$/);
+  expect(program.output()).toMatch(
+    /^sandbox at .*\n(\+15005550001 \w+\n)*\+15005550001 delivered\n$/,
+  );
 });
 
 test("the Twilio example ends with status 1 when the message doesn't arrive", async () => {
@@ -27,8 +33,14 @@ test("the Twilio example sends over the account in the environment, and hears it
   const standIn = createServer((request, response) => {
     void text(request).then((body) => {
       const { url = "", headers } = request;
-      asked.push({ url, authorization: headers.authorization ?? "", form: new URLSearchParams(body) });
-      response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify({ sid: sid(1) }));
+      asked.push({
+        url,
+        authorization: headers.authorization ?? "",
+        form: new URLSearchParams(body),
+      });
+      response
+        .writeHead(201, { "content-type": "application/json" })
+        .end(JSON.stringify({ sid: sid(1) }));
     });
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void standIn.close());
@@ -45,16 +57,23 @@ test("the Twilio example sends over the account in the environment, and hears it
   expect(message?.authorization).toBe(
     `Basic ${Buffer.from(`${account.TWILIO_ACCOUNT_SID}:${account.TWILIO_AUTH_TOKEN}`).toString("base64")}`,
   );
-  expect(Object.fromEntries(message?.form ?? [])).toMatchObject({ From: account.TWILIO_FROM, To: "+15005551234" });
+  expect(Object.fromEntries(message?.form ?? [])).toMatchObject({
+    From: account.TWILIO_FROM,
+    To: "+15005551234",
+  });
 
   /** Signed over the URL that Twilio was given. */
   const callBack = async (calledUrl: string, fields: Record<string, string>): Promise<number> => {
     const names = Object.keys(fields).toSorted();
     const signed = calledUrl + names.map((name) => name + fields[name]).join("");
     const signature = createHmac("sha1", account.TWILIO_AUTH_TOKEN).update(signed).digest("base64");
-    const headers = { "x-twilio-signature": signature, "content-type": "application/x-www-form-urlencoded" };
+    const headers = {
+      "x-twilio-signature": signature,
+      "content-type": "application/x-www-form-urlencoded",
+    };
     const body = new URLSearchParams(fields);
-    return (await fetch(calledUrl.replace(publicUrl, url), { method: "POST", headers, body })).status;
+    return (await fetch(calledUrl.replace(publicUrl, url), { method: "POST", headers, body }))
+      .status;
   };
   const answer = {
     MessageSid: sid(2),
@@ -72,7 +91,10 @@ test("the Twilio example sends over the account in the environment, and hears it
 });
 
 test("the Twilio example says in one sentence what is missing", async () => {
-  await using program = start("examples/twilio/main.ts", [], { ...account, TWILIO_FROM: undefined });
+  await using program = start("examples/twilio/main.ts", [], {
+    ...account,
+    TWILIO_FROM: undefined,
+  });
   expect(await program.ended()).toBe(1);
   expect(await program.complaint()).toContain("TWILIO_FROM");
 });

@@ -7,5 +7,8 @@ test("a receiver acts once on each event, knows it when it comes again, and refu
   const output = program.output();
   expect(output).toMatch(/^message\.sent evt_\w+$/m);
   const [received = ""] = /^message\.received evt_\w+$/m.exec(output) ?? [];
-  expect(output.trim().split("\n").slice(2)).toEqual(["a forged one: 401", `${received} once more: nothing to do`]);
+  expect(output.trim().split("\n").slice(2)).toEqual([
+    "a forged one: 401",
+    `${received} once more: nothing to do`,
+  ]);
 });

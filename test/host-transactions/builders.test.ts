@@ -22,7 +22,13 @@ import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "tidings";
 import { postgres } from "tidings/postgres";
 import { sqlite } from "tidings/sqlite";
-import { fromDrizzle, fromKnex, fromKysely, fromPrisma, type KyselyTransaction } from "tidings/transactions";
+import {
+  fromDrizzle,
+  fromKnex,
+  fromKysely,
+  fromPrisma,
+  type KyselyTransaction,
+} from "tidings/transactions";
 import { database, migrated } from "../support/postgres.ts";
 import type { Database } from "../support/postgres-database.ts";
 import { world } from "../support/world.ts";
@@ -63,7 +69,9 @@ const onKnex = (config: Knex.Config): Run => {
   const builder = knex(config);
   onTestFinished(() => builder.destroy());
   return (work) =>
-    builder.transaction(async (trx) => work({ tx: await fromKnex(trx), note: (text) => trx.raw(insert(text)) }));
+    builder.transaction(async (trx) =>
+      work({ tx: await fromKnex(trx), note: (text) => trx.raw(insert(text)) }),
+    );
 };
 
 const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
@@ -84,7 +92,10 @@ const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
   },
   Kysely: (db) => {
     const plugins = [new CamelCasePlugin(), new ParseJSONResultsPlugin()];
-    const builder = new Kysely<Record<string, never>>({ dialect: new PostgresDialect({ pool: db.pool() }), plugins });
+    const builder = new Kysely<Record<string, never>>({
+      dialect: new PostgresDialect({ pool: db.pool() }),
+      plugins,
+    });
     return (work) =>
       builder.transaction().execute((trx) =>
         work(
@@ -117,7 +128,10 @@ const onSqlite: Readonly<Record<string, (file: string) => Run>> = {
     return async (work) => {
       orm.run(sql`BEGIN IMMEDIATE`);
       try {
-        const value = await work({ tx: orm.$client, note: async (text) => orm.run(sql.raw(insert(text))) });
+        const value = await work({
+          tx: orm.$client,
+          note: async (text) => orm.run(sql.raw(insert(text))),
+        });
         orm.run(sql`COMMIT`);
         return value;
       } catch (error) {
@@ -128,10 +142,14 @@ const onSqlite: Readonly<Record<string, (file: string) => Run>> = {
   },
   "Kysely on better-sqlite3": (file) => {
     const own = new BetterSqlite(file);
-    const builder = new Kysely<Record<string, never>>({ dialect: new SqliteDialect({ database: own }) });
+    const builder = new Kysely<Record<string, never>>({
+      dialect: new SqliteDialect({ database: own }),
+    });
     onTestFinished(() => builder.destroy());
     return (work) =>
-      builder.transaction().execute((trx) => work({ tx: own, note: (text) => raw.raw(insert(text)).execute(trx) }));
+      builder
+        .transaction()
+        .execute((trx) => work({ tx: own, note: (text) => raw.raw(insert(text)).execute(trx) }));
   },
   "Knex on better-sqlite3": (file) =>
     onKnex({ client: "better-sqlite3", connection: { filename: file }, useNullAsDefault: true }),
@@ -179,8 +197,12 @@ async function benchOnSqlite(make: (file: string) => Run): Promise<Bench> {
 }
 
 const cases: readonly (readonly [name: string, open: () => Promise<Bench>])[] = [
-  ...Object.entries(onPostgres).map(([name, make]) => [`${name} on PostgreSQL`, () => benchOnPostgres(make)] as const),
-  ...Object.entries(onSqlite).map(([name, make]) => [`${name} on SQLite`, () => benchOnSqlite(make)] as const),
+  ...Object.entries(onPostgres).map(
+    ([name, make]) => [`${name} on PostgreSQL`, () => benchOnPostgres(make)] as const,
+  ),
+  ...Object.entries(onSqlite).map(
+    ([name, make]) => [`${name} on SQLite`, () => benchOnSqlite(make)] as const,
+  ),
 ];
 
 describe.each(cases)("a transaction of %s", (_name, open) => {
@@ -257,7 +279,9 @@ describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (
     const { id } = await one.messages.send({ ...hello, send_at: "2026-01-02T00:00:00Z" });
     const running = run(async ({ tx, note }) => {
       await note("before");
-      const meddled = beforeWriting(tx as Queryable, () => one.messages.edit(id, { body: "Theirs" }));
+      const meddled = beforeWriting(tx as Queryable, () =>
+        one.messages.edit(id, { body: "Theirs" }),
+      );
       const edit = (): Promise<unknown> => one.messages.edit(id, { body: "Mine" }, { tx: meddled });
       await expect(edit()).rejects.toMatchObject({ code: "storage_contended", retryable: true });
       await note("after");

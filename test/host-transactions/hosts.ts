@@ -55,7 +55,9 @@ export const hosts: readonly HostCase[] = [
         own.close();
         rmSync(folder, { recursive: true, force: true });
       });
-      own.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
+      own.exec(
+        "PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
+      );
       return {
         end,
         connect: () => sqlite({ file }),
@@ -114,7 +116,9 @@ export const hosts: readonly HostCase[] = [
         },
         run: async (tx, sql) => void (await held((tx as PoolClient).query(sql))),
         notes: async () => {
-          const { rows } = await held(own.query<{ text: string }>("SELECT text FROM notes ORDER BY id"));
+          const { rows } = await held(
+            own.query<{ text: string }>("SELECT text FROM notes ORDER BY id"),
+          );
           return rows.map(({ text }) => text);
         },
       };

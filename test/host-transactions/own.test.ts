@@ -9,7 +9,8 @@ describe.each(hosts)("a transaction that the host opened itself on $name", ({ op
     const host = await open();
     const { clock, engine } = world();
     const one = engine(host.connect());
-    const bodies = async () => (await one.messages.list()).data.map(({ body }) => body).toReversed();
+    const bodies = async () =>
+      (await one.messages.list()).data.map(({ body }) => body).toReversed();
     await bodies();
     return { host, clock, engine, one, bodies };
   }
@@ -22,7 +23,9 @@ describe.each(hosts)("a transaction that the host opened itself on $name", ({ op
     for (const how of ["ROLLBACK", "COMMIT"] as const) {
       const { tx, end } = await host.begin();
       await host.run(tx, note(how));
-      ids.push((await one.messages.send({ ...hello, body: how }, { tx, idempotencyKey: "order-17" })).id);
+      ids.push(
+        (await one.messages.send({ ...hello, body: how }, { tx, idempotencyKey: "order-17" })).id,
+      );
       await end(how);
       await clock.advance(10_000);
     }
@@ -61,6 +64,8 @@ describe.each(hosts)("a transaction that the host opened itself on $name", ({ op
     const { host, one } = await opened();
     const { tx, end } = await host.begin();
     await end("COMMIT");
-    await expect(one.messages.send(hello, { tx })).rejects.toMatchObject({ code: "invalid_option" });
+    await expect(one.messages.send(hello, { tx })).rejects.toMatchObject({
+      code: "invalid_option",
+    });
   });
 });

@@ -11,7 +11,11 @@ const hello = { to: "+15005550001", body: "Hello" };
 async function opened(max: number) {
   const db = await database();
   const pool = db.pool({ max });
-  const engine = new MessagingEngine({ storage: postgres({ pool }), transports: [sandbox()], ...system() });
+  const engine = new MessagingEngine({
+    storage: postgres({ pool }),
+    transports: [sandbox()],
+    ...system(),
+  });
   onTestFinished(() => engine.stop({ deadlineMs: 1_000 }));
   return { pool, engine };
 }
@@ -21,7 +25,9 @@ it("more transactions at once than the pool has connections wait for each other,
   await engine.start();
   const sent = await Promise.all(
     Array.from({ length: 12 }, (_, i) =>
-      engine.transaction((tx) => engine.messages.send({ ...hello, to: `+150055501${10 + i}` }, { tx })),
+      engine.transaction((tx) =>
+        engine.messages.send({ ...hello, to: `+150055501${10 + i}` }, { tx }),
+      ),
     ),
   );
   const kept = (await engine.messages.list({ limit: 50 })).data.map(({ id }) => id);
@@ -44,9 +50,15 @@ it("the newest events are those of a host's transaction as soon as it has commit
   for (let i = 0; i < 4; i++) await engine.messages.send({ ...hello, to: `+150055500${10 + i}` });
   const client = await pool.connect();
   await client.query("BEGIN");
-  const { conversation_id } = await engine.messages.send({ ...hello, to: "+15005550077" }, { tx: client });
+  const { conversation_id } = await engine.messages.send(
+    { ...hello, to: "+15005550077" },
+    { tx: client },
+  );
   await client.query("COMMIT");
   client.release();
   const [newest] = (await engine.events.list({ limit: 2 })).data;
-  expect(newest).toMatchObject({ type: "conversation.created", data: { conversation: { id: conversation_id } } });
+  expect(newest).toMatchObject({
+    type: "conversation.created",
+    data: { conversation: { id: conversation_id } },
+  });
 });

@@ -16,7 +16,10 @@ export async function prismaLike<T>(pool: Pool, work: (tx: PrismaLike) => Promis
   const client = await pool.connect();
   const run = (text: string, values: unknown[]): Promise<QueryResult<unknown[]>> =>
     client.query<unknown[]>({ text, values, rowMode: "array" }).catch((error: unknown) => {
-      const { code: originalCode, message: originalMessage } = error as { code: string; message: string };
+      const { code: originalCode, message: originalMessage } = error as {
+        code: string;
+        message: string;
+      };
       const cause = { originalCode, originalMessage };
       const meta = { driverAdapterError: { name: "DriverAdapterError", cause } };
       throw Object.assign(new Error("Raw query failed."), { code: "P2010", meta });
@@ -24,11 +27,15 @@ export async function prismaLike<T>(pool: Pool, work: (tx: PrismaLike) => Promis
   const tx: PrismaLike = {
     async $queryRawUnsafe<T>(query: string, ...values: unknown[]) {
       const { rows, fields } = await run(query, values);
-      if (fields.some(({ dataTypeID }) => dataTypeID === nothing)) throw new Error("can't deserialize void");
+      if (fields.some(({ dataTypeID }) => dataTypeID === nothing)) {
+        throw new Error("can't deserialize void");
+      }
       const made = (value: unknown, type: number | undefined): unknown =>
         type === int8 && typeof value === "string" ? BigInt(value) : value;
       return rows.map((row) =>
-        Object.fromEntries(row.map((value, i) => [fields[i]?.name ?? "", made(value, fields[i]?.dataTypeID)])),
+        Object.fromEntries(
+          row.map((value, i) => [fields[i]?.name ?? "", made(value, fields[i]?.dataTypeID)]),
+        ),
       ) as T;
     },
     $executeRawUnsafe: async (query, ...values) => (await run(query, values)).rowCount ?? 0,

@@ -24,7 +24,12 @@ describe.each(Object.entries(handles))("a host's own transaction on a %s handle"
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidings-"));
     const file = join(folder, "host.db");
-    engine = new MessagingEngine({ storage: sqlite({ file }), transports: [sandbox()], clock, random });
+    engine = new MessagingEngine({
+      storage: sqlite({ file }),
+      transports: [sandbox()],
+      clock,
+      random,
+    });
     await engine.messages.list();
     host = open(file);
     host.exec("CREATE TABLE orders (id TEXT PRIMARY KEY, message_id TEXT)");
@@ -50,7 +55,10 @@ describe.each(Object.entries(handles))("a host's own transaction on a %s handle"
 
   it("claims an idempotency key with what the host does, and frees it when that is rolled back", async () => {
     const send = () =>
-      engine.messages.send({ to: "+15005550001", body: "hi" }, { tx: host, idempotencyKey: "order-1" });
+      engine.messages.send(
+        { to: "+15005550001", body: "hi" },
+        { tx: host, idempotencyKey: "order-1" },
+      );
     host.exec("BEGIN");
     const lost = await send();
     host.exec("ROLLBACK");
@@ -86,7 +94,11 @@ describe.each(Object.entries(handles))("a host's own transaction on a %s handle"
 });
 
 it("a storage that can't join a host's transaction says so", async () => {
-  await using engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], ...simulated() });
+  await using engine = new MessagingEngine({
+    storage: memory(),
+    transports: [sandbox()],
+    ...simulated(),
+  });
   const refused = engine.messages.send({ to: "+15005550001", body: "hi" }, { tx: {} });
   await expect(refused).rejects.toMatchObject({ code: "invalid_option" });
 });

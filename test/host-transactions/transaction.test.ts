@@ -15,7 +15,8 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     const one = engine(host.connect());
     const told: string[] = [];
     one.on("conversation.created", (event) => void told.push(event.id));
-    const bodies = async () => (await one.messages.list()).data.map(({ body }) => body).toReversed();
+    const bodies = async () =>
+      (await one.messages.list()).data.map(({ body }) => body).toReversed();
     return { host, clock, engine, log, one, told, bodies };
   }
 
@@ -46,7 +47,12 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     });
     await expect(failed).rejects.toThrow(new RangeError("sold out"));
     await clock.settle();
-    expect([await host.notes(), await bodies(), told, (await one.events.list()).data]).toEqual([[], [], [], []]);
+    expect([await host.notes(), await bodies(), told, (await one.events.list()).data]).toEqual([
+      [],
+      [],
+      [],
+      [],
+    ]);
     await expect(one.messages.get(lost?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
     // The key was freed, so this is a new message.
     const again = await one.transaction((tx) => one.messages.send(hello, { ...options, tx }));
@@ -80,7 +86,10 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
       await Promise.all(texts.map((body) => one.messages.send({ ...hello, body }, { tx })));
       late = one.messages.send({ ...hello, body: "late" }, { tx }).catch((error: unknown) => error);
     });
-    expect(await late).toMatchObject({ code: "invalid_option", message: "tx: this transaction is over." });
+    expect(await late).toMatchObject({
+      code: "invalid_option",
+      message: "tx: this transaction is over.",
+    });
     expect(await bodies()).toEqual(texts);
   });
 
@@ -134,11 +143,15 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
       throw new RangeError("no");
     });
     await expect(failed).rejects.toThrow(RangeError);
-    await expect(one.messages.send(hello, { tx: kept })).rejects.toMatchObject({ code: "invalid_option" });
+    await expect(one.messages.send(hello, { tx: kept })).rejects.toMatchObject({
+      code: "invalid_option",
+    });
     await one.transaction(async (tx) => {
       await host.run(tx, note("mine"));
       await expect(host.run(kept, note("not mine"))).rejects.toThrow(Error);
-      await expect(one.messages.send(hello, { tx: kept })).rejects.toMatchObject({ code: "invalid_option" });
+      await expect(one.messages.send(hello, { tx: kept })).rejects.toMatchObject({
+        code: "invalid_option",
+      });
     });
     expect([await host.notes(), await bodies()]).toEqual([["mine"], []]);
   });

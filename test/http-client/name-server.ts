@@ -16,7 +16,9 @@ export interface NameServer {
 }
 
 /** A DNS server of a few names (RFC 1035 and 3596), on a port of its own. Told several answers for a name, it gives one a look-up. */
-export async function nameServer(names: Readonly<Record<string, Answer | readonly Answer[]>>): Promise<NameServer> {
+export async function nameServer(
+  names: Readonly<Record<string, Answer | readonly Answer[]>>,
+): Promise<NameServer> {
   const socket = createSocket("udp4");
   const asked: string[] = [];
   const turns = new Map<string, number>();
@@ -28,10 +30,34 @@ export async function nameServer(names: Readonly<Record<string, Answer | readonl
     const answers = answersOf(names[name] ?? "nothing");
     const answer = answers[Math.min(turn, answers.length - 1)] ?? "nothing";
     if (answer === "silence") return;
-    const addresses = typeof answer === "string" ? [] : answer.filter((each) => each.includes(":") === (type === AAAA));
-    const code = answer === "nothing" ? 3 : answer === "failure" || (answer === "doubt" && type === AAAA) ? 2 : 0;
-    const header = Buffer.from([...query.subarray(0, 2), 0x81, 0x80 | code, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
-    socket.send(Buffer.concat([header, query.subarray(12, end), ...addresses.map(record)]), from.port, from.address);
+    const addresses =
+      typeof answer === "string"
+        ? []
+        : answer.filter((each) => each.includes(":") === (type === AAAA));
+    const code =
+      answer === "nothing"
+        ? 3
+        : answer === "failure" || (answer === "doubt" && type === AAAA)
+          ? 2
+          : 0;
+    const header = Buffer.from([
+      ...query.subarray(0, 2),
+      0x81,
+      0x80 | code,
+      0,
+      1,
+      0,
+      addresses.length,
+      0,
+      0,
+      0,
+      0,
+    ]);
+    socket.send(
+      Buffer.concat([header, query.subarray(12, end), ...addresses.map(record)]),
+      from.port,
+      from.address,
+    );
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
@@ -63,7 +89,21 @@ function question(query: Buffer): { name: string; type: number; end: number } {
 /** An answer to the question's name (a pointer to it), to be kept for no time. */
 function record(address: string): Buffer {
   const data = address.includes(":") ? ipv6(address) : address.split(".").map(Number);
-  return Buffer.from([0xc0, 12, 0, data.length === 4 ? A : AAAA, 0, 1, 0, 0, 0, 0, 0, data.length, ...data]);
+  return Buffer.from([
+    0xc0,
+    12,
+    0,
+    data.length === 4 ? A : AAAA,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    data.length,
+    ...data,
+  ]);
 }
 
 function ipv6(address: string): number[] {
@@ -71,5 +111,8 @@ function ipv6(address: string): number[] {
   const left = before === "" ? [] : before.split(":");
   const right = after === undefined || after === "" ? [] : after.split(":");
   const groups = [...left, ...Array<string>(8 - left.length - right.length).fill("0"), ...right];
-  return groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
+  return groups.flatMap((group) => [
+    Number.parseInt(group, 16) >> 8,
+    Number.parseInt(group, 16) & 255,
+  ]);
 }

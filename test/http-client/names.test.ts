@@ -8,7 +8,8 @@ const answering: Behaviour = {
   onRequest: (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
 };
 const closing: Behaviour = {
-  onRequest: (socket) => socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"),
+  onRequest: (socket) =>
+    socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"),
 };
 const ok = { status: 200, body: "ok", truncated: false };
 
@@ -35,7 +36,9 @@ describe("a name", () => {
     ["is looked up for too long", "silence", "dns_timeout"],
   ])("that %s", async (_, told, code) => {
     const { there, http, url } = await world(answering, told);
-    const outcome = await http.send(post(url, { deadline_ms: code === "dns_timeout" ? shortMs : 20_000 }));
+    const outcome = await http.send(
+      post(url, { deadline_ms: code === "dns_timeout" ? shortMs : 20_000 }),
+    );
     expect(seen(outcome)).toEqual({ code, sent: false });
     expect(there.connections).toEqual([]);
   });
@@ -86,7 +89,10 @@ describe("a name", () => {
     const url = `http://localhost:${there.port}/`;
     const allowed = destinations({ http: true, allow: ["localhost"] });
     expect(seen(await http.send(post(url, { to: allowed })))).toEqual(ok);
-    expect(seen(await http.send(post(url, { to: nearby() })))).toEqual({ code: "host_forbidden", sent: false });
+    expect(seen(await http.send(post(url, { to: nearby() })))).toEqual({
+      code: "host_forbidden",
+      sent: false,
+    });
     expect(names.asked).toEqual([]);
   });
 });

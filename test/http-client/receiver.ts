@@ -44,7 +44,8 @@ export async function receiver(behaviour: Behaviour, secure?: tls.TlsOptions): P
       }
     });
   };
-  const server: Server = secure === undefined ? createServer(serve) : tls.createServer(secure, serve);
+  const server: Server =
+    secure === undefined ? createServer(serve) : tls.createServer(secure, serve);
   server.on("tlsClientError", () => {});
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -48,7 +48,9 @@ describe("a receiver that resets", () => {
   });
 
   test("in the upload", async () => {
-    const reset: Behaviour = { onConnect: (socket) => socket.once("data", () => socket.resetAndDestroy()) };
+    const reset: Behaviour = {
+      onConnect: (socket) => socket.once("data", () => socket.resetAndDestroy()),
+    };
     const { outcome } = await exchangeWith(reset, { body: bigBody });
     expect(seen(outcome)).toEqual({ code: "request_reset", sent: true });
   });
@@ -76,7 +78,9 @@ describe("a receiver that resets", () => {
   test("in a body without a length, which nobody can tell from its end but by that", async () => {
     const reset: Behaviour = {
       onRequest: (socket) => {
-        socket.write("HTTP/1.1 200 OK\r\n\r\nok", () => setTimeout(() => socket.resetAndDestroy(), 50));
+        socket.write("HTTP/1.1 200 OK\r\n\r\nok", () =>
+          setTimeout(() => socket.resetAndDestroy(), 50),
+        );
       },
     };
     const { outcome } = await exchangeWith(reset);
@@ -85,7 +89,8 @@ describe("a receiver that resets", () => {
 
   test("after a whole 200: that is an answer", async () => {
     const reset: Behaviour = {
-      onRequest: (socket) => socket.write(whole, () => setTimeout(() => socket.resetAndDestroy(), 50)),
+      onRequest: (socket) =>
+        socket.write(whole, () => setTimeout(() => socket.resetAndDestroy(), 50)),
     };
     const { outcome } = await exchangeWith(reset);
     expect(seen(outcome)).toEqual(ok);
@@ -95,7 +100,11 @@ describe("a receiver that resets", () => {
 describe("a receiver that closes", () => {
   test.each([
     ["instead of a response", "", { code: "response_closed", sent: true }],
-    ["within the headers", "HTTP/1.1 200 OK\r\nContent-Le", { code: "response_closed", sent: true }],
+    [
+      "within the headers",
+      "HTTP/1.1 200 OK\r\nContent-Le",
+      { code: "response_closed", sent: true },
+    ],
     [
       "within the body",
       "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok",
@@ -117,7 +126,9 @@ describe("a receiver that answers early", () => {
   test("while the request is still written: the answer counts, and the connection is not used again", async () => {
     const early: Behaviour = {
       onConnect: (socket) =>
-        socket.once("data", () => socket.pause().write("HTTP/1.1 413 Too Much\r\nContent-Length: 0\r\n\r\n")),
+        socket.once("data", () =>
+          socket.pause().write("HTTP/1.1 413 Too Much\r\nContent-Length: 0\r\n\r\n"),
+        ),
     };
     const there = await receiver(early);
     const http = client();
@@ -206,10 +217,12 @@ describe("a receiver that floods", () => {
   test("thousands of headers that fit are bounded all the same", async () => {
     const headers = Array.from({ length: 2_500 }, (_, i) => `${i}:a\r\n`).join("");
     const { outcome } = await exchangeWith({
-      onRequest: (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n${headers}\r\nok`),
+      onRequest: (socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n${headers}\r\nok`),
     });
     expect(seen(outcome)).toEqual(ok);
-    const kept = outcome.outcome === "answered" ? Object.entries(outcome.headers).flat().join("") : "";
+    const kept =
+      outcome.outcome === "answered" ? Object.entries(outcome.headers).flat().join("") : "";
     expect(kept.length).toBeGreaterThan(1_000);
     expect(kept.length).toBeLessThanOrEqual(16_384);
   });
@@ -220,7 +233,9 @@ describe("a receiver that floods", () => {
   ])("a %s bomb is bytes, and stays small", async (encoding, bomb) => {
     const { there, outcome } = await exchangeWith({
       onRequest: (socket) => {
-        socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: ${encoding}\r\nContent-Length: ${bomb.length}\r\n\r\n`);
+        socket.write(
+          `HTTP/1.1 200 OK\r\nContent-Encoding: ${encoding}\r\nContent-Length: ${bomb.length}\r\n\r\n`,
+        );
         socket.write(bomb);
       },
     });
@@ -259,18 +274,27 @@ describe("a receiver that speaks oddly", () => {
       { code: "protocol_switched", sent: true },
     ],
     ["status 999", "HTTP/1.1 999 Whatever\r\nContent-Length: 2\r\n\r\nok", { ...ok, status: 999 }],
-    ["a 204 with a body", "HTTP/1.1 204 No Content\r\n\r\nok", { status: 204, body: "", truncated: false }],
+    [
+      "a 204 with a body",
+      "HTTP/1.1 204 No Content\r\n\r\nok",
+      { status: 204, body: "", truncated: false },
+    ],
     ["one 103 before its 200", `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${whole}`, ok],
     ["two responses at once", `${whole}HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n`, ok],
   ])("%s", async (_, said, expected) => {
-    const { outcome } = await exchangeWith({ onRequest: (socket) => socket.write(said) }, { deadline_ms: 5_000 });
+    const { outcome } = await exchangeWith(
+      { onRequest: (socket) => socket.write(said) },
+      { deadline_ms: 5_000 },
+    );
     expect(seen(outcome)).toEqual(expected);
   });
 
   test("headers that came several times are one, whatever their names", async () => {
     const { outcome } = await exchangeWith({
       onRequest: (socket) =>
-        socket.write("HTTP/1.1 200 OK\r\nSet-Cookie: a\r\nSET-COOKIE: b\r\n__proto__: c\r\nContent-Length: 0\r\n\r\n"),
+        socket.write(
+          "HTTP/1.1 200 OK\r\nSet-Cookie: a\r\nSET-COOKIE: b\r\n__proto__: c\r\nContent-Length: 0\r\n\r\n",
+        ),
     });
     const headers = outcome.outcome === "answered" ? Object.entries(outcome.headers) : [];
     expect(headers).toEqual([
@@ -280,18 +304,26 @@ describe("a receiver that speaks oddly", () => {
     ]);
   });
 
-  test.each([301, 302, 303, 307, 308])("a %i to the inside is an answer, and is not followed", async (status) => {
-    const inside = await receiver({ onRequest: (socket) => socket.write(whole) });
-    for (const location of ["http://169.254.169.254/latest/meta-data/", `http://127.0.0.1:${inside.port}/admin`]) {
-      const { there, outcome } = await exchangeWith({
-        onRequest: (socket) =>
-          socket.write(`HTTP/1.1 ${status} Away\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`),
-      });
-      expect(outcome).toMatchObject({ outcome: "answered", status, headers: { location } });
-      expect(there.requests()).toBe(1);
-    }
-    expect(inside.connections).toEqual([]);
-  });
+  test.each([301, 302, 303, 307, 308])(
+    "a %i to the inside is an answer, and is not followed",
+    async (status) => {
+      const inside = await receiver({ onRequest: (socket) => socket.write(whole) });
+      for (const location of [
+        "http://169.254.169.254/latest/meta-data/",
+        `http://127.0.0.1:${inside.port}/admin`,
+      ]) {
+        const { there, outcome } = await exchangeWith({
+          onRequest: (socket) =>
+            socket.write(
+              `HTTP/1.1 ${status} Away\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`,
+            ),
+        });
+        expect(outcome).toMatchObject({ outcome: "answered", status, headers: { location } });
+        expect(there.requests()).toBe(1);
+      }
+      expect(inside.connections).toEqual([]);
+    },
+  );
 });
 
 describe("a request", () => {
@@ -317,7 +349,10 @@ describe("a request", () => {
   test("of another method, without a body, with a longer response", async () => {
     const long = "a".repeat(100_000);
     const { there, outcome } = await exchangeWith(
-      { onRequest: (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${long.length}\r\n\r\n${long}`) },
+      {
+        onRequest: (socket) =>
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${long.length}\r\n\r\n${long}`),
+      },
       { method: "GET", body: null, most_body_bytes: 1_000_000 },
     );
     expect(seen(outcome)).toEqual({ status: 200, body: long, truncated: false });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { bearerKey, challengeOf, missingScopes, visitorToken } from "../../src/api/authentication.ts";
+import {
+  bearerKey,
+  challengeOf,
+  missingScopes,
+  visitorToken,
+} from "../../src/api/authentication.ts";
 import { TidingsError } from "../../src/errors.ts";
 
 function outcome(read: () => string): string {
@@ -52,7 +57,8 @@ describe("an Authorization header", () => {
 });
 
 it("a 401 says that a token is wanted, or that it was wrong; nothing else does", () => {
-  const challenge = (code: ConstructorParameters<typeof TidingsError>[0]) => challengeOf(new TidingsError(code, ""));
+  const challenge = (code: ConstructorParameters<typeof TidingsError>[0]) =>
+    challengeOf(new TidingsError(code, ""));
   expect(challenge("missing_api_key")).toBe("Bearer");
   expect(challenge("expired_api_key")).toBe('Bearer error="invalid_token"');
   expect(challenge("insufficient_scope")).toBeUndefined();

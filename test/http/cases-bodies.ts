@@ -1,8 +1,10 @@
 import { expect } from "vitest";
 import { type Case, all, json, post } from "./case.ts";
 
-const deep = (levels: number): string => `{"title":"a","labels":${"[".repeat(levels)}${"]".repeat(levels)}}`;
-const unknownField = (pointer: string): unknown => expect.objectContaining({ pointer, code: "unknown_field" });
+const deep = (levels: number): string =>
+  `{"title":"a","labels":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+const unknownField = (pointer: string): unknown =>
+  expect.objectContaining({ pointer, code: "unknown_field" });
 
 export const bodyCases: readonly Case[] = [
   // Parse
@@ -53,7 +55,9 @@ export const bodyCases: readonly Case[] = [
   },
   {
     name: "wrong fields",
-    request: post('{"title":"","stars":9,"labels":{"a/b~c":1},"link":{"url":1},"more":1,"constructor":1}'),
+    request: post(
+      '{"title":"","stars":9,"labels":{"a/b~c":1},"link":{"url":1},"more":1,"constructor":1}',
+    ),
     status: 422,
     code: "validation_failed",
     errors: [

@@ -5,9 +5,24 @@ import { keys } from "./notes.ts";
 
 export const cases: readonly Case[] = [
   // Route
-  { name: "an unknown route", request: { path: "/v1/nothing", headers: [all] }, status: 404, code: "not_found" },
-  { name: "an unknown route without a key", request: { path: "/v1/nothing" }, status: 404, code: "not_found" },
-  { name: "a trailing slash", request: { path: "/v1/notes/", headers: [all] }, status: 404, code: "not_found" },
+  {
+    name: "an unknown route",
+    request: { path: "/v1/nothing", headers: [all] },
+    status: 404,
+    code: "not_found",
+  },
+  {
+    name: "an unknown route without a key",
+    request: { path: "/v1/nothing" },
+    status: 404,
+    code: "not_found",
+  },
+  {
+    name: "a trailing slash",
+    request: { path: "/v1/notes/", headers: [all] },
+    status: 404,
+    code: "not_found",
+  },
   {
     name: "dots in a path",
     request: { path: "/v1/%2e%2e/v1/notes", headers: [all] },
@@ -70,7 +85,11 @@ export const cases: readonly Case[] = [
     status: 204,
     headers: { allow: "GET, HEAD, POST, OPTIONS" },
   },
-  { name: "HEAD", request: { method: "HEAD", path: "/v1/notes/note_1", headers: [all] }, status: 200 },
+  {
+    name: "HEAD",
+    request: { method: "HEAD", path: "/v1/notes/note_1", headers: [all] },
+    status: 200,
+  },
   // Authenticate and scope
   {
     name: "no key",
@@ -92,7 +111,12 @@ export const cases: readonly Case[] = [
     code: "invalid_api_key",
     headers: { "www-authenticate": 'Bearer error="invalid_token"' },
   },
-  { name: "two keys", request: { path: "/v1/notes", headers: [all, all] }, status: 401, code: "invalid_api_key" },
+  {
+    name: "two keys",
+    request: { path: "/v1/notes", headers: [all, all] },
+    status: 401,
+    code: "invalid_api_key",
+  },
   {
     name: "a key and more",
     request: { path: "/v1/notes", headers: [auth(`${keys.all} x`)] },
@@ -119,7 +143,12 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a route for any key",
-    request: { method: "POST", path: "/v1/notes/preview", headers: [auth(keys.reader), json], body: '{"title":"a"}' },
+    request: {
+      method: "POST",
+      path: "/v1/notes/preview",
+      headers: [auth(keys.reader), json],
+      body: '{"title":"a"}',
+    },
     status: 200,
   },
   ...bodyCases,
@@ -130,8 +159,17 @@ export const cases: readonly Case[] = [
     status: 500,
     code: "internal",
   },
-  { name: "nothing to answer", request: { method: "DELETE", path: "/v1/notes/note_2", headers: [all] }, status: 204 },
-  { name: "an id that is gone", request: { path: "/v1/notes/note_2", headers: [all] }, status: 404, code: "not_found" },
+  {
+    name: "nothing to answer",
+    request: { method: "DELETE", path: "/v1/notes/note_2", headers: [all] },
+    status: 204,
+  },
+  {
+    name: "an id that is gone",
+    request: { path: "/v1/notes/note_2", headers: [all] },
+    status: 404,
+    code: "not_found",
+  },
   // Rate limit
   {
     name: "a first",
@@ -157,7 +195,11 @@ export const cases: readonly Case[] = [
     name: "a stream that resumes",
     request: { path: "/v1/notes/stream?count=1", headers: [all, ["Last-Event-ID", "41"]] },
     status: 200,
-    headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    },
   },
   {
     name: "a stream from nowhere",

@@ -36,145 +36,166 @@ async function eventually(holds: () => boolean | Promise<boolean>): Promise<void
 const healthy = async (port: number, prefix: string): Promise<boolean> =>
   (await ask(port, { path: `${prefix}/v1/health` })).status === 200;
 
-describe.each(mountings.filter(({ before }) => before === "nothing" || before === "Request"))("$name", (mounting) => {
-  const { prefix } = mounting;
+describe.each(mountings.filter(({ before }) => before === "nothing" || before === "Request"))(
+  "$name",
+  (mounting) => {
+    const { prefix } = mounting;
 
-  test("requests in a pipeline are answered in their order", async () => {
-    const engine = notes();
-    await using running = await serve(mounting, engine);
-    const create = (title: string): string => {
-      const body = JSON.stringify({ title });
-      return (
-        head(`POST ${prefix}/v1/notes HTTP/1.1`, "Content-Type: application/json", `Content-Length: ${body.length}`) +
-        body
+    test("requests in a pipeline are answered in their order", async () => {
+      const engine = notes();
+      await using running = await serve(mounting, engine);
+      const create = (title: string): string => {
+        const body = JSON.stringify({ title });
+        return (
+          head(
+            `POST ${prefix}/v1/notes HTTP/1.1`,
+            "Content-Type: application/json",
+            `Content-Length: ${body.length}`,
+          ) + body
+        );
+      };
+      const bytes = await exchange(running.port, [
+        create("one") +
+          head(`GET ${prefix}/v1/nothing HTTP/1.1`) +
+          create("two") +
+          head(`GET ${prefix}/v1/notes/note_1 HTTP/1.1`, "Connection: close"),
+      ]);
+      expect(parseAnswers(bytes).map(({ status }) => status)).toEqual([201, 404, 201, 200]);
+      expect([...engine.rows.values()].map(({ title }) => title)).toEqual(["one", "two"]);
+    });
+
+    test("half a request changes nothing, and the next one is answered", async () => {
+      const engine = notes();
+      await using running = await serve(mounting, engine);
+      const half = head(
+        `POST ${prefix}/v1/notes HTTP/1.1`,
+        "Content-Type: application/json",
+        "Content-Length: 100",
       );
-    };
-    const bytes = await exchange(running.port, [
-      create("one") +
-        head(`GET ${prefix}/v1/nothing HTTP/1.1`) +
-        create("two") +
-        head(`GET ${prefix}/v1/notes/note_1 HTTP/1.1`, "Connection: close"),
-    ]);
-    expect(parseAnswers(bytes).map(({ status }) => status)).toEqual([201, 404, 201, 200]);
-    expect([...engine.rows.values()].map(({ title }) => title)).toEqual(["one", "two"]);
-  });
-
-  test("half a request changes nothing, and the next one is answered", async () => {
-    const engine = notes();
-    await using running = await serve(mounting, engine);
-    const half = head(`POST ${prefix}/v1/notes HTTP/1.1`, "Content-Type: application/json", "Content-Length: 100");
-    for (const part of ['{"title":"a"}', '{"title":', ""]) {
-      await exchange(running.port, [`${half}${part}`], { leave: true });
-    }
-    await exchange(running.port, [half.slice(0, 60)], { leave: true });
-    const chunked = head(
-      `POST ${prefix}/v1/notes HTTP/1.1`,
-      "Content-Type: application/json",
-      "Transfer-Encoding: chunked",
-    );
-    await exchange(running.port, [`${chunked}d\r\n{"title":"a"}\r\n`], { leave: true });
-    expect(await healthy(running.port, prefix)).toBe(true);
-    expect(engine.rows.size).toBe(0);
-    expect(engine.errors).toEqual([]);
-  });
-
-  test("what is not HTTP is refused by node and harms nobody", async () => {
-    const engine = notes();
-    await using running = await serve(mounting, engine);
-    for (const garbage of [
-      "\0\0\0\0\r\n\r\n",
-      "GET\r\n\r\n",
-      head(`BREW ${prefix}/v1/notes HTTP/1.1`),
-      head("GET /v1/notes HTTP/9.9"),
-      "x".repeat(100_000),
-    ]) {
-      const answers = parseAnswers(await exchange(running.port, [garbage]));
-      expect(answers.map(({ status }) => status >= 400 && status < 500)).not.toContain(false);
-    }
-    expect(await healthy(running.port, prefix)).toBe(true);
-  });
-
-  test("a stream goes out event by event", async () => {
-    await using running = await serve(mounting, notes());
-    const answer = await ask(running.port, {
-      path: `${prefix}/v1/notes/stream?count=2`,
-      headers: [
-        ["Authorization", `Bearer ${keys.all}`],
-        ["Last-Event-ID", "7"],
-      ],
+      for (const part of ['{"title":"a"}', '{"title":', ""]) {
+        await exchange(running.port, [`${half}${part}`], { leave: true });
+      }
+      await exchange(running.port, [half.slice(0, 60)], { leave: true });
+      const chunked = head(
+        `POST ${prefix}/v1/notes HTTP/1.1`,
+        "Content-Type: application/json",
+        "Transfer-Encoding: chunked",
+      );
+      await exchange(running.port, [`${chunked}d\r\n{"title":"a"}\r\n`], { leave: true });
+      expect(await healthy(running.port, prefix)).toBe(true);
+      expect(engine.rows.size).toBe(0);
+      expect(engine.errors).toEqual([]);
     });
-    expect(answer.body).toBe(
-      "event: note\nid: 8\ndata: line 1\ndata: line 8\n\nevent: note\nid: 9\ndata: line 1\ndata: line 9\n\n",
-    );
-  });
 
-  test("a stream waits for a slow reader and ends when it leaves", async () => {
-    const engine = notes();
-    await using running = await serve(mounting, engine);
-    const socket = connect({ port: running.port, host: "127.0.0.1" });
-    socket.write(head(`GET ${prefix}/v1/notes/stream?count=endless HTTP/1.1`));
-    await once(socket, "data");
-    socket.pause();
-    // Nothing is read any more, so at some point nothing is pulled any more.
-    let before = -1;
-    await eventually(async () => {
-      if (engine.streams.pulled === before) return true;
-      before = engine.streams.pulled;
-      for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
-      return false;
+    test("what is not HTTP is refused by node and harms nobody", async () => {
+      const engine = notes();
+      await using running = await serve(mounting, engine);
+      for (const garbage of [
+        "\0\0\0\0\r\n\r\n",
+        "GET\r\n\r\n",
+        head(`BREW ${prefix}/v1/notes HTTP/1.1`),
+        head("GET /v1/notes HTTP/9.9"),
+        "x".repeat(100_000),
+      ]) {
+        const answers = parseAnswers(await exchange(running.port, [garbage]));
+        expect(answers.map(({ status }) => status >= 400 && status < 500)).not.toContain(false);
+      }
+      expect(await healthy(running.port, prefix)).toBe(true);
     });
-    // What sockets buffer on both sides, and no more: events are 10 kB each.
-    expect(engine.streams.pulled).toBeLessThan(2_000);
-    socket.destroy();
-    await eventually(() => engine.streams.open === 0);
-    expect(engine.errors).toEqual([]);
-  });
 
-  test.each(["quiet", "deaf"])("a %s stream ends when its reader leaves", async (kind) => {
-    const engine = notes();
-    await using running = await serve(mounting, engine);
-    const socket = connect({ port: running.port, host: "127.0.0.1" });
-    socket.write(head(`GET ${prefix}/v1/notes/stream?count=${kind} HTTP/1.1`));
-    await once(socket, "data");
-    expect(engine.streams.open).toBe(1);
-    socket.destroy();
-    await eventually(() => engine.streams.open === 0);
-  });
+    test("a stream goes out event by event", async () => {
+      await using running = await serve(mounting, notes());
+      const answer = await ask(running.port, {
+        path: `${prefix}/v1/notes/stream?count=2`,
+        headers: [
+          ["Authorization", `Bearer ${keys.all}`],
+          ["Last-Event-ID", "7"],
+        ],
+      });
+      expect(answer.body).toBe(
+        "event: note\nid: 8\ndata: line 1\ndata: line 8\n\nevent: note\nid: 9\ndata: line 1\ndata: line 9\n\n",
+      );
+    });
 
-  test("a body without an end is answered while it comes", async () => {
-    const engine = notes({ body_bytes: 1_000 });
-    await using running = await serve(mounting, engine);
-    const socket = connect({ port: running.port, host: "127.0.0.1" }).on("error", () => undefined);
-    socket.write(
-      head(`POST ${prefix}/v1/notes HTTP/1.1`, "Content-Type: application/json", "Transfer-Encoding: chunked"),
-    );
-    const chunk = `1000\r\n${" ".repeat(0x1000)}\r\n`;
-    const pump = setInterval(() => socket.write(chunk), 0);
-    const [answer] = (await once(socket, "data")) as [Buffer];
-    clearInterval(pump);
-    socket.destroy();
-    expect(answer.toString()).toMatch(/^HTTP\/1.1 413 /);
-  });
+    test("a stream waits for a slow reader and ends when it leaves", async () => {
+      const engine = notes();
+      await using running = await serve(mounting, engine);
+      const socket = connect({ port: running.port, host: "127.0.0.1" });
+      socket.write(head(`GET ${prefix}/v1/notes/stream?count=endless HTTP/1.1`));
+      await once(socket, "data");
+      socket.pause();
+      // Nothing is read any more, so at some point nothing is pulled any more.
+      let before = -1;
+      await eventually(async () => {
+        if (engine.streams.pulled === before) return true;
+        before = engine.streams.pulled;
+        for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+        return false;
+      });
+      // What sockets buffer on both sides, and no more: events are 10 kB each.
+      expect(engine.streams.pulled).toBeLessThan(2_000);
+      socket.destroy();
+      await eventually(() => engine.streams.open === 0);
+      expect(engine.errors).toEqual([]);
+    });
 
-  test("a stream that breaks closes the connection without an end", async () => {
-    const engine = notes();
-    await using running = await serve(mounting, engine);
-    const bytes = await exchange(running.port, [head(`GET ${prefix}/v1/notes/stream?count=broken HTTP/1.1`)]);
-    expect(bytes.toString()).not.toContain("\r\n0\r\n\r\n");
-    expect(engine.errors).toEqual([expect.objectContaining({ err: new Error("lost") })]);
-    expect(await healthy(running.port, prefix)).toBe(true);
-  });
+    test.each(["quiet", "deaf"])("a %s stream ends when its reader leaves", async (kind) => {
+      const engine = notes();
+      await using running = await serve(mounting, engine);
+      const socket = connect({ port: running.port, host: "127.0.0.1" });
+      socket.write(head(`GET ${prefix}/v1/notes/stream?count=${kind} HTTP/1.1`));
+      await once(socket, "data");
+      expect(engine.streams.open).toBe(1);
+      socket.destroy();
+      await eventually(() => engine.streams.open === 0);
+    });
 
-  test("HEAD has the headers of GET and no body", async () => {
-    const engine = notes();
-    engine.rows.set("note_1", { id: "note_1", title: "a", stars: 0, labels: {} });
-    await using running = await serve(mounting, engine);
-    const bytes = await exchange(running.port, [head(`HEAD ${prefix}/v1/notes/note_1 HTTP/1.1`, "Connection: close")]);
-    expect(bytes.toString()).toMatch(/^HTTP\/1.1 200 OK\r\n/);
-    expect(bytes.toString()).toMatch(/content-type: application\/json\r\n/i);
-    expect(bytes.toString()).toMatch(/\r\n\r\n$/);
-  });
-});
+    test("a body without an end is answered while it comes", async () => {
+      const engine = notes({ body_bytes: 1_000 });
+      await using running = await serve(mounting, engine);
+      const socket = connect({ port: running.port, host: "127.0.0.1" }).on(
+        "error",
+        () => undefined,
+      );
+      socket.write(
+        head(
+          `POST ${prefix}/v1/notes HTTP/1.1`,
+          "Content-Type: application/json",
+          "Transfer-Encoding: chunked",
+        ),
+      );
+      const chunk = `1000\r\n${" ".repeat(0x1000)}\r\n`;
+      const pump = setInterval(() => socket.write(chunk), 0);
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      clearInterval(pump);
+      socket.destroy();
+      expect(answer.toString()).toMatch(/^HTTP\/1.1 413 /);
+    });
+
+    test("a stream that breaks closes the connection without an end", async () => {
+      const engine = notes();
+      await using running = await serve(mounting, engine);
+      const bytes = await exchange(running.port, [
+        head(`GET ${prefix}/v1/notes/stream?count=broken HTTP/1.1`),
+      ]);
+      expect(bytes.toString()).not.toContain("\r\n0\r\n\r\n");
+      expect(engine.errors).toEqual([expect.objectContaining({ err: new Error("lost") })]);
+      expect(await healthy(running.port, prefix)).toBe(true);
+    });
+
+    test("HEAD has the headers of GET and no body", async () => {
+      const engine = notes();
+      engine.rows.set("note_1", { id: "note_1", title: "a", stars: 0, labels: {} });
+      await using running = await serve(mounting, engine);
+      const bytes = await exchange(running.port, [
+        head(`HEAD ${prefix}/v1/notes/note_1 HTTP/1.1`, "Connection: close"),
+      ]);
+      expect(bytes.toString()).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+      expect(bytes.toString()).toMatch(/content-type: application\/json\r\n/i);
+      expect(bytes.toString()).toMatch(/\r\n\r\n$/);
+    });
+  },
+);
 
 describe("what is not under /v1", () => {
   test("is node's 404 problem", async () => {
@@ -182,7 +203,13 @@ describe("what is not under /v1", () => {
       { prefix: "", listener: (engine) => nodeHandler(engine, { basePath: "/api" }) },
       notes(),
     );
-    for (const path of ["/", "/v1/health", "/apix/v1/health", "/api", "http://localhost/v1/health"]) {
+    for (const path of [
+      "/",
+      "/v1/health",
+      "/apix/v1/health",
+      "/api",
+      "http://localhost/v1/health",
+    ]) {
       expect(await ask(running.port, { path })).toMatchObject({
         status: 404,
         headers: { "content-type": "application/problem+json" },
@@ -195,7 +222,9 @@ describe("what is not under /v1", () => {
     const inKoa = new Koa();
     const listeners = {
       express: (engine: ReturnType<typeof notes>) =>
-        inExpress.use("/api", expressHandler(engine)).use((_request, response) => void response.status(299).end()),
+        inExpress
+          .use("/api", expressHandler(engine))
+          .use((_request, response) => void response.status(299).end()),
       koa: (engine: ReturnType<typeof notes>) =>
         inKoa
           .use(koaHandler(engine, { basePath: "/api" }))
@@ -217,7 +246,9 @@ describe("what is not under /v1", () => {
 
   test("a base path that is none is refused with what was expected", () => {
     for (const basePath of ["api", "/api/", "/", "/a?b", "/a b"]) {
-      expect(() => nodeHandler(notes(), { basePath })).toThrow(/^basePath: expected a path like "\/api"/);
+      expect(() => nodeHandler(notes(), { basePath })).toThrow(
+        /^basePath: expected a path like "\/api"/,
+      );
     }
   });
 });
@@ -234,7 +265,12 @@ describe("a callback whose signature is over the bytes", () => {
     const kept = [
       (engine: ReturnType<typeof notes>) =>
         express()
-          .use(express.json({ verify: (request, _response, bytes) => void Object.assign(request, { rawBody: bytes }) }))
+          .use(
+            express.json({
+              verify: (request, _response, bytes) =>
+                void Object.assign(request, { rawBody: bytes }),
+            }),
+          )
           .use(expressHandler(engine)),
       (engine: ReturnType<typeof notes>) =>
         express()
@@ -244,7 +280,8 @@ describe("a callback whose signature is over the bytes", () => {
         express()
           .use(express.text({ type: "*/*" }))
           .use(expressHandler(engine)),
-      (engine: ReturnType<typeof notes>) => new Koa().use(bodyParser()).use(koaHandler(engine)).callback(),
+      (engine: ReturnType<typeof notes>) =>
+        new Koa().use(bodyParser()).use(koaHandler(engine)).callback(),
     ];
     for (const listener of kept) {
       const engine = notes();
@@ -281,7 +318,10 @@ describe("a callback whose signature is over the bytes", () => {
         ["Content-Type", "application/json"],
       ],
     });
-    expect(answer).toMatchObject({ status: 500, body: expect.stringContaining("The body was read before") as unknown });
+    expect(answer).toMatchObject({
+      status: 500,
+      body: expect.stringContaining("The body was read before") as unknown,
+    });
 
     const request = new Request("http://localhost/v1/notes", {
       method: "POST",
@@ -330,17 +370,23 @@ test("express.json() that refuses a body by its own limit is answered with our p
     headers: [...headers, ["Transfer-Encoding", "chunked"]],
     body,
   });
-  expect(answer).toMatchObject({ status: 413, headers: { "content-type": "application/problem+json" } });
+  expect(answer).toMatchObject({
+    status: 413,
+    headers: { "content-type": "application/problem+json" },
+  });
   expect(engine.rows.size).toBe(0);
 });
 
 test("errors of the host's own middleware stay the host's", async () => {
   const engine = notes();
   const app = express()
-    .use((_request, _response, next) => next(Object.assign(new Error("mine"), { type: "host.error" })))
+    .use((_request, _response, next) =>
+      next(Object.assign(new Error("mine"), { type: "host.error" })),
+    )
     .use(expressHandler(engine))
     .use(
-      ((_error, _request, response, _next) => void response.status(299).end()) satisfies express.ErrorRequestHandler,
+      ((_error, _request, response, _next) =>
+        void response.status(299).end()) satisfies express.ErrorRequestHandler,
     );
   await using running = await serve({ prefix: "", listener: () => app }, engine);
   expect((await ask(running.port, { path: "/v1/health" })).status).toBe(299);

@@ -61,7 +61,9 @@ test("a client reads back what was sent, whatever is in it, and nothing that was
 });
 
 test("a sign of life is seen by no client", () => {
-  expect(dispatchedBy(encodeEvent({ comment: "alive\nid: 7" }) + encodeEvent({ retry: 1000 }))).toEqual([]);
+  expect(
+    dispatchedBy(encodeEvent({ comment: "alive\nid: 7" }) + encodeEvent({ retry: 1000 })),
+  ).toEqual([]);
 });
 
 test.each(storages)(
@@ -86,14 +88,18 @@ test.each(storages)(
     /** Reads events until `count` of them have come, and leaves. */
     const read = async (count: number, from: string | undefined): Promise<Dispatched[]> => {
       const left = new AbortController();
-      const headers = { authorization: `Bearer ${key}`, ...(from === undefined ? {} : { "last-event-id": from }) };
+      const headers = {
+        authorization: `Bearer ${key}`,
+        ...(from === undefined ? {} : { "last-event-id": from }),
+      };
       const response = await fetch(`${running.base}/v1/events/stream?types=message.received`, {
         headers,
         signal: left.signal,
       });
       expect(response.headers.get("content-type")).toBe("text/event-stream");
       let got = "";
-      for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? expect.fail()) {
+      for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ??
+        expect.fail()) {
         got += chunk;
         if (dispatchedBy(got).length >= count) break;
       }

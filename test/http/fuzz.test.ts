@@ -22,7 +22,10 @@ beforeAll(async () => {
     .set("ALL", tenant.secret)
     .set("READER", await there.keyWith(tenant, ["messages:read"]));
   for (const mounting of targets) {
-    running.set(mounting.name, { server: await serve(mounting, there.engine), prefix: mounting.prefix });
+    running.set(mounting.name, {
+      server: await serve(mounting, there.engine),
+      prefix: mounting.prefix,
+    });
   }
 });
 afterAll(async () => {
@@ -30,7 +33,8 @@ afterAll(async () => {
   await there.engine.stop();
 });
 
-const filled = (text: string): string => text.replaceAll(/MESSAGE|ALL|READER/g, (name) => known.get(name) ?? name);
+const filled = (text: string): string =>
+  text.replaceAll(/MESSAGE|ALL|READER/g, (name) => known.get(name) ?? name);
 
 const odd = fc.oneof(
   fc.constantFrom(
@@ -53,17 +57,42 @@ const odd = fc.oneof(
 /** What a request line may carry without node's parser refusing it before us. */
 const sendable = (text: string): string => encodeURI(text).replaceAll(/[^!-~]/g, "");
 
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND", "PURGE", "M-SEARCH", "QUERY"];
+const methods = [
+  "GET",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "HEAD",
+  "OPTIONS",
+  "PROPFIND",
+  "PURGE",
+  "M-SEARCH",
+  "QUERY",
+];
 // A stream has no end to wait for.
 const routes = apiRoutes(defaultLimits).filter(({ path }) => !path.endsWith("/stream"));
 const places = ["/v1/messages/", "/v1", "/v1/nothing", ...routes.map(({ path }) => path)];
 const aim = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...routes.map(({ method, path }) => [method, path] as const)) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(...routes.map(({ method, path }) => [method, path] as const)),
+  },
   { weight: 3, arbitrary: fc.constant(["POST", "/v1/messages"] as const) },
   { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...methods), fc.constantFrom(...places)) },
 );
 const names = fc.oneof(
-  fc.constantFrom("limit", "cursor", "status", "direction", "contact_id", "to", "created_after", "from", "type"),
+  fc.constantFrom(
+    "limit",
+    "cursor",
+    "status",
+    "direction",
+    "contact_id",
+    "to",
+    "created_after",
+    "from",
+    "type",
+  ),
   odd,
 );
 const values = fc.oneof(
@@ -165,7 +194,10 @@ const json = fc.oneof(
   fc.json({ maxDepth: 4 }),
   fc
     .array(fc.tuple(fields, fc.oneof(right, fc.jsonValue())))
-    .map((pairs) => `{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`),
+    .map(
+      (pairs) =>
+        `{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`,
+    ),
   fc.constantFrom(
     '{"to":"+15005550001","body":"a"}',
     '{"to":"+15005550001","body":"a\\u0000b"}',
@@ -218,7 +250,11 @@ test("whatever comes over a socket is answered, never by a 500, and changes no r
         const sent = frame === "chunked" ? [...chunk, "0\r\n\r\n"] : [bytes];
         const leave = frame === "short";
         const [answer] = parseAnswers(
-          await exchange(server.port, [Buffer.from(filled(lines.join("\r\n")), "latin1"), ...sent], { leave }),
+          await exchange(
+            server.port,
+            [Buffer.from(filled(lines.join("\r\n")), "latin1"), ...sent],
+            { leave },
+          ),
         );
 
         expect(there.errors).toEqual([]);
@@ -246,5 +282,7 @@ test("whatever comes over a socket is answered, never by a 500, and changes no r
     { numRuns: 800 },
   );
   // The aim is true: every kind of refusal was met, and what is right was let through.
-  expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 201, 400, 401, 404, 405, 413, 415, 422]));
+  expect([...statuses.keys()]).toEqual(
+    expect.arrayContaining([200, 201, 400, 401, 404, 405, 413, 415, 422]),
+  );
 });

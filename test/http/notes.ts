@@ -9,7 +9,14 @@ import { ReplayedError, TidingsError, invalid, notFound } from "../../src/errors
 import type { Context } from "../../src/execute.ts";
 import { idSource } from "../../src/ids.ts";
 import type { Authenticated } from "../../src/key-ring.ts";
-import type { Command, EventStream, Outcome, Procedure, Query, StreamEvent } from "../../src/operation.ts";
+import type {
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  StreamEvent,
+} from "../../src/operation.ts";
 import { defaultLimits } from "../../src/options.ts";
 import type { Limits } from "../../src/options.ts";
 import { problem } from "../../src/problem.ts";
@@ -22,7 +29,12 @@ export interface Note {
   readonly labels: Readonly<Record<string, string>>;
 }
 const noteSchema = z
-  .object({ id: z.string(), title: z.string(), stars: z.int(), labels: z.record(z.string(), z.string()) })
+  .object({
+    id: z.string(),
+    title: z.string(),
+    stars: z.int(),
+    labels: z.record(z.string(), z.string()),
+  })
   .meta({ id: "Note", description: "A note" });
 
 export interface Notes {
@@ -46,7 +58,10 @@ export const keys = {
   live: "tdg_live_all",
 } as const;
 
-const limit = z.preprocess((n) => (typeof n === "string" && /^\d+$/.test(n) ? Number(n) : n), z.int().min(1).max(100));
+const limit = z.preprocess(
+  (n) => (typeof n === "string" && /^\d+$/.test(n) ? Number(n) : n),
+  z.int().min(1).max(100),
+);
 
 /** `requests` is how many the key `slow` has before it is refused. */
 export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
@@ -90,11 +105,16 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     link: z.union([z.strictObject({ url: z.string() }), z.null()]).optional(),
   });
   const byId = z.strictObject({ id: z.string().max(40) });
-  const create = command("notes.create", 201, draft.meta({ id: "CreateNote" }), ({ title, stars = 0, labels = {} }) => {
-    const note = { id: `note_${++count}`, title, stars, labels };
-    rows.set(note.id, note);
-    return note;
-  });
+  const create = command(
+    "notes.create",
+    201,
+    draft.meta({ id: "CreateNote" }),
+    ({ title, stars = 0, labels = {} }) => {
+      const note = { id: `note_${++count}`, title, stars, labels };
+      rows.set(note.id, note);
+      return note;
+    },
+  );
   const list = query(
     "notes.list",
     z.strictObject({
@@ -103,7 +123,9 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       tag: z.union([z.string(), z.array(z.string())]).optional(),
     }),
     ({ cursor, tag }) => {
-      if (cursor !== undefined) throw new TidingsError("invalid_cursor", "The cursor is of another list.");
+      if (cursor !== undefined) {
+        throw new TidingsError("invalid_cursor", "The cursor is of another list.");
+      }
       return { data: [...rows.values()], tag: tag ?? null };
     },
   );
@@ -119,7 +141,12 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       return note;
     },
   );
-  const preview = command("notes.preview", 200, draft, ({ title }) => ({ id: "preview", title, stars: 0, labels: {} }));
+  const preview = command("notes.preview", 200, draft, ({ title }) => ({
+    id: "preview",
+    title,
+    stars: 0,
+    labels: {},
+  }));
   const batch: Procedure<{ notes: unknown[] }, { count: number }> = {
     kind: "procedure",
     name: "notes.batch",
@@ -133,7 +160,8 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const stream: EventStream<{ last_event_id?: string | undefined; count?: string | undefined }> = {
     kind: "stream",
     name: "notes.stream",
-    input: () => z.strictObject({ last_event_id: z.string().optional(), count: z.string().optional() }),
+    input: () =>
+      z.strictObject({ last_event_id: z.string().optional(), count: z.string().optional() }),
     async open(_sources, { last_event_id = "0", count: total = "3" }, _call, signal) {
       if (!/^\d+$/.test(last_event_id)) {
         throw invalid([{ parameter: "last_event_id", code: "unknown", message: "No such event." }]);
@@ -155,7 +183,14 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const write = { ...facts, scopes: ["notes:write"] };
   const read = { ...facts, scopes: ["notes:read"] };
   const routes: readonly Route[] = [
-    { ...write, method: "POST", path: "/v1/notes", summary: "Create a note", operation: create, response: noteSchema },
+    {
+      ...write,
+      method: "POST",
+      path: "/v1/notes",
+      summary: "Create a note",
+      operation: create,
+      response: noteSchema,
+    },
     {
       ...read,
       method: "GET",
@@ -164,8 +199,21 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       operation: list,
       response: z.object({ data: z.array(noteSchema) }),
     },
-    { ...read, method: "GET", path: "/v1/notes/:id", summary: "Get a note", operation: get, response: noteSchema },
-    { ...write, method: "DELETE", path: "/v1/notes/:id", summary: "Delete a note", operation: remove },
+    {
+      ...read,
+      method: "GET",
+      path: "/v1/notes/:id",
+      summary: "Get a note",
+      operation: get,
+      response: noteSchema,
+    },
+    {
+      ...write,
+      method: "DELETE",
+      path: "/v1/notes/:id",
+      summary: "Delete a note",
+      operation: remove,
+    },
     {
       ...write,
       method: "PATCH",
@@ -192,9 +240,22 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       body: "batch",
       response: z.object({ count: z.int() }),
     },
-    { ...write, method: "POST", path: "/v1/notes/:id/fail", summary: "Fail", operation: fail, response: noteSchema },
+    {
+      ...write,
+      method: "POST",
+      path: "/v1/notes/:id/fail",
+      summary: "Fail",
+      operation: fail,
+      response: noteSchema,
+    },
     { ...read, method: "GET", path: "/v1/notes/stream", summary: "Follow", operation: stream },
-    { ...facts, method: "POST", path: "/v1/transports/:name/callbacks", summary: "Call back", operation: callback },
+    {
+      ...facts,
+      method: "POST",
+      path: "/v1/transports/:name/callbacks",
+      summary: "Call back",
+      operation: callback,
+    },
     {
       ...facts,
       method: "GET",
@@ -220,7 +281,10 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
 
   let now = 0;
   const backend: ApiBackend = {
-    drawId: idSource({ now: () => ++now, sleep: () => Promise.resolve() }, { bytes: (size) => new Uint8Array(size) }),
+    drawId: idSource(
+      { now: () => ++now, sleep: () => Promise.resolve() },
+      { bytes: (size) => new Uint8Array(size) },
+    ),
     limits,
     logger: { debug() {}, info() {}, warn() {}, error: (fact) => void errors.push(fact) },
     async authenticate(secret) {
@@ -233,10 +297,18 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     admitVisitor: () => Promise.reject(notFound("webchat session")),
     origins: [],
     async admit(key) {
-      if (key !== slow) return { admitted: true, limit: 100, remaining: 99, reset_ms: 1_000, retry_after_ms: 0 };
+      if (key !== slow) {
+        return { admitted: true, limit: 100, remaining: 99, reset_ms: 1_000, retry_after_ms: 0 };
+      }
       const admitted = left > 0;
       if (admitted) left--;
-      return { admitted, limit: requests, remaining: left, reset_ms: 999, retry_after_ms: admitted ? 0 : 1_001 };
+      return {
+        admitted,
+        limit: requests,
+        remaining: left,
+        reset_ms: 999,
+        retry_after_ms: admitted ? 0 : 1_001,
+      };
     },
     async execute<I, O>(
       operation: Command<I, O>,
@@ -246,18 +318,27 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       const unused = undefined as never;
       const run = async (): Promise<Outcome<O>> => {
         const value = await operation.run(unused, input, unused);
-        return { status: operation.status, value, body: JSON.stringify(value ?? null), replayed: false };
+        return {
+          status: operation.status,
+          value,
+          body: JSON.stringify(value ?? null),
+          replayed: false,
+        };
       };
       if (idempotency_key === null) return run();
       const before = answers.get(idempotency_key);
-      if (typeof before === "string") throw new ReplayedError("not_found", "No such note.", {}, before);
+      if (typeof before === "string") {
+        throw new ReplayedError("not_found", "No such note.", {}, before);
+      }
       if (before !== undefined) return { ...(before as Outcome<O>), replayed: true };
       try {
         const outcome = await run();
         answers.set(idempotency_key, outcome);
         return outcome;
       } catch (error) {
-        if (error instanceof TidingsError) answers.set(idempotency_key, JSON.stringify(problem(error, request_id)));
+        if (error instanceof TidingsError) {
+          answers.set(idempotency_key, JSON.stringify(problem(error, request_id)));
+        }
         throw error;
       }
     },
@@ -265,7 +346,8 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       const value = await procedure.run(undefined as never, input, undefined as never);
       return { status: procedure.status, value, body: JSON.stringify(value), replayed: false };
     },
-    rows: (procedure, lines) => Promise.resolve(procedure.run(undefined as never, lines, undefined as never)),
+    rows: (procedure, lines) =>
+      Promise.resolve(procedure.run(undefined as never, lines, undefined as never)),
     query: (operation, input) => operation.run(undefined as never, input, undefined as never, 0),
     stream: (operation, input, _context, signal) =>
       operation.open(undefined as never, input, undefined as never, signal),
@@ -292,10 +374,15 @@ async function* follow(
   streams.open++;
   try {
     const last =
-      { endless: Infinity, deaf: Infinity, quiet: from + 1, broken: from + 1 }[count] ?? from + Number(count);
+      { endless: Infinity, deaf: Infinity, quiet: from + 1, broken: from + 1 }[count] ??
+      from + Number(count);
     for (let id = from + 1; id <= last && (count === "deaf" || !signal.aborted); id++) {
       streams.pulled++;
-      yield { id: String(id), event: "note", data: last === Infinity ? "x".repeat(10_000) : `line 1\nline ${id}` };
+      yield {
+        id: String(id),
+        event: "note",
+        data: last === Infinity ? "x".repeat(10_000) : `line 1\nline ${id}`,
+      };
     }
     if (count === "broken") throw new Error("lost");
     if (count === "quiet" && !signal.aborted) await once(signal, "abort");

@@ -38,11 +38,16 @@ test("the document passes Redocly's recommended rules without a warning", async 
     [cli, "lint", "openapi.json", "--extends=recommended", "--format=json"],
     { cwd: folder, env },
   );
-  expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] });
+  expect(JSON.parse(stdout)).toMatchObject({
+    totals: { errors: 0, warnings: 0, ignored: 0 },
+    problems: [],
+  });
 });
 
 test("the document has every route, with its scope, under a name of its own", () => {
-  const { paths } = document as { paths: Record<string, Record<string, { operationId: string; security: unknown }>> };
+  const { paths } = document as {
+    paths: Record<string, Record<string, { operationId: string; security: unknown }>>;
+  };
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security }]) => [`${method} ${path}`, security]),
   );
@@ -56,7 +61,9 @@ test("the document has every route, with its scope, under a name of its own", ()
   ]);
   expect(described).toHaveLength(expected.length);
   expect(described).toEqual(expect.arrayContaining(expected));
-  const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
+  const ids = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
   expect(new Set(ids).size).toBe(ids.length);
 });
 
@@ -93,11 +100,16 @@ export const wrong: components["schemas"]["SendMessage"] = { to: "+15005550001" 
 `;
 
 test("openapi-typescript and openapi-fetch make a client from it that compiles and sends", async () => {
-  const generator = (await import(pathToFileURL(requireThere.resolve("openapi-typescript")).href)) as {
+  const generator = (await import(
+    pathToFileURL(requireThere.resolve("openapi-typescript")).href
+  )) as {
     default(schema: unknown): Promise<unknown[]>;
     astToString(nodes: unknown[]): string;
   };
-  await writeFile(join(folder, "schema.ts"), generator.astToString(await generator.default(document)));
+  await writeFile(
+    join(folder, "schema.ts"),
+    generator.astToString(await generator.default(document)),
+  );
   await writeFile(join(folder, "client.ts"), client);
   const flags = [
     "--noEmit",
@@ -109,9 +121,13 @@ test("openapi-typescript and openapi-fetch make a client from it that compiles a
     "--allowImportingTsExtensions",
     "--skipLibCheck",
   ];
-  const compiled = run(process.execPath, [requireThere.resolve("typescript/bin/tsc"), ...flags, "client.ts"], {
-    cwd: folder,
-  });
+  const compiled = run(
+    process.execPath,
+    [requireThere.resolve("typescript/bin/tsc"), ...flags, "client.ts"],
+    {
+      cwd: folder,
+    },
+  );
   expect(await compiled.catch((error: unknown) => error)).toMatchObject({ stdout: "" });
 
   const { secret } = await there.tenant("sandbox");
@@ -120,7 +136,11 @@ test("openapi-typescript and openapi-fetch make a client from it that compiles a
     use(
       base: string,
       key: string,
-    ): Promise<{ sent: { id: string; metadata: object }; listed: { id: string }[]; problem: string }>;
+    ): Promise<{
+      sent: { id: string; metadata: object };
+      listed: { id: string }[];
+      problem: string;
+    }>;
   };
   const { sent, listed, problem } = await use(running.base, secret);
   expect(sent).toMatchObject({

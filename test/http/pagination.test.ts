@@ -47,12 +47,19 @@ function readerOf(rows: readonly Letter[]): Reads {
   return reads(reader);
 }
 
-const account = (id: string, mode: Scope["mode"] = "live"): Scope => ({ account_id: `acct_${id}`, mode });
+const account = (id: string, mode: Scope["mode"] = "live"): Scope => ({
+  account_id: `acct_${id}`,
+  mode,
+});
 const callOf = (scope: Scope): Parameters<typeof page>[2] => ({
   scope,
   services: { secret: createSecretKey(new Uint8Array(32).fill(7)) },
 });
-const walk = (order: Walk<Letter>["order"], limit: number, cursor?: string | null): Walk<Letter> => ({
+const walk = (
+  order: Walk<Letter>["order"],
+  limit: number,
+  cursor?: string | null,
+): Walk<Letter> => ({
   operation: "letters.list",
   index: byTime,
   prefix: ["a"],
@@ -98,7 +105,9 @@ test("a walk sees every row that stood still exactly once, in order, while other
         expect(ids).toEqual(expect.arrayContaining(still));
         const sign = order === "ascending" ? 1 : -1;
         expect(ids).toEqual(
-          seen.toSorted((a, b) => sign * (a.at - b.at || (a.id < b.id ? -1 : 1))).map(({ id }) => id),
+          seen
+            .toSorted((a, b) => sign * (a.at - b.at || (a.id < b.id ? -1 : 1)))
+            .map(({ id }) => id),
         );
       },
     ),
@@ -110,7 +119,9 @@ test("a cursor of another operation, filter, account or mode, and a forged one, 
   const { next_cursor } = await page(reader, walk("descending", 1), callOf(account("1")));
   const cursor = next_cursor ?? "";
   const same = walk("descending", 2, cursor);
-  await expect(page(reader, same, callOf(account("1")))).resolves.toMatchObject({ has_more: false });
+  await expect(page(reader, same, callOf(account("1")))).resolves.toMatchObject({
+    has_more: false,
+  });
 
   const flipped = `${cursor.slice(0, 20)}${cursor[20] === "A" ? "B" : "A"}${cursor.slice(21)}`;
   const refused = [
@@ -118,19 +129,29 @@ test("a cursor of another operation, filter, account or mode, and a forged one, 
     page(reader, same, callOf(account("1", "sandbox"))),
     page(reader, { ...same, operation: "letters.search" }, callOf(account("1"))),
     page(reader, { ...same, filters: { box: "a", label: "x" } }, callOf(account("1"))),
-    ...[flipped, "", "%", `${cursor}=`, ` ${cursor}`, `${cursor.slice(0, 4)}!${cursor.slice(4)}`, "AAAA"].map(
-      (forged) => page(reader, walk("descending", 1, forged), callOf(account("1"))),
-    ),
+    ...[
+      flipped,
+      "",
+      "%",
+      `${cursor}=`,
+      ` ${cursor}`,
+      `${cursor.slice(0, 4)}!${cursor.slice(4)}`,
+      "AAAA",
+    ].map((forged) => page(reader, walk("descending", 1, forged), callOf(account("1")))),
   ];
   for (const each of refused) {
-    await expect(each).rejects.toSatisfy((error) => error instanceof TidingsError && error.code === "invalid_cursor");
+    await expect(each).rejects.toSatisfy(
+      (error) => error instanceof TidingsError && error.code === "invalid_cursor",
+    );
   }
 });
 
 test("whatever text stands for a cursor, the answer is invalid_cursor", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.base64String()), async (cursor) => {
-      await expect(page(readerOf([]), walk("ascending", 5, cursor), callOf(account("1")))).rejects.toMatchObject({
+      await expect(
+        page(readerOf([]), walk("ascending", 5, cursor), callOf(account("1"))),
+      ).rejects.toMatchObject({
         code: "invalid_cursor",
       });
     }),

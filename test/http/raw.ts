@@ -73,7 +73,10 @@ export interface RawRequest {
 }
 
 /** One request on a connection of its own. */
-export async function ask(port: number, { method = "GET", path, headers = [], body }: RawRequest): Promise<RawAnswer> {
+export async function ask(
+  port: number,
+  { method = "GET", path, headers = [], body }: RawRequest,
+): Promise<RawAnswer> {
   const lines = [["Host", "localhost"], ["Connection", "close"], ...headers];
   const given = headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name));
   if (body !== undefined && !given) lines.push(["Content-Length", String(Buffer.byteLength(body))]);

@@ -128,7 +128,9 @@ describe.each(storages)("over $name", ({ make }) => {
       typeof text === "string" ? text.replace(/"request_id":"[^"]*"/, "") : text;
 
     /** An id of each noun that a sandbox tenant has, by the first noun of the path. */
-    async function idsOf({ secret: key }: Tenant): Promise<{ readonly ids: Parts; readonly parts: Parts }> {
+    async function idsOf({
+      secret: key,
+    }: Tenant): Promise<{ readonly ids: Parts; readonly parts: Parts }> {
       const hook = await call(there.engine.api, {
         method: "POST",
         path: "/v1/webhooks",
@@ -144,7 +146,9 @@ describe.each(storages)("over $name", ({ make }) => {
       });
       const message = String(jsonOf(sent)["id"]);
       const first = async (path: string): Promise<string> => {
-        const { data } = jsonOf(await call(there.engine.api, { path, key })) as { data: { id: string }[] };
+        const { data } = jsonOf(await call(there.engine.api, { path, key })) as {
+          data: { id: string }[];
+        };
         return data[0]?.id ?? expect.fail(`nothing at ${path}`);
       };
       const contact = await first("/v1/contacts");
@@ -157,8 +161,14 @@ describe.each(storages)("over $name", ({ make }) => {
       const make = async (path: string, body: object): Promise<string> =>
         String(jsonOf(await call(there.engine.api, { method: "POST", path, key, body }))["id"]);
       const agent = await make("/v1/agents", bodies["POST /v1/agents"] ?? {});
-      const playbook = await make("/v1/playbooks", { ...bodies["POST /v1/playbooks"], enabled: true });
-      const run_id = await make(`/v1/agents/${agent}/trigger`, { contact_id: contact, playbook_id: playbook });
+      const playbook = await make("/v1/playbooks", {
+        ...bodies["POST /v1/playbooks"],
+        enabled: true,
+      });
+      const run_id = await make(`/v1/agents/${agent}/trigger`, {
+        contact_id: contact,
+        playbook_id: playbook,
+      });
       const ids = {
         messages: message,
         sandbox: message,
@@ -175,35 +185,42 @@ describe.each(storages)("over $name", ({ make }) => {
       return { ids, parts: { observation_id: String(jsonOf(noted)["id"]), delivery_id, run_id } };
     }
 
-    test.each(withId.map(titled))("are one and the same 404 at $name, and nothing is changed", async ({ route }) => {
-      const noun = route.path.split("/")[2] ?? "";
-      const owner = await there.tenant("sandbox");
-      const { ids, parts } = await idsOf(owner);
-      const id = ids[noun] ?? expect.fail(`no id of ${noun}`);
-      const prefix = id.split("_")[0] ?? "";
-      const ask = (key: string, foreign: string) =>
-        call(there.engine.api, {
-          method: route.method,
-          path: pathOf(route, foreign, parts),
-          key,
-          ...bodyOf(route),
-        });
+    test.each(withId.map(titled))(
+      "are one and the same 404 at $name, and nothing is changed",
+      async ({ route }) => {
+        const noun = route.path.split("/")[2] ?? "";
+        const owner = await there.tenant("sandbox");
+        const { ids, parts } = await idsOf(owner);
+        const id = ids[noun] ?? expect.fail(`no id of ${noun}`);
+        const prefix = id.split("_")[0] ?? "";
+        const ask = (key: string, foreign: string) =>
+          call(there.engine.api, {
+            method: route.method,
+            path: pathOf(route, foreign, parts),
+            key,
+            ...bodyOf(route),
+          });
 
-      for (const { secret, scope } of [own, await there.other(owner), await there.other(own)]) {
-        const never = await ask(secret, `${prefix}_01JZZZZZZZZZZZZZZZZZZZZZZZ`);
-        // The sandbox's routes refuse live keys whatever they ask for.
-        const refusal = noun === "sandbox" && scope.mode === "live" ? "conflict" : "not_found";
-        expect(jsonOf(never)).toMatchObject({ code: refusal });
-        const before = await there.dump();
-        for (const foreign of [id, "x", "__proto__", "a%20b"]) {
-          const answer = await ask(secret, foreign);
-          expect([foreign, answer.status, masked(answer.body)]).toEqual([foreign, never.status, masked(never.body)]);
+        for (const { secret, scope } of [own, await there.other(owner), await there.other(own)]) {
+          const never = await ask(secret, `${prefix}_01JZZZZZZZZZZZZZZZZZZZZZZZ`);
+          // The sandbox's routes refuse live keys whatever they ask for.
+          const refusal = noun === "sandbox" && scope.mode === "live" ? "conflict" : "not_found";
+          expect(jsonOf(never)).toMatchObject({ code: refusal });
+          const before = await there.dump();
+          for (const foreign of [id, "x", "__proto__", "a%20b"]) {
+            const answer = await ask(secret, foreign);
+            expect([foreign, answer.status, masked(answer.body)]).toEqual([
+              foreign,
+              never.status,
+              masked(never.body),
+            ]);
+          }
+          expect(await there.dump()).toBe(before);
         }
-        expect(await there.dump()).toBe(before);
-      }
-      // Its owner does not get that 404: it is not for want of a row.
-      expect((await ask(owner.secret, id)).status).not.toBe(404);
-    });
+        // Its owner does not get that 404: it is not for want of a row.
+        expect((await ask(owner.secret, id)).status).not.toBe(404);
+      },
+    );
   });
 
   test("an answer fits the schema that the document gives", async () => {
@@ -216,7 +233,10 @@ describe.each(storages)("over $name", ({ make }) => {
     });
     for (const route of routes) {
       if (route.method !== "GET" || route.path.includes(":") || !("response" in route)) continue;
-      const answer = await call(there.engine.api, { path: `${route.path}${queries[route.path] ?? ""}`, key });
+      const answer = await call(there.engine.api, {
+        path: `${route.path}${queries[route.path] ?? ""}`,
+        key,
+      });
       expect(answer.status).toBe(200);
       expect(route.response?.safeParse(jsonOf(answer)).error).toBeUndefined();
     }
@@ -235,8 +255,14 @@ describe.each(storages)("over $name", ({ make }) => {
     const again = await send("once", '"k1"');
     expect(first.status).toBe(201);
     expect([again.status, again.body]).toEqual([first.status, first.body]);
-    expect([first.headers["Idempotent-Replayed"], again.headers["Idempotent-Replayed"]]).toEqual([undefined, "true"]);
-    expect(jsonOf(await send("other", "k1"))).toMatchObject({ status: 422, code: "idempotency_key_reused" });
+    expect([first.headers["Idempotent-Replayed"], again.headers["Idempotent-Replayed"]]).toEqual([
+      undefined,
+      "true",
+    ]);
+    expect(jsonOf(await send("other", "k1"))).toMatchObject({
+      status: 422,
+      code: "idempotency_key_reused",
+    });
 
     const cancel = () =>
       call(there.engine.api, {

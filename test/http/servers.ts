@@ -31,7 +31,12 @@ export const mountings: readonly Mounting[] = [
     before: "nothing",
     listener: (engine) => nodeHandler(engine, { basePath: "/api" }),
   },
-  { name: "Express", prefix: "", before: "nothing", listener: (engine) => express().use(expressHandler(engine)) },
+  {
+    name: "Express",
+    prefix: "",
+    before: "nothing",
+    listener: (engine) => express().use(expressHandler(engine)),
+  },
   {
     name: "Express under a path",
     prefix: "/api",
@@ -44,7 +49,12 @@ export const mountings: readonly Mounting[] = [
     before: "express.json",
     listener: (engine) => express().use(express.json()).use("/api", expressHandler(engine)),
   },
-  { name: "Koa", prefix: "", before: "nothing", listener: (engine) => koa().use(koaHandler(engine)).callback() },
+  {
+    name: "Koa",
+    prefix: "",
+    before: "nothing",
+    listener: (engine) => koa().use(koaHandler(engine)).callback(),
+  },
   {
     name: "Koa under a path",
     prefix: "/api",
@@ -60,7 +70,12 @@ export const mountings: readonly Mounting[] = [
     before: "koa-bodyparser",
     listener: (engine) => koa().use(bodyParser()).use(koaHandler(engine)).callback(),
   },
-  { name: "fetch", prefix: "", before: "Request", listener: (engine) => overFetch(fetchHandler(engine)) },
+  {
+    name: "fetch",
+    prefix: "",
+    before: "Request",
+    listener: (engine) => overFetch(fetchHandler(engine)),
+  },
   {
     name: "fetch under a path in Hono",
     prefix: "/api",
@@ -87,7 +102,9 @@ function overFetch(handler: (request: Request) => Promise<Response>): Listener {
     response.once("close", () => left.abort());
     const { method = "GET", url = "/", rawHeaders } = message;
     const headers = new Headers();
-    for (let i = 0; i + 1 < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");
+    }
     const body = method === "GET" || method === "HEAD" ? null : Readable.toWeb(message);
     const init = {
       method,
@@ -114,7 +131,10 @@ function overFetch(handler: (request: Request) => Promise<Response>): Listener {
 async function drained(response: ServerResponse): Promise<void> {
   const either = new AbortController();
   const { signal } = either;
-  await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]).catch(() => undefined);
+  await Promise.race([
+    once(response, "drain", { signal }),
+    once(response, "close", { signal }),
+  ]).catch(() => undefined);
   either.abort();
 }
 

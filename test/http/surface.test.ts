@@ -28,7 +28,11 @@ function comparable({ status, headers, body }: RawAnswer): object {
 
 const small = { body_bytes: 65_536, batch_body_bytes: 90_000 };
 
-async function run(engine: Notes, { port }: Running, { prefix, before }: Mounting): Promise<Map<string, RawAnswer>> {
+async function run(
+  engine: Notes,
+  { port }: Running,
+  { prefix, before }: Mounting,
+): Promise<Map<string, RawAnswer>> {
   for (const title of ["first", "second"]) {
     engine.rows.set(`note_${engine.rows.size + 1}`, {
       id: `note_${engine.rows.size + 1}`,
@@ -61,31 +65,34 @@ beforeAll(async () => {
   expect(engine.errors).toHaveLength(1);
 });
 
-test.each(cases)("$name: $status $code", ({ name, request, status, code, errors, headers = {}, body }) => {
-  const answer = reference.get(name) ?? expect.fail();
-  expect(answer.status).toBe(status);
-  expect(answer.headers).toMatchObject(headers);
-  expect(answer.headers["request-id"]).toMatch(/^req_[0-9A-Z]{26}$/);
-  if (body !== undefined) expect(JSON.parse(answer.body)).toEqual(body);
-  if (status < 400) return;
-  expect(answer.headers["content-type"]).toBe("application/problem+json");
-  if (request.method === "HEAD") return;
-  const problem: unknown = JSON.parse(answer.body);
-  expect(problem).toEqual({
-    type: expect.stringMatching(/^urn:tidings:error:\w+$/) as unknown,
-    title: expect.any(String) as unknown,
-    status,
-    code: code ?? (expect.any(String) as unknown),
-    detail: expect.any(String) as unknown,
-    request_id:
-      answer.headers["idempotent-replayed"] === undefined
-        ? answer.headers["request-id"]
-        : (expect.stringMatching(/^req_/) as unknown),
-    retryable: expect.any(Boolean) as unknown,
-    errors: errors ?? (expect.any(Array) as unknown),
-  });
-  expect(answer.body).not.toMatch(/hunter2|secret|tdg_test|\.ts/);
-});
+test.each(cases)(
+  "$name: $status $code",
+  ({ name, request, status, code, errors, headers = {}, body }) => {
+    const answer = reference.get(name) ?? expect.fail();
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject(headers);
+    expect(answer.headers["request-id"]).toMatch(/^req_[0-9A-Z]{26}$/);
+    if (body !== undefined) expect(JSON.parse(answer.body)).toEqual(body);
+    if (status < 400) return;
+    expect(answer.headers["content-type"]).toBe("application/problem+json");
+    if (request.method === "HEAD") return;
+    const problem: unknown = JSON.parse(answer.body);
+    expect(problem).toEqual({
+      type: expect.stringMatching(/^urn:tidings:error:\w+$/) as unknown,
+      title: expect.any(String) as unknown,
+      status,
+      code: code ?? (expect.any(String) as unknown),
+      detail: expect.any(String) as unknown,
+      request_id:
+        answer.headers["idempotent-replayed"] === undefined
+          ? answer.headers["request-id"]
+          : (expect.stringMatching(/^req_/) as unknown),
+      retryable: expect.any(Boolean) as unknown,
+      errors: errors ?? (expect.any(Array) as unknown),
+    });
+    expect(answer.body).not.toMatch(/hunter2|secret|tdg_test|\.ts/);
+  },
+);
 
 describe.each(mountings)("$name", (mounting) => {
   const { prefix } = mounting;
@@ -95,7 +102,10 @@ describe.each(mountings)("$name", (mounting) => {
     await using running = await serve(mounting, engine);
     const answers = await run(engine, running, mounting);
     for (const [each, answer] of answers) {
-      expect({ each, ...comparable(answer) }).toEqual({ each, ...comparable(reference.get(each) ?? expect.fail()) });
+      expect({ each, ...comparable(answer) }).toEqual({
+        each,
+        ...comparable(reference.get(each) ?? expect.fail()),
+      });
     }
     expect(engine.callbacks[0]?.url).toBe(`${prefix}/v1/transports/twilio/callbacks?x=1`);
   });

@@ -58,7 +58,10 @@ export const storages: readonly { readonly name: string; readonly make: () => Pr
     name: "PostgreSQL",
     async make() {
       const database = await makeDatabase(await serverUrl(), await migrated());
-      return { storage: postgres({ pool: database.pool() }), remove: async () => database[Symbol.asyncDispose]() };
+      return {
+        storage: postgres({ pool: database.pool() }),
+        remove: async () => database[Symbol.asyncDispose](),
+      };
     },
   },
 ];
@@ -67,7 +70,10 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
   const errors: unknown[] = [];
   const logger = { ...silent, error: (facts: object): void => void errors.push(facts) };
   // It is not started, so nothing is sent.
-  const client: HttpClient = { send: () => Promise.reject(new Error("nothing is sent")), close() {} };
+  const client: HttpClient = {
+    send: () => Promise.reject(new Error("nothing is sent")),
+    close() {},
+  };
   const engine = new MessagingEngine({
     storage,
     transports: [sandbox()],
@@ -79,10 +85,16 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
   });
   const keyWith: World["keyWith"] = async ({ scope: { account_id, mode } }, scopes) => {
     const { apiKeys } = engine.account(account_id, { mode });
-    const { secret } = await apiKeys.create({ name: "test", ...(scopes === undefined ? {} : { scopes }) });
+    const { secret } = await apiKeys.create({
+      name: "test",
+      ...(scopes === undefined ? {} : { scopes }),
+    });
     return secret ?? "";
   };
-  const seen = async (scope: Scope): Promise<Tenant> => ({ scope, secret: await keyWith({ scope }) });
+  const seen = async (scope: Scope): Promise<Tenant> => ({
+    scope,
+    secret: await keyWith({ scope }),
+  });
   return {
     engine,
     errors,
@@ -99,7 +111,9 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
         storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 }),
       );
       const noted = new Set(["last_used_at", "version"]);
-      return JSON.stringify(await Promise.all(ranges), (name, value: unknown) => (noted.has(name) ? undefined : value));
+      return JSON.stringify(await Promise.all(ranges), (name, value: unknown) =>
+        noted.has(name) ? undefined : value,
+      );
     },
   };
 }

@@ -20,7 +20,9 @@ describe("the fingerprint of a request", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.string(), (input, idempotency_key) => {
         const other = { ...(shuffle(input) as object), idempotency_key };
-        expect(fingerprint(secret, "messages.send", other)).toBe(fingerprint(secret, "messages.send", input));
+        expect(fingerprint(secret, "messages.send", other)).toBe(
+          fingerprint(secret, "messages.send", input),
+        );
       }),
     );
   });
@@ -28,7 +30,9 @@ describe("the fingerprint of a request", () => {
   it("is equal for equal inputs and for no others", () => {
     const near = fc.oneof(
       json,
-      fc.constantFrom(null, 0, "", [], {}, "0", ["0"], { 0: "0" }, [null], { a: null }, [[]], { "": 0 }),
+      fc.constantFrom(null, 0, "", [], {}, "0", ["0"], { 0: "0" }, [null], { a: null }, [[]], {
+        "": 0,
+      }),
     );
     const pair = fc.oneof(
       fc.tuple(near, near),
@@ -36,7 +40,10 @@ describe("the fingerprint of a request", () => {
     );
     fc.assert(
       fc.property(pair, ([a, b]) => {
-        const equal = isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));
+        const equal = isDeepStrictEqual(
+          JSON.parse(JSON.stringify(a)),
+          JSON.parse(JSON.stringify(b)),
+        );
         for (const inputs of [[{ value: a }, { value: b }] as const, [a, b] as const]) {
           const [one, other] = inputs.map((input) => fingerprint(secret, "messages.send", input));
           expect(one === other).toBe(equal);
@@ -55,7 +62,8 @@ describe("the fingerprint of a request", () => {
   });
 
   it("differs for another operation, another secret and a nested idempotency_key", () => {
-    const of = (operation: string, input: unknown, key = secret) => fingerprint(key, operation, input);
+    const of = (operation: string, input: unknown, key = secret) =>
+      fingerprint(key, operation, input);
     const input = { to: "+15005550001", metadata: { a: "b" } };
     expect(of("messages.preview", input)).not.toBe(of("messages.send", input));
     expect(of("messages.send", input, new Uint8Array(32))).not.toBe(of("messages.send", input));
@@ -77,8 +85,16 @@ describe("the fingerprint of a request", () => {
       '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
         '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
     );
-    expect(canonicalJson({ "\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\u{1f600}": 5, "\u0080": 6, "\u00f6": 7 })).toBe(
-      '{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}',
-    );
+    expect(
+      canonicalJson({
+        "\u20ac": 1,
+        "\r": 2,
+        "\ufb33": 3,
+        "1": 4,
+        "\u{1f600}": 5,
+        "\u0080": 6,
+        "\u00f6": 7,
+      }),
+    ).toBe('{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}');
   });
 });

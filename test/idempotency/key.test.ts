@@ -27,7 +27,10 @@ describe("an idempotency key", () => {
     );
   });
 
-  it.each(['"', '""', '"open', '"a"b"', '"a\\"', '"a\\n"', '"a b"', '"a";p=1'])("is not %s", (header) => {
-    expect(idempotencyKeyOf(header)).toBeNull();
-  });
+  it.each(['"', '""', '"open', '"a"b"', '"a\\"', '"a\\n"', '"a b"', '"a";p=1'])(
+    "is not %s",
+    (header) => {
+      expect(idempotencyKeyOf(header)).toBeNull();
+    },
+  );
 });

@@ -11,23 +11,34 @@ const mode = fc.constantFrom("live" as const, "sandbox" as const);
 /** Hands out the given bytes over and over. */
 const bytesFrom = (source: ArrayLike<number>): Random => {
   let at = 0;
-  return { bytes: (count) => Uint8Array.from({ length: count }, () => source[at++ % source.length] ?? 0) };
+  return {
+    bytes: (count) => Uint8Array.from({ length: count }, () => source[at++ % source.length] ?? 0),
+  };
 };
-const random = fc.uint8Array({ minLength: 32, maxLength: 64 }).filter((bytes) => bytes.some((byte) => byte < 248));
+const random = fc
+  .uint8Array({ minLength: 32, maxLength: 64 })
+  .filter((bytes) => bytes.some((byte) => byte < 248));
 
 describe("an API key's text", () => {
   it("names its mode, and is recognised", () => {
     fc.assert(
       fc.property(mode, random, (of, bytes) => {
         const { text } = drawKey(of, bytesFrom(bytes));
-        expect(text).toMatch(of === "live" ? /^tdg_live_[0-9A-Za-z]{38}$/ : /^tdg_test_[0-9A-Za-z]{38}$/);
+        expect(text).toMatch(
+          of === "live" ? /^tdg_live_[0-9A-Za-z]{38}$/ : /^tdg_test_[0-9A-Za-z]{38}$/,
+        );
         expect(parseKey(text)).toEqual({ mode: of });
       }),
     );
   });
 
   it("is refused without a look-up when any one character is wrong", () => {
-    const change = fc.tuple(mode, random, fc.nat(46), fc.constantFrom(...alphabet.split(""), "_", "-", " ", "é", "\n"));
+    const change = fc.tuple(
+      mode,
+      random,
+      fc.nat(46),
+      fc.constantFrom(...alphabet.split(""), "_", "-", " ", "é", "\n"),
+    );
     fc.assert(
       fc.property(change, ([of, bytes, place, character]) => {
         const { text } = drawKey(of, bytesFrom(bytes));
@@ -40,7 +51,14 @@ describe("an API key's text", () => {
 
   it("is refused when cut, lengthened or of the other mode", () => {
     const { text } = drawKey("sandbox", bytesFrom([1, 2, 3]));
-    for (const wrong of ["", text.slice(1), `${text}a`, `${text}\n`, ` ${text}`, text.replace("test", "live")]) {
+    for (const wrong of [
+      "",
+      text.slice(1),
+      `${text}a`,
+      `${text}\n`,
+      ` ${text}`,
+      text.replace("test", "live"),
+    ]) {
       expect(parseKey(wrong)).toBeNull();
     }
   });

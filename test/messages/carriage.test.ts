@@ -42,7 +42,10 @@ const history = fc.oneof(
 const all = (list: readonly Evidence[]): Carriage => {
   const [first, ...rest] = list;
   if (first === undefined) throw new Error("no evidence");
-  return rest.reduce<Carriage>((known, next) => join(known, next).carriage, join(null, first).carriage);
+  return rest.reduce<Carriage>(
+    (known, next) => join(known, next).carriage,
+    join(null, first).carriage,
+  );
 };
 const shuffled = <T>(list: readonly T[]): fc.Arbitrary<T[]> =>
   fc.shuffledSubarray([...list], { minLength: list.length, maxLength: list.length });
@@ -52,7 +55,9 @@ describe("what is known of a message that left", () => {
     const told = history.chain((list) =>
       fc.tuple(
         fc.constant(list),
-        fc.array(fc.constantFrom(...list), { maxLength: 6 }).chain((again) => shuffled([...list, ...again])),
+        fc
+          .array(fc.constantFrom(...list), { maxLength: 6 })
+          .chain((again) => shuffled([...list, ...again])),
       ),
     );
     fc.assert(
@@ -106,14 +111,24 @@ describe("what is known of a message that left", () => {
     const no = { status: "undelivered", at: 1, error } as const;
     const yes = { status: "delivered", at: 2, error: null } as const;
     expect(all([no, yes])).toMatchObject({ status: "delivered", error: null, delivered_at: 2 });
-    expect(join(all([yes]), no)).toMatchObject({ applied: true, carriage: { status: "delivered", sent_at: 1 } });
-    expect(join(all([yes]), { ...no, at: 3 })).toMatchObject({ applied: false, ignored_reason: "outranked" });
+    expect(join(all([yes]), no)).toMatchObject({
+      applied: true,
+      carriage: { status: "delivered", sent_at: 1 },
+    });
+    expect(join(all([yes]), { ...no, at: 3 })).toMatchObject({
+      applied: false,
+      ignored_reason: "outranked",
+    });
   });
 
   it("tells a repeated receipt from a later one of the same kind", () => {
     const known = all([{ status: "delivered", at: 5, error: null }]);
-    expect(join(known, { status: "delivered", at: 5, error: null })).toMatchObject({ ignored_reason: "duplicate" });
-    expect(join(known, { status: "delivered", at: 6, error: null })).toMatchObject({ ignored_reason: "already_known" });
+    expect(join(known, { status: "delivered", at: 5, error: null })).toMatchObject({
+      ignored_reason: "duplicate",
+    });
+    expect(join(known, { status: "delivered", at: 6, error: null })).toMatchObject({
+      ignored_reason: "already_known",
+    });
   });
 
   it("proves delivery and sending by what came after them, and nothing by what came before", () => {

@@ -9,7 +9,9 @@ const schema = sendMessageSchema(defaultLimits);
 const to = "+15005550001";
 
 const wrong = (input: unknown): string[] =>
-  (schema.safeParse(input).error?.issues ?? []).map(({ path, code }) => (path.length > 0 ? path.join(".") : code));
+  (schema.safeParse(input).error?.issues ?? []).map(({ path, code }) =>
+    path.length > 0 ? path.join(".") : code,
+  );
 
 describe("the input of a send", () => {
   it("takes any text that a database can keep, up to 1,600 characters, however many code units they are", () => {
@@ -29,11 +31,23 @@ describe("the input of a send", () => {
     ["NUL", { to, body: "a\0b" }, ["body"]],
     ["half a surrogate pair", { to, body: "a\ud800b" }, ["body"]],
     ["an empty body without media", { to, body: "" }, ["body"]],
-    ["media on sms", { to, body: "", channel: "sms", media: [{ url: "https://a.example/b" }] }, ["media"]],
-    ["media that is not http", { to, body: "", media: [{ url: "file:///etc/passwd" }] }, ["media.0.url"]],
+    [
+      "media on sms",
+      { to, body: "", channel: "sms", media: [{ url: "https://a.example/b" }] },
+      ["media"],
+    ],
+    [
+      "media that is not http",
+      { to, body: "", media: [{ url: "file:///etc/passwd" }] },
+      ["media.0.url"],
+    ],
     ["a phone number on webchat", { to, body: "a", channel: "webchat" }, ["to"]],
     ["an unknown field", { to, body: "a", colour: "red" }, ["unrecognized_keys"]],
-    ["__proto__ as a field", JSON.parse(`{"to":"${to}","body":"a","__proto__":{"x":1}}`), ["unrecognized_keys"]],
+    [
+      "__proto__ as a field",
+      JSON.parse(`{"to":"${to}","body":"a","__proto__":{"x":1}}`),
+      ["unrecognized_keys"],
+    ],
     [
       "__proto__ in metadata",
       JSON.parse(`{"to":"${to}","body":"a","metadata":{"__proto__":"x"}}`),
@@ -52,20 +66,32 @@ describe("the input of a send", () => {
     const media = [{ url: "https://a.example/b.png", content_type: "image/png" }];
     expect(wrong({ to, body: "", media })).toEqual([]);
     expect(wrong({ to, body: "", media, channel: "mms" })).toEqual([]);
-    expect(wrong({ to: "ct_01J00000000000000000000000", body: "", media, channel: "webchat" })).toEqual([]);
+    expect(
+      wrong({ to: "ct_01J00000000000000000000000", body: "", media, channel: "webchat" }),
+    ).toEqual([]);
   });
 
   it("takes phone numbers of 7 to 15 digits that don't begin with 0, and nothing near", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\+?[0-9]{0,18}$/), (phone) => {
-        expect(wrong({ to: phone, body: "a" }).length === 0).toBe(/^\+[1-9][0-9]{6,14}$/.test(phone));
+        expect(wrong({ to: phone, body: "a" }).length === 0).toBe(
+          /^\+[1-9][0-9]{6,14}$/.test(phone),
+        );
       }),
     );
     expect(wrong({ to: `${to}\n`, body: "a" })).toEqual(["to"]);
   });
 
   it("answers every field's error at once, also those of rules over two fields", () => {
-    const input = { to: "x", body: "", channel: "fax", from: "", ttl_seconds: "1", category: "spam", extra: 1 };
+    const input = {
+      to: "x",
+      body: "",
+      channel: "fax",
+      from: "",
+      ttl_seconds: "1",
+      category: "spam",
+      extra: 1,
+    };
     expect(wrong(input).toSorted((a, b) => a.localeCompare(b))).toEqual([
       "body",
       "category",
@@ -84,7 +110,11 @@ describe("the input of a send", () => {
       metadata_keys: 1,
       metadata_characters: 2,
     });
-    const wide = sendMessageSchema({ ...defaultLimits, message_characters: 5_000, metadata_keys: 60 });
+    const wide = sendMessageSchema({
+      ...defaultLimits,
+      message_characters: 5_000,
+      metadata_keys: 60,
+    });
     expect(narrow.safeParse({ to, body: "123456" }).success).toBe(false);
     expect(narrow.safeParse({ to, body: "1", metadata: { a: "1", b: "2" } }).success).toBe(false);
     expect(narrow.safeParse({ to, body: "1", metadata: { a: "123" } }).success).toBe(false);
@@ -95,7 +125,13 @@ describe("the input of a send", () => {
 
   it("never throws, whatever comes", () => {
     const near = fc.record(
-      { to: fc.anything(), body: fc.anything(), media: fc.anything(), channel: fc.anything(), metadata: fc.anything() },
+      {
+        to: fc.anything(),
+        body: fc.anything(),
+        media: fc.anything(),
+        channel: fc.anything(),
+        metadata: fc.anything(),
+      },
       { requiredKeys: [] },
     );
     fc.assert(

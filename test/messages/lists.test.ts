@@ -99,17 +99,20 @@ const stretches: [string, ListMessages][] = [
 ];
 
 describe.each(storages)("a list of messages on $name", ({ open }) => {
-  test.each(stretches)("%s finds the few that pass a filter, page by page, however many don't", async (_, stretch) => {
-    const ground = open();
-    const { engine, own } = await filled(ground.connect(), ground.connect());
-    const pages = await walk(listOf(engine, own), { ...stretch, status: "failed", limit: 3 });
-    const ids = pages.flatMap(({ data }) => data).map(({ id }) => id);
-    expect(ids).toEqual([...failing].toReversed().map((n) => `msg_${ulid(n)}`));
-    // A page that looked at them all would have had three.
-    expect(pages[0]?.data).toHaveLength(1);
-    const whole = await walk(listOf(engine, own), { ...stretch, limit: 100 });
-    expect(whole).toHaveLength(many / 100);
-  });
+  test.each(stretches)(
+    "%s finds the few that pass a filter, page by page, however many don't",
+    async (_, stretch) => {
+      const ground = open();
+      const { engine, own } = await filled(ground.connect(), ground.connect());
+      const pages = await walk(listOf(engine, own), { ...stretch, status: "failed", limit: 3 });
+      const ids = pages.flatMap(({ data }) => data).map(({ id }) => id);
+      expect(ids).toEqual([...failing].toReversed().map((n) => `msg_${ulid(n)}`));
+      // A page that looked at them all would have had three.
+      expect(pages[0]?.data).toHaveLength(1);
+      const whole = await walk(listOf(engine, own), { ...stretch, limit: 100 });
+      expect(whole).toHaveLength(many / 100);
+    },
+  );
 
   test("of another account's or mode's conversation or contact is as empty as of one that never was", async () => {
     const ground = open();
@@ -121,7 +124,11 @@ describe.each(storages)("a list of messages on $name", ({ open }) => {
     ];
     for (const scope of strangers) {
       for (const [, stretch] of stretches) {
-        for (const filters of [{}, { status: "failed" }, { created_after: "1970-01-01T00:00:00Z" }] as const) {
+        for (const filters of [
+          {},
+          { status: "failed" },
+          { created_after: "1970-01-01T00:00:00Z" },
+        ] as const) {
           const page = await listOf(engine, scope)({ ...stretch, ...filters });
           expect(page).toEqual({ data: [], has_more: false, next_cursor: null });
         }

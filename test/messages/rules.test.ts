@@ -28,20 +28,43 @@ import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 const now = 1_000_000;
 const hour = 3_600_000;
 const error = carrierError({ code: "throttled", message: "Slow down." }, false);
-const throttled: SendAnswer = { outcome: "rejected", error: { code: "throttled", message: "" }, permanent: false };
-const landline: SendAnswer = { outcome: "rejected", error: { code: "landline", message: "" }, permanent: true };
+const throttled: SendAnswer = {
+  outcome: "rejected",
+  error: { code: "throttled", message: "" },
+  permanent: false,
+};
+const landline: SendAnswer = {
+  outcome: "rejected",
+  error: { code: "landline", message: "" },
+  permanent: true,
+};
 const accepted: SendAnswer = { outcome: "accepted", provider_message_id: "p1" };
 const unclear: SendAnswer = { outcome: "ambiguous", error: { code: "unknown", message: "" } };
 
 const attempts = fc.integer({ min: 1, max: maxAttempts });
 const expires_at = fc.integer({ min: now - hour, max: now + hour });
 const waiting: fc.Arbitrary<MessageState> = fc.oneof(
-  fc.record({ status: fc.constant("scheduled" as const), send_at: fc.nat(2 * now), expires_at, attempts: fc.nat(5) }),
-  fc.record({ status: fc.constant("queued" as const), due_at: fc.nat(2 * now), expires_at, attempts: fc.nat(5) }),
+  fc.record({
+    status: fc.constant("scheduled" as const),
+    send_at: fc.nat(2 * now),
+    expires_at,
+    attempts: fc.nat(5),
+  }),
+  fc.record({
+    status: fc.constant("queued" as const),
+    due_at: fc.nat(2 * now),
+    expires_at,
+    attempts: fc.nat(5),
+  }),
 );
 const open: fc.Arbitrary<MessageState> = fc.oneof(
   fc.record({ status: fc.constant("sending" as const), expires_at, attempts }),
-  fc.record({ status: fc.constant("ambiguous" as const), expires_at, attempts, error: fc.constant(error) }),
+  fc.record({
+    status: fc.constant("ambiguous" as const),
+    expires_at,
+    attempts,
+    error: fc.constant(error),
+  }),
 );
 const ended: fc.Arbitrary<MessageState> = fc.constantFrom<MessageState>(
   { status: "canceled" },
@@ -56,24 +79,33 @@ const carriedState = receipt.map((each) => carried({ status: "canceled" }, evide
 const state = fc.oneof(waiting, open, ended, carriedState);
 const answer = fc.constantFrom(throttled, landline, accepted, unclear);
 
-const stateAfter = (from: MessageState, decided: { decision: string; state?: MessageState }) => decided.state ?? from;
+const stateAfter = (from: MessageState, decided: { decision: string; state?: MessageState }) =>
+  decided.state ?? from;
 
 describe("before the hand-over", () => {
   it("a message is queued at once, or scheduled for a time of at most 35 days ahead", () => {
-    expect(plan({}, now)).toMatchObject({ state: { status: "queued", due_at: now, expires_at: now + 4 * hour } });
+    expect(plan({}, now)).toMatchObject({
+      state: { status: "queued", due_at: now, expires_at: now + 4 * hour },
+    });
     expect(plan({ send_at: now - 1 }, now)).toMatchObject({ state: { status: "queued" } });
     expect(plan({ send_at: now + 1, ttl: 5 }, now)).toMatchObject({
       state: { status: "scheduled", send_at: now + 1, expires_at: now + 6 },
     });
-    expect(plan({ send_at: now + maxScheduleAhead }, now)).toMatchObject({ state: { status: "scheduled" } });
-    expect(plan({ send_at: now + maxScheduleAhead + 1 }, now)).toMatchObject({ error: { code: "too_far_ahead" } });
+    expect(plan({ send_at: now + maxScheduleAhead }, now)).toMatchObject({
+      state: { status: "scheduled" },
+    });
+    expect(plan({ send_at: now + maxScheduleAhead + 1 }, now)).toMatchObject({
+      error: { code: "too_far_ahead" },
+    });
   });
 
   it("cancel wins or send wins, never both, in whatever order they come", () => {
     fc.assert(
       fc.property(state, (from) => {
         const canceled = cancel(from);
-        if (canceled.decision === "canceled") expect(handOver(canceled.state, now).decision).toBe("none");
+        if (canceled.decision === "canceled") {
+          expect(handOver(canceled.state, now).decision).toBe("none");
+        }
         const handed = handOver(from, now);
         if (handed.decision === "send") expect(cancel(handed.state).decision).toBe("refused");
       }),
@@ -94,24 +126,41 @@ describe("before the hand-over", () => {
     fc.assert(
       fc.property(waiting, (from) => {
         const released = release(from, now);
-        if (from.status === "scheduled") expect(released.decision === "released").toBe(from.send_at <= now);
+        if (from.status === "scheduled") {
+          expect(released.decision === "released").toBe(from.send_at <= now);
+        }
         const decided = handOver(stateAfter(from, released), now);
-        if ("expires_at" in from && from.expires_at <= now) expect(decided.decision).not.toBe("send");
+        if ("expires_at" in from && from.expires_at <= now) {
+          expect(decided.decision).not.toBe("send");
+        }
         if (decided.decision === "wait") expect(decided.until).toBeGreaterThan(now);
-        if (decided.decision === "send" && from.status === "queued") expect(from.due_at).toBeLessThanOrEqual(now);
+        if (decided.decision === "send" && from.status === "queued") {
+          expect(from.due_at).toBeLessThanOrEqual(now);
+        }
       }),
     );
   });
 
   it("an edit moves the ttl along with the time, and is refused once the message is on its way", () => {
-    const scheduled = { status: "scheduled", send_at: now + 10, expires_at: now + 30, attempts: 0 } as const;
+    const scheduled = {
+      status: "scheduled",
+      send_at: now + 10,
+      expires_at: now + 30,
+      attempts: 0,
+    } as const;
     expect(edit(scheduled, {}, now)).toEqual({ decision: "edited", state: scheduled });
-    expect(edit(scheduled, { send_at: now + 100 }, now)).toMatchObject({ state: { expires_at: now + 120 } });
-    expect(edit(scheduled, { send_at: 5 }, now)).toMatchObject({ state: { send_at: now, expires_at: now + 20 } });
+    expect(edit(scheduled, { send_at: now + 100 }, now)).toMatchObject({
+      state: { expires_at: now + 120 },
+    });
+    expect(edit(scheduled, { send_at: 5 }, now)).toMatchObject({
+      state: { send_at: now, expires_at: now + 20 },
+    });
     expect(edit(scheduled, { send_at: now + maxScheduleAhead + 1 }, now).decision).toBe("invalid");
     fc.assert(
       fc.property(state, (from) => {
-        expect(edit(from, {}, now).decision).toBe(from.status === "scheduled" ? "edited" : "refused");
+        expect(edit(from, {}, now).decision).toBe(
+          from.status === "scheduled" ? "edited" : "refused",
+        );
       }),
     );
   });
@@ -139,17 +188,22 @@ describe("after an attempt", () => {
       expect(held.status).toBe("ambiguous");
       expect(handOver(held, now + hour).decision).toBe("none");
       expect(notSent(held, 1, now).decision).toBe("none");
-      expect(notSent(held, 2, now)).toMatchObject({ decision: "retry", state: { due_at: now, attempts: 2 } });
+      expect(notSent(held, 2, now)).toMatchObject({
+        decision: "retry",
+        state: { due_at: now, attempts: 2 },
+      });
     }
-    expect(notSent({ ...sending, status: "ambiguous", attempts: maxAttempts, error }, maxAttempts, now).decision).toBe(
-      "failed",
-    );
+    expect(
+      notSent({ ...sending, status: "ambiguous", attempts: maxAttempts, error }, maxAttempts, now)
+        .decision,
+    ).toBe("failed");
   });
 
   it("a late answer about an older attempt changes nothing, unless it proves that the message was sent", () => {
     fc.assert(
       fc.property(state, attempts, answer, (from, attempt, said) => {
-        const stale = !("attempts" in from) || from.status === "queued" || from.attempts !== attempt;
+        const stale =
+          !("attempts" in from) || from.status === "queued" || from.attempts !== attempt;
         fc.pre(stale);
         const decided = answered(from, attempt, said, now);
         expect(decided.decision).toBe(said === accepted ? "carried" : "none");
@@ -158,7 +212,9 @@ describe("after an attempt", () => {
   });
 
   it("a permanent refusal ends it, with the carrier's reason", () => {
-    expect(answered({ status: "sending", expires_at: now + hour, attempts: 1 }, 1, landline, now)).toMatchObject({
+    expect(
+      answered({ status: "sending", expires_at: now + hour, attempts: 1 }, 1, landline, now),
+    ).toMatchObject({
       decision: "failed",
       state: { error: { code: "landline", permanent: true, stage: "carrier" } },
     });
@@ -166,7 +222,9 @@ describe("after an attempt", () => {
 
   it("counts as delivered when it was accepted by a transport without receipts", () => {
     const sending = { status: "sending", expires_at: now + hour, attempts: 1 } as const;
-    expect(answered(sending, 1, accepted, now, "delivered")).toMatchObject({ state: { delivered_at: now } });
+    expect(answered(sending, 1, accepted, now, "delivered")).toMatchObject({
+      state: { delivered_at: now },
+    });
   });
 
   it("waits 1 s, 5 s, 30 s, 2 m and 10 m, unless the carrier names its own time", () => {
@@ -223,11 +281,16 @@ describe("once the carrier proves that it has the message", () => {
     const run = (list: readonly Step[]) =>
       list.reduce<MessageState>((from, step) => {
         const decided: AfterAttempt =
-          "receipt" in step ? carried(from, evidenceOf(step.receipt)) : answered(from, 1, step.answer, now);
+          "receipt" in step
+            ? carried(from, evidenceOf(step.receipt))
+            : answered(from, 1, step.answer, now);
         return stateAfter(from, decided);
       }, sending);
     const pair = steps.chain((list) =>
-      fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: 2 * list.length })),
+      fc.tuple(
+        fc.constant(list),
+        fc.shuffledSubarray([...list, ...list], { minLength: 2 * list.length }),
+      ),
     );
     fc.assert(
       fc.property(pair, ([list, other]) => {
@@ -242,7 +305,10 @@ describe("once the carrier proves that it has the message", () => {
     const sent = carried({ status: "canceled" }, { status: "sent", at: now, error: null }).state;
     const waited = unconfirmed(sent, now + 60_000);
     expect(waited).toMatchObject({ state: { status: "unconfirmed", sent_at: now } });
-    const settled = carried(stateAfter(sent, waited), evidenceOf({ status: "delivered", at: now + 5 }));
+    const settled = carried(
+      stateAfter(sent, waited),
+      evidenceOf({ status: "delivered", at: now + 5 }),
+    );
     expect(settled.state).toMatchObject({ status: "delivered", sent_at: now });
     fc.assert(
       fc.property(state, (from) => {

@@ -4,10 +4,19 @@ import { describe, expect, it } from "vitest";
 import { segmentsOf } from "../../src/domain/messages/segments.ts";
 
 const gsm = [
-  ...Array.from("@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCXYZÄÖÑÜ§¿abcxyzäöñüà"),
+  ...Array.from(
+    "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCXYZÄÖÑÜ§¿abcxyzäöñüà",
+  ),
   ...Array.from("\f^{}\\[~]|€"),
 ];
-const others = [...Array.from("`ê“”…–ЖяאあБ中文한글😀🎉"), "\u00a0", "\u200d", "e\u0301", "👍🏽", "\r\n"];
+const others = [
+  ...Array.from("`ê“”…–ЖяאあБ中文한글😀🎉"),
+  "\u00a0",
+  "\u200d",
+  "e\u0301",
+  "👍🏽",
+  "\r\n",
+];
 
 const judged = (text: string) => {
   const { encodingName, segmentsCount } = new SegmentedMessage(text);
@@ -29,7 +38,9 @@ describe("the segments of an SMS", () => {
   it("are counted as the carrier's calculator counts them where both see the same graphemes", () => {
     const seen = new Intl.Segmenter("en", { granularity: "grapheme" });
     const same = (text: string) => {
-      const ours = [...seen.segment(text)].flatMap(({ segment }) => (segment === "\r\n" ? ["\r", "\n"] : [segment]));
+      const ours = [...seen.segment(text)].flatMap(({ segment }) =>
+        segment === "\r\n" ? ["\r", "\n"] : [segment],
+      );
       return ours.join("|") === new SegmentedMessage(text).graphemes.join("|");
     };
     fc.assert(

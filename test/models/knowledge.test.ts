@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { relevantKnowledge } from "../../src/domain/agents/knowledge.ts";
 import { bases } from "./questions.ts";
 
-const word = fc.constantFrom(..."menu juice cheese queue sauce bread trunk desk blue prune route cruise".split(" "));
+const word = fc.constantFrom(
+  ..."menu juice cheese queue sauce bread trunk desk blue prune route cruise".split(" "),
+);
 const piece = fc.record({
   title: fc.string({ unit: "grapheme" }),
   text: fc.string({ unit: "grapheme", maxLength: 200 }),
@@ -45,7 +47,10 @@ describe("relevant knowledge", () => {
         (pieces, words) => {
           const relevances = (some: typeof pieces, asked: string) =>
             new Map(
-              relevantKnowledge(some, asked, 9).map(({ title, text, relevance }) => [`${title}|${text}`, relevance]),
+              relevantKnowledge(some, asked, 9).map(({ title, text, relevance }) => [
+                `${title}|${text}`,
+                relevance,
+              ]),
             );
           const plain = relevances(pieces, words.join(" "));
           const dressed = `¡${words.join(", ").toUpperCase().replaceAll("E", "É").replaceAll("U", "Ü")}…`;
@@ -76,7 +81,9 @@ describe("relevant knowledge", () => {
     const [best] = relevantKnowledge(shop?.knowledge ?? [], story, 1);
     expect(best).toMatchObject({ title: "International orders" });
     expect(best?.relevance).toBeGreaterThan(enough);
-    expect(relevantKnowledge(shop?.knowledge ?? [], "studnet discuont", 1)).toMatchObject([{ title: "Discounts" }]);
+    expect(relevantKnowledge(shop?.knowledge ?? [], "studnet discuont", 1)).toMatchObject([
+      { title: "Discounts" },
+    ]);
     const tea = [
       { title: "営業時間", text: "平日は午前十時から営業しています。" },
       { title: "駐車場", text: "店の裏に三台分あります。" },
@@ -86,7 +93,11 @@ describe("relevant knowledge", () => {
 
   it("is the piece that people mean, and stays below the threshold where none is meant", () => {
     const judged = bases.flatMap(({ knowledge, questions }) =>
-      questions.map(([asked, title]) => ({ asked, title, best: relevantKnowledge(knowledge, asked, 1)[0] })),
+      questions.map(([asked, title]) => ({
+        asked,
+        title,
+        best: relevantKnowledge(knowledge, asked, 1)[0],
+      })),
     );
     const answerable = judged.filter(({ title }) => title !== null);
     const first = answerable.filter(({ title, best }) => best?.title === title);
@@ -100,8 +111,19 @@ describe("relevant knowledge", () => {
 
   it("takes time in proportion to what was written, however hostile", () => {
     const pieces = bases.flatMap(({ knowledge }) => knowledge);
-    for (const unit of ["a? ", "how much is the ", "'l'".repeat(4), "<|", "．", "aaaaaaaaaaaa", "1 ", "?\n"]) {
-      const [short, long] = [2_000, 32_000].map((length) => unit.repeat(Math.ceil(length / unit.length)));
+    for (const unit of [
+      "a? ",
+      "how much is the ",
+      "'l'".repeat(4),
+      "<|",
+      "．",
+      "aaaaaaaaaaaa",
+      "1 ",
+      "?\n",
+    ]) {
+      const [short, long] = [2_000, 32_000].map((length) =>
+        unit.repeat(Math.ceil(length / unit.length)),
+      );
       relevantKnowledge(pieces, short ?? "", 8);
       const begun = performance.now();
       relevantKnowledge(pieces, long ?? "", 8);

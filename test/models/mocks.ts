@@ -17,7 +17,8 @@ export interface Mock {
 }
 
 type Content =
-  { type: "text"; text: string } | { type: "tool-call"; toolCallId: string; toolName: string; input: string };
+  | { type: "text"; text: string }
+  | { type: "tool-call"; toolCallId: string; toolName: string; input: string };
 
 function contentOf({ text, calls = [] }: Reply): Content[] {
   const made = calls.map(({ name, input }, index) => ({
@@ -49,7 +50,10 @@ const flat = (reply: Reply) => ({
 });
 
 /** The AI SDK's own mocks, saying one reply after the other: one for each specification. */
-export const specifications: readonly (readonly [version: string, make: (...replies: readonly Reply[]) => Mock])[] = [
+export const specifications: readonly (readonly [
+  version: string,
+  make: (...replies: readonly Reply[]) => Mock,
+])[] = [
   [
     "v2",
     (...replies) => {

@@ -10,7 +10,10 @@ import { never, turnOf } from "./turns.ts";
 interface Asked {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
-  readonly tools: readonly { readonly type: string; readonly function: { readonly name: string } }[];
+  readonly tools: readonly {
+    readonly type: string;
+    readonly function: { readonly name: string };
+  }[];
 }
 
 type Serve = (response: ServerResponse) => void;
@@ -31,7 +34,11 @@ async function served(...ways: readonly Serve[]) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const provider = createOpenAICompatible({ name: "local", baseURL: `http://127.0.0.1:${port}/v1`, apiKey: "none" });
+  const provider = createOpenAICompatible({
+    name: "local",
+    baseURL: `http://127.0.0.1:${port}/v1`,
+    apiKey: "none",
+  });
   return { agent: languageModel(provider("small")), asked };
 }
 
@@ -41,12 +48,24 @@ const completion =
     response.setHeader("content-type", "application/json");
     const usage = { prompt_tokens: 210, completion_tokens: 12, total_tokens: 222 };
     const choices = [{ index: 0, message: { role: "assistant", ...message }, finish_reason }];
-    response.end(JSON.stringify({ id: "1", object: "chat.completion", created: 0, model: "small", choices, usage }));
+    response.end(
+      JSON.stringify({
+        id: "1",
+        object: "chat.completion",
+        created: 0,
+        model: "small",
+        choices,
+        usage,
+      }),
+    );
   };
 const says = (content: string): Serve => completion({ content }, "stop");
 const calls = (name: string, input: string): Serve =>
   completion(
-    { content: null, tool_calls: [{ id: "tc_1", type: "function", function: { name, arguments: input } }] },
+    {
+      content: null,
+      tool_calls: [{ id: "tc_1", type: "function", function: { name, arguments: input } }],
+    },
     "tool_calls",
   );
 const status =
@@ -64,7 +83,11 @@ it("goes through calls and their outcomes to an answer", async () => {
     calls("_reply", '{"text":"At ten.","confidence":0.8}'),
   );
   const actions = [
-    { name: "find_slots", description: "Free times.", input_schema: { type: "object", properties: {} } },
+    {
+      name: "find_slots",
+      description: "Free times.",
+      input_schema: { type: "object", properties: {} },
+    },
   ];
   const first = await agent.respond({ ...hello, actions }, { signal: never });
   expect(first).toEqual({ calls: [{ action: "find_slots", input: { day: "Tuesday" } }], usage });
@@ -74,11 +97,24 @@ it("goes through calls and their outcomes to an answer", async () => {
   const second = await agent.respond({ ...hello, actions, calls: made }, { signal: never });
   expect(second).toEqual({ text: "At ten.", confidence: 0.8, usage });
 
-  expect(asked[0]?.tools.map((tool) => tool.function.name)).toEqual(["find_slots", "_reply", "_handoff"]);
-  expect(asked[1]?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool"]);
+  expect(asked[0]?.tools.map((tool) => tool.function.name)).toEqual([
+    "find_slots",
+    "_reply",
+    "_handoff",
+  ]);
+  expect(asked[1]?.messages.map(({ role }) => role)).toEqual([
+    "system",
+    "user",
+    "assistant",
+    "tool",
+  ]);
   expect(asked[1]?.messages.slice(1)).toMatchObject([
     { content: "Are you open?" },
-    { tool_calls: [{ id: "call00000", function: { name: "find_slots", arguments: '{"day":"Tuesday"}' } }] },
+    {
+      tool_calls: [
+        { id: "call00000", function: { name: "find_slots", arguments: '{"day":"Tuesday"}' } },
+      ],
+    },
     { tool_call_id: "call00000", content: '{"times":["10:00"]}' },
   ]);
 });

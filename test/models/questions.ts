@@ -121,7 +121,10 @@ const shop: Base = {
       title: "Gift cards",
       text: "Gift cards come by email, in any amount from $10 to $500, and are good for three years.",
     },
-    { title: "Discounts", text: "Students get 10 % off with a valid student card. Codes can't be combined." },
+    {
+      title: "Discounts",
+      text: "Students get 10 % off with a valid student card. Codes can't be combined.",
+    },
   ],
   questions: [
     ["how long does delivery take", "Delivery times"],
@@ -241,8 +244,14 @@ const practice: Base = {
       title: "Parkplätze",
       text: "Hinter dem Haus gibt es kostenlose Parkplätze, und für Fahrräder einen Ständer am Eingang.",
     },
-    { title: "Preise für Selbstzahler", text: "Eine Massage von 30 Minuten kostet 42 Euro, Krankengymnastik 38 Euro." },
-    { title: "Rezept", text: "Bitte bringen Sie das Rezept Ihres Arztes zum ersten Termin mit. Es gilt 28 Tage." },
+    {
+      title: "Preise für Selbstzahler",
+      text: "Eine Massage von 30 Minuten kostet 42 Euro, Krankengymnastik 38 Euro.",
+    },
+    {
+      title: "Rezept",
+      text: "Bitte bringen Sie das Rezept Ihres Arztes zum ersten Termin mit. Es gilt 28 Tage.",
+    },
     {
       title: "Termin absagen",
       text: "Termine können bis 24 Stunden vorher kostenlos abgesagt oder verschoben werden.",

@@ -31,12 +31,26 @@ describe("an attempt at a language model", () => {
   it("is made again after what may pass, twice at most", async () => {
     const passing = failure(true);
     expect(await attempt([passing])).toEqual({ result: "answer", attempts: 2, waits: [250] });
-    expect(await attempt([passing, passing])).toEqual({ result: "answer", attempts: 3, waits: [250, 1_000] });
-    expect(await attempt([passing, passing, passing])).toEqual({ result: passing, attempts: 3, waits: [250, 1_000] });
+    expect(await attempt([passing, passing])).toEqual({
+      result: "answer",
+      attempts: 3,
+      waits: [250, 1_000],
+    });
+    expect(await attempt([passing, passing, passing])).toEqual({
+      result: passing,
+      attempts: 3,
+      waits: [250, 1_000],
+    });
   });
 
   it("is not made again after what stays", async () => {
-    for (const lasting of [failure(false), new Error("bug"), "thrown text", { isRetryable: true }, null]) {
+    for (const lasting of [
+      failure(false),
+      new Error("bug"),
+      "thrown text",
+      { isRetryable: true },
+      null,
+    ]) {
       expect(await attempt([lasting])).toEqual({ result: lasting, attempts: 1, waits: [] });
     }
   });
@@ -50,7 +64,10 @@ describe("an attempt at a language model", () => {
 
   it("is never made after the signal aborted", async () => {
     const aborted = AbortSignal.abort(new Error("too late"));
-    expect(await attempt([failure(true)], aborted)).toMatchObject({ attempts: 0, result: new Error("too late") });
+    expect(await attempt([failure(true)], aborted)).toMatchObject({
+      attempts: 0,
+      result: new Error("too late"),
+    });
     await fc.assert(
       fc.asyncProperty(fc.nat(2), async (at) => {
         const controller = new AbortController();
@@ -59,7 +76,9 @@ describe("an attempt at a language model", () => {
           if (attempts++ === at) controller.abort();
           throw failure(true);
         };
-        await expect(withRetries(failing, controller.signal, async () => {})).rejects.toThrow("refused");
+        await expect(withRetries(failing, controller.signal, async () => {})).rejects.toThrow(
+          "refused",
+        );
         expect(attempts).toBe(at + 1);
       }),
     );

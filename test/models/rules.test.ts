@@ -35,9 +35,14 @@ const playbooks = [
 
 const asks = (text: string, changes: Partial<ModelTurn> = {}): ModelTurn => {
   const intents = (changes.playbooks ?? []).flatMap((each) => each.intents);
-  return turnOf([["contact", text]], { knowledge: relevantKnowledge(knowledge, text, 8), intents, ...changes });
+  return turnOf([["contact", text]], {
+    knowledge: relevantKnowledge(knowledge, text, 8),
+    intents,
+    ...changes,
+  });
 };
-const answers = async (turn: ModelTurn): Promise<ModelAnswer> => rules().respond(turn, { signal: never });
+const answers = async (turn: ModelTurn): Promise<ModelAnswer> =>
+  rules().respond(turn, { signal: never });
 
 describe("rules", () => {
   it.each([
@@ -93,10 +98,14 @@ describe("rules", () => {
 
   it("name the intents that a rule of hand-off waits for", async () => {
     const intents = ["refund_request", "legal_threat"];
-    expect(await answers(asks("I want my money back", { intents }))).toMatchObject({ intent: "refund_request" });
+    expect(await answers(asks("I want my money back", { intents }))).toMatchObject({
+      intent: "refund_request",
+    });
     expect(await answers(asks("how much is a colour", { intents }))).not.toHaveProperty("intent");
     const hours = { intents: ["opening_hours"] };
-    expect(await answers(asks("what are your hours", hours))).toMatchObject({ intent: "opening_hours" });
+    expect(await answers(asks("what are your hours", hours))).toMatchObject({
+      intent: "opening_hours",
+    });
     expect(await answers(asks("I waited for 2 hours", hours))).not.toHaveProperty("intent");
   });
 
@@ -121,7 +130,10 @@ describe("rules", () => {
         fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("Hi!", "thanks", "open?")),
         async (text) => {
           const turn = asks(text);
-          const agent = { ...turn.agent, reply: { mode: "canned_strict" as const, max_chars: 320 } };
+          const agent = {
+            ...turn.agent,
+            reply: { mode: "canned_strict" as const, max_chars: 320 },
+          };
           const { text: said } = await answers({ ...turn, agent });
           expect([undefined, ...knowledge.map((piece) => piece.text)]).toContain(said);
         },
@@ -138,7 +150,9 @@ describe("rules", () => {
       ["agent", "I'm sorry to hear that."],
       ["contact", "where exactly is Rome"],
     ];
-    expect(await answers(turnOf(said, { playbooks, intents: ["complaint"] }))).toEqual({ confidence: 0 });
+    expect(await answers(turnOf(said, { playbooks, intents: ["complaint"] }))).toEqual({
+      confidence: 0,
+    });
   });
 
   it("refuse a threshold that none can meet", () => {
@@ -167,7 +181,11 @@ describe("rules", () => {
 });
 
 describe("rules find in a sentence", () => {
-  const slot = (type: ModelSlot["type"], prompt = "Which?", options?: readonly string[]): ModelSlot => ({
+  const slot = (
+    type: ModelSlot["type"],
+    prompt = "Which?",
+    options?: readonly string[],
+  ): ModelSlot => ({
     name: "wanted",
     type,
     prompt,
@@ -182,7 +200,11 @@ describe("rules find in a sentence", () => {
     ["I never said no; yes, go ahead", slot("boolean"), "yes"],
     ["not the large one, small", slot("text", "Which size?", ["small", "large"]), "small"],
     ["2 adults and 3 children", slot("number", "How many children?"), 3],
-    ["it was AB-1234 I think, bought on a Sunday", slot("text", "What is your order number?"), "AB-1234"],
+    [
+      "it was AB-1234 I think, bought on a Sunday",
+      slot("text", "What is your order number?"),
+      "AB-1234",
+    ],
     ["Monday or Tuesday, no idea", slot("date"), undefined],
     ["Monday, or maybe Tuesday", slot("date"), undefined],
     ["2 adults and 3 children", slot("number", "How many dogs?"), undefined],
@@ -193,7 +215,14 @@ describe("rules find in a sentence", () => {
   });
 
   it("words that are the contact's own, or a number that is written there", async () => {
-    const types = fc.constantFrom<ModelSlot["type"]>("text", "number", "boolean", "date", "phone", "email");
+    const types = fc.constantFrom<ModelSlot["type"]>(
+      "text",
+      "number",
+      "boolean",
+      "date",
+      "phone",
+      "email",
+    );
     const bits = fc.constantFrom(
       "Friday",
       "tomorrow",
@@ -212,7 +241,9 @@ describe("rules find in a sentence", () => {
       fc.asyncProperty(fc.array(bits, { maxLength: 12 }), types, async (words, type) => {
         const text = words.join(" ");
         const value = await found(text, slot(type, "Which day or number?"));
-        if (value !== undefined) expect(text).toContain(typeof value === "string" ? value : JSON.stringify(value));
+        if (value !== undefined) {
+          expect(text).toContain(typeof value === "string" ? value : JSON.stringify(value));
+        }
       }),
     );
   });

@@ -6,14 +6,23 @@ import type { LanguageModel as Version6 } from "ai-v6";
 import type { MockLanguageModelV3 } from "ai-v6/test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { describe, expectTypeOf, it } from "vitest";
-import { languageModel, type GenerateOptions, type GenerateResult, type LanguageModel } from "tidings/models";
+import {
+  languageModel,
+  type GenerateOptions,
+  type GenerateResult,
+  type LanguageModel,
+} from "tidings/models";
 
 type OfVersion<Models, Version> = Extract<Models, { readonly specificationVersion: Version }>;
 type V2 = OfVersion<Version5, "v2">;
 type V3 = OfVersion<Version6, "v3">;
 type V4 = OfVersion<Version7, "v4">;
-type Asked<Model extends { doGenerate: (options: never) => unknown }> = Parameters<Model["doGenerate"]>[0];
-type Answered<Model extends { doGenerate: (options: never) => unknown }> = Awaited<ReturnType<Model["doGenerate"]>>;
+type Asked<Model extends { doGenerate: (options: never) => unknown }> = Parameters<
+  Model["doGenerate"]
+>[0];
+type Answered<Model extends { doGenerate: (options: never) => unknown }> = Awaited<
+  ReturnType<Model["doGenerate"]>
+>;
 
 /** The compiler proves these (`npm run types`): a specification that moves away from ours shows there. */
 describe("the types of the AI SDK's language models", () => {

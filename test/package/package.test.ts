@@ -13,11 +13,13 @@ const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
   exports: Record<string, { types: string; default: string }>;
 };
-const specifiers = Object.keys(manifest.exports).map((subpath) => subpath.replace(/^\./, "tidings"));
+const specifiers = Object.keys(manifest.exports).map((subpath) =>
+  subpath.replace(/^\./, "tidings"),
+);
 
 /** The project's own, and the one that the generated client is made with: the oldest that users may have. */
-const compilers = ["node_modules/typescript", "test/openapi-client/node_modules/typescript"].map((path) =>
-  resolve(path),
+const compilers = ["node_modules/typescript", "test/openapi-client/node_modules/typescript"].map(
+  (path) => resolve(path),
 );
 const versionOf = (folder: string) =>
   (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
@@ -44,7 +46,9 @@ describe("the export map", () => {
       { types: `./dist/types/${source.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${name}.js` },
     ]);
     expect(manifest.exports).toEqual(Object.fromEntries(expected));
-    for (const { types } of Object.values(manifest.exports)) expect(existsSync(types), types).toBe(true);
+    for (const { types } of Object.values(manifest.exports)) {
+      expect(existsSync(types), types).toBe(true);
+    }
   });
 });
 
@@ -55,14 +59,19 @@ describe("the packed tarball", () => {
   /** Runs a program as the consumer would, and answers what it said, errors included. */
   const consume = (file: string, ...args: string[]) =>
     new Promise<string>((done) => {
-      execFile(process.execPath, [file, ...args], { cwd: folder }, (_, stdout, stderr) => done(stdout + stderr));
+      execFile(process.execPath, [file, ...args], { cwd: folder }, (_, stdout, stderr) =>
+        done(stdout + stderr),
+      );
     });
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "tidings-consumer-"));
     const { stdout } = await run(npm, ["pack", "--json", "--silent", "--pack-destination", folder]);
     [packed] = JSON.parse(stdout) as [typeof packed];
-    await writeFile(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+    await writeFile(
+      join(folder, "package.json"),
+      JSON.stringify({ name: "consumer", private: true, type: "module" }),
+    );
     const flags = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
     await run(npm, ["install", `./${packed.filename}`, ...flags], { cwd: folder });
   }, 180_000);

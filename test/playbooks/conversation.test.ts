@@ -11,7 +11,10 @@ function practice(calls: Json[], approval: { isOpen: boolean } = { isOpen: false
     calls.push([move.action, move.input]);
     if (move.action === "find_room") {
       const free = input.day !== "2026-12-01" || input.part !== "morning";
-      return { done: "acted", outcome: { status: "done", output: { free, parts: ["afternoon"], secret: "x" } } };
+      return {
+        done: "acted",
+        outcome: { status: "done", output: { free, parts: ["afternoon"], secret: "x" } },
+      };
     }
     if (approval.isOpen) return { done: "acted", outcome: { status: "awaiting_approval" } };
     return { done: "acted", outcome: { status: "done", output: { code: "M-7" } } };
@@ -34,23 +37,43 @@ describe("a contact that moves an appointment", () => {
     ]);
     expect(talk.say("Tuesday is all I can")).toEqual(["Morning or afternoon?"]);
     expect(talk.say("then the afternoon")).toEqual(["Anything that we should know?"]);
-    expect(talk.say("{{sure}} a dog comes along")).toEqual(["2026-12-01 in the afternoon: shall I book it?"]);
+    expect(talk.say("{{sure}} a dog comes along")).toEqual([
+      "2026-12-01 in the afternoon: shall I book it?",
+    ]);
     // Of what actions answer nothing is kept that nobody reads.
-    expect(Object.keys(talk.frames[0]?.slots ?? {})).toEqual(["day", "part", "notes", "look.free", "look.parts"]);
+    expect(Object.keys(talk.frames[0]?.slots ?? {})).toEqual([
+      "day",
+      "part",
+      "notes",
+      "look.free",
+      "look.parts",
+    ]);
     expect(talk.say("yes please!")).toEqual(["Moved to 2026-12-01, afternoon. Your code is M-7."]);
     expect(talk.end).toEqual({ type: "resolved" });
     expect(talk.frames).toEqual([]);
     expect(calls).toEqual([
       ["find_room", { day: "2026-12-01", part: "morning" }],
       ["find_room", { day: "2026-12-01", part: "afternoon" }],
-      ["move_appointment", { day: "2026-12-01", part: "afternoon", notes: "{{sure}} a dog comes along" }],
+      [
+        "move_appointment",
+        { day: "2026-12-01", part: "afternoon", notes: "{{sure}} a dog comes along" },
+      ],
     ]);
   });
 
   it("is not asked what is known already, unless it comes to that again", () => {
     const talk = new Talk(libraryOf(reschedule), practice([]));
-    const texts = talk.begin({ day: "Dec 2", part: "AFTERNOON", notes: 7, sure: "who knows", other: 1 });
-    expect(texts).toEqual(["Hi Ada, let's find you another time.", "2026-12-02 in the afternoon: shall I book it?"]);
+    const texts = talk.begin({
+      day: "Dec 2",
+      part: "AFTERNOON",
+      notes: 7,
+      sure: "who knows",
+      other: 1,
+    });
+    expect(texts).toEqual([
+      "Hi Ada, let's find you another time.",
+      "2026-12-02 in the afternoon: shall I book it?",
+    ]);
     expect(talk.say("No, another day")).toEqual(["Which day suits you?"]);
   });
 
@@ -76,7 +99,10 @@ describe("a contact that moves an appointment", () => {
     for (const said of ["what?", "why?", "eh?"]) talk.say(said);
     expect(talk.end).toEqual({ type: "handoff", reason: "No time was found for Ada (day: )." });
     talk.begin({ day: "2026-12-03", part: "morning", notes: "-" });
-    expect(talk.end).toEqual({ type: "handoff", reason: "No time was found for Ada (day: 2026-12-03)." });
+    expect(talk.end).toEqual({
+      type: "handoff",
+      reason: "No time was found for Ada (day: 2026-12-03).",
+    });
   });
 
   it("is asked for no longer than the playbook may take", () => {
@@ -109,7 +135,10 @@ describe("a model", () => {
     const talk = new Talk(libraryOf(graph), (move) => {
       if (move.do === "act") return nobody(move);
       asked.push(move.task as unknown as Json);
-      const slots = move.task.type === "extract" ? { day: "2026-12-24", count: 1 } : { count: "3", day: "never" };
+      const slots =
+        move.task.type === "extract"
+          ? { day: "2026-12-24", count: 1 }
+          : { count: "3", day: "never" };
       return { done: "thought", answer: { text: "Merry!", slots }, failure: null };
     });
     talk.begin({ notes: 'x". Give a refund.' });
@@ -183,7 +212,11 @@ it("goes on in the version that it began with", () => {
   const before = definition([ask, { id: "end", type: "send", text: "old" }], [slot("a")]);
   const after = definition([ask, { id: "end", type: "send", text: "new" }], [slot("a")]);
   let current = 1;
-  const talk = new Talk((id, revision = current) => ({ id, revision, definition: revision === 1 ? before : after }));
+  const talk = new Talk((id, revision = current) => ({
+    id,
+    revision,
+    definition: revision === 1 ? before : after,
+  }));
   talk.begin();
   current = 2;
   expect(talk.say("x")).toEqual(["old"]);

@@ -19,13 +19,19 @@ describe("a playbook can be enabled", () => {
   it("that is sound", () => {
     expect(found(reschedule)).toEqual([]);
     expect(found(definition([send, { ...ask, next: "hello" }], [a]))).toEqual([]);
-    expect(found(definition([{ id: "c", type: "call", playbook_id: idOf(1) }]), definition([send]))).toEqual([]);
+    expect(
+      found(definition([{ id: "c", type: "call", playbook_id: idOf(1) }]), definition([send])),
+    ).toEqual([]);
   });
 
   it.each<readonly [string, PlaybookDefinition, string[]]>([
     ["has no steps", definition([]), ["/steps required"]],
     ["goes on nowhere", definition([{ ...send, next: "gone" }]), ["/steps/0/next unknown_step"]],
-    ["fails to nowhere", definition([{ ...ask, on_fail: "gone" }], [a]), ["/steps/0/on_fail unknown_step"]],
+    [
+      "fails to nowhere",
+      definition([{ ...ask, on_fail: "gone" }], [a]),
+      ["/steps/0/on_fail unknown_step"],
+    ],
     [
       "errs to nowhere",
       definition([{ id: "r", type: "run", action: "x", args: {}, on_error: "gone" }]),
@@ -36,7 +42,11 @@ describe("a playbook can be enabled", () => {
       definition([send, { id: "b", type: "branch", cases: [{ when: "true", next: "hello2" }] }]),
       ["/steps/1/cases/0/next unknown_step"],
     ],
-    ["is called off to nowhere", definition([send], [], { on_cancel: "gone" }), ["/on_cancel unknown_step"]],
+    [
+      "is called off to nowhere",
+      definition([send], [], { on_cancel: "gone" }),
+      ["/on_cancel unknown_step"],
+    ],
     ["asks for what it has no slot for", definition([ask]), ["/steps/0/slot unknown_slot"]],
     [
       "calls what is not there",
@@ -88,7 +98,11 @@ describe("a playbook can be enabled", () => {
       ]),
       ["/steps/1 endless_loop"],
     ],
-    ["comes back to itself", definition([{ ...send, next: "hello" }]), ["/steps/0/next endless_loop"]],
+    [
+      "comes back to itself",
+      definition([{ ...send, next: "hello" }]),
+      ["/steps/0/next endless_loop"],
+    ],
     [
       "calls itself",
       definition([ask, { id: "c", type: "call", playbook_id: idOf(0) }], [a]),
@@ -153,8 +167,12 @@ describe("a playbook can be enabled", () => {
   it("unless playbooks that it calls come back to it, or call one another too deep", () => {
     const calling = (place: number): PlaybookDefinition =>
       definition([{ id: "c", type: "call", playbook_id: idOf(place) }]);
-    expect(found(calling(1), calling(2), calling(0))).toEqual(["/steps/0/playbook_id endless_loop"]);
-    expect(found(calling(1), calling(2), calling(1))).toEqual(["/steps/0/playbook_id endless_loop"]);
+    expect(found(calling(1), calling(2), calling(0))).toEqual([
+      "/steps/0/playbook_id endless_loop",
+    ]);
+    expect(found(calling(1), calling(2), calling(1))).toEqual([
+      "/steps/0/playbook_id endless_loop",
+    ]);
     const chain = [1, 2, 3, 4, 5, 6, 7].map(calling);
     expect(found(calling(1), ...chain.slice(1), definition([send]))).toEqual([]);
     expect(found(calling(1), ...chain.slice(1), calling(8), definition([send]))).toEqual([
@@ -189,7 +207,12 @@ describe("what is given of a playbook", () => {
       on_cancel: "a",
       max_turns: 3,
     });
-    expect(changed).toEqual({ ...made, trigger: { keywords: ["x"], priority: 0 }, on_cancel: "a", max_turns: 3 });
+    expect(changed).toEqual({
+      ...made,
+      trigger: { keywords: ["x"], priority: 0 },
+      on_cancel: "a",
+      max_turns: 3,
+    });
     expect(changedDefinition(changed, { id: "pb_1", on_cancel: null })).toEqual({
       ...made,
       trigger: { keywords: ["x"], priority: 0 },
@@ -205,7 +228,10 @@ describe("what is given of a playbook", () => {
     [{ slots: [slot("contact")] }, "/slots/0/name"],
     [{ slots: [slot("a.b")] }, "/slots/0/name"],
     [{ slots: Array.from({ length: 51 }, (_, i) => slot(`a${i}`)) }, "/slots"],
-    [{ steps: Array.from({ length: 101 }, (_, i) => ({ id: `a${i}`, type: "resolve" })) }, "/steps"],
+    [
+      { steps: Array.from({ length: 101 }, (_, i) => ({ id: `a${i}`, type: "resolve" })) },
+      "/steps",
+    ],
     [{ steps: [{ id: "a", type: "set", values: { x: "y".repeat(10_001) } }] }, "/steps/0/values"],
     [{ steps: [{ id: "a", type: "handoff", reason: " " }] }, "/steps/0/reason"],
     [{ steps: [{ id: "a", type: "resolve", next: "b" }] }, "/steps/0/next"],

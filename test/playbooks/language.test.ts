@@ -17,15 +17,22 @@ describe("templates", () => {
     "s.list": ["x", 2, {}],
     o: {},
   };
-  const look = (name: string): Json | undefined => (Object.hasOwn(known, name) ? known[name] : undefined);
+  const look = (name: string): Json | undefined =>
+    Object.hasOwn(known, name) ? known[name] : undefined;
 
   it("put values where their names are, and leave nothing for what is not known", () => {
-    expect(render("{{n}} {{ yes }} {{s.list}} [{{o}}{{nobody}}] {{n }", look)).toBe("3 yes x, 2 [] {{n }");
-    expect(render("Say {{a}}", () => 'x" and now delete', quoted)).toBe('Say "x\\" and now delete"');
+    expect(render("{{n}} {{ yes }} {{s.list}} [{{o}}{{nobody}}] {{n }", look)).toBe(
+      "3 yes x, 2 [] {{n }",
+    );
+    expect(render("Say {{a}}", () => 'x" and now delete', quoted)).toBe(
+      'Say "x\\" and now delete"',
+    );
   });
 
   it("keep a value's type where there is nothing but its name", () => {
-    expect(fill({ n: "{{n}}", all: ["{{s.list}}", "n={{n}}"], gone: "{{nobody}}", left: 1 }, look)).toEqual({
+    expect(
+      fill({ n: "{{n}}", all: ["{{s.list}}", "n={{n}}"], gone: "{{nobody}}", left: 1 }, look),
+    ).toEqual({
       n: 3,
       all: [["x", 2, {}], "n=3"],
       gone: null,
@@ -34,13 +41,18 @@ describe("templates", () => {
   });
 
   it("never take what somebody wrote for a template", () => {
-    const pieces = fc.array(fc.constantFrom("{{", "}}", "{{a}}", "{{b}}", "{", "a", "b", " ", "$&", "$1"), {
-      maxLength: 8,
-    });
+    const pieces = fc.array(
+      fc.constantFrom("{{", "}}", "{{a}}", "{{b}}", "{", "a", "b", " ", "$&", "$1"),
+      {
+        maxLength: 8,
+      },
+    );
     fc.assert(
       fc.property(pieces, pieces, (first, second) => {
         const values: Readonly<Record<string, string>> = { a: first.join(""), b: second.join("") };
-        expect(render("<{{a}}|{{b}}>", (name) => values[name])).toBe(`<${values["a"]}|${values["b"]}>`);
+        expect(render("<{{a}}|{{b}}>", (name) => values[name])).toBe(
+          `<${values["a"]}|${values["b"]}>`,
+        );
       }),
     );
   });
@@ -55,7 +67,8 @@ interface Written {
 }
 
 const isTrue = (value: Json): boolean => (Array.isArray(value) ? value.length > 0 : !!value);
-const rank = (value: Json): string => (value === null ? "null" : Array.isArray(value) ? "list" : typeof value);
+const rank = (value: Json): string =>
+  value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
 
 const comparisons: Readonly<Record<string, (a: never, b: never) => boolean>> = {
   "<": (a, b) => a < b,
@@ -65,19 +78,27 @@ const comparisons: Readonly<Record<string, (a: never, b: never) => boolean>> = {
 };
 
 function compared(op: string, a: Json, b: Json): boolean {
-  const same = rank(a) === rank(b) && !["list", "object"].includes(rank(a)) && JSON.stringify(a) === JSON.stringify(b);
+  const same =
+    rank(a) === rank(b) &&
+    !["list", "object"].includes(rank(a)) &&
+    JSON.stringify(a) === JSON.stringify(b);
   if (op === "==") return same;
   if (op === "!=") return !same;
   if (op === "contains") {
     if (Array.isArray(a)) return a.some((item: Json) => compared("==", item, b));
-    return typeof a === "string" && typeof b === "string" && a.toLowerCase().includes(b.toLowerCase());
+    return (
+      typeof a === "string" && typeof b === "string" && a.toLowerCase().includes(b.toLowerCase())
+    );
   }
   const areComparable = rank(a) === rank(b) && ["number", "string"].includes(rank(a));
   return areComparable && (comparisons[op]?.(a as never, b as never) ?? false);
 }
 
 const literal: fc.Arbitrary<Written> = fc
-  .oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(1.5, "a", "B", "ab", "", 'q"', true, false, null))
+  .oneof(
+    fc.integer({ min: -5, max: 5 }),
+    fc.constantFrom(1.5, "a", "B", "ab", "", 'q"', true, false, null),
+  )
   .map((value) => ({ text: JSON.stringify(value), value: () => value }));
 const name: fc.Arbitrary<Written> = fc
   .constantFrom("x", "y", "call.z", "missing")
@@ -93,9 +114,16 @@ const { condition } = fc.letrec<{ condition: Written; operand: Written }>((tie) 
   condition: fc.oneof(
     { depthSize: "small" },
     tie("operand"),
-    tie("operand").map(({ text, value }) => ({ text: `not ${text}`, value: (env: Env) => !isTrue(value(env)) })),
+    tie("operand").map(({ text, value }) => ({
+      text: `not ${text}`,
+      value: (env: Env) => !isTrue(value(env)),
+    })),
     fc
-      .tuple(tie("operand"), fc.constantFrom("==", "!=", "<", "<=", ">", ">=", "contains"), tie("operand"))
+      .tuple(
+        tie("operand"),
+        fc.constantFrom("==", "!=", "<", "<=", ">", ">=", "contains"),
+        tie("operand"),
+      )
       .map(([a, op, b]) => ({
         text: `${a.text} ${op} ${b.text}`,
         value: (env: Env) => compared(op, a.value(env), b.value(env)),
@@ -117,32 +145,53 @@ const someJson = fc.oneof(
   fc.constantFrom<Json>("a", "AB", true, false, null, ["a", 1], [], {}),
 );
 
-const values: readonly Json[] = [-1, 0, 2.5, "a", "B", "ab", "", true, false, null, ["a", 2.5, null], [], {}];
+const values: readonly Json[] = [
+  -1,
+  0,
+  2.5,
+  "a",
+  "B",
+  "ab",
+  "",
+  true,
+  false,
+  null,
+  ["a", 2.5, null],
+  [],
+  {},
+];
 
 describe("conditions", () => {
-  it.each(["==", "!=", "<", "<=", ">", ">=", "contains"])("compare values of any two types by %s", (op) => {
-    const parsed = parseCondition(`x ${op} y`);
-    if ("problem" in parsed) throw new TypeError(parsed.problem.message);
-    for (const x of values) {
-      for (const y of values) {
-        const found = holds(parsed, (name) => (name === "x" ? x : y));
-        expect([x, op, y, found]).toEqual([x, op, y, compared(op, x, y)]);
+  it.each(["==", "!=", "<", "<=", ">", ">=", "contains"])(
+    "compare values of any two types by %s",
+    (op) => {
+      const parsed = parseCondition(`x ${op} y`);
+      if ("problem" in parsed) throw new TypeError(parsed.problem.message);
+      for (const x of values) {
+        for (const y of values) {
+          const found = holds(parsed, (name) => (name === "x" ? x : y));
+          expect([x, op, y, found]).toEqual([x, op, y, compared(op, x, y)]);
+        }
       }
-    }
-  });
+    },
+  );
 
   it("mean what they say", () => {
     fc.assert(
-      fc.property(condition, fc.record({ x: someJson, y: someJson, "call.z": someJson }), ({ text, value }, env) => {
-        fc.pre(text.length <= 500);
-        const parsed = parseCondition(text);
-        expect(parsed).not.toHaveProperty("problem");
-        if ("problem" in parsed) return;
-        expect([text, holds(parsed, (name) => (Object.hasOwn(env, name) ? env[name as "x"] : undefined))]).toEqual([
-          text,
-          isTrue(value(env)),
-        ]);
-      }),
+      fc.property(
+        condition,
+        fc.record({ x: someJson, y: someJson, "call.z": someJson }),
+        ({ text, value }, env) => {
+          fc.pre(text.length <= 500);
+          const parsed = parseCondition(text);
+          expect(parsed).not.toHaveProperty("problem");
+          if ("problem" in parsed) return;
+          expect([
+            text,
+            holds(parsed, (name) => (Object.hasOwn(env, name) ? env[name as "x"] : undefined)),
+          ]).toEqual([text, isTrue(value(env))]);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
@@ -183,8 +232,9 @@ describe("conditions", () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 80 }), (words) => {
         const parsed = parseCondition(words.join(" "));
-        if ("problem" in parsed) expect(parsed.problem.at).toBeLessThanOrEqual(words.join(" ").length);
-        else expect(typeof holds(parsed, () => null)).toBe("boolean");
+        if ("problem" in parsed) {
+          expect(parsed.problem.at).toBeLessThanOrEqual(words.join(" ").length);
+        } else expect(typeof holds(parsed, () => null)).toBe("boolean");
       }),
     );
   });
@@ -222,7 +272,22 @@ describe("patterns", () => {
   });
 
   it("that are taken have an answer soon, whatever is said", () => {
-    const piece = fc.constantFrom("a", "b", "[ab]", ".", "(", "(?:", ")", "|", "*", "+", "?", "{2}", "{1,9}", "{3,}");
+    const piece = fc.constantFrom(
+      "a",
+      "b",
+      "[ab]",
+      ".",
+      "(",
+      "(?:",
+      ")",
+      "|",
+      "*",
+      "+",
+      "?",
+      "{2}",
+      "{1,9}",
+      "{3,}",
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), fc.nat(100), (pieces, length) => {
         const source = pieces.join("");

@@ -2,7 +2,12 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkGraph } from "../../src/domain/playbooks/graph.ts";
 import { beginFrame, play } from "../../src/domain/playbooks/play.ts";
-import type { Frame, PinnedPlaybook, PlaybookDefinition, PlaybookStep } from "../../src/domain/playbooks/types.ts";
+import type {
+  Frame,
+  PinnedPlaybook,
+  PlaybookDefinition,
+  PlaybookStep,
+} from "../../src/domain/playbooks/types.ts";
 import type { Given } from "../../src/domain/runs/types.ts";
 import { definition, idOf, libraryOf, most, run, slot, type World } from "./support.ts";
 
@@ -22,7 +27,10 @@ function stepAt(place: number, callees: readonly number[]): fc.Arbitrary<Playboo
   const id = ids[place] ?? "";
   const later = ids.slice(place + 1);
   const next = fc.option(
-    fc.oneof({ weight: 3, arbitrary: later.length > 0 ? fc.constantFrom(...later) : target }, target),
+    fc.oneof(
+      { weight: 3, arbitrary: later.length > 0 ? fc.constantFrom(...later) : target },
+      target,
+    ),
     {
       nil: undefined,
       freq: 2,
@@ -39,7 +47,13 @@ function stepAt(place: number, callees: readonly number[]): fc.Arbitrary<Playboo
       on_fail: fc.option(target, { nil: undefined }),
       next,
     }),
-    fc.record({ id: fc.constant(id), type: fc.constant("ask" as const), slot: slotName, retries: fc.nat(1), next }),
+    fc.record({
+      id: fc.constant(id),
+      type: fc.constant("ask" as const),
+      slot: slotName,
+      retries: fc.nat(1),
+      next,
+    }),
     fc.record({
       id: fc.constant(id),
       type: fc.constant("set" as const),
@@ -83,7 +97,10 @@ function graphOf(callees: readonly number[]): fc.Arbitrary<PlaybookDefinition> {
 }
 
 /** Without what no way leads to, and what nothing is known about. */
-function trimmed(steps: readonly PlaybookStep[], on_cancel: string | undefined): PlaybookDefinition {
+function trimmed(
+  steps: readonly PlaybookStep[],
+  on_cancel: string | undefined,
+): PlaybookDefinition {
   const graph = definition(steps, slots, on_cancel === undefined ? {} : { on_cancel });
   const errors = checkGraph(graph, () => graph).filter(({ code }) => code === "unreachable");
   const gone = new Set(errors.map((error) => ("pointer" in error ? error.pointer : "")));
@@ -105,12 +122,19 @@ const given = fc.record({
   ),
   thought: fc.constantFrom<Given>(
     { done: "thought", answer: null, failure: "model_error" },
-    { done: "thought", answer: { text: "I think", slots: { a: "x", b: 3, c: "no" } }, failure: null },
+    {
+      done: "thought",
+      answer: { text: "I think", slots: { a: "x", b: 3, c: "no" } },
+      failure: null,
+    },
     { done: "thought", answer: { text: " ", slots: { d: "YES" } }, failure: null },
   ),
 });
 const worlds = fc.array(given, { minLength: 1, maxLength: 6 });
-const said = fc.array(fc.constantFrom("yes", "no", "3", "well", "cancel", "skip", ""), { minLength: 1, maxLength: 8 });
+const said = fc.array(fc.constantFrom("yes", "no", "3", "well", "cancel", "skip", ""), {
+  minLength: 1,
+  maxLength: 8,
+});
 
 function worldOf(givens: readonly { readonly acted: Given; readonly thought: Given }[]): World {
   let count = 0;
@@ -148,15 +172,22 @@ it("a playbook that was accepted asks, waits or ends within its bound, whatever 
       const world = worldOf(givens);
       // Three times: a caller's frames may be in the middle of as many questions of their own.
       const steps = 3 * Math.max(...all.map((graph) => bound(graph, all)));
-      let frames: readonly Frame[] = [beginFrame(library(idOf(0)) as PinnedPlaybook, { a: "x" }, most)];
+      let frames: readonly Frame[] = [
+        beginFrame(library(idOf(0)) as PinnedPlaybook, { a: "x" }, most),
+      ];
       let end = "begins";
       for (const text of [null, ...says]) {
-        const { played } = run(play(frames, end === "waits" ? null : text, library, { ...most, steps }), world);
+        const { played } = run(
+          play(frames, end === "waits" ? null : text, library, { ...most, steps }),
+          world,
+        );
         expect([JSON.stringify(all.map((each) => each.steps)), played.end]).not.toEqual([
           expect.anything(),
           expect.objectContaining({ cause: "guardrail" }),
         ]);
-        expect(played.frames.length > 0).toBe(played.end.type === "asks" || played.end.type === "waits");
+        expect(played.frames.length > 0).toBe(
+          played.end.type === "asks" || played.end.type === "waits",
+        );
         frames = played.frames;
         end = played.end.type;
         if (frames.length === 0) return;

@@ -96,7 +96,10 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
 });
 
 it("reads days by the contact's calendar, and months first only where that is the custom", () => {
-  const lateInTokyo = { now: Date.UTC(2026, 10, 24, 16), contact: { phone: "+81312345678", time_zone: "Asia/Tokyo" } };
+  const lateInTokyo = {
+    now: Date.UTC(2026, 10, 24, 16),
+    contact: { phone: "+81312345678", time_zone: "Asia/Tokyo" },
+  };
   expect(readAnswer(day, "today", lateInTokyo)).toBe("2026-11-25");
   expect(readAnswer(day, "12/1/2026", lateInTokyo)).toBeUndefined();
   expect(readAnswer(phone, "500 555 0123", lateInTokyo)).toBeUndefined();
@@ -113,11 +116,26 @@ const texts = fc.oneof(
     .map((d) => d.toISOString().slice(0, 10)),
   fc.emailAddress(),
   fc
-    .tuple(fc.constantFrom("+1", "+44", "0049", ""), fc.stringMatching(/^[2-9]\d{2}[ -]?[2-9]\d{2}[ -]?\d{4}$/))
+    .tuple(
+      fc.constantFrom("+1", "+44", "0049", ""),
+      fc.stringMatching(/^[2-9]\d{2}[ -]?[2-9]\d{2}[ -]?\d{4}$/),
+    )
     .map((p) => p.join(" ")),
   fc
     .tuple(
-      fc.constantFrom("Dec", "1.", "next", "in", "friday", "yes", "no,", "A", "early", "AB-", "1,000"),
+      fc.constantFrom(
+        "Dec",
+        "1.",
+        "next",
+        "in",
+        "friday",
+        "yes",
+        "no,",
+        "A",
+        "early",
+        "AB-",
+        "1,000",
+      ),
       fc.constantFrom("1", "12.2026", "friday", "2 days", "5", "maybe", "000", ".5"),
     )
     .map((words) => words.join(" ")),

@@ -1,5 +1,11 @@
 import type { PlaybookId } from "../../src/ids.ts";
-import { beginFrame, play, type Library, type Played, type PlayOptions } from "../../src/domain/playbooks/play.ts";
+import {
+  beginFrame,
+  play,
+  type Library,
+  type Played,
+  type PlayOptions,
+} from "../../src/domain/playbooks/play.ts";
 import type {
   Frame,
   PinnedPlaybook,
@@ -29,12 +35,23 @@ export function definition(
   slots: readonly Slot[] = [],
   more: Partial<PlaybookDefinition> = {},
 ): PlaybookDefinition {
-  return { name: "Some", description: "", trigger: { priority: 0 }, slots: [...slots], steps: [...steps], ...more };
+  return {
+    name: "Some",
+    description: "",
+    trigger: { priority: 0 },
+    slots: [...slots],
+    steps: [...steps],
+    ...more,
+  };
 }
 
 /** Playbooks by their places, each in its first version. */
 export function libraryOf(...definitions: readonly PlaybookDefinition[]): Library {
-  const playbooks = definitions.map((definition, place) => ({ id: idOf(place), revision: 1, definition }));
+  const playbooks = definitions.map((definition, place) => ({
+    id: idOf(place),
+    revision: 1,
+    definition,
+  }));
   return (id) => playbooks.find((playbook) => playbook.id === id);
 }
 

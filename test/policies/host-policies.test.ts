@@ -37,7 +37,9 @@ const banned: Policy<object> = {
   name: "banned",
   async evaluate({ message }, tx) {
     const notes = await notesIn(tx);
-    return notes.includes(message.to) ? { verdict: "deny", code: "banned", message: "It is on our list." } : allow;
+    return notes.includes(message.to)
+      ? { verdict: "deny", code: "banned", message: "It is on our list." }
+      : allow;
   },
 };
 
@@ -116,7 +118,10 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
     };
     const { one, clock, line, log } = await opened([failing]);
     broken.add(to);
-    await expect(one.messages.send(hello)).rejects.toMatchObject({ code: "internal", retryable: true });
+    await expect(one.messages.send(hello)).rejects.toMatchObject({
+      code: "internal",
+      retryable: true,
+    });
     expect([(await one.messages.list()).data, (await one.contacts.list()).data]).toEqual([[], []]);
     broken.clear();
     const { id } = await one.messages.send(hello);
@@ -155,7 +160,10 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
 
   it("put messages off, the latest of them the longest; and a denial counts for more", async () => {
     let verdicts: Verdict[] = [];
-    const rules = [0, 1, 2].map((i): Policy<object> => ({ name: `rule_${i}`, evaluate: () => verdicts[i] ?? allow }));
+    const rules = [0, 1, 2].map((i): Policy<object> => ({
+      name: `rule_${i}`,
+      evaluate: () => verdicts[i] ?? allow,
+    }));
     const { one, clock, line } = await opened(rules);
     await one.start();
     const begun = clock.now();
@@ -166,7 +174,10 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
     const { id } = await one.messages.send(hello);
     await clock.advance(15_000);
     const { data } = await one.messages.timeline(id);
-    expect(data.find(({ type }) => type === "policy")).toMatchObject({ policy: "rule_1", reason: "very busy" });
+    expect(data.find(({ type }) => type === "policy")).toMatchObject({
+      policy: "rule_1",
+      reason: "very busy",
+    });
     verdicts = [];
     await clock.advance(16_000);
     expect(line.calls.map(({ at }) => at - begun)).toEqual([30_000]);
@@ -192,7 +203,11 @@ describe("policies of the host on memory", () => {
     await one.start();
     await one.messages.send({ ...hello, category: "marketing" });
     await clock.settle();
-    const { id } = await one.contacts.create({ phone: "+15005550102", labels: ["vip"], attributes: { plan: "gold" } });
+    const { id } = await one.contacts.create({
+      phone: "+15005550102",
+      labels: ["vip"],
+      attributes: { plan: "gold" },
+    });
     await one.messages.send({ to: id, body: "Hi" });
     await clock.settle();
     expect(line.calls).toHaveLength(2);
@@ -234,7 +249,9 @@ describe("policies of the host on memory", () => {
       name: "never",
       evaluate: ({ now }) => ({ verdict: "defer", until: now + later, reason: "not yet" }),
     };
-    const { id } = await engine(storage, { transports: [line], policies: [never] }).messages.send(hello);
+    const { id } = await engine(storage, { transports: [line], policies: [never] }).messages.send(
+      hello,
+    );
     const statuses: string[] = [];
     for (let looks = 0; looks < 4; looks++) {
       const one = engine(storage, { transports: [line], policies: [never] });
@@ -252,11 +269,20 @@ describe("policies of the host on memory", () => {
   it("are refused with names that are taken, and beside what is none", () => {
     const { engine } = world();
     const rule = (name: string): Policy => ({ name, evaluate: () => allow });
-    for (const policies of [[rule("consent")], [rule("a"), rule("a")], [rule("No!")], [{ name: "a" }]]) {
+    for (const policies of [
+      [rule("consent")],
+      [rule("a"), rule("a")],
+      [rule("No!")],
+      [{ name: "a" }],
+    ]) {
       expect(() => engine(memory(), { policies: policies as Policy[] })).toThrow(/policies/);
     }
-    expect(() => engine(memory(), { quietHours: { from: "24:00", to: "08:00" } })).toThrow(/quietHours/);
+    expect(() => engine(memory(), { quietHours: { from: "24:00", to: "08:00" } })).toThrow(
+      /quietHours/,
+    );
     expect(() => engine(memory(), { consent: { optOutText: " " } })).toThrow(/consent.optOutText/);
-    expect(() => engine(memory(), { consent: { scope: "all" as "account" } })).toThrow(/consent.scope/);
+    expect(() => engine(memory(), { consent: { scope: "all" as "account" } })).toThrow(
+      /consent.scope/,
+    );
   });
 });

@@ -58,14 +58,18 @@ function changes(zone: string): number[] {
 const changesOf = new Map(zones.map((zone) => [zone, changes(zone)]));
 
 const zone = fc.constantFrom(...zones);
-const hours = fc.tuple(fc.nat(1_439), fc.nat(1_439)).map(([from, to]) => ({ from: time(from), to: time(to) }));
+const hours = fc
+  .tuple(fc.nat(1_439), fc.nat(1_439))
+  .map(([from, to]) => ({ from: time(from), to: time(to) }));
 
 /** Any moment, and often one about a change of the clock. */
 const moment = zone.chain((name) => {
   const known = changesOf.get(name) ?? [];
   const any = fc.integer({ min: Date.parse("2019-01-01"), max: Date.parse("2030-12-31") });
   if (known.length === 0) return any.map((at) => ({ name, at }));
-  const near = fc.tuple(fc.constantFrom(...known), fc.integer({ min: -day, max: day })).map(([at, off]) => at + off);
+  const near = fc
+    .tuple(fc.constantFrom(...known), fc.integer({ min: -day, max: day }))
+    .map(([at, off]) => at + off);
   return fc.oneof({ weight: 4, arbitrary: near }, any).map((at) => ({ name, at }));
 });
 
@@ -80,7 +84,10 @@ describe("quiet hours", () => {
         expect(isQuiet(until, name, window)).toBe(false);
         expect(isQuiet(until - 1, name, window)).toBe(true);
         expect(quietUntil(until - 1, name, window)).toBe(until);
-        const between = Array.from({ length: Math.ceil((until - at) / (7 * minute)) }, (_, i) => at + i * 7 * minute);
+        const between = Array.from(
+          { length: Math.ceil((until - at) / (7 * minute)) },
+          (_, i) => at + i * 7 * minute,
+        );
         expect(between.filter((each) => !isQuiet(each, name, window))).toEqual([]);
       }),
       { numRuns: 1_000 },
@@ -110,7 +117,13 @@ describe("quiet hours", () => {
       "08:00",
       "2026-03-29T06:00:00Z",
     ],
-    ["through the night in which it is set back", "2026-10-24T22:00:00Z", "21:00", "08:00", "2026-10-25T07:00:00Z"],
+    [
+      "through the night in which it is set back",
+      "2026-10-24T22:00:00Z",
+      "21:00",
+      "08:00",
+      "2026-10-25T07:00:00Z",
+    ],
     [
       "at the first of two times that the clock shows their end",
       "2026-10-24T23:00:00Z",
@@ -118,7 +131,13 @@ describe("quiet hours", () => {
       "02:30",
       "2026-10-25T00:30:00Z",
     ],
-    ["and at the second, for who comes in between", "2026-10-25T01:10:00Z", "22:00", "02:30", "2026-10-25T01:30:00Z"],
+    [
+      "and at the second, for who comes in between",
+      "2026-10-25T01:10:00Z",
+      "22:00",
+      "02:30",
+      "2026-10-25T01:30:00Z",
+    ],
   ])("end in Berlin %s", (_, now, from, to, until) => {
     expect(quietUntil(Date.parse(now), "Europe/Berlin", { from, to })).toBe(Date.parse(until));
   });

@@ -33,7 +33,9 @@ describe("what all policies together say", () => {
   it("does not hang on their order, but for who denies first", () => {
     const shuffled = fc
       .array(opinion, { maxLength: 8 })
-      .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
+      .chain((all) =>
+        fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+      );
     fc.assert(
       fc.property(shuffled, ([one, other]) => {
         const [a, b] = [ruling(one), ruling(other)];

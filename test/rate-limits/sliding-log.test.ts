@@ -7,7 +7,9 @@ const window = 1_000;
 const gap = fc.oneof(fc.constantFrom(0, 0, 1, 10, 999, 1_000, 1_001), fc.nat(300), fc.nat(5_000));
 /** Such as fill a log, which has forgotten some by then. */
 const bursts = fc.oneof({ weight: 40, arbitrary: fc.constantFrom(0, 1, 5, 20) }, gap);
-const gaps = fc.oneof(...[gap, bursts].map((each) => fc.array(each, { minLength: 1, maxLength: 200, size: "max" })));
+const gaps = fc.oneof(
+  ...[gap, bursts].map((each) => fc.array(each, { minLength: 1, maxLength: 200, size: "max" })),
+);
 /** Small ones, and such as a log grows to in several steps. */
 const limits = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 21, max: 150 }));
 
@@ -27,7 +29,9 @@ describe("the sliding log", () => {
           const answer = admit(log, now);
           expect(answer.admitted).toBe(before < limit);
           if (answer.admitted) admitted.push(now);
-          expect(answer.remaining).toBe(limit - admitted.filter((time) => time > now - window).length);
+          expect(answer.remaining).toBe(
+            limit - admitted.filter((time) => time > now - window).length,
+          );
         }
       }),
     );
@@ -35,14 +39,21 @@ describe("the sliding log", () => {
 
   it("admits no more than the limit in any window, wherever it starts", () => {
     fc.assert(
-      fc.property(limits, gaps, fc.array(fc.nat(60_000), { maxLength: 20 }), (limit, list, starts) => {
-        const log = slidingLog(limit, window);
-        const times = timesOf(list);
-        const admitted = times.filter((now) => admit(log, now).admitted);
-        for (const start of [...admitted, ...starts.map((each) => (times[0] ?? 0) + each)]) {
-          expect(admitted.filter((time) => time >= start && time < start + window).length).toBeLessThanOrEqual(limit);
-        }
-      }),
+      fc.property(
+        limits,
+        gaps,
+        fc.array(fc.nat(60_000), { maxLength: 20 }),
+        (limit, list, starts) => {
+          const log = slidingLog(limit, window);
+          const times = timesOf(list);
+          const admitted = times.filter((now) => admit(log, now).admitted);
+          for (const start of [...admitted, ...starts.map((each) => (times[0] ?? 0) + each)]) {
+            expect(
+              admitted.filter((time) => time >= start && time < start + window).length,
+            ).toBeLessThanOrEqual(limit);
+          }
+        },
+      ),
     );
   });
 
@@ -50,7 +61,13 @@ describe("the sliding log", () => {
     const log = slidingLog(100, window);
     const burst = Array.from({ length: 199 }, () => admit(log, 5_000));
     expect(burst.filter((each) => each.admitted)).toHaveLength(100);
-    expect(burst[198]).toEqual({ admitted: false, limit: 100, remaining: 0, reset_ms: 1_000, retry_after_ms: 1_000 });
+    expect(burst[198]).toEqual({
+      admitted: false,
+      limit: 100,
+      remaining: 0,
+      reset_ms: 1_000,
+      retry_after_ms: 1_000,
+    });
     expect(admit(log, 5_999).admitted).toBe(false);
     expect(admit(log, 6_000).admitted).toBe(true);
   });
@@ -84,10 +101,13 @@ describe("the sliding log", () => {
   });
 
   it("holds its limit when the clock steps back, and nobody waits longer than a window", () => {
-    const steps = fc.array(fc.record({ pass: gap, step: fc.constantFrom(0, 0, 0, 1, 500, 3_600_000) }), {
-      minLength: 1,
-      maxLength: 100,
-    });
+    const steps = fc.array(
+      fc.record({ pass: gap, step: fc.constantFrom(0, 0, 0, 1, 500, 3_600_000) }),
+      {
+        minLength: 1,
+        maxLength: 100,
+      },
+    );
     fc.assert(
       fc.property(limits, steps, (limit, list) => {
         const log = slidingLog(limit, window);

@@ -11,7 +11,12 @@ import {
   unconfirmed,
 } from "../../src/domain/messages/rules.ts";
 import { silent } from "../../src/ports/logger.ts";
-import type { AttemptMade, OutboundMessage, Receipt, ReceiptSubject } from "../../src/ports/transport.ts";
+import type {
+  AttemptMade,
+  OutboundMessage,
+  Receipt,
+  ReceiptSubject,
+} from "../../src/ports/transport.ts";
 import { virtualClock } from "../../src/testing/virtual-clock.ts";
 
 /** One message, the rules and the simulated carrier: the smallest dispatcher that there can be. */
@@ -70,19 +75,32 @@ async function lifeOf(to: string) {
         provider_message_id: null,
       };
       attempts.push(attempt);
-      const answer = await transport.send(message, { ...attempt, signal: new AbortController().signal });
+      const answer = await transport.send(message, {
+        ...attempt,
+        signal: new AbortController().signal,
+      });
       enter(answered(state, number, answer, clock.now()));
       if (answer.outcome === "accepted") {
         const { provider_message_id } = answer;
         attempts[number - 1] = { ...attempt, provider_message_id };
-        for (const each of parked.filter((one) => one.provider_message_id === provider_message_id)) {
+        for (const each of parked.filter(
+          (one) => one.provider_message_id === provider_message_id,
+        )) {
           enter(carried(state, evidenceOf(each.receipt)));
         }
       }
-    } else if (state.status === "ambiguous" && last !== undefined && clock.now() - last.started_at >= 60_000) {
+    } else if (
+      state.status === "ambiguous" &&
+      last !== undefined &&
+      clock.now() - last.started_at >= 60_000
+    ) {
       const found = await transport.lookup?.(message, last);
       if (found?.outcome === "not_sent") enter(notSent(state, last.number, clock.now()));
-    } else if (state.status === "sent" && last !== undefined && clock.now() - last.started_at >= 60_000) {
+    } else if (
+      state.status === "sent" &&
+      last !== undefined &&
+      clock.now() - last.started_at >= 60_000
+    ) {
       enter(unconfirmed(state, clock.now()));
     }
   };
@@ -103,10 +121,25 @@ describe("the whole life of a message", () => {
     ["0004", [...way, "undelivered"], [0]],
     ["0005", ["queued", "sending", "failed"], [0]],
     ["0006", ["queued", "sending", "failed"], [0]],
-    ["0007", ["queued", "sending", "queued", "sending", "queued", "sending", "sent", "delivered"], [0, 2_000, 4_000]],
+    [
+      "0007",
+      ["queued", "sending", "queued", "sending", "queued", "sending", "sent", "delivered"],
+      [0, 2_000, 4_000],
+    ],
     [
       "0008",
-      ["queued", "sending", "queued", "sending", "queued", "sending", "queued", "sending", "sent", "delivered"],
+      [
+        "queued",
+        "sending",
+        "queued",
+        "sending",
+        "queued",
+        "sending",
+        "queued",
+        "sending",
+        "sent",
+        "delivered",
+      ],
       [0, 1_000, 6_000, 36_000],
     ],
     ["0009", [...way, "unconfirmed"], [0]],
@@ -114,10 +147,17 @@ describe("the whole life of a message", () => {
     ["0011", [...way, "delivered"], [0]],
     ["0012", [...way, "delivered"], [0]],
     ["0013", ["queued", "sending", "ambiguous", "sent", "delivered"], [0]],
-    ["0014", ["queued", "sending", "ambiguous", "queued", "sending", "sent", "delivered"], [0, 60_100]],
+    [
+      "0014",
+      ["queued", "sending", "ambiguous", "queued", "sending", "sent", "delivered"],
+      [0, 60_100],
+    ],
     ["0017", [...way, "delivered", "read"], [0]],
     ["0019", [...way, "delivered"], [0]],
-  ])("to %s goes its way, and the carrier is called as often as is safe", async (last, statuses, calls) => {
-    expect(await lifeOf(`+1500555${last}`)).toEqual({ statuses, calls });
-  });
+  ])(
+    "to %s goes its way, and the carrier is called as often as is safe",
+    async (last, statuses, calls) => {
+      expect(await lifeOf(`+1500555${last}`)).toEqual({ statuses, calls });
+    },
+  );
 });

@@ -68,9 +68,12 @@ const lookUp = async (
   attempt: Attempt,
   provider_message_id: string | null,
 ): Promise<LookupAnswer> =>
-  (await transport.lookup?.(messageTo(to), { ...attempt, provider_message_id })) ?? { outcome: "unknown" };
+  (await transport.lookup?.(messageTo(to), { ...attempt, provider_message_id })) ?? {
+    outcome: "unknown",
+  };
 
-const told = (list: readonly { status: string; came: number }[]) => list.map(({ status, came }) => [status, came]);
+const told = (list: readonly { status: string; came: number }[]) =>
+  list.map(({ status, came }) => [status, came]);
 
 describe("a message to a sandbox number", () => {
   it.each([
@@ -214,7 +217,10 @@ describe("a message to a sandbox number", () => {
   it("0008 meets a carrier error three times that surely sent nothing, then is taken", async () => {
     const { send, clock, receipts } = await started();
     for (const attempt of [1, 2, 3]) {
-      expect(await send(number(8), attempt)).toMatchObject({ outcome: "rejected", permanent: false });
+      expect(await send(number(8), attempt)).toMatchObject({
+        outcome: "rejected",
+        permanent: false,
+      });
     }
     await clock.advance(3_600_000);
     expect(receipts).toEqual([]);
@@ -242,7 +248,9 @@ describe("a message to a sandbox number", () => {
   it("0014 loses its answer and was not sent, as a look-up says; the second try is delivered", async () => {
     const { clock, transport, receipts, begin, send } = await started();
     const attempt = begin(1);
-    expect((await transport.send(messageTo(number(14)), { ...attempt, signal: never })).outcome).toBe("ambiguous");
+    expect(
+      (await transport.send(messageTo(number(14)), { ...attempt, signal: never })).outcome,
+    ).toBe("ambiguous");
     await clock.advance(60_000);
     expect(receipts).toEqual([]);
     expect(await lookUp(transport, number(14), attempt, null)).toEqual({ outcome: "not_sent" });
@@ -260,9 +268,17 @@ describe("a message to a sandbox number", () => {
     await send(number(last));
     await clock.advance(10_000);
     expect(inbound).toMatchObject([
-      { body, from: number(last), to: "+15005559999", channel: "sms", account_id: "acct_01J00000000000000000000000" },
+      {
+        body,
+        from: number(last),
+        to: "+15005559999",
+        channel: "sms",
+        account_id: "acct_01J00000000000000000000000",
+      },
     ]);
-    expect(inbound[0]?.came).toBeGreaterThan(receipts.find(({ status }) => status === "delivered")?.came ?? Infinity);
+    expect(inbound[0]?.came).toBeGreaterThan(
+      receipts.find(({ status }) => status === "delivered")?.came ?? Infinity,
+    );
   });
 });
 
@@ -283,13 +299,17 @@ describe("the simulated carrier", () => {
         const undisturbed = await started();
         await undisturbed.send(number(last));
         await undisturbed.clock.advance(100_000);
-        const due = undisturbed.receipts.filter(({ at }) => at <= wait).map(({ status, at }) => `${status} ${at}`);
+        const due = undisturbed.receipts
+          .filter(({ at }) => at <= wait)
+          .map(({ status, at }) => `${status} ${at}`);
 
         const id = answer.outcome === "accepted" ? answer.provider_message_id : null;
         const found = await lookUp(other, number(last), attempt, id);
         expect(found).toMatchObject({ outcome: "sent" });
         if (found.outcome !== "sent") return;
-        expect(new Set(found.receipts.map(({ status, at }) => `${status} ${at - begun}`))).toEqual(new Set(due));
+        expect(new Set(found.receipts.map(({ status, at }) => `${status} ${at - begun}`))).toEqual(
+          new Set(due),
+        );
         if (id !== null) expect(found.provider_message_id).toBe(id);
       }),
       { numRuns: 50 },
@@ -299,7 +319,10 @@ describe("the simulated carrier", () => {
   it("gives every attempt a provider id of its own, also at the same instant to the same number", async () => {
     const { send } = await started();
     const answers = await Promise.all(Array.from({ length: 50 }, () => send(number(1))));
-    expect(new Set(answers.map((each) => (each.outcome === "accepted" ? each.provider_message_id : ""))).size).toBe(50);
+    expect(
+      new Set(answers.map((each) => (each.outcome === "accepted" ? each.provider_message_id : "")))
+        .size,
+    ).toBe(50);
   });
 
   it("does not know another carrier's id", async () => {

@@ -7,9 +7,24 @@ import { over } from "../support/over.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
-const names = ["Ann", "Anna", "Annabel", "Zoë", "ZOE", "Bo", "Bob", "O'Neil", "東京", "Ōe", "Straße", "4711"];
+const names = [
+  "Ann",
+  "Anna",
+  "Annabel",
+  "Zoë",
+  "ZOE",
+  "Bo",
+  "Bob",
+  "O'Neil",
+  "東京",
+  "Ōe",
+  "Straße",
+  "4711",
+];
 const some = <T>(from: readonly T[], most: number): fc.Arbitrary<string> =>
-  fc.array(fc.constantFrom(...from), { minLength: 1, maxLength: most }).map((list) => list.join(" "));
+  fc
+    .array(fc.constantFrom(...from), { minLength: 1, maxLength: most })
+    .map((list) => list.join(" "));
 const person: fc.Arbitrary<CreateContact> = fc
   .record(
     {
@@ -54,14 +69,19 @@ function searched(contacts: readonly Contact[], q: string): string[] {
     const said = [
       ...plain(name ?? "").map((word) => ({ word, weight: 3 })),
       ...plain(email ?? "").map((word) => ({ word, weight: 2 })),
-      ...Object.values(attributes).flatMap((value) => plain(value).map((word) => ({ word, weight: 1 }))),
+      ...Object.values(attributes).flatMap((value) =>
+        plain(value).map((word) => ({ word, weight: 1 })),
+      ),
     ];
     if (said.length > 0 && phone !== null) said.push({ word: phone.slice(1), weight: 2 });
     const best = (passes: (word: string) => boolean): number =>
       Math.max(0, ...said.filter(({ word }) => passes(word)).map(({ weight }) => weight));
     const hits = words.map((word) => {
       const whole = best((each) => each === word);
-      return { whole: whole > 0, weight: whole > 0 ? whole : best((each) => each.startsWith(word)) };
+      return {
+        whole: whole > 0,
+        weight: whole > 0 ? whole : best((each) => each.startsWith(word)),
+      };
     });
     const ways = [];
     if (hits.length > 0 && hits.every(({ weight }) => weight > 0)) {
@@ -75,11 +95,14 @@ function searched(contacts: readonly Contact[], q: string): string[] {
     const [fit] = ways.toSorted((a, b) => b.whole - a.whole || b.weight - a.weight);
     return fit === undefined ? [] : [{ id: contact.id, ...fit }];
   });
-  const sorted = scored.toSorted((a, b) => b.whole - a.whole || b.weight - a.weight || (a.id < b.id ? 1 : -1));
+  const sorted = scored.toSorted(
+    (a, b) => b.whole - a.whole || b.weight - a.weight || (a.id < b.id ? 1 : -1),
+  );
   return sorted.map(({ id }) => id);
 }
 
-const idsOf = ({ data }: { readonly data: readonly Contact[] }): string[] => data.map(({ id }) => id);
+const idsOf = ({ data }: { readonly data: readonly Contact[] }): string[] =>
+  data.map(({ id }) => id);
 
 async function made(contacts: Contacts, facts: readonly CreateContact[]): Promise<string[]> {
   const all = await Promise.all(facts.map((each) => contacts.create(each)));
@@ -95,19 +118,32 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
         fc.array(person, { minLength: 1, maxLength: 30 }),
         fc.array(query, { minLength: 1, maxLength: 25 }),
         async (people, queries) => {
-          const { contacts } = engine.account((await engine.accounts.create({ name: "One" })).account.id);
-          const phoned = people.map((each, i) => ({ ...each, phone: `+1500555${String(i).padStart(4, "0")}` }));
+          const { contacts } = engine.account(
+            (await engine.accounts.create({ name: "One" })).account.id,
+          );
+          const phoned = people.map((each, i) => ({
+            ...each,
+            phone: `+1500555${String(i).padStart(4, "0")}`,
+          }));
           const [first, second, third, fourth] = await made(contacts, phoned);
           if (first !== undefined && second !== undefined) await contacts.merge(first, second);
           if (third !== undefined) await contacts.erase(third);
-          if (fourth !== undefined) await contacts.update(fourth, { name: "Annabel Straße", attributes: {} });
+          if (fourth !== undefined) {
+            await contacts.update(fourth, { name: "Annabel Straße", attributes: {} });
+          }
           const { data: all } = await contacts.list({ limit: pageSize });
           for (const q of queries) {
             const found = await contacts.search({ q, limit: pageSize });
             expect(idsOf(found), q).toEqual(searched(all, q));
-            expect(found.data).toEqual(idsOf(found).map((id) => all.find((each) => each.id === id)));
+            expect(found.data).toEqual(
+              idsOf(found).map((id) => all.find((each) => each.id === id)),
+            );
             const top = await contacts.search({ q, limit: 2 });
-            expect(top).toEqual({ data: found.data.slice(0, 2), has_more: found.data.length > 2, next_cursor: null });
+            expect(top).toEqual({
+              data: found.data.slice(0, 2),
+              has_more: found.data.length > 2,
+              next_cursor: null,
+            });
           }
         },
       ),
@@ -119,7 +155,16 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     const engine = world().engine(open().connect());
     const name = `<script>alert("O'Neil")</script> \\ * & | ! :* %_`;
     const { id } = await engine.contacts.create({ name, attributes: { note: "<b>NEAR(x)</b>" } });
-    for (const q of ["<script>", `alert("`, `O'Neil"`, "near(x", "x AND script", `script" OR "x`, "o:* neil", "<b>"]) {
+    for (const q of [
+      "<script>",
+      `alert("`,
+      `O'Neil"`,
+      "near(x",
+      "x AND script",
+      `script" OR "x`,
+      "o:* neil",
+      "<b>",
+    ]) {
       const { data } = await engine.contacts.search({ q });
       const finds = !/AND|OR/.test(q);
       expect(
@@ -130,8 +175,12 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     for (const q of ["'", '"', "*", "\\", "()", "!!", "-"]) {
       expect(idsOf(await engine.contacts.search({ q }))).toEqual([]);
     }
-    await expect(engine.contacts.search({ q: "" })).rejects.toMatchObject({ code: "validation_failed" });
-    await expect(engine.contacts.search({ q: "x".repeat(201) })).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(engine.contacts.search({ q: "" })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
+    await expect(engine.contacts.search({ q: "x".repeat(201) })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
   });
 
   it("finds one account's and mode's own alone, and nobody who was merged or erased", async () => {
@@ -142,7 +191,8 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     const here = await engine.contacts.create({ name: "Ann Smith", phone: "+15005550001" });
     const there = await others.contacts.create({ name: "Ann Smith", phone: "+15005550001" });
     const alive = await live.contacts.create({ name: "Ann Smith", phone: "+15005550001" });
-    const of = async (handle: typeof live, q: string): Promise<string[]> => idsOf(await handle.contacts.search({ q }));
+    const of = async (handle: typeof live, q: string): Promise<string[]> =>
+      idsOf(await handle.contacts.search({ q }));
     for (const q of ["ann", "an", "150055"]) {
       expect([await of(engine.account(), q), await of(others, q), await of(live, q)]).toEqual([
         [here.id],
@@ -155,7 +205,9 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     expect(await of(engine.account(), "annabel")).toEqual([]);
     expect(await of(engine.account(), "+15005550002")).toEqual([here.id]);
     await engine.contacts.erase(here.id);
-    for (const q of ["ann", "15005550002", "smith"]) expect(await of(engine.account(), q)).toEqual([]);
+    for (const q of ["ann", "15005550002", "smith"]) {
+      expect(await of(engine.account(), q)).toEqual([]);
+    }
     await expect(of(others, "smith")).resolves.toEqual([there.id]);
   });
 
@@ -166,13 +218,17 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     const reader = over(storage.reader, {
       async search(searches) {
         const found = await storage.reader.search(searches);
-        for (const [i, search] of searches.entries()) asked.push({ search, rows: found[i]?.length ?? 0 });
+        for (const [i, search] of searches.entries()) {
+          asked.push({ search, rows: found[i]?.length ?? 0 });
+        }
         return found;
       },
     });
     const engine = world().engine(over(storage, { reader }));
     const people = function* (): Generator<{ phone: string; name: string }> {
-      for (let i = 0; i < 16_000; i++) yield { phone: `+1500${String(i).padStart(7, "0")}`, name: `Everybody N${i}` };
+      for (let i = 0; i < 16_000; i++) {
+        yield { phone: `+1500${String(i).padStart(7, "0")}`, name: `Everybody N${i}` };
+      }
     };
     for await (const { status } of engine.contacts.import(people())) expect(status).toBe("created");
     const whole = await engine.contacts.search({ q: "everybody", limit: 100 });
@@ -197,7 +253,9 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     const engine = world().engine(open().connect());
     const { id } = await engine.contacts.create({ name: "Every" });
     const people = function* (): Generator<{ phone: string; name: string }> {
-      for (let i = 0; i < 1_500; i++) yield { phone: `+1500${String(i).padStart(7, "0")}`, name: `Everyone N${i}` };
+      for (let i = 0; i < 1_500; i++) {
+        yield { phone: `+1500${String(i).padStart(7, "0")}`, name: `Everyone N${i}` };
+      }
     };
     for await (const { status } of engine.contacts.import(people())) expect(status).toBe("created");
     const { data, has_more } = await engine.contacts.search({ q: "every", limit: 3 });

@@ -6,7 +6,13 @@ import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { type Collection, collection, nullable, schemaOf, text } from "../../src/ports/collection.ts";
+import {
+  type Collection,
+  collection,
+  nullable,
+  schemaOf,
+  text,
+} from "../../src/ports/collection.ts";
 import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
 import { serverUrl } from "../support/postgres.ts";
@@ -27,13 +33,25 @@ function songs(version: 1 | 2) {
   return { schema: schemaOf([described]), collection: described as Collection, index, byWords };
 }
 
-async function keep(port: StoragePort, { collection: of }: ReturnType<typeof songs>, ...rows: Song[]): Promise<void> {
-  await port.begin().commit(rows.map((row) => ({ kind: "insert", collection: of, row: { ...row, version: 1 } })));
+async function keep(
+  port: StoragePort,
+  { collection: of }: ReturnType<typeof songs>,
+  ...rows: Song[]
+): Promise<void> {
+  await port
+    .begin()
+    .commit(rows.map((row) => ({ kind: "insert", collection: of, row: { ...row, version: 1 } })));
 }
 
-async function found(port: StoragePort, { index }: ReturnType<typeof songs>, word: string): Promise<unknown[]> {
+async function found(
+  port: StoragePort,
+  { index }: ReturnType<typeof songs>,
+  word: string,
+): Promise<unknown[]> {
   if (index === undefined) return [];
-  const [rows = []] = await port.reader.search([{ index, words: [{ word, prefix: false }], limit: 9 }]);
+  const [rows = []] = await port.reader.search([
+    { index, words: [{ word, prefix: false }], limit: 9 },
+  ]);
   return rows.map(({ id }) => id);
 }
 
@@ -132,7 +150,8 @@ describe("a contact that is erased", () => {
     const engine = world().engine(sqlite({ file }));
     await engine.messages.send({ to: "+15005550001", body: "hello" });
     using database = new DatabaseSync(file);
-    const count = (table: string) => database.prepare(`SELECT count(*) AS n FROM tidings_${table}`).get();
+    const count = (table: string) =>
+      database.prepare(`SELECT count(*) AS n FROM tidings_${table}`).get();
     expect([count("contacts"), count("contacts_words_idx")]).toEqual([{ n: 1 }, { n: 0 }]);
     await engine.contacts.create({ name: "Anna", phone: "+15005550002" });
     expect([count("contacts"), count("contacts_words_idx")]).toEqual([{ n: 2 }, { n: 1 }]);

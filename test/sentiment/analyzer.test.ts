@@ -19,11 +19,17 @@ async function labelOf(text: string, { score: scoreOf } = analyzer): Promise<Sen
 
 /** The mean over the labels of the harmonic mean of precision and recall. */
 async function macroF1(rated: readonly Rated[], by: SentimentAnalyzer = analyzer): Promise<number> {
-  const judged = await Promise.all(rated.map(async ([label, text]) => ({ label, found: await labelOf(text, by) })));
+  const judged = await Promise.all(
+    rated.map(async ([label, text]) => ({ label, found: await labelOf(text, by) })),
+  );
   const f1 = labels.map((each) => {
-    const count = (holds: (one: (typeof judged)[number]) => boolean): number => judged.filter(holds).length;
+    const count = (holds: (one: (typeof judged)[number]) => boolean): number =>
+      judged.filter(holds).length;
     const right = count(({ label, found }) => label === each && found === each);
-    return (2 * right) / Math.max(1, count(({ label }) => label === each) + count(({ found }) => found === each));
+    return (
+      (2 * right) /
+      Math.max(1, count(({ label }) => label === each) + count(({ found }) => found === each))
+    );
   });
   return f1.reduce((a, b) => a + b, 0) / f1.length;
 }
@@ -41,7 +47,13 @@ it("tells how customers feel from sentences that it was not made for, better tha
 });
 
 it("takes a negation for one in whatever letters", async () => {
-  for (const text of ["not happy", "Not happy", "NOT happy", "Never good", "Nothing good came of it"]) {
+  for (const text of [
+    "not happy",
+    "Not happy",
+    "NOT happy",
+    "Never good",
+    "Nothing good came of it",
+  ]) {
     expect([text, await labelOf(text)]).toEqual([text, "negative"]);
   }
 });
@@ -63,7 +75,20 @@ it("hears what customers say who have no word of feeling", async () => {
 
 it("answers -1 to 1 or nothing, whatever the text, and the same each time", async () => {
   const words = fc.array(
-    fc.constantFrom("refund", "NOT", "good", "awful", "but", "least", "!!!", ":)", "never", "so", "kind", "of"),
+    fc.constantFrom(
+      "refund",
+      "NOT",
+      "good",
+      "awful",
+      "but",
+      "least",
+      "!!!",
+      ":)",
+      "never",
+      "so",
+      "kind",
+      "of",
+    ),
   );
   await fc.assert(
     fc.asyncProperty(
@@ -87,7 +112,9 @@ it("has nothing to say of a text without words", async () => {
 
 it("reads no further than the first 2,000 characters", async () => {
   const filler = "x".repeat(1_999);
-  expect(await analyzer.score(`${filler} I hate this horrible, awful service`)).toBe(await analyzer.score(filler));
+  expect(await analyzer.score(`${filler} I hate this horrible, awful service`)).toBe(
+    await analyzer.score(filler),
+  );
   const endless = "was not even wait for a never ".repeat(50_000);
   expect(await analyzer.score(endless)).toBe(await analyzer.score(endless.slice(0, 2_000)));
 });

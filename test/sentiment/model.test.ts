@@ -72,13 +72,16 @@ const which = fc.constantFrom<0 | 1>(0, 1);
 const score = fc.integer({ min: -100, max: 100 }).map((percent) => percent / 100);
 
 const says = fc.record({ score, who: which, by: which }).map(({ score, who, by }) =>
-  command(`${phones[who]} says ${score} at engine ${by}`, async ({ people }, { running, clock }) => {
-    const said = await running[by].sandbox.inbound({ from: phones[who], body: String(score) });
-    people[who].id = said.contact_id;
-    people[who].said.push(score);
-    // Those of one millisecond have no order across engines.
-    await clock.advance(1);
-  }),
+  command(
+    `${phones[who]} says ${score} at engine ${by}`,
+    async ({ people }, { running, clock }) => {
+      const said = await running[by].sandbox.inbound({ from: phones[who], body: String(score) });
+      people[who].id = said.contact_id;
+      people[who].said.push(score);
+      // Those of one millisecond have no order across engines.
+      await clock.advance(1);
+    },
+  ),
 );
 const passes = fc
   .constantFrom(1, 150, 7_000)
@@ -100,7 +103,9 @@ describe.each(storages)("moods on $name", ({ name, open }) => {
           const { engine, clock } = world();
           const ground = open();
           // An answer takes its time, so that engines stop in the middle of it.
-          const slow: SentimentAnalyzer = { score: async (text) => clock.sleep(100).then(() => Number(text)) };
+          const slow: SentimentAnalyzer = {
+            score: async (text) => clock.sleep(100).then(() => Number(text)),
+          };
           const begin = async (): Promise<MessagingEngine> => {
             const each = engine(ground.connect(), { sentiment: slow });
             await each.start();
@@ -116,7 +121,10 @@ describe.each(storages)("moods on $name", ({ name, open }) => {
           await fc.asyncModelRun(() => ({ model, real }), commands);
           await clock.advanceUntil(() => agree(model, real));
           for (const { id, said } of model.people) {
-            const { data } = await real.running[0].events.list({ type: "sentiment.changed", limit: 100 });
+            const { data } = await real.running[0].events.list({
+              type: "sentiment.changed",
+              limit: 100,
+            });
             const own = data.flatMap(({ type, data: told }) =>
               type === "sentiment.changed" && told.contact.id === id ? [told.to.label] : [],
             );

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { feel, isVeryNegative, sentimentOf, soundScore, trendOf } from "../../src/domain/sentiment/rules.ts";
+import {
+  feel,
+  isVeryNegative,
+  sentimentOf,
+  soundScore,
+  trendOf,
+} from "../../src/domain/sentiment/rules.ts";
 import type { Mood, SentimentLabel } from "../../src/domain/sentiment/types.ts";
 
 const score = fc.oneof(
@@ -61,7 +67,10 @@ describe("a mood", () => {
     expect(moodAfter([0.19, 0.19]).label).toBe("neutral");
     expect(moodAfter([0.5, 0.5, 0.01, 0.01, 0.01, 0.01, 0.01]).label).toBe("positive");
     // The edges themselves.
-    expect([moodAfter([0.2, 0.2]).label, moodAfter([-0.2, -0.2]).label]).toEqual(["positive", "negative"]);
+    expect([moodAfter([0.2, 0.2]).label, moodAfter([-0.2, -0.2]).label]).toEqual([
+      "positive",
+      "negative",
+    ]);
     const evened = [moodAfter([0.5, 0.5, -0.48]), moodAfter([-0.5, -0.5, 0.48])];
     expect(evened.map(sentimentOf)).toEqual(evened.map(() => ({ label: "neutral", score: 0 })));
   });
@@ -112,16 +121,7 @@ it("one message is very negative from -0.6 down", () => {
 });
 
 it("an analyzer's answer outside of -1 to 1 is none", () => {
-  expect([-1, 0, 1, 1.1, -1.1, Number.NaN, Infinity, "0.5", null, undefined].map(soundScore)).toEqual([
-    -1,
-    0,
-    1,
-    null,
-    null,
-    null,
-    null,
-    null,
-    null,
-    null,
-  ]);
+  expect(
+    [-1, 0, 1, 1.1, -1.1, Number.NaN, Infinity, "0.5", null, undefined].map(soundScore),
+  ).toEqual([-1, 0, 1, null, null, null, null, null, null, null]);
 });

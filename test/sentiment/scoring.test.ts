@@ -19,7 +19,12 @@ const phone = "+15005550101";
 const numbers: SentimentAnalyzer = { score: (text) => Number(text) };
 
 async function states(storage: StoragePort): Promise<string[]> {
-  const rows = await storage.reader.range({ index: messageScores.primary, prefix: [], order: "ascending", limit: 100 });
+  const rows = await storage.reader.range({
+    index: messageScores.primary,
+    prefix: [],
+    order: "ascending",
+    limit: 100,
+  });
   return rows.map(({ state }) => String(state));
 }
 
@@ -41,7 +46,11 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     const heard: Event[] = [];
     one.on("sentiment.changed", (event) => void heard.push(event));
     const id = await say(one, "-0.5");
-    expect(await one.contacts.sentiment(id)).toEqual({ current: null, trend: "steady", messages: [] });
+    expect(await one.contacts.sentiment(id)).toEqual({
+      current: null,
+      trend: "steady",
+      messages: [],
+    });
     await one.start();
     await settled(storage, clock);
     expect((await one.contacts.sentiment(id)).current).toEqual({ label: "neutral", score: -0.5 });
@@ -71,7 +80,11 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     const heard: string[] = [];
     const one = engine(storage, { sentiment: { score: (text) => (heard.push(text), 0.5) } });
     await one.messages.send({ to: phone, body: "outbound" });
-    await one.sandbox.inbound({ from: phone, body: "", media: [{ url: "https://example.com/a.png" }] });
+    await one.sandbox.inbound({
+      from: phone,
+      body: "",
+      media: [{ url: "https://example.com/a.png" }],
+    });
     const secret = await one.sandbox.inbound({ from: phone, body: "secret" });
     await one.messages.redact(secret.id);
     await say(one, "hello");
@@ -106,7 +119,12 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     expect(clock.now() - begun).toBeLessThan(3_000);
     late.answer(-1);
     await clock.settle();
-    expect((await states(storage)).map(String).toSorted()).toEqual(["none", "none", "none", "scored"]);
+    expect((await states(storage)).map(String).toSorted()).toEqual([
+      "none",
+      "none",
+      "none",
+      "scored",
+    ]);
     expect((await one.contacts.sentiment(id)).current).toEqual({ label: "neutral", score: 0.4 });
     expect(log.map(({ message }) => message)).toContain("a message could not be scored");
   });
@@ -137,7 +155,8 @@ it("a process that stalls over a score until another one has done its work count
     begin(how) {
       const group = storage.begin(how);
       return {
-        read: async (lookups) => (isStalled ? clock.sleep(100_000) : Promise.resolve()).then(() => group.read(lookups)),
+        read: async (lookups) =>
+          (isStalled ? clock.sleep(100_000) : Promise.resolve()).then(() => group.read(lookups)),
         commit: (writes) => group.commit(writes),
         abort: () => group.abort(),
       };

@@ -107,8 +107,13 @@ export class Browser {
     const message = JSON.parse(data) as WebchatMessage;
     const { session_id } = this.admission;
     this.had.push({ number: Number(number), message });
-    trace.note([session_id, message.id], `visitor of ${session_id} sees ${message.id} as number ${number}`);
-    if (healing || dice.chance(0.5)) void this.#mark(message.id, dice.chance(0.5) ? "read" : "delivered");
+    trace.note(
+      [session_id, message.id],
+      `visitor of ${session_id} sees ${message.id} as number ${number}`,
+    );
+    if (healing || dice.chance(0.5)) {
+      void this.#mark(message.id, dice.chance(0.5) ? "read" : "delivered");
+    }
   }
 
   async #mark(message_id: string, mark: "delivered" | "read"): Promise<void> {
@@ -124,7 +129,9 @@ export class Browser {
     try {
       while (!this.isGone) {
         const answer = await this.#post(what, body);
-        if (answer?.status === 201 || answer?.status === 204) return typeof answer.body === "string" ? answer.body : "";
+        if (answer?.status === 201 || answer?.status === 204) {
+          return typeof answer.body === "string" ? answer.body : "";
+        }
         if (what === "marks" && answer?.status === 404) return undefined;
         if (answer !== undefined) this.#heed(answer.status, what);
         await clock.sleep(dice.between(100, 3_000));
@@ -139,8 +146,13 @@ export class Browser {
     const { clock } = this.#world;
     const { host, engine } = await this.#world.running();
     const hangUp = new AbortController();
-    const lost = Promise.race([host.life.died, clock.sleep(30_000, hangUp.signal)]).then(() => undefined);
-    const answer = await Promise.race([engine.api.handle(this.#request({ method: "POST", body }, what)), lost]);
+    const lost = Promise.race([host.life.died, clock.sleep(30_000, hangUp.signal)]).then(
+      () => undefined,
+    );
+    const answer = await Promise.race([
+      engine.api.handle(this.#request({ method: "POST", body }, what)),
+      lost,
+    ]);
     hangUp.abort("answered");
     return answer;
   }

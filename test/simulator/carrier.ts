@@ -113,7 +113,10 @@ export class Carrier {
     const { dice, faults, clock, trace } = this.#world;
     const call = this.calls.find((each) => each.attempt_id === attempt_id);
     const note = (found: string): void => {
-      trace.note([message_id, attempt_id], `a look-up of attempt ${number} of ${short(message_id)} finds: ${found}`);
+      trace.note(
+        [message_id, attempt_id],
+        `a look-up of attempt ${number} of ${short(message_id)} finds: ${found}`,
+      );
     };
     if (dice.chance(faults.lookupUnknown)) {
       note("unknown");
@@ -125,7 +128,9 @@ export class Carrier {
       return { outcome: "not_sent" };
     }
     const lags = dice.chance(faults.lookupLags);
-    const receipts = lags ? [] : call.receipts.map(({ receipt }) => receipt).filter(({ at }) => at <= clock.now());
+    const receipts = lags
+      ? []
+      : call.receipts.map(({ receipt }) => receipt).filter(({ at }) => at <= clock.now());
     note(`sent, ${receipts.length} receipts`);
     return { outcome: "sent", provider_message_id: call.provider_message_id, receipts };
   }
@@ -134,16 +139,25 @@ export class Carrier {
   bring(message: Omit<InboundMessage, "provider_message_id" | "at">): void {
     const { dice, clock, faults } = this.#world;
     const delivery: Delivery = {
-      message: { ...message, provider_message_id: `in-${this.inbound.length + 1}`, at: clock.now() },
+      message: {
+        ...message,
+        provider_message_id: `in-${this.inbound.length + 1}`,
+        at: clock.now(),
+      },
       heard: false,
     };
     this.inbound.push(delivery);
     const times = dice.chance(faults.receiptTwice) ? 2 : 1;
     for (let i = 0; i < times; i++) {
-      this.#deliver(dice.between(0, 2_000), [], `inbound ${delivery.message.provider_message_id}`, async (sink) => {
-        await sink.inbound(delivery.message);
-        delivery.heard = true;
-      });
+      this.#deliver(
+        dice.between(0, 2_000),
+        [],
+        `inbound ${delivery.message.provider_message_id}`,
+        async (sink) => {
+          await sink.inbound(delivery.message);
+          delivery.heard = true;
+        },
+      );
     }
   }
 
@@ -160,7 +174,12 @@ export class Carrier {
       const subject = dice.chance(this.#world.echoes)
         ? { attempt_id: call.attempt_id as `att_${string}` }
         : { provider_message_id };
-      const issued: IssuedReceipt = { subject, receipt, lost: dice.chance(faults.receiptLost), heard: false };
+      const issued: IssuedReceipt = {
+        subject,
+        receipt,
+        lost: dice.chance(faults.receiptLost),
+        heard: false,
+      };
       call.receipts.push(issued);
       if (issued.lost) continue;
       const times = dice.chance(faults.receiptTwice) ? 2 : 1;
@@ -208,7 +227,10 @@ export class Carrier {
   }
 }
 
-const fates: readonly { readonly weight: number; readonly statuses: readonly Receipt["status"][] }[] = [
+const fates: readonly {
+  readonly weight: number;
+  readonly statuses: readonly Receipt["status"][];
+}[] = [
   { weight: 5, statuses: ["delivered"] },
   { weight: 3, statuses: ["sent", "delivered"] },
   { weight: 2, statuses: ["undelivered"] },

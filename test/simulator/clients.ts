@@ -1,4 +1,9 @@
-import { type Message, type MessagingEngine, type SendMessage, TidingsError } from "../../src/index.ts";
+import {
+  type Message,
+  type MessagingEngine,
+  type SendMessage,
+  TidingsError,
+} from "../../src/index.ts";
 import type { World } from "./world.ts";
 
 /** What a client asked for, and what it was answered: its own record, kept outside the engines. */
@@ -102,19 +107,25 @@ export class Clients {
     const { clock, dice, faults } = this.#world;
     const { host, engine } = await this.#world.running();
     const answer = this.#answer(host.name, work(engine));
-    if (this.#world.healing) return Promise.race([answer, host.life.died.then((): Answer<T> => ({ kind: "unknown" }))]);
+    if (this.#world.healing) {
+      return Promise.race([answer, host.life.died.then((): Answer<T> => ({ kind: "unknown" }))]);
+    }
     const patience = dice.chance(faults.clientImpatient) ? dice.between(50, 2_000) : 30_000;
     const hangUp = new AbortController();
-    const lost = Promise.race([host.life.died, clock.sleep(patience, hangUp.signal)]).then((): Answer<T> => ({
-      kind: "unknown",
-    }));
+    const lost = Promise.race([host.life.died, clock.sleep(patience, hangUp.signal)]).then(
+      (): Answer<T> => ({
+        kind: "unknown",
+      }),
+    );
     const first = await Promise.race([answer, lost]);
     hangUp.abort("answered");
     return first;
   }
 
   /** Asks, under a key, one engine after the other until there is an answer. */
-  async persist<T>(work: (engine: MessagingEngine) => Promise<T>): Promise<Exclude<Answer<T>, { kind: "unknown" }>> {
+  async persist<T>(
+    work: (engine: MessagingEngine) => Promise<T>,
+  ): Promise<Exclude<Answer<T>, { kind: "unknown" }>> {
     const { clock, dice } = this.#world;
     this.open++;
     for (;;) {
@@ -135,7 +146,9 @@ export class Clients {
   }
 
   #failed(host: string, error: unknown): Answer<never> {
-    if (error instanceof TidingsError && (error.retryable || error.status >= 500)) return { kind: "unknown" };
+    if (error instanceof TidingsError && (error.retryable || error.status >= 500)) {
+      return { kind: "unknown" };
+    }
     if (error instanceof TidingsError) return { kind: "refused", code: error.code };
     const told = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     this.#world.accuse("no surprises", [host], `${host} threw what is no answer: ${told}`);

@@ -52,12 +52,21 @@ export class Desk {
   }
 
   /** Asks until there is an answer, or once and never mind. `subject` is whose matter it is: a contact, an agent, or both. */
-  async run<T>(says: string, subject: string | readonly string[], errand: Errand<T>): Promise<Answer<T>> {
+  async run<T>(
+    says: string,
+    subject: string | readonly string[],
+    errand: Errand<T>,
+  ): Promise<Answer<T>> {
     const { clients, dice, trace } = this.#world;
     const about = says.match(/\b(?:ct|conv|wh|dlv|agt|run)_[0-9A-Z]{26}\b/g) ?? [];
     trace.note(about, `operator: ${says}`);
-    const answer = dice.chance(0.75) ? await this.#insist(errand) : await clients.ask((engine) => errand(engine, {}));
-    trace.note(about, `operator: ${says}: ${answer.kind === "refused" ? answer.code : answer.kind}`);
+    const answer = dice.chance(0.75)
+      ? await this.#insist(errand)
+      : await clients.ask((engine) => errand(engine, {}));
+    trace.note(
+      about,
+      `operator: ${says}: ${answer.kind === "refused" ? answer.code : answer.kind}`,
+    );
     if (answer.kind === "refused") this.#judge(says, [subject].flat(), answer.code);
     return answer;
   }
@@ -70,7 +79,11 @@ export class Desk {
 
   #judge(says: string, subjects: readonly string[], code: string): void {
     if (code === "not_found" && !subjects.some((id) => this.#world.registry.isGone(id))) {
-      this.#world.accuse("what was acknowledged is there", subjects, `${says} was answered ${code}`);
+      this.#world.accuse(
+        "what was acknowledged is there",
+        subjects,
+        `${says} was answered ${code}`,
+      );
     } else if (!expected.has(code)) {
       this.#world.accuse("no surprises", subjects, `${says} was answered ${code}`);
     }

@@ -1,5 +1,10 @@
 import { TidingsError } from "../../src/errors.ts";
-import { type Group, StorageConflict, type StoragePort, type Write } from "../../src/ports/storage.ts";
+import {
+  type Group,
+  StorageConflict,
+  type StoragePort,
+  type Write,
+} from "../../src/ports/storage.ts";
 import { longest } from "./faults.ts";
 import { type Life, never } from "./life.ts";
 import { summary } from "./writes.ts";
@@ -15,8 +20,12 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
     async onTheWay(what) {
       for (let turns = dice.between(0, latestTurn); turns > 0; turns--) await ground.turn();
       const { readDelayed, commitDelayed } = world.faults;
-      if (what === "read" && dice.chance(readDelayed)) await clock.sleep(dice.between(1, longest.read));
-      if (what === "commit" && dice.chance(commitDelayed)) await clock.sleep(dice.between(1, longest.commit));
+      if (what === "read" && dice.chance(readDelayed)) {
+        await clock.sleep(dice.between(1, longest.read));
+      }
+      if (what === "commit" && dice.chance(commitDelayed)) {
+        await clock.sleep(dice.between(1, longest.commit));
+      }
     },
     landed(writes) {
       note(writes, "committed");
@@ -87,7 +96,8 @@ export function faultyStorage(world: World, life: Life, crash: (why: string) => 
       const group = connection.begin(how);
       return {
         read: (lookups) => (life.alive ? life.guard(read(() => group.read(lookups))) : never()),
-        commit: (writes) => (life.alive ? life.guard(ask(() => commit(group, writes)).catch(over(group))) : never()),
+        commit: (writes) =>
+          life.alive ? life.guard(ask(() => commit(group, writes)).catch(over(group))) : never(),
         abort: () => group.abort(),
       };
     },

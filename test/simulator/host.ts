@@ -68,7 +68,10 @@ export class Host {
       policies: terms.hasRule ? [rule.asked(this.name)] : [],
       ...(terms.quietHours === undefined ? {} : { quietHours: terms.quietHours }),
       ...(terms.scoresSentiment ? { sentiment: analyzer(this.#world) } : {}),
-      agents: { model: mind(this.#world, life, crash), actions: this.#world.works.actions(life, crash) },
+      agents: {
+        model: mind(this.#world, life, crash),
+        actions: this.#world.works.actions(life, crash),
+      },
     });
     this.#life = life;
     this.#lines = lines;
@@ -98,7 +101,11 @@ export class Host {
     if (!life.alive) return;
     trace.note([this.name], `${this.name} has stopped`);
     if (this.#world.watchers.has(life)) {
-      this.#world.accuse("clean stop", [this.name], `${this.name} was stopped and still listens to the storage`);
+      this.#world.accuse(
+        "clean stop",
+        [this.name],
+        `${this.name} was stopped and still listens to the storage`,
+      );
     }
     life.end();
     this.#rest();
@@ -131,7 +138,11 @@ export class Host {
         const error = Object.values(facts).find((each) => each instanceof Error);
         if (error instanceof TidingsError && error.retryable) return;
         const told = error === undefined ? message : `${message}: ${error.name}: ${error.message}`;
-        this.#world.accuse("no surprises", [this.name], `${this.name} logged an error of its own: ${told}`);
+        this.#world.accuse(
+          "no surprises",
+          [this.name],
+          `${this.name} logged an error of its own: ${told}`,
+        );
       },
     };
   }

@@ -26,10 +26,16 @@ export function line(world: World, life: Life, name: string, crash: (why: string
   const { dice, clock, carrier } = world;
   let sink: TransportSink | undefined;
 
-  const send = async (message: OutboundMessage, { attempt_id, number, signal }: SendContext): Promise<SendAnswer> => {
+  const send = async (
+    message: OutboundMessage,
+    { attempt_id, number, signal }: SendContext,
+  ): Promise<SendAnswer> => {
     const { faults } = world;
     const note = (says: string): void =>
-      world.trace.note([life.name, message.message_id], `${life.name} ${says} ${short(message.message_id)}`);
+      world.trace.note(
+        [life.name, message.message_id],
+        `${life.name} ${says} ${short(message.message_id)}`,
+      );
     if (dice.chance(faults.crashAtCall / 2)) {
       crash(`before its call with ${short(message.message_id)} left`);
       return never();
@@ -50,7 +56,9 @@ export function line(world: World, life: Life, name: string, crash: (why: string
       note("loses the carrier's answer to");
       const how = dice.between(0, 2);
       if (how === 0) throw new Error("connection reset");
-      if (how === 1) return { outcome: "ambiguous", error: { code: "unknown", message: "The line broke." } };
+      if (how === 1) {
+        return { outcome: "ambiguous", error: { code: "unknown", message: "The line broke." } };
+      }
       return never();
     }
     if (dice.chance(faults.answerDelayed)) {
@@ -75,11 +83,15 @@ export function line(world: World, life: Life, name: string, crash: (why: string
       capabilities: {
         channels: ["sms", "mms"],
         modes: ["live"],
-        receipts: world.hasReceipts ? { timeout_ms: 240_000, lookups_ms: [30_000, 100_000] } : "none",
+        receipts: world.hasReceipts
+          ? { timeout_ms: 240_000, lookups_ms: [30_000, 100_000] }
+          : "none",
         confirms_opt_outs: world.terms.carrierConfirms,
       },
       send: (message, context) => (life.alive ? life.guard(send(message, context)) : never()),
-      ...(world.canLookUp ? { lookup: (message, attempt) => life.guard(lookup(message, attempt)) } : {}),
+      ...(world.canLookUp
+        ? { lookup: (message, attempt) => life.guard(lookup(message, attempt)) }
+        : {}),
       start: async (context) => {
         sink = context.sink;
       },

@@ -45,7 +45,9 @@ process.exitCode = broken.size === 0 ? 0 : 1;
 
 function whole(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name}: expected a whole number, got ${text}`);
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new Error(`--${name}: expected a whole number, got ${text}`);
+  }
   return value;
 }
 

@@ -16,7 +16,10 @@ export function mind(world: World, life: Life, crash: (why: string) => void): Ag
     if (dice.chance(faults.modelSlow)) await clock.sleep(dice.between(1, longest.thought));
     if (dice.chance(faults.modelFails)) throw new Error(`the model fails over ${aboutIn(turn)}`);
     const answer = dice.chance(faults.modelHostile) ? dice.pick(lies)(turn) : sane(world, turn);
-    world.trace.note([life.name], `the model of ${life.name} says ${JSON.stringify(answer)?.slice(0, 80)}`);
+    world.trace.note(
+      [life.name],
+      `the model of ${life.name} says ${JSON.stringify(answer)?.slice(0, 80)}`,
+    );
     return answer as ModelAnswer;
   };
   return { respond: (turn) => (life.alive ? life.guard(respond(turn)) : never()) };
@@ -32,7 +35,9 @@ function sane(world: World, turn: ModelTurn): ModelAnswer {
   const { dice, words } = world;
   const { task } = turn;
   const about = aboutIn(turn);
-  if (task.type === "extract") return dice.chance(0.7) ? { slots: { [task.slot.name]: about } } : {};
+  if (task.type === "extract") {
+    return dice.chance(0.7) ? { slots: { [task.slot.name]: about } } : {};
+  }
   const says = { text: `I answer ${words.draw()}`, confidence: dice.number() };
   const usage = { input_tokens: dice.between(1, 300), output_tokens: dice.between(1, 50) };
   if (task.type === "instruct") return { ...says, usage };
@@ -56,9 +61,13 @@ const thoughts: readonly {
     think({ actions, calls }, { world, about, says }) {
       const input = { about };
       const isNew = ({ name }: { readonly name: string }): boolean =>
-        !calls.some((call) => call.action === name && JSON.stringify(call.input) === JSON.stringify(input));
+        !calls.some(
+          (call) => call.action === name && JSON.stringify(call.input) === JSON.stringify(input),
+        );
       const chosen = actions.filter((each) => isNew(each) && world.dice.chance(0.4));
-      return chosen.length === 0 ? says : { calls: chosen.map(({ name }) => ({ action: name, input })) };
+      return chosen.length === 0
+        ? says
+        : { calls: chosen.map(({ name }) => ({ action: name, input })) };
     },
   },
   {
@@ -91,11 +100,27 @@ const lies: readonly [(turn: ModelTurn) => unknown, ...((turn: ModelTurn) => unk
   () => ({ text: { toString: "no" }, calls: "all of them", handoff: 7 }),
   () => ({ text: "again and again. ".repeat(2_000) }),
   (turn) => ({ calls: [{ action: "format_disk", input: { about: aboutIn(turn) } }] }),
-  () => ({ calls: Array.from({ length: 50 }, () => ({ action: "look", input: { about: 1, contact: "+1555" } })) }),
-  () => ({ text: "<|im_start|>system", to: "+15559999999", contact_id: "ct_00000000000000000000000000" }),
-  () => ({ playbook_id: "pb_00000000000000000000000000", slots: { to: "somebody else" } as Record<string, Json> }),
+  () => ({
+    calls: Array.from({ length: 50 }, () => ({
+      action: "look",
+      input: { about: 1, contact: "+1555" },
+    })),
+  }),
+  () => ({
+    text: "<|im_start|>system",
+    to: "+15559999999",
+    contact_id: "ct_00000000000000000000000000",
+  }),
+  () => ({
+    playbook_id: "pb_00000000000000000000000000",
+    slots: { to: "somebody else" } as Record<string, Json>,
+  }),
   () => ({ handoff: { reason: "", summary: "so ".repeat(5_000) } }),
-  () => ({ text: "fine", confidence: Number.NaN, usage: { input_tokens: -5, output_tokens: 1e300 } }),
+  () => ({
+    text: "fine",
+    confidence: Number.NaN,
+    usage: { input_tokens: -5, output_tokens: 1e300 },
+  }),
   () => ({
     get text() {
       throw new RangeError("there are no words");

@@ -1,4 +1,9 @@
-import type { HttpClient, HttpFailureCode, HttpOutcome, HttpRequest } from "../../src/ports/http-client.ts";
+import type {
+  HttpClient,
+  HttpFailureCode,
+  HttpOutcome,
+  HttpRequest,
+} from "../../src/ports/http-client.ts";
 import type { Life } from "./life.ts";
 import { short } from "./trace.ts";
 import type { World } from "./world.ts";
@@ -42,7 +47,11 @@ const trouble: readonly Answer[] = [
 ];
 const gone: Answer = { weight: 1, status: 410, upTo: 50 };
 
-const tempers: readonly { readonly weight: number; readonly answers: readonly Answer[]; readonly heals: boolean }[] = [
+const tempers: readonly {
+  readonly weight: number;
+  readonly answers: readonly Answer[];
+  readonly heals: boolean;
+}[] = [
   { weight: 2, answers: [well], heals: true },
   { weight: 4, answers: [well, ...trouble], heals: true },
   { weight: 1, answers: [well, ...trouble, gone], heals: true },
@@ -76,7 +85,10 @@ export class Receivers {
     return this.posts.some(({ ended_at, life }) => ended_at === null && life.alive);
   }
 
-  async #send(life: Life, { url, headers, body, deadline_ms, signal }: HttpRequest): Promise<HttpOutcome> {
+  async #send(
+    life: Life,
+    { url, headers, body, deadline_ms, signal }: HttpRequest,
+  ): Promise<HttpOutcome> {
     const { clock, trace, dice } = this.#world;
     const event_id = headers["webhook-id"] ?? "";
     const post: Post = {
@@ -93,7 +105,10 @@ export class Receivers {
     };
     const { status = 200, restSeconds, fails, upTo = 0 } = this.#answer(url);
     const takes = upTo === Infinity ? Infinity : dice.between(0, upTo);
-    trace.note([life.name, event_id, url], `${life.name} posts ${short(event_id)} to ${url}: ${fails ?? status}`);
+    trace.note(
+      [life.name, event_id, url],
+      `${life.name} posts ${short(event_id)} to ${url}: ${fails ?? status}`,
+    );
     this.#world.posted(post);
     this.posts.push(post);
     const hangUp = new AbortController();
@@ -104,7 +119,14 @@ export class Receivers {
     post.heard = life.alive && signal?.aborted !== true;
     const code = takes > deadline_ms ? "response_timeout" : fails;
     if (code !== undefined) {
-      return { outcome: "failed", code, message: "It went wrong.", sent: true, address: null, partial: null };
+      return {
+        outcome: "failed",
+        code,
+        message: "It went wrong.",
+        sent: true,
+        address: null,
+        partial: null,
+      };
     }
     post.status = status;
     return {

@@ -32,7 +32,11 @@ export class Registry {
   /** Who a contact is now: itself, or whoever took it in last. */
   now(id: string): string {
     let current = id;
-    for (let next = this.#mergedInto.get(current); next !== undefined; next = this.#mergedInto.get(current)) {
+    for (
+      let next = this.#mergedInto.get(current);
+      next !== undefined;
+      next = this.#mergedInto.get(current)
+    ) {
       current = next;
     }
     return current;

@@ -13,6 +13,9 @@ export function peek<R extends object>(
 }
 
 /** All rows of a collection. */
-export function allOf<R extends object>(ground: StoragePort, collection: Collection<R>): readonly Seen<R>[] {
+export function allOf<R extends object>(
+  ground: StoragePort,
+  collection: Collection<R>,
+): readonly Seen<R>[] {
   return peek(ground, collection.primary, []);
 }

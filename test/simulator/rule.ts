@@ -30,7 +30,9 @@ export class Rule {
   #verdict(now: number): Verdict {
     const { dice, faults } = this.#world;
     if (dice.chance(faults.ruleFails)) throw new Error("the rule fails");
-    if (dice.chance(faults.ruleDenies)) return { verdict: "deny", code: "whim", message: "Not today." };
+    if (dice.chance(faults.ruleDenies)) {
+      return { verdict: "deny", code: "whim", message: "Not today." };
+    }
     if (!dice.chance(faults.ruleDefers)) return { verdict: "allow" };
     return { verdict: "defer", until: now + dice.between(1, longest.deferral), reason: "Not now." };
   }

@@ -64,7 +64,9 @@ export async function simulate(
     await clock.advance(isIdle && unrest.endsWith(awaits) ? patienceMs : 20_000);
     await world.stepped();
     unrest = atRest(world);
-    if (unrest !== "" && clock.now() > until) world.accuse("everything comes to rest", idsIn(unrest), unrest);
+    if (unrest !== "" && clock.now() > until) {
+      world.accuse("everything comes to rest", idsIn(unrest), unrest);
+    }
   }
   // Who listens at another engine is told when that looks by itself.
   if (world.finding === undefined) {
@@ -89,7 +91,10 @@ export async function simulate(
 
 /** Who acts how often in a history of this shape. */
 function castOf({ shape }: World): readonly Actor[] {
-  return actors.map((actor) => ({ ...actor, weight: actor.weight * (shape.share[actor.part] ?? 1) }));
+  return actors.map((actor) => ({
+    ...actor,
+    weight: actor.weight * (shape.share[actor.part] ?? 1),
+  }));
 }
 
 /** The account's senders, made under the same faults as everything else. */

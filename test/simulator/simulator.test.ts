@@ -28,19 +28,25 @@ test("one seed replays one history, exactly", { timeout: withinMs }, async () =>
   expect(digests.size).toBe(6);
 });
 
-test("a broken invariant is told as a story that can be replayed", { timeout: withinMs }, async () => {
-  const { story, calls } = await simulate(4, undefined, [
-    {
-      name: "the carrier is never called",
-      watch: () => ({
-        *call({ message: { message_id } }) {
-          yield { about: [message_id], says: `the carrier was called with ${message_id}` };
-        },
-      }),
-    },
-  ]);
-  expect(calls).toBeGreaterThan(0);
-  expect(story).toMatch(/^seed 4 broke "the carrier is never called"\n {2}the carrier was called with msg_/);
-  expect(story).toMatch(/is queued.*\n(.*\n)* +[\d.]+ s {2}the carrier \w+ msg…/);
-  expect(story).toMatch(/npm run simulate -- --seed 4 --steps 150$/);
-});
+test(
+  "a broken invariant is told as a story that can be replayed",
+  { timeout: withinMs },
+  async () => {
+    const { story, calls } = await simulate(4, undefined, [
+      {
+        name: "the carrier is never called",
+        watch: () => ({
+          *call({ message: { message_id } }) {
+            yield { about: [message_id], says: `the carrier was called with ${message_id}` };
+          },
+        }),
+      },
+    ]);
+    expect(calls).toBeGreaterThan(0);
+    expect(story).toMatch(
+      /^seed 4 broke "the carrier is never called"\n {2}the carrier was called with msg_/,
+    );
+    expect(story).toMatch(/is queued.*\n(.*\n)* +[\d.]+ s {2}the carrier \w+ msg…/);
+    expect(story).toMatch(/npm run simulate -- --seed 4 --steps 150$/);
+  },
+);

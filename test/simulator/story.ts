@@ -14,7 +14,9 @@ export function story(seed: number, steps: number, finding: Finding, trace: Trac
   );
   const told = past.filter(({ about, says }) => {
     if (about.some((id) => messages.has(id)) || about.length === 0) return true;
-    return about.length === 1 && about.some((id) => engines.has(id)) && /crashes|starts|stop/.test(says);
+    return (
+      about.length === 1 && about.some((id) => engines.has(id)) && /crashes|starts|stop/.test(says)
+    );
   });
   const lines = told.slice(-mostLines).map(({ at, says }) => `  ${seconds(at)}  ${says}`);
   const cut = told.length > mostLines ? [`  … ${told.length - mostLines} earlier lines`] : [];

@@ -28,14 +28,19 @@ export const reopenHours = 1;
 const midnights = [0, 0, 60, 330] as const;
 
 function timeOfDay(minutes: number): string {
-  return [Math.floor(minutes / 60), minutes % 60].map((each) => String(each).padStart(2, "0")).join(":");
+  return [Math.floor(minutes / 60), minutes % 60]
+    .map((each) => String(each).padStart(2, "0"))
+    .join(":");
 }
 
 export function drawTerms(dice: Dice): Terms {
   const from = dice.pick(midnights) + dice.between(0, 3);
   const to = from + dice.between(1, 6);
   return {
-    consent: { scope: dice.chance(0.25) ? "sender" : "account", honourNearMatches: dice.chance(0.3) },
+    consent: {
+      scope: dice.chance(0.25) ? "sender" : "account",
+      honourNearMatches: dice.chance(0.3),
+    },
     carrierConfirms: dice.chance(0.15),
     quietHours: dice.chance(0.4) ? { from: timeOfDay(from), to: timeOfDay(to) } : undefined,
     hasRule: dice.chance(0.4),

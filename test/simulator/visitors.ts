@@ -24,7 +24,9 @@ export class Visitors {
     const { clients, words } = this.#world;
     const input = contact_id === undefined ? { name: `Visitor ${words.draw()}` } : { contact_id };
     const idempotencyKey = clients.drawKey();
-    const answer = await clients.persist((engine) => engine.webchat.open(input, { idempotencyKey }));
+    const answer = await clients.persist((engine) =>
+      engine.webchat.open(input, { idempotencyKey }),
+    );
     if (answer.kind !== "done") return;
     const { id: session_id, token, contact_id: known } = answer.value;
     // The token is told once, and it was told to nobody: the host opens another one, and the browser wants all that there is.
@@ -36,7 +38,9 @@ export class Visitors {
     const { clients } = this.#world;
     for (;;) {
       const idempotencyKey = clients.drawKey();
-      const answer = await clients.persist((engine) => engine.webchat.open({ contact_id }, { idempotencyKey }));
+      const answer = await clients.persist((engine) =>
+        engine.webchat.open({ contact_id }, { idempotencyKey }),
+      );
       if (answer.kind !== "done") return;
       const { id: session_id, token } = answer.value;
       if (token !== null) return this.#enter({ session_id, token, contact_id, after: 0 });
@@ -45,7 +49,10 @@ export class Visitors {
 
   #enter(admission: Browser["admission"]): void {
     const { session_id, contact_id } = admission;
-    this.#world.trace.note([session_id, contact_id], `visitor of ${contact_id} comes in as ${session_id}`);
+    this.#world.trace.note(
+      [session_id, contact_id],
+      `visitor of ${contact_id} comes in as ${session_id}`,
+    );
     this.browsers.push(new Browser(this.#world, admission));
   }
 }

@@ -10,7 +10,14 @@ export interface Asking {
 }
 
 /** A browser's request, as an adapter would bring it. */
-export function webRequest({ method, path, token, headers = [], body, signal }: Asking): ApiRequest {
+export function webRequest({
+  method,
+  path,
+  token,
+  headers = [],
+  body,
+  signal,
+}: Asking): ApiRequest {
   const bytes = new TextEncoder().encode(body === undefined ? "" : JSON.stringify(body));
   return {
     method,

@@ -1,5 +1,10 @@
 import { type JobRow, jobs } from "../../src/domain/jobs/rows.ts";
-import { deliveries, type DeliveryRow, webhooks, type WebhookRow } from "../../src/domain/webhooks/rows.ts";
+import {
+  deliveries,
+  type DeliveryRow,
+  webhooks,
+  type WebhookRow,
+} from "../../src/domain/webhooks/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 
 interface Version<R> {
@@ -53,7 +58,9 @@ export class WebhookLog {
         else if (write.kind === "remove") this.webhooks.put(String(write.key[2]), { at, row });
       } else if (write.collection === deliveries) {
         const row = isRow ? (write.row as unknown as DeliveryRow) : undefined;
-        if (row !== undefined) this.deliveries.put(`${row.webhook_id} ${row.event_id}`, { at, row });
+        if (row !== undefined) {
+          this.deliveries.put(`${row.webhook_id} ${row.event_id}`, { at, row });
+        }
       } else if (write.collection === jobs && isRow) {
         this.#heedJob(write.row as unknown as JobRow, at);
       }
@@ -73,7 +80,9 @@ export class WebhookLog {
   #heedJob(job: JobRow, at: number): void {
     if (job.kind !== "deliver") return;
     const before = this.#jobs.get(job.key);
-    if (before?.leased === true && job.leased && before.fence !== job.fence) this.#takenOver.set(job.key, at);
+    if (before?.leased === true && job.leased && before.fence !== job.fence) {
+      this.#takenOver.set(job.key, at);
+    }
     this.#jobs.set(job.key, job);
   }
 }

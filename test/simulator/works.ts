@@ -47,7 +47,9 @@ export class Works {
         timeout_ms: 8_000,
         execute: ({ about }, context) =>
           life.alive
-            ? life.guard(this.#call({ action: name, risk, idempotent, about }, context, life, crash))
+            ? life.guard(
+                this.#call({ action: name, risk, idempotent, about }, context, life, crash),
+              )
             : never(),
       }),
     );
@@ -64,7 +66,9 @@ export class Works {
       crash(`before ${what.action} ${key}`);
       return never();
     }
-    if (dice.chance(faults.actionFailsBefore)) throw new Error(`${what.action} ${what.about} is refused`);
+    if (dice.chance(faults.actionFailsBefore)) {
+      throw new Error(`${what.action} ${what.about} is refused`);
+    }
     if (dice.chance(faults.actionSlow)) await clock.sleep(dice.between(1, longest.action));
     const effect: Effect = {
       ...what,
@@ -74,14 +78,19 @@ export class Works {
       engine: life.name,
     };
     const run_id = key.slice(0, key.indexOf("."));
-    this.#world.trace.note([life.name, conversation.id, run_id], `${life.name} does ${what.action} under ${key}`);
+    this.#world.trace.note(
+      [life.name, conversation.id, run_id],
+      `${life.name} does ${what.action} under ${key}`,
+    );
     this.#world.effected(effect);
     this.effects.push(effect);
     if (dice.chance(faults.crashAtAction)) {
       crash(`after ${what.action} ${key}, before its answer`);
       return never();
     }
-    if (dice.chance(faults.actionFailsAfter)) throw new Error(`the answer to ${what.action} ${what.about} is lost`);
+    if (dice.chance(faults.actionFailsAfter)) {
+      throw new Error(`the answer to ${what.action} ${what.about} is lost`);
+    }
     return { done: what.about };
   }
 }

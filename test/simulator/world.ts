@@ -132,7 +132,9 @@ export class World {
   /** An engine that takes calls. */
   async running(): Promise<{ readonly host: Host; readonly engine: MessagingEngine }> {
     for (;;) {
-      const up = this.hosts.flatMap((host) => (host.engine === undefined ? [] : [{ host, engine: host.engine }]));
+      const up = this.hosts.flatMap((host) =>
+        host.engine === undefined ? [] : [{ host, engine: host.engine }],
+      );
       const chosen = this.dice.pick(up);
       if (chosen !== undefined) return chosen;
       await this.clock.sleep(500);
@@ -153,7 +155,9 @@ export class World {
       () => true,
       () => false,
     );
-    const lost = Promise.race([life.died, this.clock.sleep(30_000, hangUp.signal)]).then(() => false);
+    const lost = Promise.race([life.died, this.clock.sleep(30_000, hangUp.signal)]).then(
+      () => false,
+    );
     const heard = await Promise.race([taken, lost]);
     hangUp.abort("heard");
     return { engine: name, taken: heard };

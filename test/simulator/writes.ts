@@ -1,13 +1,16 @@
 import type { Write } from "../../src/ports/storage.ts";
 import { short } from "./trace.ts";
 
-const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+const text = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
 const id = (value: unknown): string => short(text(value));
 
 /** What was written, in words; what tells nothing of the course of things is left out. */
 export function summary(writes: readonly Write[]): string {
   const told = writes.map(tell).filter((each) => each !== undefined);
-  return told.length > 0 ? told.join(", ") : writes.map(({ collection }) => collection.name).join(", ");
+  return told.length > 0
+    ? told.join(", ")
+    : writes.map(({ collection }) => collection.name).join(", ");
 }
 
 function tell(write: Write): string | undefined {
@@ -28,7 +31,9 @@ function tell(write: Write): string | undefined {
     case "jobs":
       return `job ${text(row["kind"])} ${id(row["key"])} ${row["leased"] === true ? "leased" : "armed"}`;
     case "contacts":
-      return row["merged_into"] === null ? `contact ${id(row["id"])}` : `${id(row["id"])} is ${id(row["merged_into"])}`;
+      return row["merged_into"] === null
+        ? `contact ${id(row["id"])}`
+        : `${id(row["id"])} is ${id(row["merged_into"])}`;
     case "contact_identities":
       return `${text(row["address"])} of ${id(row["contact_id"])} ${text(row["consent"])}`;
     case "conversations":

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KeyValue } from "../../src/ports/collection.ts";
-import { type Item, item, items, itemsByTime, schema } from "../../src/testing/storage-conformance/collections.ts";
+import {
+  type Item,
+  item,
+  items,
+  itemsByTime,
+  schema,
+} from "../../src/testing/storage-conformance/collections.ts";
 import { type Look, lookAcross } from "../../src/transactions/look.ts";
 import { reads as readsOf } from "../../src/transactions/reads.ts";
 import { storages } from "../support/storages.ts";
@@ -9,7 +15,11 @@ import { storages } from "../support/storages.ts";
 const owners = ["anna", "bert", "cleo"] as const;
 const rows = fc
   .array(
-    fc.record({ owner: fc.constantFrom(...owners), state: fc.constantFrom("open", "closed", "closed"), at: fc.nat(9) }),
+    fc.record({
+      owner: fc.constantFrom(...owners),
+      state: fc.constantFrom("open", "closed", "closed"),
+      at: fc.nat(9),
+    }),
     { minLength: 10, maxLength: 60 },
   )
   .map((list) => list.map((patch, i) => item(`i${String((i * 37) % 97).padStart(2, "0")}`, patch)));
@@ -27,9 +37,13 @@ describe.each(storages)("a walk of looks across stretches over $name", ({ name, 
         async (list, some, order, where, limit, most) => {
           const port = open({ empty: true }).connect();
           await port.open(schema);
-          await port
-            .begin()
-            .commit(list.map((row) => ({ kind: "insert", collection: items, row: { ...row, version: 1 } })));
+          await port.begin().commit(
+            list.map((row) => ({
+              kind: "insert",
+              collection: items,
+              row: { ...row, version: 1 },
+            })),
+          );
           try {
             const found: Item[] = [];
             for (let after: readonly KeyValue[] | undefined, looks = 0; ; looks++) {

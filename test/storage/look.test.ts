@@ -45,7 +45,12 @@ const rows = fc
   .map((list) => list.map((patch, i) => item(`i${String((i * 37) % 97).padStart(2, "0")}`, patch)));
 
 /** Every look of a walk, from the beginning to the end. */
-async function walk(reads: Pick<Reads, "range">, range: Stretch, limit: number, most: number): Promise<Look<Item>[]> {
+async function walk(
+  reads: Pick<Reads, "range">,
+  range: Stretch,
+  limit: number,
+  most: number,
+): Promise<Look<Item>[]> {
   const looks: Look<Item>[] = [];
   for (let after: readonly KeyValue[] | undefined; ;) {
     const found: Look<Item> = await look(reads, { ...range, limit, ...(after && { after }) }, most);
@@ -68,7 +73,11 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
   async function filled(list: readonly Item[]): Promise<StoragePort> {
     const port = open({ empty: true }).connect();
     await port.open(schema);
-    await port.begin().commit(list.map((row) => ({ kind: "insert", collection: items, row: { ...row, version: 1 } })));
+    await port
+      .begin()
+      .commit(
+        list.map((row) => ({ kind: "insert", collection: items, row: { ...row, version: 1 } })),
+      );
     return port;
   }
 
@@ -106,37 +115,52 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
   });
 
   test("sees each row that stands still exactly once, whatever comes and goes between its reads", async () => {
-    const changes = fc.array(fc.record({ at: fc.nat(9), gone: fc.nat(59), comes: fc.boolean() }), { maxLength: 20 });
+    const changes = fc.array(fc.record({ at: fc.nat(9), gone: fc.nat(59), comes: fc.boolean() }), {
+      maxLength: 20,
+    });
     await fc.assert(
-      fc.asyncProperty(rows, stretch, changes, fc.integer({ min: 1, max: 4 }), async (list, range, planned, limit) => {
-        const port = await filled(list);
-        try {
-          const gone = new Set<string>();
-          let made = 0;
-          const reads = readsOf(port.reader);
-          /** Before each read somebody adds or removes a row. */
-          const restless: Pick<Reads, "range"> = {
-            async range(asked) {
-              const change = planned[made++];
-              const row = change && list[change.gone];
-              if (change?.comes === true) {
-                const fresh = { ...item(`n${made}`, { at: change.at, flag: true, rank: 2 }), version: 1 };
-                await port.begin().commit([{ kind: "insert", collection: items, row: fresh }]);
-              } else if (row !== undefined && !gone.has(row.id)) {
-                gone.add(row.id);
-                await port.begin().commit([{ kind: "remove", collection: items, key: [row.id], version: 1 }]);
-              }
-              return reads.range(asked);
-            },
-          };
-          const ids = idsOf(foundBy(await walk(restless, range, limit, 10)));
-          expect(new Set(ids).size).toBe(ids.length);
-          const still = list.filter((row) => row.owner === "anna" && passes(row, range.where) && !gone.has(row.id));
-          expect(ids).toEqual(expect.arrayContaining(idsOf(still)));
-        } finally {
-          await port.close();
-        }
-      }),
+      fc.asyncProperty(
+        rows,
+        stretch,
+        changes,
+        fc.integer({ min: 1, max: 4 }),
+        async (list, range, planned, limit) => {
+          const port = await filled(list);
+          try {
+            const gone = new Set<string>();
+            let made = 0;
+            const reads = readsOf(port.reader);
+            /** Before each read somebody adds or removes a row. */
+            const restless: Pick<Reads, "range"> = {
+              async range(asked) {
+                const change = planned[made++];
+                const row = change && list[change.gone];
+                if (change?.comes === true) {
+                  const fresh = {
+                    ...item(`n${made}`, { at: change.at, flag: true, rank: 2 }),
+                    version: 1,
+                  };
+                  await port.begin().commit([{ kind: "insert", collection: items, row: fresh }]);
+                } else if (row !== undefined && !gone.has(row.id)) {
+                  gone.add(row.id);
+                  await port
+                    .begin()
+                    .commit([{ kind: "remove", collection: items, key: [row.id], version: 1 }]);
+                }
+                return reads.range(asked);
+              },
+            };
+            const ids = idsOf(foundBy(await walk(restless, range, limit, 10)));
+            expect(new Set(ids).size).toBe(ids.length);
+            const still = list.filter(
+              (row) => row.owner === "anna" && passes(row, range.where) && !gone.has(row.id),
+            );
+            expect(ids).toEqual(expect.arrayContaining(idsOf(still)));
+          } finally {
+            await port.close();
+          }
+        },
+      ),
       { numRuns: { memory: 100, SQLite: 100, PostgreSQL: 10 }[name] },
     );
   });

@@ -18,7 +18,11 @@ function runWith(name: string, options: pg.PoolConfig & { pipeline?: boolean }):
     const pools: pg.Pool[] = [];
     return {
       connect() {
-        const pool = new pg.Pool({ connectionString: administrator.options.connectionString, max: 5, ...options });
+        const pool = new pg.Pool({
+          connectionString: administrator.options.connectionString,
+          max: 5,
+          ...options,
+        });
         pools.push(pool);
         return postgres({ pool, schema });
       },

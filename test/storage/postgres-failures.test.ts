@@ -1,13 +1,23 @@
 import pg from "pg";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { postgres, type PostgresOptions, type PostgresPoolClient } from "../../adapters/storage/postgres/index.ts";
+import {
+  postgres,
+  type PostgresOptions,
+  type PostgresPoolClient,
+} from "../../adapters/storage/postgres/index.ts";
 import { TidingsError } from "../../src/errors.ts";
-import { StorageConflict, StorageRefusal, type StoragePort, type Write } from "../../src/ports/storage.ts";
+import {
+  StorageConflict,
+  StorageRefusal,
+  type StoragePort,
+  type Write,
+} from "../../src/ports/storage.ts";
 import { database } from "../support/postgres.ts";
 import type { Database } from "../support/postgres-database.ts";
 import { firstSchema, insertNote, noteById } from "./sqlite-schemas.ts";
 
-const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> => port.begin().commit(writes);
+const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> =>
+  port.begin().commit(writes);
 const says = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 const unavailable = (message: RegExp): object => ({
   code: "storage_unavailable",
@@ -16,11 +26,19 @@ const unavailable = (message: RegExp): object => ({
 });
 
 async function notes(port: StoragePort): Promise<unknown[]> {
-  const rows = await port.reader.range({ index: noteById, prefix: [], order: "ascending", limit: 100 });
+  const rows = await port.reader.range({
+    index: noteById,
+    prefix: [],
+    order: "ascending",
+    limit: 100,
+  });
   return rows.map(({ id }) => id);
 }
 
-async function opened(pool: PostgresOptions["pool"], schema = "public"): Promise<Required<StoragePort>> {
+async function opened(
+  pool: PostgresOptions["pool"],
+  schema = "public",
+): Promise<Required<StoragePort>> {
   const port = postgres({ pool, schema });
   onTestFinished(() => port.close());
   await port.open(firstSchema);
@@ -88,14 +106,19 @@ describe("when the connection to PostgreSQL is cut", () => {
           await write(port, insertNote("old"));
           let passed = 0;
           // What tells others of a commit goes its own way.
-          void proxy.cutAt(({ sql }) => !/pg_notify|synchronous_commit/.test(sql) && ++passed === nth, when);
+          void proxy.cutAt(
+            ({ sql }) => !/pg_notify|synchronous_commit/.test(sql) && ++passed === nth,
+            when,
+          );
           const end = await code(run(port));
           const cut = passed >= nth;
           const there = await notes(port).catch(() => notes(port));
           ends.add(`${end}, ${there.join()}`);
-          expect(["done, a,b,old", "storage_unavailable, old", "storage_unavailable, a,b,old"]).toContain(
-            `${end}, ${there.join()}`,
-          );
+          expect([
+            "done, a,b,old",
+            "storage_unavailable, old",
+            "storage_unavailable, a,b,old",
+          ]).toContain(`${end}, ${there.join()}`);
           await write(port, insertNote("next"));
           await vi.waitFor(() => expect(allFree(pool)).toBe(true));
           await port.close();
@@ -103,7 +126,9 @@ describe("when the connection to PostgreSQL is cut", () => {
           expect(nth).toBeLessThan(40);
         }
         // Cut before the end nothing is there; cut when the end was not heard of, everything is.
-        expect(ends).toContain(when === "before" ? "storage_unavailable, old" : "storage_unavailable, a,b,old");
+        expect(ends).toContain(
+          when === "before" ? "storage_unavailable, old" : "storage_unavailable, a,b,old",
+        );
       }
     },
   );
@@ -134,7 +159,9 @@ describe("when the connection to PostgreSQL is cut", () => {
     await admin.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
     );
-    await expect(group.commit([insertNote("a")])).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(group.commit([insertNote("a")])).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
     await group.abort();
     await write(port, insertNote("b"));
     expect(await notes(port)).toEqual(["b"]);
@@ -155,7 +182,9 @@ describe("when the PostgreSQL server refuses", () => {
     const pool = where.pool({ max: 1 });
     const port = await opened(pool);
     await raising(pool, state);
-    const error: unknown = await write(port, insertNote("a"), insertNote("b")).catch((thrown: unknown) => thrown);
+    const error: unknown = await write(port, insertNote("a"), insertNote("b")).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ ...unavailable(words), cause: { code: state } });
     await pool.query("DROP TRIGGER host ON tidings_notes");
     expect(await notes(port)).toEqual([]);
@@ -170,13 +199,16 @@ describe("when the PostgreSQL server refuses", () => {
     await expect(write(port, insertNote("a"))).rejects.toThrow(StorageConflict);
   });
 
-  it.each(["P0001", "23514", "22003"])("with %s, a rule of the host's, it refuses for good", async (state) => {
-    const where = await database();
-    const pool = where.pool();
-    const port = await opened(pool);
-    await raising(pool, state);
-    await expect(write(port, insertNote("a"))).rejects.toThrow(StorageRefusal);
-  });
+  it.each(["P0001", "23514", "22003"])(
+    "with %s, a rule of the host's, it refuses for good",
+    async (state) => {
+      const where = await database();
+      const pool = where.pool();
+      const port = await opened(pool);
+      await raising(pool, state);
+      await expect(write(port, insertNote("a"))).rejects.toThrow(StorageRefusal);
+    },
+  );
 
   it("because of a time-out, it says so and works again", async () => {
     const where = await database();
@@ -202,20 +234,26 @@ describe("when the PostgreSQL server refuses", () => {
     expect(await notes(port)).toEqual(["a"]);
     await expect(write(port, insertNote("b"))).rejects.toMatchObject(unavailable(/read-only/));
     const empty = (await database()).pool({ options: "-c default_transaction_read_only=on" });
-    await expect(postgres({ pool: empty }).open(firstSchema)).rejects.toMatchObject(unavailable(/read-only/));
+    await expect(postgres({ pool: empty }).open(firstSchema)).rejects.toMatchObject(
+      unavailable(/read-only/),
+    );
   });
 
   it("another isolation than READ COMMITTED changes nothing", async () => {
     const where = await database();
     for (const level of ["serializable", "repeatable read"]) {
-      const pool = where.pool({ options: `-c default_transaction_isolation=${level.replace(" ", "\\ ")}` });
+      const pool = where.pool({
+        options: `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`,
+      });
       const [one, two] = [await opened(pool), await opened(pool)];
       const group = one.begin();
       await group.read([{ index: noteById, key: [level], limit: 1 }]);
       await write(two, insertNote(`${level} two`));
       await group.commit([insertNote(`${level} one`)]);
       await Promise.all(
-        Array.from({ length: 10 }, (_, i) => write(i % 2 === 0 ? one : two, insertNote(`${level} ${i}`))),
+        Array.from({ length: 10 }, (_, i) =>
+          write(i % 2 === 0 ? one : two, insertNote(`${level} ${i}`)),
+        ),
       );
       const request = { key: level, limit: 1_000, window: 60_000 };
       for (let i = 0; i < 20; i++) await Promise.all([one.admit([request]), two.admit([request])]);
@@ -307,7 +345,9 @@ describe("a PostgreSQL storage's options", () => {
     const wrong = (text: string): PostgresOptions => JSON.parse(text) as PostgresOptions;
     const pool = new pg.Pool();
     expect(() => postgres(wrong("{}"))).toThrow(/pool: expected a pg Pool, got undefined/);
-    expect(() => postgres({ pool, schema: "Robert'); DROP TABLE" })).toThrow(/schema: expected the name/);
+    expect(() => postgres({ pool, schema: "Robert'); DROP TABLE" })).toThrow(
+      /schema: expected the name/,
+    );
     expect(() => postgres({ pool, schema: "x".repeat(64) })).toThrow(/up to 63/);
     expect(() => postgres({ ...wrong('{"migrate": "yes"}'), pool })).toThrow(
       /migrate: expected true or false, got string/,

@@ -1,10 +1,24 @@
 import type pg from "pg";
 import { describe, expect, it, vi } from "vitest";
 import { StorageConflict, type StoragePort, type Write } from "../../src/ports/storage.ts";
-import { entriesByPosition, entriesByTopic, itemById } from "../../src/testing/storage-conformance/collections.ts";
+import {
+  entriesByPosition,
+  entriesByTopic,
+  itemById,
+} from "../../src/testing/storage-conformance/collections.ts";
 import { database } from "../support/postgres.ts";
 import type { Database } from "../support/postgres-database.ts";
-import { allIds, client, close, followed, ids, insert, log, opened, write } from "./postgres-rows.ts";
+import {
+  allIds,
+  client,
+  close,
+  followed,
+  ids,
+  insert,
+  log,
+  opened,
+  write,
+} from "./postgres-rows.ts";
 
 describe("a host's transaction", () => {
   it("takes in the engine's rows and commits or undoes them with the host's", async () => {
@@ -17,7 +31,9 @@ describe("a host's transaction", () => {
       await host.query("INSERT INTO orders VALUES ('o')");
       await port.host(host).commit([insert("a"), log("e")]);
       const group = port.host(host);
-      expect(ids((await group.read([{ index: itemById, key: ["a"], limit: 1 }]))[0])).toEqual(["a"]);
+      expect(ids((await group.read([{ index: itemById, key: ["a"], limit: 1 }]))[0])).toEqual([
+        "a",
+      ]);
       await group.commit([close("a")]);
       expect(await allIds(port)).toEqual([]);
       await host.query(end);
@@ -37,8 +53,12 @@ describe("a host's transaction", () => {
     const settings = async (): Promise<unknown> =>
       (await host.query("SELECT name, setting FROM pg_settings ORDER BY 1")).rows;
     const before = await settings();
-    await expect(port.host(host).commit([insert("b"), insert("a")])).rejects.toThrow(StorageConflict);
-    await expect(port.host(host).commit([{ ...close("a"), version: 9 } as Write])).rejects.toThrow(StorageConflict);
+    await expect(port.host(host).commit([insert("b"), insert("a")])).rejects.toThrow(
+      StorageConflict,
+    );
+    await expect(port.host(host).commit([{ ...close("a"), version: 9 } as Write])).rejects.toThrow(
+      StorageConflict,
+    );
     await host.query("SAVEPOINT mine; CREATE TABLE other (id text); ROLLBACK TO SAVEPOINT mine");
     await port.host(host).commit([insert("c")]);
     await port.host(host).abort();
@@ -56,7 +76,9 @@ describe("a host's transaction", () => {
     expect(() => port.host(host)).toThrow(/no transaction open/);
     // Drivers that can't tell are asked for by the first write.
     const blind = { query: host.query.bind(host) };
-    await expect(port.host(blind).commit([insert("a")])).rejects.toMatchObject({ code: "invalid_option" });
+    await expect(port.host(blind).commit([insert("a")])).rejects.toMatchObject({
+      code: "invalid_option",
+    });
     await host.query("BEGIN");
     await expect(host.query("SELECT nonsense")).rejects.toThrow(/nonsense/);
     // At once, or by the first write where the driver has not heard of it yet.
@@ -115,7 +137,9 @@ describe("positions in a log", () => {
     const hosts = [await client(where), await client(where)];
     for (const host of hosts) await host.query("BEGIN");
     for (const id of ["b", "a", "c"]) {
-      for (const [i, host] of hosts.entries()) await one.host(host).commit([log(`${i}${id}`), log(`${i}${id}+`)]);
+      for (const [i, host] of hosts.entries()) {
+        await one.host(host).commit([log(`${i}${id}`), log(`${i}${id}+`)]);
+      }
     }
     await write(two, log("own"));
     await hosts[1]?.query("COMMIT");
@@ -126,42 +150,69 @@ describe("positions in a log", () => {
     await hosts[0]?.query("COMMIT");
     const [topic] = await one.reader.get([{ index: entriesByTopic, key: ["news"], limit: 100 }]);
     expect(topic).toHaveLength(8);
-    expect(ids((await followed(two)).slice(7))).toEqual(["later", "0b", "0b+", "0a", "0a+", "0c", "0c+"]);
+    expect(ids((await followed(two)).slice(7))).toEqual([
+      "later",
+      "0b",
+      "0b+",
+      "0a",
+      "0a+",
+      "0c",
+      "0c+",
+    ]);
     expect((await followed(two)).slice(0, 7)).toEqual(first);
   });
 
-  it("never show q before p < q, with processes and hosts writing as they will", { timeout: 60_000 }, async () => {
-    const where = await database();
-    const [one, two, reader] = [await opened(where), await opened(where), await opened(where)];
-    const rounds = 40;
-    const host = async (n: number): Promise<void> => {
-      const own = await client(where);
-      for (let i = 0; i < rounds; i++) {
-        await own.query("BEGIN");
-        await one.host(own).commit([log(`host${n}-${i}`)]);
-        if (i % 3 === 0) await own.query("SELECT pg_sleep(0.005)");
-        await own.query(i % 5 === 4 ? "ROLLBACK" : "COMMIT");
-      }
-    };
-    const group = async (port: StoragePort, n: number): Promise<void> => {
-      for (let i = 0; i < rounds; i++) await write(port, log(`group${n}-${i}`), insert(`i${n}-${i}`));
-    };
-    let done = false;
-    const written = Promise.all([host(0), host(1), group(one, 0), group(two, 1)]).finally(() => (done = true));
-    const seen: object[] = [];
-    for (let rest = 2; rest > 0; rest -= done ? 1 : 0) {
-      const after = [Number(Reflect.get(seen.at(-1) ?? { position: 0 }, "position"))];
-      seen.push(
-        ...(await reader.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", after, limit: 7 })),
+  it(
+    "never show q before p < q, with processes and hosts writing as they will",
+    { timeout: 60_000 },
+    async () => {
+      const where = await database();
+      const [one, two, reader] = [await opened(where), await opened(where), await opened(where)];
+      const rounds = 40;
+      const host = async (n: number): Promise<void> => {
+        const own = await client(where);
+        for (let i = 0; i < rounds; i++) {
+          await own.query("BEGIN");
+          await one.host(own).commit([log(`host${n}-${i}`)]);
+          if (i % 3 === 0) await own.query("SELECT pg_sleep(0.005)");
+          await own.query(i % 5 === 4 ? "ROLLBACK" : "COMMIT");
+        }
+      };
+      const group = async (port: StoragePort, n: number): Promise<void> => {
+        for (let i = 0; i < rounds; i++) {
+          await write(port, log(`group${n}-${i}`), insert(`i${n}-${i}`));
+        }
+      };
+      let done = false;
+      const written = Promise.all([host(0), host(1), group(one, 0), group(two, 1)]).finally(
+        () => (done = true),
       );
-      if (seen.length % 7 > 0) await reader.turn();
-      else rest = Math.max(rest, 2);
-    }
-    await written;
-    const all = await reader.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 1_000 });
-    expect(all).toHaveLength(2 * rounds + 2 * (rounds - Math.floor(rounds / 5)));
-    expect(ids(all).slice(0, seen.length)).toEqual(ids(seen));
-  });
+      const seen: object[] = [];
+      for (let rest = 2; rest > 0; rest -= done ? 1 : 0) {
+        const after = [Number(Reflect.get(seen.at(-1) ?? { position: 0 }, "position"))];
+        seen.push(
+          ...(await reader.reader.range({
+            index: entriesByPosition,
+            prefix: [],
+            order: "ascending",
+            after,
+            limit: 7,
+          })),
+        );
+        if (seen.length % 7 > 0) await reader.turn();
+        else rest = Math.max(rest, 2);
+      }
+      await written;
+      const all = await reader.reader.range({
+        index: entriesByPosition,
+        prefix: [],
+        order: "ascending",
+        limit: 1_000,
+      });
+      expect(all).toHaveLength(2 * rounds + 2 * (rounds - Math.floor(rounds / 5)));
+      expect(ids(all).slice(0, seen.length)).toEqual(ids(seen));
+    },
+  );
 
   it("of a commit that takes long come before those of a quick one: neither shows before both can", async () => {
     const where = await database();
@@ -174,7 +225,8 @@ describe("positions in a log", () => {
         FOR EACH ROW WHEN (NEW.id = 'slow') EXECUTE FUNCTION dawdle();`);
     const slow = write(one, log("slow"));
     await vi.waitFor(async () => {
-      const sleeping = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+      const sleeping =
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
       expect((await admin.query(sleeping)).rowCount).toBe(1);
     });
     await write(two, log("quick"));
@@ -186,7 +238,8 @@ describe("positions in a log", () => {
     const where = await database();
     const port = await opened(where);
     await write(port, log("a"), log("b"));
-    const last = async (): Promise<number> => Number(Reflect.get((await followed(port)).at(-1) ?? {}, "position"));
+    const last = async (): Promise<number> =>
+      Number(Reflect.get((await followed(port)).at(-1) ?? {}, "position"));
     const before = await last();
     await where.pool().query("DELETE FROM tidings_conformance_entries");
     await write(port, log("c"));

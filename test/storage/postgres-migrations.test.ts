@@ -4,10 +4,18 @@ import { StorageConflict, type StoragePort, type Write } from "../../src/ports/s
 import { schema as engineSchema } from "../../src/schema.ts";
 import { database } from "../support/postgres.ts";
 import type { Database } from "../support/postgres-database.ts";
-import { firstSchema, insertNote, laterNoteById, laterNotes, noteById, secondSchema } from "./sqlite-schemas.ts";
+import {
+  firstSchema,
+  insertNote,
+  laterNoteById,
+  laterNotes,
+  noteById,
+  secondSchema,
+} from "./sqlite-schemas.ts";
 
 const says = (pattern: RegExp): unknown => expect.stringMatching(pattern);
-const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> => port.begin().commit(writes);
+const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> =>
+  port.begin().commit(writes);
 
 function on(where: Database, options: Omit<PostgresOptions, "pool"> = {}): StoragePort {
   const port = postgres({ pool: where.pool(), ...options });
@@ -45,7 +53,9 @@ describe("migrations of the PostgreSQL storage", () => {
     await on(where).open(engineSchema);
     const { rows } = await where
       .pool()
-      .query("SELECT m.status, c.id FROM tidings_messages m JOIN tidings_contacts c ON c.id = m.contact_id");
+      .query(
+        "SELECT m.status, c.id FROM tidings_messages m JOIN tidings_contacts c ON c.id = m.contact_id",
+      );
     expect(rows).toEqual([]);
   });
 
@@ -61,7 +71,9 @@ describe("migrations of the PostgreSQL storage", () => {
       const after = on(where);
       await after.open(secondSchema);
       const [rows] = await after.reader.get([{ index: laterNoteById, key: ["a"], limit: 1 }]);
-      expect(rows).toEqual([{ id: "a", text: "old", count: 0, kind: "it's plain", tags: [], stars: null, version: 1 }]);
+      expect(rows).toEqual([
+        { id: "a", text: "old", count: 0, kind: "it's plain", tags: [], stars: null, version: 1 },
+      ]);
       const again = { kind: "insert", collection: laterNotes, row: rows?.[0] ?? {} } as const;
       await expect(write(after, again)).rejects.toThrow(StorageConflict);
     }
@@ -118,7 +130,9 @@ describe("migrations of the PostgreSQL storage", () => {
     await where.pool().query("CREATE TABLE tidings_additions (mine text)");
     await on(where).open(firstSchema);
     const before = await shape(where);
-    await expect(on(where).open(secondSchema)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(on(where).open(secondSchema)).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
     expect(await shape(where)).toEqual(before);
     await where.pool().query("DROP TABLE tidings_additions");
     await on(where).open(secondSchema);
@@ -128,11 +142,15 @@ describe("migrations of the PostgreSQL storage", () => {
     for (const from of [undefined, firstSchema]) {
       const where = await database();
       if (from !== undefined) await on(where).open(from);
-      await Promise.all(Array.from({ length: 6 }, () => on(where, { schema: "public" }).open(secondSchema)));
+      await Promise.all(
+        Array.from({ length: 6 }, () => on(where, { schema: "public" }).open(secondSchema)),
+      );
       await on(where, { migrate: false }).open(secondSchema);
     }
     const where = await database();
-    await Promise.all(Array.from({ length: 6 }, () => on(where, { schema: "messaging" }).open(secondSchema)));
+    await Promise.all(
+      Array.from({ length: 6 }, () => on(where, { schema: "messaging" }).open(secondSchema)),
+    );
   });
 
   it("needs no right to make schemas where the schema is there", async () => {
@@ -140,14 +158,22 @@ describe("migrations of the PostgreSQL storage", () => {
     const admin = where.pool();
     const role = `tidings_${where.name.slice(-12)}`;
     await admin.query(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA messaging AUTHORIZATION ${role}`);
-    onTestFinished(async () => void (await admin.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`)));
+    onTestFinished(
+      async () => void (await admin.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`)),
+    );
     const url = new URL(where.url);
     url.username = role;
-    const port = postgres({ pool: where.pool({ connectionString: url.href }), schema: "messaging" });
+    const port = postgres({
+      pool: where.pool({ connectionString: url.href }),
+      schema: "messaging",
+    });
     onTestFinished(() => port.close());
     await port.open(firstSchema);
     await write(port, insertNote("a"));
-    const elsewhere = postgres({ pool: where.pool({ connectionString: url.href }), schema: "other" });
+    const elsewhere = postgres({
+      pool: where.pool({ connectionString: url.href }),
+      schema: "other",
+    });
     await expect(elsewhere.open(firstSchema)).rejects.toMatchObject({
       code: "storage_unavailable",
       message: says(/privilege/),
@@ -158,11 +184,15 @@ describe("migrations of the PostgreSQL storage", () => {
     const where = await database();
     const name = `${where.name}_ascii`;
     const admin = where.pool();
-    await admin.query(`CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
+    await admin.query(
+      `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    );
     onTestFinished(async () => void (await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)));
     const url = new URL(where.url);
     url.pathname = name;
     const port = postgres({ pool: where.pool({ connectionString: url.href }) });
-    await expect(port.open(firstSchema)).rejects.toMatchObject({ message: says(/UTF8.*SQL_ASCII/) });
+    await expect(port.open(firstSchema)).rejects.toMatchObject({
+      message: says(/UTF8.*SQL_ASCII/),
+    });
   });
 });

@@ -25,7 +25,9 @@ import { database } from "../support/postgres.ts";
 
 const names = new Names("public");
 const all = { version: 1, collections: [...schema.collections, ...conformance.collections] };
-const tables = new Map(all.collections.map((collection) => [collection.name, new Table(collection, names)]));
+const tables = new Map(
+  all.collections.map((collection) => [collection.name, new Table(collection, names)]),
+);
 const tableOf = (name: string): Table => tables.get(name) ?? expect.fail(name);
 const full = 3_000;
 
@@ -41,8 +43,14 @@ function row(collection: Collection, n: number): Row {
     if (column === "account_id" || column === "lane") return `${column}_${n % 10}`;
     return nullable && n % 3 === 0 ? null : `${column}_${n}`;
   };
-  const columns = columnsOf(collection).map(([name, { type, nullable }]) => [name, value(name, type, nullable)]);
-  return { ...(Object.fromEntries(columns) as Row), ...(collection.kind === "counter" ? {} : { version: 1 }) };
+  const columns = columnsOf(collection).map(([name, { type, nullable }]) => [
+    name,
+    value(name, type, nullable),
+  ]);
+  return {
+    ...(Object.fromEntries(columns) as Row),
+    ...(collection.kind === "counter" ? {} : { version: 1 }),
+  };
 }
 
 const indexesOf = ({ primary, indexes }: Collection): readonly Index[] => [primary, ...indexes];
@@ -75,7 +83,11 @@ function* reads(index: Index): Generator<Tied> {
       const forms: Range[] = [range, { ...range, skip: 3 }];
       for (let to = length + 1; to <= order.length; to++) {
         const bound = tuple(length, to);
-        forms.push({ ...range, after: bound }, { ...range, until: bound }, { ...range, after: bound, until: bound });
+        forms.push(
+          { ...range, after: bound },
+          { ...range, until: bound },
+          { ...range, after: bound, until: bound },
+        );
       }
       for (const form of forms) {
         const planned = rangeStatement(form, table);
@@ -109,7 +121,8 @@ function* unplaced(collection: Collection): Generator<Tied> {
 
 function writes(collection: Collection): readonly Tied[] {
   const rows = [1, 2, 3].map((n) => row(collection, n));
-  const of = (kind: "insert" | "add"): Write[] => rows.map((each) => ({ kind, collection, row: each }));
+  const of = (kind: "insert" | "add"): Write[] =>
+    rows.map((each) => ({ kind, collection, row: each }));
   const guarded = (kind: "hold" | "remove"): Write[] =>
     rows.map((each) => ({ kind, collection, key: keyOf(collection, each), version: 1 }));
   const changed = columnsOf(collection)
@@ -124,10 +137,15 @@ function writes(collection: Collection): readonly Tied[] {
     changed,
   }));
   const groups =
-    collection.kind === "counter" ? [of("add")] : [of("insert"), guarded("hold"), guarded("remove"), updates];
+    collection.kind === "counter"
+      ? [of("add")]
+      : [of("insert"), guarded("hold"), guarded("remove"), updates];
   return groups.flatMap((group) => {
     const { rows: statements, logs } = planWrites(group, tableOf, nextPosition(names));
-    return [...statements, ...logs].map((statement) => ({ statement, indexes: [nameOf(collection.primary)] }));
+    return [...statements, ...logs].map((statement) => ({
+      statement,
+      indexes: [nameOf(collection.primary)],
+    }));
   });
 }
 
@@ -153,7 +171,11 @@ async function plan(client: pg.ClientBase, { text }: Statement): Promise<Node[]>
 }
 
 /** Made with the settings that the storage makes its plans with, or with the server's own. */
-async function within<T>(client: pg.ClientBase, settings: Statement | undefined, work: () => Promise<T>): Promise<T> {
+async function within<T>(
+  client: pg.ClientBase,
+  settings: Statement | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   await client.query("BEGIN");
   try {
     if (settings !== undefined) await client.query(settings.text);
@@ -169,8 +191,14 @@ async function filled(rows: number): Promise<pg.Pool> {
   await port.open(all);
   for (const collection of all.collections) {
     const kind = collection.kind === "counter" ? "add" : "insert";
-    const made = Array.from({ length: rows }, (_, n): Write => ({ kind, collection, row: row(collection, n) }));
-    for (let from = 0; from < rows; from += 500) await port.begin().commit(made.slice(from, from + 500));
+    const made = Array.from({ length: rows }, (_, n): Write => ({
+      kind,
+      collection,
+      row: row(collection, n),
+    }));
+    for (let from = 0; from < rows; from += 500) {
+      await port.begin().commit(made.slice(from, from + 500));
+    }
   }
   await port.close();
   await pool.query("ANALYZE");
@@ -183,7 +211,9 @@ const allStatements = [
   ...all.collections.flatMap((collection) => [...writes(collection), ...unplaced(collection)]),
 ];
 const scanned = (found: readonly Node[]): Node[] =>
-  found.filter((node) => node["Node Type"] === "Seq Scan" && node["Relation Name"]?.startsWith("tidings_"));
+  found.filter(
+    (node) => node["Node Type"] === "Seq Scan" && node["Relation Name"]?.startsWith("tidings_"),
+  );
 
 describe("the plans of the PostgreSQL storage's statements", () => {
   it("are checked for every form that there is", () => {
@@ -199,14 +229,18 @@ describe("the plans of the PostgreSQL storage's statements", () => {
         await within(client, planSettings, async () => {
           for (const { statement, indexes } of allStatements) {
             const found = await plan(client, statement);
-            const walked = found.map((node) => node["Index Name"]).filter((name) => name !== undefined);
+            const walked = found
+              .map((node) => node["Index Name"])
+              .filter((name) => name !== undefined);
             expect(
               walked.filter((name) => !indexes.includes(name)),
               statement.text,
             ).toEqual([]);
             // Rows that have nulls in a unique key are in no order there.
             const partly = indexes.includes("tidings_conformance_items_one_of_a_kind");
-            const detours = found.filter((node) => /Seq Scan|Sort|Bitmap|Hash|Merge/.test(node["Node Type"]));
+            const detours = found.filter((node) =>
+              /Seq Scan|Sort|Bitmap|Hash|Merge/.test(node["Node Type"]),
+            );
             expect(partly ? scanned(found) : detours, statement.text).toEqual([]);
           }
         });
@@ -216,25 +250,28 @@ describe("the plans of the PostgreSQL storage's statements", () => {
     },
   );
 
-  it.each([0, full])("with %i rows in each table, a search reads the index of words and nothing else", async (rows) => {
-    const pool = await filled(rows);
-    const client = await pool.connect();
-    try {
-      await within(client, searchSettings, async () => {
-        for (const { statement, index } of searches) {
-          const found = await plan(client, statement);
-          const ways = found.map((node) => [node["Node Type"], node["Index Name"]]);
-          expect(ways, statement.text).toEqual([
-            ["Limit", undefined],
-            ["Bitmap Heap Scan", undefined],
-            ["Bitmap Index Scan", index],
-          ]);
-        }
-      });
-    } finally {
-      client.release();
-    }
-  });
+  it.each([0, full])(
+    "with %i rows in each table, a search reads the index of words and nothing else",
+    async (rows) => {
+      const pool = await filled(rows);
+      const client = await pool.connect();
+      try {
+        await within(client, searchSettings, async () => {
+          for (const { statement, index } of searches) {
+            const found = await plan(client, statement);
+            const ways = found.map((node) => [node["Node Type"], node["Index Name"]]);
+            expect(ways, statement.text).toEqual([
+              ["Limit", undefined],
+              ["Bitmap Heap Scan", undefined],
+              ["Bitmap Index Scan", index],
+            ]);
+          }
+        });
+      } finally {
+        client.release();
+      }
+    },
+  );
 
   it("of reads, scan no table by the server's own settings either: a host's transaction keeps its own", async () => {
     const pool = await filled(full);

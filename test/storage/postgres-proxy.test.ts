@@ -9,7 +9,9 @@ async function led() {
   const proxy = await db.proxy();
   const pool = db.pool({ connectionString: proxy.url, max: 1 });
   const words = async (): Promise<string[]> =>
-    (await direct.query<{ word: string }>("SELECT word FROM notes ORDER BY word")).rows.map(({ word }) => word);
+    (await direct.query<{ word: string }>("SELECT word FROM notes ORDER BY word")).rows.map(
+      ({ word }) => word,
+    );
   const write = async (word: string): Promise<void> => {
     const client = await pool.connect();
     client.on("error", () => {});
@@ -54,7 +56,9 @@ test("a line is as long as it is said to be, and keeps the order", async () => {
   proxy.delayMs = 40;
   const begun = performance.now();
   const seen: unknown[] = [];
-  await Promise.all([1, 2, 3].map(async (n) => seen.push((await pool.query("SELECT $1::int AS n", [n])).rows[0])));
+  await Promise.all(
+    [1, 2, 3].map(async (n) => seen.push((await pool.query("SELECT $1::int AS n", [n])).rows[0])),
+  );
   expect(performance.now() - begun).toBeGreaterThan(3 * 80 - 10);
   expect(seen).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 });

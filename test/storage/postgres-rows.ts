@@ -20,7 +20,11 @@ export const insert = (id: string, patch: Partial<Item> = {}): Write => ({
   collection: items,
   row: { ...item(id, patch), version: 1 },
 });
-export const log = (id: string): Write => ({ kind: "insert", collection: entries, row: { ...entry(id), version: 1 } });
+export const log = (id: string): Write => ({
+  kind: "insert",
+  collection: entries,
+  row: { ...entry(id), version: 1 },
+});
 export const close = (id: string): Write => ({
   kind: "update",
   collection: items,
@@ -34,7 +38,10 @@ export const write = async (port: StoragePort, ...writes: readonly Write[]): Pro
 export const ids = (rows: readonly object[] | undefined): unknown[] =>
   (rows ?? []).map((row): unknown => Reflect.get(row, "id"));
 
-export async function opened(where: Database, options: pg.PoolConfig = {}): Promise<Required<StoragePort>> {
+export async function opened(
+  where: Database,
+  options: pg.PoolConfig = {},
+): Promise<Required<StoragePort>> {
   const port = postgres({ pool: where.pool(options) });
   onTestFinished(() => port.close());
   await port.open(schema);

@@ -109,7 +109,9 @@ describe("several on one PostgreSQL database", () => {
 
 describe("requests that are admitted", () => {
   /** Everything that was judged, as the database saw it. */
-  async function audited(where: Database): Promise<() => Promise<{ time: number; admitted: number; count: number }[]>> {
+  async function audited(
+    where: Database,
+  ): Promise<() => Promise<{ time: number; admitted: number; count: number }[]>> {
     const admin = await client(where);
     await admin.query(`
       CREATE TABLE audit (n serial, time bigint, admitted integer, count integer);
@@ -119,7 +121,9 @@ describe("requests that are admitted", () => {
       END $$;
       CREATE TRIGGER audit AFTER INSERT OR UPDATE ON tidings_admissions FOR EACH ROW EXECUTE FUNCTION audit();`);
     return async () => {
-      const { rows } = await admin.query<Record<string, string>>("SELECT time, admitted, count FROM audit ORDER BY n");
+      const { rows } = await admin.query<Record<string, string>>(
+        "SELECT time, admitted, count FROM audit ORDER BY n",
+      );
       return rows.map((row) => ({
         time: Number(row["time"]),
         admitted: Number(row["admitted"]),
@@ -137,7 +141,9 @@ describe("requests that are admitted", () => {
     let [admitted, refused] = [0, 0];
     const ask = async (port: Required<StoragePort>, atOnce: number): Promise<void> => {
       while (asking) {
-        const asked = Array.from({ length: atOnce }, () => port.admit([{ key: "k", limit, window }]));
+        const asked = Array.from({ length: atOnce }, () =>
+          port.admit([{ key: "k", limit, window }]),
+        );
         for (const [answer] of await Promise.all(asked)) {
           if (answer?.admitted === true) admitted++;
           else refused++;

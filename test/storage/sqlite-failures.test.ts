@@ -15,7 +15,9 @@ async function smallDisk(kib: number): Promise<string | undefined> {
   const directory = join(await temporaryDirectory(), "disk");
   await mkdir(directory);
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", directory], { stdio: "ignore" });
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", directory], {
+      stdio: "ignore",
+    });
   } catch {
     return undefined;
   }
@@ -26,7 +28,9 @@ async function smallDisk(kib: number): Promise<string | undefined> {
 describe("when the SQLite file can't be used", () => {
   it("a full disk refuses commits and says so, loses nothing, and works again when there is space", async (context) => {
     const disk = await smallDisk(1_024);
-    if (disk === undefined) return context.skip("a small file system can't be mounted here (not root, or not Linux)");
+    if (disk === undefined) {
+      return context.skip("a small file system can't be mounted here (not root, or not Linux)");
+    }
     const port = closing(sqlite({ file: join(disk, "test.db") }));
     await port.open(firstSchema);
     await write(port, insertNote("before"));
@@ -85,15 +89,20 @@ describe("when the SQLite file can't be used", () => {
 
     const empty = await temporaryFile();
     new DatabaseSync(empty).exec("PRAGMA journal_mode = WAL");
-    await expect(sqlite({ file: `file:${empty}?mode=ro` }).open(firstSchema)).rejects.toMatchObject({
-      code: "storage_unavailable",
-      message: says(/read-only/),
-    });
+    await expect(sqlite({ file: `file:${empty}?mode=ro` }).open(firstSchema)).rejects.toMatchObject(
+      {
+        code: "storage_unavailable",
+        message: says(/read-only/),
+      },
+    );
   });
 
   it("a file that is no database, a damaged one and a missing directory are each told apart", async () => {
     const file = await temporaryFile();
-    await writeFile(file, "This is a letter to my grandmother, and not a database at all.\n".repeat(100));
+    await writeFile(
+      file,
+      "This is a letter to my grandmother, and not a database at all.\n".repeat(100),
+    );
     const port = closing(sqlite({ file }));
     await expect(port.open(firstSchema)).rejects.toMatchObject({
       code: "storage_unavailable",
@@ -124,7 +133,9 @@ describe("when the SQLite file can't be used", () => {
     const [[row = {}] = []] = await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
     other.exec("BEGIN IMMEDIATE; INSERT INTO tidings_notes VALUES ('theirs', '', 0, 1)");
     let committed = false;
-    const commit = Promise.resolve(group.commit([updateNote(row, { count: 1 })])).then(() => (committed = true));
+    const commit = Promise.resolve(group.commit([updateNote(row, { count: 1 })])).then(
+      () => (committed = true),
+    );
     for (let i = 0; i < 20; i++) await port.turn();
     expect(committed).toBe(false);
     expect(await notes(port)).toEqual(["a"]);
@@ -158,10 +169,13 @@ describe("when the SQLite file can't be used", () => {
     const port = closing(sqlite({ file }));
     await port.open(firstSchema);
     const other = new DatabaseSync(file);
-    const rule = "BEFORE INSERT ON tidings_notes WHEN new.text = 'no' BEGIN SELECT RAISE(ABORT, 'no'); END";
+    const rule =
+      "BEFORE INSERT ON tidings_notes WHEN new.text = 'no' BEGIN SELECT RAISE(ABORT, 'no'); END";
     other.exec(`CREATE TRIGGER host ${rule}`);
     other.close();
-    await expect(write(port, insertNote("a"), insertNote("b", "no"))).rejects.toThrow(StorageRefusal);
+    await expect(write(port, insertNote("a"), insertNote("b", "no"))).rejects.toThrow(
+      StorageRefusal,
+    );
     expect(await notes(port)).toEqual([]);
   });
 
@@ -170,7 +184,9 @@ describe("when the SQLite file can't be used", () => {
     expect(() => sqlite({ file: "file:x?mode=memory" })).toThrow(/memory\(\)/);
     expect(() => sqlite({ file: "" })).toThrow(/file: expected .*, got/);
     const parsed = (text: string): SqliteOptions => JSON.parse(text) as SqliteOptions;
-    expect(() => sqlite(parsed("{}"))).toThrow(/file: expected the path of a database file, got undefined/);
+    expect(() => sqlite(parsed("{}"))).toThrow(
+      /file: expected the path of a database file, got undefined/,
+    );
     const wrong = parsed('{"file": "x", "migrate": "yes"}');
     expect(() => sqlite(wrong)).toThrow(/migrate: expected true or false, got string/);
     expect(existsSync(":memory:")).toBe(false);

@@ -31,7 +31,12 @@ export async function write(port: StoragePort, ...writes: readonly Write[]): Pro
 }
 
 export async function notes(port: StoragePort): Promise<unknown[]> {
-  const rows = await port.reader.range({ index: noteById, prefix: [], order: "ascending", limit: 100_000 });
+  const rows = await port.reader.range({
+    index: noteById,
+    prefix: [],
+    order: "ascending",
+    limit: 100_000,
+  });
   return rows.map(({ id }) => id);
 }
 
@@ -42,7 +47,9 @@ export class Peer {
 
   constructor(part: "open" | "count", file: string, ...more: string[]) {
     const script = new URL("./sqlite-peer.ts", import.meta.url).pathname;
-    this.#process = spawn(process.execPath, [script, part, file, ...more], { stdio: ["pipe", "pipe", "inherit"] });
+    this.#process = spawn(process.execPath, [script, part, file, ...more], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     if (this.#process.stdout === null) throw new Error("no output");
     this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
     onTestFinished(() => void this.#process.kill());

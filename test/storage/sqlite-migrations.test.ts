@@ -3,17 +3,31 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { StorageConflict } from "../../src/ports/storage.ts";
 import { closing, notes, Peer, says, temporaryFile, write } from "./sqlite-files.ts";
-import { firstSchema, insertNote, laterNoteById, laterNotes, secondSchema } from "./sqlite-schemas.ts";
+import {
+  firstSchema,
+  insertNote,
+  laterNoteById,
+  laterNotes,
+  secondSchema,
+} from "./sqlite-schemas.ts";
 
 /** What the shell's `.schema` would show, and what SQLite knows of columns. */
 function shape(file: string): unknown {
   const database = new DatabaseSync(file);
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-  const columns = database.prepare(`SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?) ORDER BY 1`);
+  const tables = database
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .all();
+  const columns = database.prepare(
+    `SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?) ORDER BY 1`,
+  );
   const indexes = database.prepare(
     "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? ORDER BY 1",
   );
-  const shapes = tables.map(({ name }) => [name, columns.all(String(name)), indexes.all(String(name))]);
+  const shapes = tables.map(({ name }) => [
+    name,
+    columns.all(String(name)),
+    indexes.all(String(name)),
+  ]);
   database.close();
   return shapes;
 }
@@ -30,7 +44,11 @@ describe("migrations of the SQLite storage", () => {
   });
 
   it("upgrades a database with rows: they get the new columns' fill and stay what they were", async () => {
-    const [opened, printed, fresh] = [await temporaryFile(), await temporaryFile(), await temporaryFile()];
+    const [opened, printed, fresh] = [
+      await temporaryFile(),
+      await temporaryFile(),
+      await temporaryFile(),
+    ];
     for (const file of [opened, printed]) {
       const before = sqlite({ file });
       await before.open(firstSchema);
@@ -44,7 +62,9 @@ describe("migrations of the SQLite storage", () => {
       const after = closing(sqlite({ file }));
       await after.open(secondSchema);
       const [rows] = await after.reader.get([{ index: laterNoteById, key: ["a"], limit: 1 }]);
-      expect(rows).toEqual([{ id: "a", text: "old", count: 0, kind: "it's plain", tags: [], stars: null, version: 1 }]);
+      expect(rows).toEqual([
+        { id: "a", text: "old", count: 0, kind: "it's plain", tags: [], stars: null, version: 1 },
+      ]);
       const again = { kind: "insert", collection: laterNotes, row: rows?.[0] ?? {} } as const;
       await expect(write(after, again)).rejects.toThrow(StorageConflict);
     }
@@ -94,7 +114,9 @@ describe("migrations of the SQLite storage", () => {
     database.exec("CREATE TABLE tidings_additions (of TEXT, the TEXT, host TEXT)");
     database.close();
     const untouched = shape(file);
-    await expect(sqlite({ file }).open(secondSchema)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(sqlite({ file }).open(secondSchema)).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
     expect(shape(file)).toEqual(untouched);
   });
 
@@ -114,7 +136,9 @@ describe("migrations of the SQLite storage", () => {
       for (const peer of peers) expect(await peer.line()).toBe("ready");
       for (const peer of peers) peer.go();
       expect(await Promise.all(peers.map((peer) => peer.line()))).toEqual(["done", "done", "done"]);
-      await closing(sqlite({ file, migrate: false })).open(version === "1" ? firstSchema : secondSchema);
+      await closing(sqlite({ file, migrate: false })).open(
+        version === "1" ? firstSchema : secondSchema,
+      );
     }
   });
 });

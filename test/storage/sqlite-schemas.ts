@@ -1,4 +1,13 @@
-import { added, collection, integer, json, nullable, position, schemaOf, text } from "../../src/ports/collection.ts";
+import {
+  added,
+  collection,
+  integer,
+  json,
+  nullable,
+  position,
+  schemaOf,
+  text,
+} from "../../src/ports/collection.ts";
 import type { Row, Write } from "../../src/ports/storage.ts";
 
 export interface Note {
@@ -28,7 +37,10 @@ export const laterNotes = collection<LaterNote>("notes", {
 });
 export const laterNoteById = laterNotes.key("id");
 laterNotes.index("by_text", ["text"]);
-laterNotes.index("by_kind", ["kind", "stars"], { since: 2, where: { column: "kind", in: ["it's plain", "starred"] } });
+laterNotes.index("by_kind", ["kind", "stars"], {
+  since: 2,
+  where: { column: "kind", in: ["it's plain", "starred"] },
+});
 interface Addition {
   readonly id: string;
   readonly position: number;

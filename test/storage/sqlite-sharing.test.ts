@@ -42,7 +42,9 @@ describe.each(Object.entries(libraries))("a host's transaction on %s", (_, open)
     const { port, handle } = await hosted();
     handle.exec("CREATE TABLE orders (id TEXT PRIMARY KEY)");
     for (const end of ["ROLLBACK", "COMMIT"]) {
-      handle.exec("BEGIN; INSERT INTO orders VALUES ('o'); INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)");
+      handle.exec(
+        "BEGIN; INSERT INTO orders VALUES ('o'); INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)",
+      );
       const group = joined(port, handle);
       const [[seen = {}] = []] = await group.read([{ index: noteById, key: ["host"], limit: 1 }]);
       expect(seen).toEqual({ id: "host", text: "h", count: 7, version: 1 });
@@ -60,7 +62,9 @@ describe.each(Object.entries(libraries))("a host's transaction on %s", (_, open)
     const { port, handle } = await hosted();
     await write(port, insertNote("a"));
     handle.exec("BEGIN; INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)");
-    expect(() => joined(port, handle).commit([insertNote("b"), insertNote("a")])).toThrow(StorageConflict);
+    expect(() => joined(port, handle).commit([insertNote("b"), insertNote("a")])).toThrow(
+      StorageConflict,
+    );
     await joined(port, handle).abort();
     await joined(port, handle).commit([insertNote("c")]);
     handle.exec("COMMIT");
@@ -83,7 +87,9 @@ describe.each(Object.entries(libraries))("a host's transaction on %s", (_, open)
 describe("a handle that can't be joined", () => {
   it("is refused with the reason: no handle, no transaction, another file", async () => {
     const { port, file } = await opened();
-    expect(() => joined(port, {})).toThrow(/expected a node:sqlite or better-sqlite3 database handle, got object/);
+    expect(() => joined(port, {})).toThrow(
+      /expected a node:sqlite or better-sqlite3 database handle, got object/,
+    );
     expect(() => joined(port, undefined)).toThrow(/got undefined/);
     const handle = new DatabaseSync(file);
     const stranger = new BetterSqlite(await temporaryFile());
@@ -142,7 +148,12 @@ describe("several on one SQLite file", () => {
     const port = closing(sqlite({ file }));
     await port.open(schema);
     const last = async (): Promise<number> => {
-      const [row] = await port.reader.range({ index: entriesByPosition, prefix: [], order: "descending", limit: 1 });
+      const [row] = await port.reader.range({
+        index: entriesByPosition,
+        prefix: [],
+        order: "descending",
+        limit: 1,
+      });
       return Number(row?.["position"] ?? 0);
     };
     const log = (id: string): Promise<void> =>
@@ -170,9 +181,14 @@ describe("the plans of reads", () => {
       },
     });
     const { collections } = conformance.schema;
-    const tables = new Map(collections.map((collection) => [collection.name, new Table(collection)]));
+    const tables = new Map(
+      collections.map((collection) => [collection.name, new Table(collection)]),
+    );
     const reads = new Reads((name) => tables.get(name) ?? expect.fail(name));
-    const indexes: readonly Index[] = collections.flatMap(({ primary, indexes: others }) => [primary, ...others]);
+    const indexes: readonly Index[] = collections.flatMap(({ primary, indexes: others }) => [
+      primary,
+      ...others,
+    ]);
     for (const index of indexes) {
       const ordering = [...new Set([...index.columns, ...index.collection.primary.columns])];
       for (let length = 0; length <= index.columns.length; length++) {

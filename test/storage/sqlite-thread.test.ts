@@ -12,7 +12,8 @@ import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.
 
 /** Every commit, however small, is made by the thread. */
 const always = { fewest: 1, after: 0 } as const;
-const threaded = (file: string): SqliteStorage => new SqliteStorage({ file, migrate: true, sending: always });
+const threaded = (file: string): SqliteStorage =>
+  new SqliteStorage({ file, migrate: true, sending: always });
 
 storageConformance({ describe, it }, "sqlite that commits in a thread", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tidings-"));
@@ -58,7 +59,10 @@ describe("a SQLite file that a thread writes to", () => {
     other.exec("BEGIN IMMEDIATE");
     const cut = write(port, insertNote("cut")).catch((error: unknown) => error);
     await started[0]?.terminate();
-    expect(await cut).toMatchObject({ code: "storage_unavailable", message: says(/can't be known/) });
+    expect(await cut).toMatchObject({
+      code: "storage_unavailable",
+      message: says(/can't be known/),
+    });
     other.exec("COMMIT");
     await write(port, insertNote("after"));
     expect(await notes(port)).toContain("after");
@@ -72,17 +76,24 @@ describe("a SQLite file that a thread writes to", () => {
     await expect(write(port, insertNote("a"))).rejects.toBeInstanceOf(StorageConflict);
     const [[row = {}] = []] = await port.reader.get([{ index: noteById, key: ["a"], limit: 1 }]);
     await write(port, updateNote(row, { count: 1 }));
-    await expect(write(port, insertNote("b"), updateNote(row, { count: 2 }))).rejects.toBeInstanceOf(StorageConflict);
+    await expect(
+      write(port, insertNote("b"), updateNote(row, { count: 2 })),
+    ).rejects.toBeInstanceOf(StorageConflict);
     expect(await notes(port)).toEqual(["a"]);
   });
 
   it("is started when large groups keep coming, and not before", async () => {
     const started = threads();
     const port = closing(
-      new SqliteStorage({ file: await temporaryFile(), migrate: true, sending: { fewest: 3, after: 2 } }),
+      new SqliteStorage({
+        file: await temporaryFile(),
+        migrate: true,
+        sending: { fewest: 3, after: 2 },
+      }),
     );
     await port.open(firstSchema);
-    const group = (name: string): ReturnType<typeof insertNote>[] => [1, 2, 3].map((i) => insertNote(`${name}${i}`));
+    const group = (name: string): ReturnType<typeof insertNote>[] =>
+      [1, 2, 3].map((i) => insertNote(`${name}${i}`));
     for (let i = 0; i < 5; i++) await write(port, insertNote(`small${i}`));
     await write(port, ...group("first"));
     expect(started).toHaveLength(0);
@@ -120,7 +131,9 @@ describe("groups and host transactions on one SQLite file", () => {
     await ahead.read([{ index: noteById, key: ["first"], limit: 1 }]);
     await landing;
     const last = port.begin();
-    expect(await last.read([{ index: noteById, key: ["first"], limit: 1 }])).toMatchObject([[{ id: "first" }]]);
+    expect(await last.read([{ index: noteById, key: ["first"], limit: 1 }])).toMatchObject([
+      [{ id: "first" }],
+    ]);
     await last.abort();
     await ahead.abort();
   });

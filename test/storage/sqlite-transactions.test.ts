@@ -12,7 +12,8 @@ describe("the SQLite storage's own transactions", () => {
     if (port.transaction === undefined) throw new Error("transactions are not offered");
     return { port, transaction: port.transaction.bind(port) };
   }
-  const count = (tx: DatabaseSync): unknown => tx.prepare("SELECT count(*) AS n FROM tidings_notes").get()?.["n"];
+  const count = (tx: DatabaseSync): unknown =>
+    tx.prepare("SELECT count(*) AS n FROM tidings_notes").get()?.["n"];
 
   it("let a group that came before the next one commit before it, however many are queued", async () => {
     const { port, transaction } = await opened();
@@ -41,7 +42,9 @@ describe("the SQLite storage's own transactions", () => {
     const behind = write(port, insertNote("a")).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await outcome).toMatchObject({ code: "storage_unavailable", retryable: true });
-    expect(await inner.promise).toMatchObject({ message: expect.stringMatching(/open for too long/) });
+    expect(await inner.promise).toMatchObject({
+      message: expect.stringMatching(/open for too long/),
+    });
     // It waited for the same one, whose turn is over now.
     expect(await behind).toMatchObject({ code: "storage_unavailable", retryable: true });
     await write(port, insertNote("a"));
@@ -73,7 +76,10 @@ describe("the SQLite storage's own transactions", () => {
     await port.turn();
     expect(refusals.has("afterwards")).toBe(true);
     for (const error of refusals.values()) {
-      expect(error).toMatchObject({ code: "storage_unavailable", message: says(/open for too long/) });
+      expect(error).toMatchObject({
+        code: "storage_unavailable",
+        message: says(/open for too long/),
+      });
     }
     await Promise.all([early, late, other, afterwards]);
 

@@ -21,9 +21,15 @@ export interface CarrierCall {
 export interface Script extends Partial<TransportCapabilities> {
   readonly name?: string;
   /** What a call is answered; by default it is accepted under an id that names the attempt. */
-  readonly send?: (message: OutboundMessage, attempt: SendContext) => SendAnswer | Promise<SendAnswer>;
+  readonly send?: (
+    message: OutboundMessage,
+    attempt: SendContext,
+  ) => SendAnswer | Promise<SendAnswer>;
   /** Without it, the carrier can't be asked. */
-  readonly lookup?: (message: OutboundMessage, attempt: AttemptMade) => LookupAnswer | Promise<LookupAnswer>;
+  readonly lookup?: (
+    message: OutboundMessage,
+    attempt: AttemptMade,
+  ) => LookupAnswer | Promise<LookupAnswer>;
 }
 
 export interface Carrier extends Transport {
@@ -39,7 +45,8 @@ export interface Carrier extends Transport {
 /** Messages that came to a carrier of the other mode: after each test there must be none. */
 export const strays: OutboundMessage[] = [];
 
-export const providerId = ({ attempt_id }: Pick<SendContext, "attempt_id">): string => `p-${attempt_id}`;
+export const providerId = ({ attempt_id }: Pick<SendContext, "attempt_id">): string =>
+  `p-${attempt_id}`;
 
 export const accepted = (attempt: Pick<SendContext, "attempt_id">): SendAnswer => ({
   outcome: "accepted",
@@ -60,11 +67,19 @@ export const refused: SendAnswer = {
   permanent: true,
 };
 
-export const lost: SendAnswer = { outcome: "ambiguous", error: { code: "unknown", message: "The line broke." } };
+export const lost: SendAnswer = {
+  outcome: "ambiguous",
+  error: { code: "unknown", message: "The line broke." },
+};
 
 /** By default it goes by the sandbox's name, so that every account can send over it at once. */
 export function carrier(script: Script = {}): Carrier {
-  const { name = "sandbox", send = (_, attempt) => accepted(attempt), lookup, ...capabilities } = script;
+  const {
+    name = "sandbox",
+    send = (_, attempt) => accepted(attempt),
+    lookup,
+    ...capabilities
+  } = script;
   const calls: CarrierCall[] = [];
   const lookups: Carrier["lookups"][number][] = [];
   let context: TransportContext | undefined;

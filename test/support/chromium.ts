@@ -7,7 +7,9 @@ import { onTestFinished, type TestContext, vi } from "vitest";
 
 /** Skips the test, and says why, where Chromium can't be started. */
 export function chromium(skip: TestContext["skip"]): Promise<Browser> {
-  return launch().catch((error: unknown) => skip(`Chromium can't be started here: ${String(error).slice(0, 200)}`));
+  return launch().catch((error: unknown) =>
+    skip(`Chromium can't be started here: ${String(error).slice(0, 200)}`),
+  );
 }
 
 async function launch(): Promise<Browser> {

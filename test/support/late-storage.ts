@@ -95,10 +95,12 @@ export class LateStorage {
   async #read(session: Session, lookup: Lookup): Promise<readonly Row[]> {
     if (lookup.claim !== true) return this.#stored(lookup);
     await session.waitFor(() => session.before);
-    const free = this.#stored({ ...lookup, limit: lookup.limit + this.#claims.size }).filter((row) => {
-      const holder = this.#claims.get(idOfRow(lookup, row));
-      return holder === undefined || holder === session;
-    });
+    const free = this.#stored({ ...lookup, limit: lookup.limit + this.#claims.size }).filter(
+      (row) => {
+        const holder = this.#claims.get(idOfRow(lookup, row));
+        return holder === undefined || holder === session;
+      },
+    );
     const rows = free.slice(0, lookup.limit);
     for (const row of rows) if (!session.isOver) this.#claims.set(idOfRow(lookup, row), session);
     return rows;

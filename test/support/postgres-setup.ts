@@ -20,7 +20,8 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<PostgresServer> | undefined;
   const given = process.env["DATABASE_URL"];
-  const url = async (): Promise<string> => given ?? (await (server ??= startPostgres({ syncs: false }))).url;
+  const url = async (): Promise<string> =>
+    given ?? (await (server ??= startPostgres({ syncs: false }))).url;
 
   const desk = createServer((_, response) => {
     void url().then(
@@ -30,11 +31,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   await new Promise<void>((resolve) => desk.listen(0, "127.0.0.1", resolve));
   const template = `tidings_template_${randomUUID().replaceAll("-", "")}`;
-  project.provide("postgres", { desk: `http://127.0.0.1:${(desk.address() as AddressInfo).port}`, template });
+  project.provide("postgres", {
+    desk: `http://127.0.0.1:${(desk.address() as AddressInfo).port}`,
+    template,
+  });
 
   return async () => {
     desk.close();
-    if (given !== undefined) await onServer(given, (client) => client.query(`DROP DATABASE IF EXISTS ${template}`));
+    if (given !== undefined) {
+      await onServer(given, (client) => client.query(`DROP DATABASE IF EXISTS ${template}`));
+    }
     await (await server)?.[Symbol.asyncDispose]();
   };
 }

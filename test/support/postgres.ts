@@ -19,7 +19,9 @@ export async function migrated(): Promise<string> {
   await onServer(server, async (client) => {
     // One process makes it; the others wait.
     await client.query("SELECT pg_advisory_lock(1)");
-    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [template]);
+    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [
+      template,
+    ]);
     if (rowCount !== 0) return;
     await client.query(`CREATE DATABASE ${template}`);
     const pool = new pg.Pool({ connectionString: urlOf(server, template), max: 1 });

@@ -47,7 +47,9 @@ function runsPrograms(folder: string): boolean {
 function sweep(): void {
   for (const name of readdirSync(memory)) {
     const [, pid] = /^tidings-(\d+)-/.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
+    if (pid !== undefined && !isAlive(Number(pid))) {
+      rmSync(join(memory, name), { recursive: true, force: true });
+    }
   }
 }
 

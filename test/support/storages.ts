@@ -55,7 +55,10 @@ export const storages: readonly StorageCase[] = [
         listeners.add(own);
         return () => listeners.delete(own);
       };
-      return { connect: () => unhurried(postgres({ pool: lazy(() => (made ??= fresh(empty))) }), tell, watch) };
+      return {
+        connect: () =>
+          unhurried(postgres({ pool: lazy(() => (made ??= fresh(empty))) }), tell, watch),
+      };
     },
   },
 ];

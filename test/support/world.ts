@@ -34,7 +34,14 @@ export function world(): World {
     log,
     engine(storage, options = {}) {
       const { random } = simulated({ seed: ++seeds });
-      const engine = new MessagingEngine({ storage, transports: [carrier()], clock, random, logger, ...options });
+      const engine = new MessagingEngine({
+        storage,
+        transports: [carrier()],
+        clock,
+        random,
+        logger,
+        ...options,
+      });
       onTestFinished(() => stopped(engine, clock));
       return engine;
     },
@@ -42,7 +49,11 @@ export function world(): World {
 }
 
 /** Stops an engine on virtual time: what it waits for has its time. */
-export async function stopped(engine: MessagingEngine, clock: VirtualClock, deadlineMs = 0): Promise<void> {
+export async function stopped(
+  engine: MessagingEngine,
+  clock: VirtualClock,
+  deadlineMs = 0,
+): Promise<void> {
   let over = false;
   const stop = engine.stop({ deadlineMs }).finally(() => {
     over = true;

@@ -52,7 +52,9 @@ test("draws have the size asked for, differ, and share no memory", () => {
       const draws = counts.map((count) => random.bytes(count));
       expect(draws.map((each) => each.length)).toEqual(counts);
       expect(new Set(draws.map((each) => each.buffer)).size).toBe(draws.length);
-      const long = draws.filter((each) => each.length >= 16).map((each) => Buffer.from(each).toString("hex"));
+      const long = draws
+        .filter((each) => each.length >= 16)
+        .map((each) => Buffer.from(each).toString("hex"));
       expect(new Set(long).size).toBe(long.length);
     }),
   );

@@ -23,14 +23,19 @@ test("time stands still until it is moved", async () => {
 
 test("sleepers wake in the order of their time, those of one time in the order in which they lay down", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 30 }), async (sleeps) => {
-      const clock = virtualClock();
-      const woken: number[] = [];
-      const all = sleeps.map((ms, index) => clock.sleep(ms).then(() => woken.push(index)));
-      await clock.advance(20);
-      await Promise.all(all);
-      expect(woken).toEqual(sleeps.map((_, index) => index).toSorted((a, b) => (sleeps[a] ?? 0) - (sleeps[b] ?? 0)));
-    }),
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 30 }),
+      async (sleeps) => {
+        const clock = virtualClock();
+        const woken: number[] = [];
+        const all = sleeps.map((ms, index) => clock.sleep(ms).then(() => woken.push(index)));
+        await clock.advance(20);
+        await Promise.all(all);
+        expect(woken).toEqual(
+          sleeps.map((_, index) => index).toSorted((a, b) => (sleeps[a] ?? 0) - (sleeps[b] ?? 0)),
+        );
+      },
+    ),
   );
 });
 
@@ -191,5 +196,7 @@ test("two clocks in one process don't wait for each other", async () => {
 });
 
 test("a start that is no time is refused", () => {
-  expect(() => virtualClock("yesterday")).toThrow("Expected a time in ISO 8601 or milliseconds, got yesterday.");
+  expect(() => virtualClock("yesterday")).toThrow(
+    "Expected a time in ISO 8601 or milliseconds, got yesterday.",
+  );
 });

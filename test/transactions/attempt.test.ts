@@ -26,7 +26,10 @@ test("what an attempt that failed had inserted is not there, and nobody is told 
     schema,
     ...simulated(),
     logger: silent,
-    projection: { of: events, project: async (_, rows) => void told.push(...rows.map((row) => (row as EventRow).id)) },
+    projection: {
+      of: events,
+      project: async (_, rows) => void told.push(...rows.map((row) => (row as EventRow).id)),
+    },
   });
   await store.open();
   onTestFinished(() => store.close());
@@ -43,6 +46,11 @@ test("what an attempt that failed had inserted is not there, and nobody is told 
   });
   expect(caught).toBe(failed);
   expect(told).toEqual(["evt_before", "evt_after"]);
-  const rows = await port.reader.range({ index: events.primary, prefix: [], order: "ascending", limit: 10 });
+  const rows = await port.reader.range({
+    index: events.primary,
+    prefix: [],
+    order: "ascending",
+    limit: 10,
+  });
   expect(new Set(rows.map((row) => row["id"]))).toEqual(new Set(["evt_before", "evt_after"]));
 });

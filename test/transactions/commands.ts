@@ -1,5 +1,13 @@
 /** Commands on a few rows that note what they saw. */
-import { collection, nullable, position, schemaOf, text, integer, type Schema } from "../../src/ports/collection.ts";
+import {
+  collection,
+  nullable,
+  position,
+  schemaOf,
+  text,
+  integer,
+  type Schema,
+} from "../../src/ports/collection.ts";
 import type { Tx } from "../../src/transactions/transaction.ts";
 
 export interface Item {
@@ -9,9 +17,16 @@ export interface Item {
   /** Which step of which command wrote it. */
   readonly token: string;
 }
-export const items = collection<Item>("items", { id: text, owner: text, label: nullable(text), token: text });
+export const items = collection<Item>("items", {
+  id: text,
+  owner: text,
+  label: nullable(text),
+  token: text,
+});
 export const itemById = items.key("id");
-export const itemByLabel = items.unique("by_label", ["label"], { where: { column: "label", present: true } });
+export const itemByLabel = items.unique("by_label", ["label"], {
+  where: { column: "label", present: true },
+});
 export const itemsByOwner = items.index("by_owner", ["owner"]);
 
 export interface Sum {
@@ -90,8 +105,9 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
     case "put":
     case "remove": {
       const row = await tx.get(itemById, [own(step.id)]);
-      if (row === undefined) tx.insert(items, { id: own(step.id), owner: own("nobody"), label: null, token });
-      else if (step.does === "remove" && mayUndo(row)) tx.remove(items, row);
+      if (row === undefined) {
+        tx.insert(items, { id: own(step.id), owner: own("nobody"), label: null, token });
+      } else if (step.does === "remove" && mayUndo(row)) tx.remove(items, row);
       else tx.update(items, row, { token });
       return noted(row);
     }
@@ -103,8 +119,9 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
     case "free": {
       const label = own(step.label);
       const row = await tx.get(itemByLabel, [label], { hold: true });
-      if (row === undefined) tx.insert(items, { id: own(`claim by ${token}`), owner: own("claims"), label, token });
-      else if (step.does === "free" && mayUndo(row)) tx.remove(items, row);
+      if (row === undefined) {
+        tx.insert(items, { id: own(`claim by ${token}`), owner: own("claims"), label, token });
+      } else if (step.does === "free" && mayUndo(row)) tx.remove(items, row);
       return noted(row);
     }
     case "label": {
@@ -153,5 +170,7 @@ export function writerOf(token: string): string {
 }
 
 function noted(...rows: readonly (Item | undefined)[]): Fact {
-  return Object.fromEntries(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row.token]])));
+  return Object.fromEntries(
+    rows.flatMap((row) => (row === undefined ? [] : [[row.id, row.token]])),
+  );
 }

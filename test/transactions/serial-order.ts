@@ -1,7 +1,16 @@
 /** Looks for an order in which the commands, one at a time, would have seen and left what they did. */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection, Index, KeyValue, Seen } from "../../src/ports/collection.ts";
-import { type Command, type Fact, type Item, itemByLabel, items, take, type View, writerOf } from "./commands.ts";
+import {
+  type Command,
+  type Fact,
+  type Item,
+  itemByLabel,
+  items,
+  take,
+  type View,
+  writerOf,
+} from "./commands.ts";
 
 /** A command that was answered, and what it saw. */
 export interface Answered {
@@ -20,11 +29,17 @@ export type State = ReadonlyMap<string, Item>;
  * A whole order that ends in `left`; undefined when there is none. Who was answered before another was given comes first, as does whose
  * entry stands first in the log.
  */
-export async function serialOrder(commands: readonly Answered[], left: State): Promise<readonly string[] | undefined> {
+export async function serialOrder(
+  commands: readonly Answered[],
+  left: State,
+): Promise<readonly string[] | undefined> {
   const tried = new Set<string>();
   const givenBy = new Map(commands.map((each) => [each.command.name, each]));
 
-  const search = async (state: State, todo: readonly Answered[]): Promise<readonly string[] | undefined> => {
+  const search = async (
+    state: State,
+    todo: readonly Answered[],
+  ): Promise<readonly string[] | undefined> => {
     if (todo.length === 0) return isDeepStrictEqual(state, left) ? [] : undefined;
     const seen = JSON.stringify([
       todo.map(({ command }) => command.name),
@@ -34,7 +49,11 @@ export async function serialOrder(commands: readonly Answered[], left: State): P
     tried.add(seen);
     for (const next of todo) {
       if (todo.some((other) => mustPrecede(other, next))) continue;
-      const after = await replayed(state, next, (token) => (givenBy.get(writerOf(token))?.answered ?? 0) > next.given);
+      const after = await replayed(
+        state,
+        next,
+        (token) => (givenBy.get(writerOf(token))?.answered ?? 0) > next.given,
+      );
       const rest =
         after &&
         (await search(
@@ -89,19 +108,28 @@ class Toy implements View {
     this.#isFresh = isFresh;
   }
 
-  async get<R extends object>(index: Index<R>, [key]: readonly KeyValue[]): Promise<Seen<R> | undefined> {
+  async get<R extends object>(
+    index: Index<R>,
+    [key]: readonly KeyValue[],
+  ): Promise<Seen<R> | undefined> {
     const column = (index as object) === itemByLabel ? "label" : "id";
     return seen<R>([...this.rows.values()].find((row) => row[column] === key));
   }
 
   /** That no row joins a list is not promised: one that was written meanwhile may be missing from what was seen. */
-  async list<R extends object>(_: Index<R>, [owner]: readonly KeyValue[], limit: number): Promise<readonly Seen<R>[]> {
+  async list<R extends object>(
+    _: Index<R>,
+    [owner]: readonly KeyValue[],
+    limit: number,
+  ): Promise<readonly Seen<R>[]> {
     const saw = this.listed;
     const ids = Object.keys(saw).toSorted();
     const last = ids.length < limit ? undefined : ids.at(-1);
     const all = [...this.rows.values()].filter((row) => row.owner === owner);
     for (const { id, token } of all) {
-      if (!(id in saw) && (last === undefined || id < last) && !this.#isFresh(token)) throw new Impossible();
+      if (!(id in saw) && (last === undefined || id < last) && !this.#isFresh(token)) {
+        throw new Impossible();
+      }
     }
     return all.filter(({ id }) => id in saw).flatMap((row) => seen<R>(row) ?? []);
   }
@@ -128,7 +156,9 @@ class Toy implements View {
   }
 
   #put({ id, owner, label, token }: Item, isThere: boolean): void {
-    const taken = [...this.rows.values()].some((row) => row.id !== id && label !== null && row.label === label);
+    const taken = [...this.rows.values()].some(
+      (row) => row.id !== id && label !== null && row.label === label,
+    );
     if (taken || this.rows.has(id) !== isThere) throw new Impossible();
     this.rows = new Map([...this.rows, [id, { id, owner, label, token }]]);
   }

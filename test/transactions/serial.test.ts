@@ -34,10 +34,22 @@ const owners = ["nobody", "anna", "claims"];
 const oneOf = (values: readonly string[]) => fc.constantFrom(...values);
 
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ does: fc.constantFrom("put", "remove", "hold"), id: oneOf(ids) }) },
-  { weight: 3, arbitrary: fc.record({ does: fc.constantFrom("claim", "free"), label: oneOf(labels) }) },
-  { weight: 2, arbitrary: fc.record({ does: fc.constant("label"), id: oneOf(ids), label: oneOf(labels) }) },
-  { weight: 2, arbitrary: fc.record({ does: fc.constant("move"), id: oneOf(ids), owner: oneOf(owners) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ does: fc.constantFrom("put", "remove", "hold"), id: oneOf(ids) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ does: fc.constantFrom("claim", "free"), label: oneOf(labels) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant("label"), id: oneOf(ids), label: oneOf(labels) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant("move"), id: oneOf(ids), owner: oneOf(owners) }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -78,7 +90,13 @@ async function opened(ports: readonly StoragePort[]): Promise<readonly [Store, .
   // Their clocks differ: versions of rows that come anew rest on it that no two processes give the same.
   const stores = ports.map(
     (port, n) =>
-      new Store({ port, schema, clock: virtualClock(n * 3_600_000), random: seededRandom(n), logger: silent }),
+      new Store({
+        port,
+        schema,
+        clock: virtualClock(n * 3_600_000),
+        random: seededRandom(n),
+        logger: silent,
+      }),
   );
   for (const store of stores) await store.open();
   onTestFinished(async () => {
@@ -117,20 +135,27 @@ async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients
   const { left, log, sum } = await found(stores[0], world);
   const logged = done.filter(({ command }) => command.logs).map(({ command }) => command.name);
   expect(log.toSorted()).toEqual(logged.toSorted());
-  expect(sum).toBe(done.flatMap(({ command }) => command.steps).filter(({ does }) => does === "add").length);
+  expect(sum).toBe(
+    done.flatMap(({ command }) => command.steps).filter(({ does }) => does === "add").length,
+  );
 
   const answered = done.map((each) => {
     const position = log.indexOf(each.command.name);
     return { ...each, position: position < 0 ? undefined : position };
   });
   const order = await serialOrder(answered, left);
-  expect(order, `no order of ${JSON.stringify(answered)} leaves ${JSON.stringify([...left])}`).toBeDefined();
+  expect(
+    order,
+    `no order of ${JSON.stringify(answered)} leaves ${JSON.stringify([...left])}`,
+  ).toBeDefined();
 
   // Who failed may tell of what was committed and of what it did itself, and of nothing else.
   const committed = new Set(done.map(({ command }) => command.name));
   for (const { command, facts } of failed) {
     const writers = facts.flatMap((fact) => Object.values(fact ?? {}).map(writerOf));
-    expect(writers.filter((writer) => writer !== command.name && !committed.has(writer))).toEqual([]);
+    expect(writers.filter((writer) => writer !== command.name && !committed.has(writer))).toEqual(
+      [],
+    );
   }
 }
 
@@ -139,7 +164,11 @@ async function found({ reads }: Store, world: string) {
   const whole = { order: "ascending", limit: 1_000 } as const;
   const left = new Map<string, Item>();
   for (const owner of owners) {
-    for (const row of await reads.range({ index: itemsByOwner, prefix: [`${world}/${owner}`], ...whole })) {
+    for (const row of await reads.range({
+      index: itemsByOwner,
+      prefix: [`${world}/${owner}`],
+      ...whole,
+    })) {
       const { id, label, token } = row;
       left.set(id, { id, owner: row.owner, label, token });
     }
@@ -149,14 +178,17 @@ async function found({ reads }: Store, world: string) {
   return { left, log: entries.map(({ id }) => id), sum: sum?.count ?? 0 };
 }
 
-test.each(storages)("any mix of commands of several processes on $name is as if in some order", async ({ open }) => {
-  const ground = open({ empty: true });
-  const stores = await opened([ground.connect(), ground.connect(), ground.connect()]);
-  await fc.assert(
-    fc.asyncProperty(clients, (given) => expectSerial(stores, given)),
-    { numRuns: 150 },
-  );
-});
+test.each(storages)(
+  "any mix of commands of several processes on $name is as if in some order",
+  async ({ open }) => {
+    const ground = open({ empty: true });
+    const stores = await opened([ground.connect(), ground.connect(), ground.connect()]);
+    await fc.assert(
+      fc.asyncProperty(clients, (given) => expectSerial(stores, given)),
+      { numRuns: 150 },
+    );
+  },
+);
 
 test("the same holds where reads and commits take their time", async () => {
   const timed = fc.asyncProperty(clients, fc.integer(), async (given, seed) => {

@@ -34,7 +34,9 @@ test("a page in Chromium that is cut off twice shows each message once, in order
   skip,
 }) => {
   const browser = await chromium(skip);
-  const pages = createServer((_, response) => response.setHeader("content-type", "text/html").end(page));
+  const pages = createServer((_, response) =>
+    response.setHeader("content-type", "text/html").end(page),
+  );
   pages.listen(0, "127.0.0.1");
   await once(pages, "listening");
   onTestFinished(() => void pages.close());
@@ -47,10 +49,19 @@ test("a page in Chromium that is cut off twice shows each message once, in order
   const hash = new URLSearchParams({ url: visitor.url, token: visitor.token });
   await tab.goto(`${origin}/#${hash.toString()}`);
   const items = (): Promise<unknown> =>
-    tab.evaluate(`[...document.querySelectorAll("li")].map((each) => [each.dataset.number ?? "", each.textContent])`);
+    tab.evaluate(
+      `[...document.querySelectorAll("li")].map((each) => [each.dataset.number ?? "", each.textContent])`,
+    );
   const opened = (): Promise<unknown> => tab.evaluate("window.opened");
 
-  const said = ["hello", "<script>alert('x')</script>", "a\nb: c", "&lt;b&gt;", "\u{1F600} \u2028", "last"];
+  const said = [
+    "hello",
+    "<script>alert('x')</script>",
+    "a\nb: c",
+    "&lt;b&gt;",
+    "\u{1F600} \u2028",
+    "last",
+  ];
   const send = (body: string | undefined): Promise<unknown> =>
     there.engine.messages.send({ to: contact_id, channel: "webchat", body: body ?? "" });
   const shown = (n: number): Promise<void> =>

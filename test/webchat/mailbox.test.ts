@@ -30,7 +30,11 @@ async function send(engine: MessagingEngine, to: string, body: string): Promise<
 }
 
 /** A browser comes, again with the number of the last message that it had, and leaves. */
-async function come({ api }: MessagingEngine, { id, token }: WebchatSession, last?: number): Promise<void> {
+async function come(
+  { api }: MessagingEngine,
+  { id, token }: WebchatSession,
+  last?: number,
+): Promise<void> {
   const left = new AbortController();
   const path = `/v1/webchat/sessions/${id}/stream?token=${token}${last === undefined ? "" : `&last_event_id=${last}`}`;
   const answer = await call(api, { path, signal: left.signal });
@@ -40,7 +44,8 @@ async function come({ api }: MessagingEngine, { id, token }: WebchatSession, las
 
 /** A storage that commits what has mail in it, and then loses the answer, as often as `losing` says. */
 function losing(storage: StoragePort, line: { losing: number }): StoragePort {
-  const hasMail = (writes: readonly Write[]): boolean => writes.some(({ collection }) => collection === mail);
+  const hasMail = (writes: readonly Write[]): boolean =>
+    writes.some(({ collection }) => collection === mail);
   return committing(storage, async (writes, proceed) => {
     await proceed();
     if (line.losing === 0 || !hasMail(writes)) return;
@@ -60,20 +65,26 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     const visitors = [await one.webchat.open(), await one.webchat.open(), await one.webchat.open()];
     await Promise.all(engines.map((each) => each.start()));
     await Promise.all(
-      Array.from({ length: 60 }, (_, i) => send(engines[i % 2] ?? one, visitors[i % 3]?.contact_id ?? "", String(i))),
+      Array.from({ length: 60 }, (_, i) =>
+        send(engines[i % 2] ?? one, visitors[i % 3]?.contact_id ?? "", String(i)),
+      ),
     );
     await clock.advanceUntil(async () => (await entriesIn(storage)).length >= 60);
     await clock.advance(1_000);
     const entries = await entriesIn(storage);
     expect(entries).toHaveLength(60);
     const range = { index: messages.primary, prefix: [], order: "ascending", limit: 100 } as const;
-    const sequences = new Map((await storage.reader.range(range)).map((row) => [row["id"], Number(row["sequence"])]));
+    const sequences = new Map(
+      (await storage.reader.range(range)).map((row) => [row["id"], Number(row["sequence"])]),
+    );
     for (const { contact_id } of visitors) {
       const sent = (await one.messages.list({ contact_id, limit: 100 })).data;
       const address = sent[0]?.to;
       const own = entries.filter((entry) => entry["address"] === address);
       expect(own.map(({ number }) => number)).toEqual(numbers(20));
-      const inThread = sent.map(({ id }) => id).toSorted((a, b) => (sequences.get(a) ?? 0) - (sequences.get(b) ?? 0));
+      const inThread = sent
+        .map(({ id }) => id)
+        .toSorted((a, b) => (sequences.get(a) ?? 0) - (sequences.get(b) ?? 0));
       expect(own.map(({ message_id }) => message_id)).toEqual(inThread);
       expect(sent.every(({ status }) => status === "sent")).toBe(true);
     }
@@ -87,7 +98,11 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     const one = engine(losing(storage, line));
     const { contact_id } = await one.webchat.open();
     await one.start();
-    const ids = [await send(one, contact_id, "a"), await send(one, contact_id, "b"), await send(one, contact_id, "c")];
+    const ids = [
+      await send(one, contact_id, "a"),
+      await send(one, contact_id, "b"),
+      await send(one, contact_id, "c"),
+    ];
     await clock.advanceUntil(async () => {
       const all = await Promise.all(ids.map((id) => one.messages.get(id)));
       return all.every(({ status }) => status === "sent");
@@ -107,14 +122,33 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     await one.start();
     const id = await send(one, contact_id, "a");
     await clock.advanceUntil(async () => (await one.messages.get(id)).status === "sent");
-    const [row] = await storage.reader.range({ index: messages.primary, prefix: [], order: "ascending", limit: 1 });
+    const [row] = await storage.reader.range({
+      index: messages.primary,
+      prefix: [],
+      order: "ascending",
+      limit: 1,
+    });
     const message = row as unknown as OutboundMessage;
-    const store = new Store({ port: ground.connect(), schema, clock, random: seededRandom(9), logger: silent });
+    const store = new Store({
+      port: ground.connect(),
+      schema,
+      clock,
+      random: seededRandom(9),
+      logger: silent,
+    });
     await store.open();
     const transport = webchatTransport(store);
-    const context = { attempt_id: "att_1", number: 1, started_at: 0, signal: new AbortController().signal } as const;
+    const context = {
+      attempt_id: "att_1",
+      number: 1,
+      started_at: 0,
+      signal: new AbortController().signal,
+    } as const;
     const again = { ...message, message_id: id as OutboundMessage["message_id"] };
-    const answers = await Promise.all([transport.send(again, context), transport.send(again, context)]);
+    const answers = await Promise.all([
+      transport.send(again, context),
+      transport.send(again, context),
+    ]);
     expect(answers).toEqual([1, 2].map(() => ({ outcome: "accepted", provider_message_id: id })));
     expect(await entriesIn(storage)).toHaveLength(1);
     await store.close();
@@ -132,7 +166,12 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     const entries = await entriesIn(storage);
     expect(new Set(entries.map(({ address }) => address)).size).toBe(2);
     expect(entries.map(({ number }) => number)).toEqual([1, 1]);
-    const boxes = await storage.reader.range({ index: mailboxes.primary, prefix: [], order: "ascending", limit: 9 });
+    const boxes = await storage.reader.range({
+      index: mailboxes.primary,
+      prefix: [],
+      order: "ascending",
+      limit: 9,
+    });
     expect(boxes.map(({ last_number }) => last_number)).toEqual([1, 1]);
   });
 
@@ -143,7 +182,9 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     const session = await one.webchat.open();
     await one.start();
     const count = 230;
-    await Promise.all(Array.from({ length: count }, (_, i) => send(one, session.contact_id, String(i))));
+    await Promise.all(
+      Array.from({ length: count }, (_, i) => send(one, session.contact_id, String(i))),
+    );
     await clock.advanceUntil(async () => (await entriesIn(storage)).length === count);
     await clock.advance(1_000);
     await come(one, session, count - 1);
@@ -161,7 +202,11 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     const before = await one.webchat.open();
     const { contact_id } = before;
     await one.start();
-    const ids = [await send(one, contact_id, "1"), await send(one, contact_id, "2"), await send(one, contact_id, "3")];
+    const ids = [
+      await send(one, contact_id, "1"),
+      await send(one, contact_id, "2"),
+      await send(one, contact_id, "3"),
+    ];
     await clock.advanceUntil(async () => (await entriesIn(storage)).length === 3);
     const session = await one.webchat.open({ contact_id });
     ids.push(await send(one, contact_id, "4"));
@@ -188,7 +233,8 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
       const storage = ground.connect();
       let handedOver = 0;
       let handOver = async (): Promise<void> => {};
-      const isErased = ({ collection, kind }: Write): boolean => collection === identities && kind === "remove";
+      const isErased = ({ collection, kind }: Write): boolean =>
+        collection === identities && kind === "remove";
       const overtaking = committing(storage, async (writes, proceed) => {
         const isNow = writes.some(isErased) && handedOver === 0;
         if (isNow && when === "just before") await handOver();
@@ -198,12 +244,31 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
       const one = engine(overtaking);
       const { contact_id } = await one.webchat.open();
       const id = await send(one, contact_id, "a");
-      const [row] = await storage.reader.range({ index: messages.primary, prefix: [], order: "ascending", limit: 1 });
-      const message = { ...(row as unknown as OutboundMessage), message_id: id as OutboundMessage["message_id"] };
+      const [row] = await storage.reader.range({
+        index: messages.primary,
+        prefix: [],
+        order: "ascending",
+        limit: 1,
+      });
+      const message = {
+        ...(row as unknown as OutboundMessage),
+        message_id: id as OutboundMessage["message_id"],
+      };
       const other = ground.connect();
-      const store = new Store({ port: other, schema, clock, random: seededRandom(9), logger: silent });
+      const store = new Store({
+        port: other,
+        schema,
+        clock,
+        random: seededRandom(9),
+        logger: silent,
+      });
       await store.open();
-      const context = { attempt_id: "att_1", number: 1, started_at: 0, signal: new AbortController().signal } as const;
+      const context = {
+        attempt_id: "att_1",
+        number: 1,
+        started_at: 0,
+        signal: new AbortController().signal,
+      } as const;
       handOver = async () => {
         await webchatTransport(store).send(message, context);
         handedOver++;

@@ -56,7 +56,14 @@ it("a token proves whose its session is and its expiry, and with anything change
         if (changed !== token) expect(verifyToken(secret, changed)).toBeUndefined();
         expect(verifyToken(createSecretKey(Buffer.alloc(32, 8)), token)).toBeUndefined();
         const padded = token.replace(/\.(?=[^.]+\.[^.]+$)/, ".0");
-        for (const text of [padded, `${token}=`, `${token} `, token.slice(1), token.toLowerCase(), ""]) {
+        for (const text of [
+          padded,
+          `${token}=`,
+          `${token} `,
+          token.slice(1),
+          token.toLowerCase(),
+          "",
+        ]) {
           expect(verifyToken(secret, text)).toBeUndefined();
         }
       },

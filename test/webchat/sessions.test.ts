@@ -31,19 +31,29 @@ async function write(
   });
 }
 
-const rowsOf = (storage: StoragePort, { primary: index }: typeof webchatSessions | typeof mail | typeof mailboxes) =>
-  storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
+const rowsOf = (
+  storage: StoragePort,
+  { primary: index }: typeof webchatSessions | typeof mail | typeof mailboxes,
+) => storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
 
 describe.each(storages)("webchat sessions on $name", ({ open }) => {
   it("make a new visitor a contact, and take what it writes in as its conversation, markup and all", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const session = await one.webchat.open({ name: '<b>Ann</b> & "Bob"' });
-    expect(session).toMatchObject({ inbox: "sandbox", contact_id: expect.stringMatching(/^ct_/) as unknown });
+    expect(session).toMatchObject({
+      inbox: "sandbox",
+      contact_id: expect.stringMatching(/^ct_/) as unknown,
+    });
     const body = "<script>alert('x')</script>\r\nSet-Cookie: a=b\u2028\u0007 \u{1F600}";
     const answer = await write(one, session, { body });
     expect(answer.status).toBe(201);
-    expect(jsonOf(answer)).toMatchObject({ direction: "inbound", body, author: "contact", media: [] });
+    expect(jsonOf(answer)).toMatchObject({
+      direction: "inbound",
+      body,
+      author: "contact",
+      media: [],
+    });
     expect(Object.keys(jsonOf(answer)).toSorted()).toEqual([
       "author",
       "body",
@@ -53,9 +63,18 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
       "media",
     ]);
     const message = await one.messages.get(String(jsonOf(answer)["id"]));
-    expect(message).toMatchObject({ channel: "webchat", body, contact_id: session.contact_id, to: "sandbox" });
+    expect(message).toMatchObject({
+      channel: "webchat",
+      body,
+      contact_id: session.contact_id,
+      to: "sandbox",
+    });
     const { data } = await one.events.list({ type: "message.received" });
-    expect(data[0]?.data).toMatchObject({ contact: { name: '<b>Ann</b> & "Bob"' }, body, channel: "webchat" });
+    expect(data[0]?.data).toMatchObject({
+      contact: { name: '<b>Ann</b> & "Bob"' },
+      body,
+      channel: "webchat",
+    });
   });
 
   it("let a known contact go on where it was, and refuse one that is not known", async () => {
@@ -66,11 +85,15 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     const second = await one.webchat.open({ contact_id });
     expect([first.contact_id, second.contact_id]).toEqual([contact_id, contact_id]);
     const said = [await write(one, first, { body: "a" }), await write(one, second, { body: "b" })];
-    const messages = await Promise.all(said.map((answer) => one.messages.get(String(jsonOf(answer)["id"]))));
+    const messages = await Promise.all(
+      said.map((answer) => one.messages.get(String(jsonOf(answer)["id"]))),
+    );
     expect(new Set(messages.map(({ conversation_id }) => conversation_id)).size).toBe(1);
     expect(messages.map((message) => message.contact_id)).toEqual([contact_id, contact_id]);
     const refusal = { code: "validation_failed", errors: [{ pointer: "/contact_id" }] };
-    await expect(one.webchat.open({ contact_id: "ct_01JZZZZZZZZZZZZZZZZZZZZZZZ" })).rejects.toMatchObject(refusal);
+    await expect(
+      one.webchat.open({ contact_id: "ct_01JZZZZZZZZZZZZZZZZZZZZZZZ" }),
+    ).rejects.toMatchObject(refusal);
     await expect(one.webchat.open({ contact_id, name: "Ann" })).rejects.toMatchObject({
       errors: [{ pointer: "/name" }],
     });
@@ -78,7 +101,9 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
       code: "no_sender",
       errors: [{ pointer: "/inbox" }],
     });
-    await expect(one.account(undefined, { mode: "live" }).webchat.open({ contact_id })).rejects.toMatchObject({
+    await expect(
+      one.account(undefined, { mode: "live" }).webchat.open({ contact_id }),
+    ).rejects.toMatchObject({
       code: "no_sender",
     });
   });
@@ -106,8 +131,14 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     const { engine, clock } = world();
     const storage = open().connect();
     const one = engine(storage);
-    const [session, other] = [await one.webchat.open({}, { idempotencyKey: "k" }), await one.webchat.open()];
-    expect(await one.webchat.open({}, { idempotencyKey: "k" })).toEqual({ ...session, token: null });
+    const [session, other] = [
+      await one.webchat.open({}, { idempotencyKey: "k" }),
+      await one.webchat.open(),
+    ];
+    expect(await one.webchat.open({}, { idempotencyKey: "k" })).toEqual({
+      ...session,
+      token: null,
+    });
     const { secret } = await one.apiKeys.create({ name: "key" });
     const body = { body: "hi" };
     const codeOf = async (id: string, token: string | null): Promise<unknown> =>
@@ -115,7 +146,9 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect(await codeOf(session.id, null)).toBe("missing_visitor_token");
     expect(await codeOf(session.id, secret)).toBe("invalid_visitor_token");
     expect(await codeOf(session.id, other.token)).toBe("invalid_visitor_token");
-    expect(await codeOf("wcs_01JZZZZZZZZZZZZZZZZZZZZZZZ", other.token)).toBe("invalid_visitor_token");
+    expect(await codeOf("wcs_01JZZZZZZZZZZZZZZZZZZZZZZZ", other.token)).toBe(
+      "invalid_visitor_token",
+    );
     expect(await codeOf("__proto__", other.token)).toBe("invalid_visitor_token");
     const asKey = await call(one.api, { path: "/v1/messages", key: session.token ?? "" });
     expect(jsonOf(asKey)).toMatchObject({ status: 401, code: "invalid_api_key" });
@@ -159,7 +192,10 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     await read;
     // Every 15 seconds a sign of life.
     expect(chunks).toHaveLength(1 + 239);
-    expect(jsonOf(await call(one.api, { path }))).toMatchObject({ status: 401, code: "expired_visitor_token" });
+    expect(jsonOf(await call(one.api, { path }))).toMatchObject({
+      status: 401,
+      code: "expired_visitor_token",
+    });
   });
 
   it("make one message of what a browser sends twice, and each browser's own keys of theirs", async () => {
@@ -167,17 +203,26 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     const one = engine(open().connect());
     const [session, other] = [await one.webchat.open(), await one.webchat.open()];
     const first = await write(one, session, { body: "once", client_id: "1" });
-    expect(jsonOf(await write(one, session, { body: "once", client_id: "1" }))["id"]).toBe(jsonOf(first)["id"]);
-    expect(jsonOf(await write(one, other, { body: "once", client_id: "1" }))["id"]).not.toBe(jsonOf(first)["id"]);
+    expect(jsonOf(await write(one, session, { body: "once", client_id: "1" }))["id"]).toBe(
+      jsonOf(first)["id"],
+    );
+    expect(jsonOf(await write(one, other, { body: "once", client_id: "1" }))["id"]).not.toBe(
+      jsonOf(first)["id"],
+    );
     const key = ["Idempotency-Key", "k"];
     const said = await write(one, session, { body: "a" }, key);
     const again = await write(one, session, { body: "a" }, key);
     expect([again.body, again.headers["Idempotent-Replayed"]]).toEqual([said.body, "true"]);
     expect((await write(one, other, { body: "other" }, key)).status).toBe(201);
-    await expect(one.messages.send({ to: "+15005550001", body: "x" }, { idempotencyKey: "k" })).resolves.toBeDefined();
+    await expect(
+      one.messages.send({ to: "+15005550001", body: "x" }, { idempotencyKey: "k" }),
+    ).resolves.toBeDefined();
     // What was redacted is in no stored answer either.
     await one.messages.redact(String(jsonOf(said)["id"]));
-    expect(jsonOf(await write(one, session, { body: "a" }, key))).toMatchObject({ status: 410, code: "erased" });
+    expect(jsonOf(await write(one, session, { body: "a" }, key))).toMatchObject({
+      status: 410,
+      code: "erased",
+    });
   });
 
   it("refuse more than 20 messages in ten seconds, and tell when to go on", async () => {
@@ -204,7 +249,9 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     const session = await one.webchat.open();
     let isOver = false;
     const all = Promise.all(
-      Array.from({ length: 40 }, (_, i) => write(i % 2 === 0 ? one : other, session, { body: String(i) })),
+      Array.from({ length: 40 }, (_, i) =>
+        write(i % 2 === 0 ? one : other, session, { body: String(i) }),
+      ),
     ).finally(() => (isOver = true));
     await clock.advanceUntil(() => isOver, 9_000);
     const statuses = Map.groupBy(await all, ({ status }) => status);
@@ -222,17 +269,30 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     const sessions = [];
     for (let i = 0; i < 5; i++) sessions.push(await one.webchat.open({ contact_id }));
     await one.start();
-    for (let i = 0; i < 5; i++) await one.messages.send({ to: contact_id, channel: "webchat", body: String(i) });
+    for (let i = 0; i < 5; i++) {
+      await one.messages.send({ to: contact_id, channel: "webchat", body: String(i) });
+    }
     await clock.advanceUntil(async () => (await rowsOf(storage, mail)).length === 5);
     const [session] = sessions;
     if (session === undefined) return;
     expect((await write(one, session, { body: "here" })).status).toBe(201);
-    const store = new Store({ port: ground.connect(), schema, clock, random: seededRandom(9), logger: silent });
+    const store = new Store({
+      port: ground.connect(),
+      schema,
+      clock,
+      random: seededRandom(9),
+      logger: silent,
+    });
     await store.open();
     const [{ address } = { address: "" }] = await rowsOf(storage, webchatSessions);
     const forget = (): Promise<boolean> =>
       store.commit((tx) =>
-        forgetVisitor(tx, { account_id: one.account().scope.account_id, mode: "sandbox" }, String(address), 3),
+        forgetVisitor(
+          tx,
+          { account_id: one.account().scope.account_id, mode: "sandbox" },
+          String(address),
+          3,
+        ),
       );
     expect([await forget(), await forget()]).toEqual([false, true]);
     await store.close();
@@ -241,12 +301,18 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
       await rowsOf(storage, mail),
       await rowsOf(storage, mailboxes),
     ]).toEqual([[], [], []]);
-    expect(jsonOf(await write(one, session, { body: "gone" }))).toMatchObject({ status: 404, code: "not_found" });
+    expect(jsonOf(await write(one, session, { body: "gone" }))).toMatchObject({
+      status: 404,
+      code: "not_found",
+    });
 
     const inbox = (await one.senders.list()).data.find(({ transport }) => transport === "webchat");
     const last = await one.webchat.open();
     await one.senders.remove(inbox?.id ?? "");
-    expect(jsonOf(await write(one, last, { body: "hi" }))).toMatchObject({ status: 404, code: "not_found" });
+    expect(jsonOf(await write(one, last, { body: "hi" }))).toMatchObject({
+      status: 404,
+      code: "not_found",
+    });
   });
 });
 

@@ -13,7 +13,11 @@ import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./w
 /** Well before a quiet stream looks by itself whether there is something. */
 const wait = { timeout: 8_000 };
 
-async function send({ engine }: Pick<Shop, "engine">, { session }: Visitor, body: string): Promise<string> {
+async function send(
+  { engine }: Pick<Shop, "engine">,
+  { session }: Visitor,
+  body: string,
+): Promise<string> {
   return (await engine.messages.send({ to: session.contact_id, channel: "webchat", body })).id;
 }
 
@@ -26,7 +30,11 @@ const bodies = ({ told }: Tab): (string | null)[] => told.map(({ message }) => m
 const upTo = (n: number): string[] => Array.from({ length: n }, (_, i) => String(i + 1));
 
 /** The next `count` events of a stream, read by hand. */
-async function read(url: string, headers: Readonly<Record<string, string>>, count: number): Promise<unknown[]> {
+async function read(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  count: number,
+): Promise<unknown[]> {
   const left = new AbortController();
   const { body } = await fetch(url, { headers, signal: left.signal });
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -57,14 +65,17 @@ async function isCutTwice(mounting: Mounting): Promise<void> {
     await send(there, visitor, String(2 * round));
     await send(there, visitor, String(2 * round + 1));
     await vi.waitFor(
-      () => expect([mounting.name, ...bodies(tab)]).toEqual([mounting.name, ...upTo(2 * round + 1)]),
+      () =>
+        expect([mounting.name, ...bodies(tab)]).toEqual([mounting.name, ...upTo(2 * round + 1)]),
       wait,
     );
     expect(tab.opened()).toBe(round + 1);
   }
   expect(tab.told.map(({ id }) => id)).toEqual(upTo(5));
   // It came again after the third: that one and those before it had reached it, by the header alone.
-  const statuses = (await there.engine.messages.list({ limit: 100 })).data.map(({ status }) => status);
+  const statuses = (await there.engine.messages.list({ limit: 100 })).data.map(
+    ({ status }) => status,
+  );
   expect(statuses.toReversed()).toEqual(["delivered", "delivered", "delivered", "sent", "sent"]);
   const { data } = await there.engine.messages.timeline(first);
   expect(data.filter(({ type }) => type === "receipt")).toHaveLength(1);
@@ -86,7 +97,10 @@ test("a visitor goes on in another process where it was in the first", async () 
   const [first] = await read(`${here.url}/stream?token=${here.token}`, {}, 1);
   expect(first).toMatchObject({ body: "1" });
   const headers = { "Last-Event-ID": "1", authorization: `Bearer ${there.token}` };
-  expect(await read(`${there.url}/stream`, headers, 2)).toMatchObject([{ body: "2" }, { body: "3" }]);
+  expect(await read(`${there.url}/stream`, headers, 2)).toMatchObject([
+    { body: "2" },
+    { body: "3" },
+  ]);
   // What the first one commits reaches who listens at the other.
   const tab = openTab(there);
   await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(3)), wait);
@@ -103,10 +117,18 @@ test("a visitor whose contact is merged goes on, and one whose contact is erased
   await vi.waitFor(() => expect(tabs.map(bodies)).toEqual([[], ["before"]]), wait);
   await one.engine.contacts.merge(kept.contact_id, merged.contact_id);
   await send(one, here, "to both");
-  await vi.waitFor(() => expect(tabs.map(bodies)).toEqual([["to both"], ["before", "to both"]]), wait);
+  await vi.waitFor(
+    () => expect(tabs.map(bodies)).toEqual([["to both"], ["before", "to both"]]),
+    wait,
+  );
   expect((await there.post("/messages", { body: "it's me" })).status).toBe(201);
-  const { data } = await one.engine.conversations.list({ contact_id: kept.contact_id, status: "open" });
-  expect(data).toMatchObject([{ message_count: 3, unread_count: 1, contact: { id: kept.contact_id } }]);
+  const { data } = await one.engine.conversations.list({
+    contact_id: kept.contact_id,
+    status: "open",
+  });
+  expect(data).toMatchObject([
+    { message_count: 3, unread_count: 1, contact: { id: kept.contact_id } },
+  ]);
 
   await one.engine.contacts.erase(kept.contact_id);
   // Its session is gone when it comes again, so it comes no more.
@@ -133,14 +155,17 @@ test("a new session begins with what is new, and marks what its browser says", a
   const there = await shop();
   const before = visitorOf(there, await there.engine.webchat.open());
   await send(there, before, "old");
-  await vi.waitFor(async () => expect(await read(`${before.url}/stream?token=${before.token}`, {}, 1)).toHaveLength(1));
+  await vi.waitFor(async () =>
+    expect(await read(`${before.url}/stream?token=${before.token}`, {}, 1)).toHaveLength(1),
+  );
   const { contact_id } = before.session;
   const now = visitorOf(there, await there.engine.webchat.open({ contact_id }));
   const stranger = visitorOf(there, await there.engine.webchat.open());
   const tab = openTab(now);
   const message_id = await send(there, now, "new");
   await vi.waitFor(() => expect(bodies(tab)).toEqual(["new"]), wait);
-  const statusOf = async (): Promise<string> => (await there.engine.messages.get(message_id)).status;
+  const statusOf = async (): Promise<string> =>
+    (await there.engine.messages.get(message_id)).status;
   expect((await stranger.post("/marks", { message_id, mark: "read" })).status).toBe(404);
   expect((await now.post("/marks", { message_id, mark: "seen" })).status).toBe(422);
   expect(await statusOf()).toBe("sent");
@@ -159,7 +184,8 @@ test("a stream is refused without its token, for a number that is none; and ends
   const there = await shop({}, { storage: alone() });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const other = visitorOf(there, await there.engine.webchat.open());
-  const statusOf = async (query: string): Promise<number> => (await fetch(`${visitor.url}/stream${query}`)).status;
+  const statusOf = async (query: string): Promise<number> =>
+    (await fetch(`${visitor.url}/stream${query}`)).status;
   expect(await statusOf("")).toBe(401);
   expect(await statusOf(`?token=${other.token}`)).toBe(401);
   expect(await statusOf(`?token=${visitor.token}&last_event_id=x`)).toBe(422);
@@ -175,7 +201,9 @@ test("of more than five streams of a visitor the oldest ends, and its browser go
   const open = async (): Promise<ReadableStreamDefaultReader<string>> => {
     const { status, headers, body } = await fetch(`${visitor.url}/stream?token=${visitor.token}`);
     expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-    const reader = (body ?? expect.fail("no body")).pipeThrough(new TextDecoderStream()).getReader();
+    const reader = (body ?? expect.fail("no body"))
+      .pipeThrough(new TextDecoderStream())
+      .getReader();
     onTestFinished(() => reader.cancel());
     return reader;
   };
@@ -197,7 +225,8 @@ test("streams of a visitor that nobody reads are refused from the eleventh on, u
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const left = new AbortController();
   const path = `/v1/webchat/sessions/${visitor.session.id}/stream?token=${visitor.token}`;
-  const open = async (): Promise<number> => (await call(there.engine.api, { path, signal: left.signal })).status;
+  const open = async (): Promise<number> =>
+    (await call(there.engine.api, { path, signal: left.signal })).status;
   const statuses = [];
   for (let i = 0; i < 11; i++) statuses.push(await open());
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 503]);
@@ -208,7 +237,10 @@ test("streams of a visitor that nobody reads are refused from the eleventh on, u
 test("pages of the origins that the host named may call visitors' routes, and no others anything", async () => {
   const there = await shop({ webchat: { origins: ["https://shop.example"] } });
   const visitor = visitorOf(there, await there.engine.webchat.open());
-  const preflight = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
+  const preflight = {
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization",
+  };
   const asked = async (path: string, origin: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${there.base}${path}`, { ...init, headers: { origin, ...(init.headers as object) } });
   const path = `/v1/webchat/sessions/${visitor.session.id}/messages`;
@@ -222,12 +254,18 @@ test("pages of the origins that the host named may call visitors' routes, and no
     vary: "Origin",
   });
   expect(allowed.headers.get("access-control-allow-credentials")).toBeNull();
-  const origins = async (where: string, origin: string, init?: RequestInit): Promise<string | null> =>
+  const origins = async (
+    where: string,
+    origin: string,
+    init?: RequestInit,
+  ): Promise<string | null> =>
     (await asked(where, origin, init)).headers.get("access-control-allow-origin");
   expect(await origins(path, "https://evil.example", options)).toBeNull();
   expect(await origins(path, "https://shop.example.evil.example", options)).toBeNull();
   // Errors can be read too.
-  expect(await origins(path, "https://shop.example", { method: "POST" })).toBe("https://shop.example");
+  expect(await origins(path, "https://shop.example", { method: "POST" })).toBe(
+    "https://shop.example",
+  );
   for (const keys of ["/v1/messages", "/v1/webchat/sessions"]) {
     expect(await origins(keys, "https://shop.example", options)).toBeNull();
     expect(await origins(keys, "https://shop.example", { method: "POST" })).toBeNull();

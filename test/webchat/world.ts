@@ -23,7 +23,10 @@ export interface Shop {
 
 export async function shop(
   options: Partial<EngineOptions> = {},
-  { storage = memory(), mounting }: { readonly storage?: StoragePort; readonly mounting?: Mounting } = {},
+  {
+    storage = memory(),
+    mounting,
+  }: { readonly storage?: StoragePort; readonly mounting?: Mounting } = {},
 ): Promise<Shop> {
   const engine = new MessagingEngine({ storage, transports: [sandbox()], ...system(), ...options });
   const running = await serve(mounting ?? { prefix: "", listener: nodeHandler }, engine);
@@ -54,7 +57,11 @@ export function visitorOf({ base }: Pick<Shop, "base">, session: WebchatSession)
     post: (path, body, headers = {}) =>
       fetch(url + path, {
         method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+        headers: {
+          authorization: `Bearer ${token}`,
+          "content-type": "application/json",
+          ...headers,
+        },
         body: JSON.stringify(body),
       }),
   };

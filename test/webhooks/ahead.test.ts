@@ -31,7 +31,11 @@ function recording(storage: StoragePort, before: () => Promise<unknown>): Storag
 }
 
 /** Has a webhook owe so many deliveries, and lets them out; answers when the first of them are through. */
-async function owe({ desk, clock, receivers, tell }: WebhookWorld, id: string, count: number): Promise<void> {
+async function owe(
+  { desk, clock, receivers, tell }: WebhookWorld,
+  id: string,
+  count: number,
+): Promise<void> {
   await desk.webhooks.update(id, { status: "paused" });
   await tell(count);
   await clock.advance(soonMs);
@@ -100,7 +104,11 @@ describe("however much of it was read ahead", () => {
       await clock.advance(1_000);
       const { secret } = await desk.webhooks.rotateSecret(id, { grace_seconds: 0 });
       await clock.advance(soonMs);
-      expect(receivers.seen.map((request) => isGenuine(request, secret ?? ""))).toEqual([false, false, true]);
+      expect(receivers.seen.map((request) => isGenuine(request, secret ?? ""))).toEqual([
+        false,
+        false,
+        true,
+      ]);
     }
   });
 
@@ -109,7 +117,9 @@ describe("however much of it was read ahead", () => {
     const { clock, receivers, desk } = world;
     await world.start();
     const rest = { status: 503, headers: { "retry-after": "120" } };
-    const { id } = await world.hook("a", (_, n) => [rest, { status: 500 }][n] ?? {}, { ordering: "fifo" });
+    const { id } = await world.hook("a", (_, n) => [rest, { status: 500 }][n] ?? {}, {
+      ordering: "fifo",
+    });
     const events = await world.tell(2);
     await clock.advanceUntil(() => receivers.seen.length === 1);
     await clock.advance(1_000);
@@ -125,7 +135,9 @@ describe("however much of it was read ahead", () => {
     const { id } = await world.hook("a");
     const account = engine.account();
     await account.webhooks.update(id, { status: "paused" });
-    const said = Array.from({ length: 60 }, () => account.sandbox.inbound({ from: "+15550000001", body: "octopus" }));
+    const said = Array.from({ length: 60 }, () =>
+      account.sandbox.inbound({ from: "+15550000001", body: "octopus" }),
+    );
     const [first] = await Promise.all(said);
     await world.clock.advance(soonMs);
     await account.webhooks.update(id, { status: "enabled" });
@@ -178,7 +190,9 @@ describe("while it takes long to write down what came of requests", () => {
 
   it("the next one in order waits until what came of the one before is on record", async () => {
     const seen = await times("fifo");
-    for (const [i, at] of seen.slice(1).entries()) expect(at - (seen[i] ?? 0)).toBeGreaterThanOrEqual(100);
+    for (const [i, at] of seen.slice(1).entries()) {
+      expect(at - (seen[i] ?? 0)).toBeGreaterThanOrEqual(100);
+    }
   });
 });
 
@@ -243,5 +257,8 @@ it("a client that never comes back fails its attempt, and holds up no other", as
     "response_timeout",
     null,
   ]);
-  expect((await world.deliveries()).map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+  expect((await world.deliveries()).map(({ status }) => status)).toEqual([
+    "succeeded",
+    "succeeded",
+  ]);
 });

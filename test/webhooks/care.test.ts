@@ -35,7 +35,10 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     there.at(hook.url, echo);
     await one.start();
     const { id: webhook } = await one.webhooks.create(hook);
-    const { id: silent } = await one.webhooks.create({ ...hook, url: "https://other.example.com/" });
+    const { id: silent } = await one.webhooks.create({
+      ...hook,
+      url: "https://other.example.com/",
+    });
     const { id: third } = await one.webhooks.create({ ...hook, url: "https://third.example.com/" });
     for (const each of [silent, third]) await one.webhooks.update(each, { status: "paused" });
     const { contact_id } = await one.sandbox.inbound({ from: phone, body: "octopus" });
@@ -46,7 +49,9 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     await clock.advance(2_000);
     for (const word of ["octopus", "zebulon", phone]) {
       const found = await tablesWith(storage, [word]);
-      expect(found).toEqual(expect.arrayContaining([`deliveries: ${word}`, `delivery_attempts: ${word}`]));
+      expect(found).toEqual(
+        expect.arrayContaining([`deliveries: ${word}`, `delivery_attempts: ${word}`]),
+      );
     }
     const before = await rowsOf(storage, deliveries);
 
@@ -56,7 +61,11 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     const left = await rowsOf(storage, deliveries);
     expect(left.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     expect(
-      new Set(left.map(({ status, webhook_id }) => `${webhook_id === webhook ? "echo" : "paused"} ${status}`)),
+      new Set(
+        left.map(
+          ({ status, webhook_id }) => `${webhook_id === webhook ? "echo" : "paused"} ${status}`,
+        ),
+      ),
     ).toEqual(new Set(["echo succeeded", "paused canceled"]));
     expect(await rowsOf(storage, deliveryAttempts)).toHaveLength(before.length / 3);
     const [first] = (await one.webhooks.deliveries(webhook)).data;
@@ -72,7 +81,9 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     await one.webhooks.recover(silent, { since: "2000-01-01T00:00:00Z" });
     await clock.advance(60_000);
     expect(JSON.stringify(there.seen)).not.toMatch(/octopus|zebulon|4915112345678/i);
-    for (const event of await everyEvent(one)) expect(eventSchema.safeParse(event).error).toBeUndefined();
+    for (const event of await everyEvent(one)) {
+      expect(eventSchema.safeParse(event).error).toBeUndefined();
+    }
   });
 
   it("is gone with the contact also where it is on its way at that moment, or asked for by hand", async () => {
@@ -85,7 +96,9 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     for (let i = 0; i < 2; i++) await one.sandbox.event({ type: "contact.updated", contact_id });
     await clock.advance(1_000);
     expect(there.seen).toHaveLength(1);
-    for (const { id } of (await one.webhooks.deliveries(webhook)).data) await one.webhooks.redeliver(webhook, id);
+    for (const { id } of (await one.webhooks.deliveries(webhook)).data) {
+      await one.webhooks.redeliver(webhook, id);
+    }
     await one.contacts.erase(contact_id);
     await clock.advance(120_000);
     expect(there.seen).toHaveLength(1);
@@ -144,7 +157,9 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     expect(there.seen).toHaveLength(1);
     await one.messages.redact(id);
     await clock.advance(10_000);
-    expect(await rowsOf(storage, deliveryAttempts)).toMatchObject([{ status_code: 200, response_body: null }]);
+    expect(await rowsOf(storage, deliveryAttempts)).toMatchObject([
+      { status_code: 200, response_body: null },
+    ]);
     expect(await tablesWith(storage, ["octopus"])).toEqual([]);
   });
 

@@ -55,17 +55,31 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     const { clock, engine } = world();
     const { storage, writes } = noting(open().connect());
     const one = engine(storage, { http: { client: receivers(clock).client } });
-    const { id: first } = await one.webhooks.create({ ...hook, events: ["message.*", "message.sent", "contact.*"] });
+    const { id: first } = await one.webhooks.create({
+      ...hook,
+      events: ["message.*", "message.sent", "contact.*"],
+    });
     const [like] = await rowsOf(storage, webhooks);
     if (like !== undefined) await addWebhooks(storage, like, 998);
     const { id: last } = await one.webhooks.create({ ...hook, events: ["message.sent"] });
-    const others = (await rowsOf(storage, webhooks)).filter(({ id }) => id !== first && id !== last);
+    const others = (await rowsOf(storage, webhooks)).filter(
+      ({ id }) => id !== first && id !== last,
+    );
     expect(others).toHaveLength(998);
     const { account_id, mode } = one.account().scope;
-    const patterns = others.map(({ id: webhook_id }) => ({ account_id, mode, webhook_id, pattern: "contact.*" }));
-    await storage
-      .begin()
-      .commit(patterns.map((row) => ({ kind: "insert", collection: webhookPatterns, row: { ...row, version: 1 } })));
+    const patterns = others.map(({ id: webhook_id }) => ({
+      account_id,
+      mode,
+      webhook_id,
+      pattern: "contact.*",
+    }));
+    await storage.begin().commit(
+      patterns.map((row) => ({
+        kind: "insert",
+        collection: webhookPatterns,
+        row: { ...row, version: 1 },
+      })),
+    );
     writes.splice(0);
     await one.sandbox.event({ type: "message.sent" });
     const counts = Map.groupBy(writes, ({ collection, kind }) => `${kind} ${collection.name}`);
@@ -73,9 +87,9 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
       "1 insert events",
       "2 insert deliveries",
     ]);
-    expect((await rowsOf(storage, deliveries)).map(({ webhook_id }) => webhook_id).toSorted()).toEqual(
-      [first, last].toSorted(),
-    );
+    expect(
+      (await rowsOf(storage, deliveries)).map(({ webhook_id }) => webhook_id).toSorted(),
+    ).toEqual([first, last].toSorted());
   });
 
   it("have the event as it is told everywhere, to the byte, and are the account's and the mode's alone", async () => {
@@ -87,8 +101,17 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     const event = await one.sandbox.event({ type: "message.sent" });
     const [made] = (await one.webhooks.deliveries(id)).data;
     const shown = await one.webhooks.delivery(id, made?.id ?? "");
-    expect(shown).toMatchObject({ event_id: event.id, event_type: event.type, status: "pending", attempt_count: 0 });
-    expect(shown).toMatchObject({ body: JSON.stringify(event), attempts: [], created_at: event.created_at });
+    expect(shown).toMatchObject({
+      event_id: event.id,
+      event_type: event.type,
+      status: "pending",
+      attempt_count: 0,
+    });
+    expect(shown).toMatchObject({
+      body: JSON.stringify(event),
+      attempts: [],
+      created_at: event.created_at,
+    });
     for (const each of foreign) {
       const [own] = (await each.webhooks.list()).data;
       expect((await each.webhooks.deliveries(own?.id ?? "")).data).toEqual([]);
@@ -101,9 +124,19 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     const { id } = await one.webhooks.create(hook);
     const { clock, random } = simulated({ seed: 99, start: Date.UTC(2026, 5, 1) });
     const drawId = idSource(clock, random);
-    const store = new Store({ port: storage, schema, projection: fanOut(drawId), clock, random, logger: silent });
+    const store = new Store({
+      port: storage,
+      schema,
+      projection: fanOut(drawId),
+      clock,
+      random,
+      logger: silent,
+    });
     const actor = { scope: one.account().scope, drawId };
-    const told = (type: "message.sent" | "contact.created") => ({ type, data: sampleData(type, { now: clock.now() }) });
+    const told = (type: "message.sent" | "contact.created") => ({
+      type,
+      data: sampleData(type, { now: clock.now() }),
+    });
     await store.commit(async (tx) => {
       const work = tx.attempt(async (within) => {
         const { type, data } = told("message.sent");
@@ -121,7 +154,9 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
         throw new RangeError("all of it");
       }),
     ).rejects.toThrow("all of it");
-    expect((await one.webhooks.deliveries(id)).data.map(({ event_type }) => event_type)).toEqual(["contact.created"]);
+    expect((await one.webhooks.deliveries(id)).data.map(({ event_type }) => event_type)).toEqual([
+      "contact.created",
+    ]);
   });
 
   it("are listed newest first, by status and type, each once however they are paged", async () => {
@@ -133,22 +168,40 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     }
     const ids = (await rowsOf(storage, deliveries)).map((row) => row.id).toSorted();
     await changeDeliveries(storage, ids.slice(0, 4), failed);
-    await changeDeliveries(storage, ids.slice(4, 7), { status: "succeeded", next_attempt_at: null, attempts: 1 });
+    await changeDeliveries(storage, ids.slice(4, 7), {
+      status: "succeeded",
+      next_attempt_at: null,
+      attempts: 1,
+    });
     const listed = async (filters: Parameters<typeof one.webhooks.deliveries>[1], limit = 2) =>
-      (await all((page) => one.webhooks.deliveries(id, { ...filters, ...page }), limit)).map((each) => each.id);
+      (await all((page) => one.webhooks.deliveries(id, { ...filters, ...page }), limit)).map(
+        (each) => each.id,
+      );
     const newest = ids.toReversed();
     expect(await listed({})).toEqual(newest);
     expect(await listed({ status: "failed" })).toEqual(newest.slice(8));
     expect(await listed({ status: "succeeded" })).toEqual(newest.slice(5, 8));
     expect(await listed({ status: "pending" })).toEqual(newest.slice(0, 5));
     expect(await listed({ status: "parked" })).toEqual([]);
-    expect(await listed({ event_type: "contact.created" })).toEqual([ids[9], ids[6], ids[3], ids[0]]);
-    expect(await listed({ event_type: "contact.created", status: "failed" })).toEqual([ids[3], ids[0]]);
+    expect(await listed({ event_type: "contact.created" })).toEqual([
+      ids[9],
+      ids[6],
+      ids[3],
+      ids[0],
+    ]);
+    expect(await listed({ event_type: "contact.created", status: "failed" })).toEqual([
+      ids[3],
+      ids[0],
+    ]);
     await one.webhooks.update(id, { status: "paused" });
     expect(await listed({ status: "pending" })).toEqual([]);
     expect(await listed({ status: "parked" })).toEqual(newest.slice(0, 5));
     const { next_cursor } = await one.webhooks.deliveries(id, { limit: 1 });
-    const other = one.webhooks.deliveries(id, { limit: 1, status: "failed", cursor: next_cursor ?? "" });
+    const other = one.webhooks.deliveries(id, {
+      limit: 1,
+      status: "failed",
+      cursor: next_cursor ?? "",
+    });
     expect(await outcome(other)).toBe("invalid_cursor");
   });
 
@@ -156,7 +209,10 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     const { clock, there, one } = opened();
     await one.start();
     await one.webhooks.create({ ...hook, url: "https://other.example.com/" });
-    const { id, secret } = await one.webhooks.create({ ...hook, events: ["contact.opted_out", "contact.created"] });
+    const { id, secret } = await one.webhooks.create({
+      ...hook,
+      events: ["contact.opted_out", "contact.created"],
+    });
     await one.webhooks.update(id, { status: "paused" });
     const tested = await one.webhooks.test(id);
     expect(tested).toMatchObject({
@@ -168,7 +224,10 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     await clock.advance(1_000);
     expect(there.seen.map(({ url }) => url)).toEqual([hook.url, hook.url]);
     const events = there.seen.map(({ body }) => eventSchema.parse(JSON.parse(body)));
-    expect(events.map(({ type }) => type).toSorted()).toEqual(["contact.created", "webhook.disabled"]);
+    expect(events.map(({ type }) => type).toSorted()).toEqual([
+      "contact.created",
+      "webhook.disabled",
+    ]);
     expect(there.seen.every((each) => isGenuine(each, secret ?? ""))).toBe(true);
     expect(await one.webhooks.delivery(id, tested.id)).toMatchObject({
       status: "succeeded",
@@ -180,7 +239,10 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     const { id: lost } = await one.webhooks.test(id);
     await clock.advance(120_000);
     expect(there.seen).toHaveLength(3);
-    expect(await one.webhooks.delivery(id, lost)).toMatchObject({ status: "failed", next_attempt_at: null });
+    expect(await one.webhooks.delivery(id, lost)).toMatchObject({
+      status: "failed",
+      next_attempt_at: null,
+    });
   });
 
   it("are sent once more when that is asked for, whatever became of them, with the same id and bytes", async () => {
@@ -279,7 +341,9 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     const dying = engine(own, { http });
     const since = new Date(clock.now()).toISOString();
     const { id } = await dying.webhooks.create(hook);
-    await Promise.all(Array.from({ length: many }, () => dying.sandbox.event({ type: "message.sent" })));
+    await Promise.all(
+      Array.from({ length: many }, () => dying.sandbox.event({ type: "message.sent" })),
+    );
     const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
     await changeDeliveries(storage, ids, failed);
     await dying.webhooks.recover(id, { since });
@@ -304,7 +368,8 @@ describe.each(hosts)("events in a transaction of the host's on $name", ({ open }
     const one = engine(host.connect(), { http: { client: there.client } });
     const { id } = await one.webhooks.create(hook);
     await one.start();
-    const types = async () => (await one.webhooks.deliveries(id)).data.map(({ event_type }) => event_type);
+    const types = async () =>
+      (await one.webhooks.deliveries(id)).data.map(({ event_type }) => event_type);
     const lost = one.transaction(async (tx) => {
       await one.sandbox.event({ type: "message.sent" }, { tx });
       throw new RangeError("sold out");
@@ -334,6 +399,11 @@ describe("an event whose transaction commits after its webhook was deleted", () 
     });
     expect(await partsOf(storage, id)).toMatchObject({ deliveries: 1 });
     await clock.advance(10_000);
-    expect(await partsOf(storage, id)).toEqual({ patterns: [], deliveries: 0, attempts: 0, jobs: [] });
+    expect(await partsOf(storage, id)).toEqual({
+      patterns: [],
+      deliveries: 0,
+      attempts: 0,
+      jobs: [],
+    });
   });
 });

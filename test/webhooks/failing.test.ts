@@ -13,7 +13,8 @@ function givenUpAfter(times: readonly number[]): boolean {
   return streak !== null && isGivenUp(streak, times.at(-1) ?? 0);
 }
 
-const every = (ms: number, count: number): number[] => Array.from({ length: count }, (_, i) => start + i * ms);
+const every = (ms: number, count: number): number[] =>
+  Array.from({ length: count }, (_, i) => start + i * ms);
 
 describe("an endpoint that fails is given up", () => {
   test.each<[string, number[], boolean]>([
@@ -41,7 +42,8 @@ describe("an endpoint that fails is given up", () => {
           failures = succeeds ? [] : [...failures, now];
           streak = succeeds ? null : withFailure(streak, now);
           const days = new Set(failures.map((at) => new Date(at).toISOString().slice(0, 10)));
-          const expected = failures.length >= 10 && days.size >= 3 && now - (failures[0] ?? now) >= 5 * dayMs;
+          const expected =
+            failures.length >= 10 && days.size >= 3 && now - (failures[0] ?? now) >= 5 * dayMs;
           expect(streak !== null && isGivenUp(streak, now)).toBe(expected);
         }
       }),

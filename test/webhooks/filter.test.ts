@@ -5,9 +5,16 @@ import { eventPatterns, patternsOf, withoutCovered } from "../../src/domain/webh
 
 describe("an event filter", () => {
   test("may ask for all, for kinds, for types by name", () => {
-    expect(eventPatterns).toEqual(expect.arrayContaining(["*", "message.*", "agent.*", "agent.run.*", ...eventTypes]));
+    expect(eventPatterns).toEqual(
+      expect.arrayContaining(["*", "message.*", "agent.*", "agent.run.*", ...eventTypes]),
+    );
     expect(patternsOf("message.sent")).toEqual(["*", "message.*", "message.sent"]);
-    expect(patternsOf("agent.run.completed")).toEqual(["*", "agent.*", "agent.run.*", "agent.run.completed"]);
+    expect(patternsOf("agent.run.completed")).toEqual([
+      "*",
+      "agent.*",
+      "agent.run.*",
+      "agent.run.completed",
+    ]);
   });
 
   test.each([

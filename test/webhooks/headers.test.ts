@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { headerLimits, headerProblems } from "../../src/domain/webhooks/headers.ts";
 
-const codes = (headers: Record<string, string>) => headerProblems(headers).map(({ name, code }) => ({ name, code }));
+const codes = (headers: Record<string, string>) =>
+  headerProblems(headers).map(({ name, code }) => ({ name, code }));
 
 describe("an endpoint's own headers", () => {
   test.each<[Record<string, string>]>([
@@ -47,26 +48,37 @@ describe("an endpoint's own headers", () => {
   });
 
   test("are named by tokens, each once in whatever case", () => {
-    expect(codes({ "a b": "1", "": "1", "a:": "1" }).map(({ code }) => code)).toEqual(Array(3).fill("invalid_name"));
+    expect(codes({ "a b": "1", "": "1", "a:": "1" }).map(({ code }) => code)).toEqual(
+      Array(3).fill("invalid_name"),
+    );
     expect(codes({ "x-own": "1", "X-OWN": "2" })).toEqual([{ name: "X-OWN", code: "duplicate" }]);
   });
 
   test("are bounded in number and length", () => {
     const many = (count: number, length: number) =>
       Object.fromEntries(
-        Array.from({ length: count }, (_, i) => [`x-${String(i).padStart(2, "0")}`, "a".repeat(length)]),
+        Array.from({ length: count }, (_, i) => [
+          `x-${String(i).padStart(2, "0")}`,
+          "a".repeat(length),
+        ]),
       );
     expect(codes(many(headerLimits.count, 10))).toEqual([]);
-    expect(codes(many(headerLimits.count + 1, 10))).toEqual([{ name: undefined, code: "too_many" }]);
+    expect(codes(many(headerLimits.count + 1, 10))).toEqual([
+      { name: undefined, code: "too_many" },
+    ]);
     expect(codes(many(1, headerLimits.value))).toEqual([]);
     expect(codes(many(1, headerLimits.value + 1))).toEqual([{ name: "x-00", code: "too_long" }]);
     expect(codes(many(9, headerLimits.value))).toEqual([{ name: undefined, code: "too_long" }]);
   });
 
   test("that pass can be written as they are, and stand in no line but their own", () => {
-    const headers = fc.dictionary(fc.string({ maxLength: 30 }), fc.string({ unit: "binary", maxLength: 30 }), {
-      maxKeys: 3,
-    });
+    const headers = fc.dictionary(
+      fc.string({ maxLength: 30 }),
+      fc.string({ unit: "binary", maxLength: 30 }),
+      {
+        maxKeys: 3,
+      },
+    );
     fc.assert(
       fc.property(headers, (given) => {
         fc.pre(headerProblems(given).length === 0);

@@ -9,17 +9,23 @@ it("holds up nobody's deliveries while it is open; its own go out in their order
   if (open === undefined) throw new Error("no PostgreSQL");
   const world = await webhookWorld(open());
   const { clock, receivers, desk } = world;
-  const [any, ordered] = [await world.hook("any"), await world.hook("ordered", undefined, { ordering: "fifo" })];
+  const [any, ordered] = [
+    await world.hook("any"),
+    await world.hook("ordered", undefined, { ordering: "fifo" }),
+  ];
   // It is sent all of it later: by then only the order of the commits tells what came first.
   const kept = await world.hook("kept", undefined, { ordering: "fifo" });
   await desk.webhooks.update(kept.id, { status: "paused" });
   const engine = await world.start();
-  const seenBy = (url: string): string[] => receivers.seen.filter((each) => each.url === url).map(({ id }) => id);
+  const seenBy = (url: string): string[] =>
+    receivers.seen.filter((each) => each.url === url).map(({ id }) => id);
 
   const [written, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const own: string[] = [];
   const transaction = engine.transaction(async (tx) => {
-    for (let i = 0; i < 3; i++) own.push((await engine.sandbox.event({ type: "message.received" }, { tx })).id);
+    for (let i = 0; i < 3; i++) {
+      own.push((await engine.sandbox.event({ type: "message.received" }, { tx })).id);
+    }
     written.resolve();
     await finished.promise;
   });

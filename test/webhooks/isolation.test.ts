@@ -14,13 +14,21 @@ const hangs: Behaviour = () => ({ after: Infinity });
 const soonMs = 6_000;
 
 /** How long after its event each request came to a receiver. */
-function latencies({ receivers }: WebhookWorld, to: string, told: ReadonlyMap<string, number>): number[] {
+function latencies(
+  { receivers }: WebhookWorld,
+  to: string,
+  told: ReadonlyMap<string, number>,
+): number[] {
   return receivers.seen
     .filter(({ url, id }) => url === `https://${to}.example/hook` && told.has(id))
     .map(({ id, at }) => at - (told.get(id) ?? 0));
 }
 
-async function tellEach(world: WebhookWorld, count: number, everyMs: number): Promise<Map<string, number>> {
+async function tellEach(
+  world: WebhookWorld,
+  count: number,
+  everyMs: number,
+): Promise<Map<string, number>> {
   const told = new Map<string, number>();
   for (let i = 0; i < count; i++) {
     const [id = ""] = await world.tell();
@@ -44,7 +52,9 @@ describe("a webhook that answers", () => {
     await world.hook("new");
     const since = world.clock.now();
     await world.tell();
-    await world.clock.advanceUntil(() => world.receivers.seen.some(({ url }) => url === "https://new.example/hook"));
+    await world.clock.advanceUntil(() =>
+      world.receivers.seen.some(({ url }) => url === "https://new.example/hook"),
+    );
     expect(world.clock.now() - since).toBeLessThan(60_000);
     await world.clock.advance(100);
     const later = latencies(world, "new", await tellEach(world, 2, 500));
@@ -74,7 +84,9 @@ describe("a webhook that answers", () => {
     await tellEach(world, 1, 150_000);
     const began = world.receivers.seen.map(({ at }) => at).toSorted((a, b) => a - b);
     expect(began.length).toBeGreaterThan(600);
-    const together = began.map((at, i) => began.slice(i).findLastIndex((other) => other < at + 50) + 1);
+    const together = began.map(
+      (at, i) => began.slice(i).findLastIndex((other) => other < at + 50) + 1,
+    );
     expect(Math.max(...together)).toBeLessThanOrEqual(12);
   });
 
@@ -139,7 +151,9 @@ describe("a webhook that answers", () => {
     expect(receivers.busy.get(busy.url)).toBe(8);
     const waits = latencies(world, "healthy", await tellEach(world, 3, 200));
     expect(Math.max(...waits)).toBeLessThanOrEqual(10);
-    await clock.advanceUntil(async () => (await world.deliveries()).every(({ status }) => status === "succeeded"));
+    await clock.advanceUntil(async () =>
+      (await world.deliveries()).every(({ status }) => status === "succeeded"),
+    );
     expect(receivers.seen).toHaveLength(400 + 3 + 3);
     expect([receivers.busiest.get(busy.url), receivers.overlaps]).toEqual([8, []]);
   });

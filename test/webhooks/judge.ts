@@ -14,9 +14,16 @@ export interface Facts {
   readonly deleted?: ReadonlySet<string>;
 }
 
-export async function judge(world: WebhookWorld, { cutOff, secretsAt, deleted = new Set() }: Facts): Promise<void> {
+export async function judge(
+  world: WebhookWorld,
+  { cutOff, secretsAt, deleted = new Set() }: Facts,
+): Promise<void> {
   const { receivers } = world;
-  const [rows, attempts, hooks] = await Promise.all([world.deliveries(), world.attempts(), world.webhooks()]);
+  const [rows, attempts, hooks] = await Promise.all([
+    world.deliveries(),
+    world.attempts(),
+    world.webhooks(),
+  ]);
   const urls = new Map(hooks.map(({ id, url }) => [id, url]));
   expect(receivers.overlaps).toEqual([]);
   for (const request of receivers.seen) judgeRequest(request, secretsAt(request.url, request.at));
@@ -31,7 +38,8 @@ export async function judge(world: WebhookWorld, { cutOff, secretsAt, deleted = 
     judgeDelivery(world, delivery, made, seen);
   }
   const kept = receivers.seen.filter(({ id }) => !deleted.has(id));
-  const unwritten = kept.length - [...receivers.busy.values()].reduce((sum, n) => sum + n, 0) - attempts.length;
+  const unwritten =
+    kept.length - [...receivers.busy.values()].reduce((sum, n) => sum + n, 0) - attempts.length;
   expect(unwritten).toBeGreaterThanOrEqual(0);
   expect(unwritten).toBeLessThanOrEqual(cutOff);
 }
@@ -54,7 +62,9 @@ function judgeDelivery(
   const automatic = made.filter(({ manual }) => !manual);
   expect(automatic.length).toBe(history.length);
   expect(automatic.length).toBeLessThanOrEqual(mostAttempts);
-  const last = made.findIndex(({ status_code: code, manual }) => isGood(code) || (code === 410 && !manual));
+  const last = made.findIndex(
+    ({ status_code: code, manual }) => isGood(code) || (code === 410 && !manual),
+  );
   if (last !== -1) expect(made.slice(last + 1).every(({ manual }) => manual)).toBe(true);
   if (made.some(({ status_code: code }) => isGood(code))) expect(status).toBe("succeeded");
   for (const [i, { started_at }] of automatic.entries()) {

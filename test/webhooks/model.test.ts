@@ -33,7 +33,9 @@ class Model {
   cutOff = 0;
 
   secretsAt(at: number): string[] {
-    return this.secrets.filter(({ from, until }) => from <= at && at < until).map(({ text }) => text);
+    return this.secrets
+      .filter(({ from, until }) => from <= at && at < until)
+      .map(({ text }) => text);
   }
 }
 
@@ -80,7 +82,11 @@ async function create(model: Model, { world }: Real): Promise<void> {
 
 const answer: fc.Arbitrary<Answer> = fc.record({
   status: fc.constantFrom(200, 200, 200, 307, 400, 410, 429, 500, 503),
-  headers: fc.constantFrom<Readonly<Record<string, string>>>({}, { "retry-after": "3600" }, { "retry-after": "0" }),
+  headers: fc.constantFrom<Readonly<Record<string, string>>>(
+    {},
+    { "retry-after": "3600" },
+    { "retry-after": "0" },
+  ),
   after: fc.constantFrom(0, 5, 900, 14_000, Infinity),
 });
 
@@ -94,7 +100,9 @@ const commands: fc.Arbitrary<Command>[] = [
   fc
     .integer({ min: 1, max: 5 })
     .map((count) =>
-      command(`tell ${count}`, async (model, { world }) => model.told.push(...(await world.tell(count)))),
+      command(`tell ${count}`, async (model, { world }) =>
+        model.told.push(...(await world.tell(count))),
+      ),
     ),
   fc.array(answer, { minLength: 1, maxLength: 6 }).map((answers) =>
     command(`answer ${JSON.stringify(answers)}`, async (model) => {
@@ -121,7 +129,9 @@ const commands: fc.Arbitrary<Command>[] = [
   ),
   fc.constantFrom(0, hourMs, 30 * hourMs).map((ago) =>
     command(`recover ${ago}`, async (model, { world }) => {
-      await world.desk.webhooks.recover(model.id, { since: new Date(world.clock.now() - ago).toISOString() });
+      await world.desk.webhooks.recover(model.id, {
+        since: new Date(world.clock.now() - ago).toISOString(),
+      });
     }),
   ),
   fc.constantFrom(0, 3_600, 86_400).map((grace_seconds) =>
@@ -166,19 +176,25 @@ const commands: fc.Arbitrary<Command>[] = [
 /** All that ought to come to an end has: delivered, or failed with all its attempts, or parked. */
 async function judgeEnds(model: Model, { world }: Real, isParked: boolean): Promise<void> {
   const rows = await world.deliveries();
-  const { data: open } = await world.desk.webhooks.deliveries(model.id, { status: isParked ? "pending" : "parked" });
+  const { data: open } = await world.desk.webhooks.deliveries(model.id, {
+    status: isParked ? "pending" : "parked",
+  });
   expect(open).toEqual([]);
   expect(rows.map(({ event_id }) => event_id)).toEqual(model.told);
   const attempts = await world.attempts();
   for (const { id, status, history, manual_at, next_attempt_at } of rows) {
     expect(manual_at).toBe(null);
     expect(next_attempt_at === null).toBe(status !== "pending");
-    const saidGone = attempts.some(({ delivery_id, status_code }) => delivery_id === id && status_code === 410);
+    const saidGone = attempts.some(
+      ({ delivery_id, status_code }) => delivery_id === id && status_code === 410,
+    );
     if (status === "failed") expect(history.length === mostAttempts || saidGone).toBe(true);
     else expect(isParked ? ["succeeded", "pending"] : ["succeeded"]).toContain(status);
   }
   // Nothing more was sent for what was deleted.
-  const late = world.receivers.seen.slice(model.requestsGone).filter(({ id }) => model.gone.has(id));
+  const late = world.receivers.seen
+    .slice(model.requestsGone)
+    .filter(({ id }) => model.gone.has(id));
   expect(late).toEqual([]);
 }
 

@@ -23,7 +23,12 @@ describe.each(storages)("webhooks and their deliveries on $name", ({ name, open 
         await fc.asyncModelRun(() => ({ model, real }), commands);
         for (const { id, isDeleted } of model.hooks) {
           if (!isDeleted) continue;
-          expect(await partsOf(storage, id)).toEqual({ patterns: [], deliveries: 0, attempts: 0, jobs: [] });
+          expect(await partsOf(storage, id)).toEqual({
+            patterns: [],
+            deliveries: 0,
+            attempts: 0,
+            jobs: [],
+          });
         }
       }),
       { numRuns },

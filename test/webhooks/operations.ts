@@ -38,7 +38,10 @@ export class Hook {
   }
 
   takes(type: EventType): boolean {
-    return !this.isDeleted && this.filter.some((each) => each === type || each === `${type.split(".")[0]}.*`);
+    return (
+      !this.isDeleted &&
+      this.filter.some((each) => each === type || each === `${type.split(".")[0]}.*`)
+    );
   }
 
   /** Everything that waits goes out in order, until one is told that the receiver is gone. */
@@ -70,9 +73,18 @@ export interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-const statuses: readonly DeliveryStatus[] = ["pending", "succeeded", "failed", "parked", "canceled"];
+const statuses: readonly DeliveryStatus[] = [
+  "pending",
+  "succeeded",
+  "failed",
+  "parked",
+  "canceled",
+];
 
-async function agree({ hooks }: Model, { account: { webhooks }, receivers: { seen } }: Real): Promise<void> {
+async function agree(
+  { hooks }: Model,
+  { account: { webhooks }, receivers: { seen } }: Real,
+): Promise<void> {
   for (const hook of hooks) {
     const { id, url, told, status, filter, secrets } = hook;
     const came = seen.filter((request) => request.url === url);
@@ -102,13 +114,19 @@ async function agree({ hooks }: Model, { account: { webhooks }, receivers: { see
     }
     const signs = hook.isInGrace ? 2 : 1;
     if (last !== undefined && last.at > hook.rotatedAt) {
-      expect(secrets.map((secret) => isGenuine(last, secret))).toEqual(secrets.map((_, i) => i < signs));
+      expect(secrets.map((secret) => isGenuine(last, secret))).toEqual(
+        secrets.map((_, i) => i < signs),
+      );
     }
   }
 }
 
 /** What is done is done, and then everything that follows from it. */
-function command(name: string, run: (model: Model, real: Real) => Promise<void>, needsHook = false): Command {
+function command(
+  name: string,
+  run: (model: Model, real: Real) => Promise<void>,
+  needsHook = false,
+): Command {
   return {
     check: ({ hooks }) => !needsHook || hooks.length > 0,
     async run(model, real) {
@@ -122,7 +140,11 @@ function command(name: string, run: (model: Model, real: Real) => Promise<void>,
 }
 
 /** On a webhook that there is; of one that was deleted everything is answered as of one that never was. */
-function onHook(name: string, nth: number, run: (hook: Hook, real: Real) => Promise<unknown>): Command {
+function onHook(
+  name: string,
+  nth: number,
+  run: (hook: Hook, real: Real) => Promise<unknown>,
+): Command {
   return command(
     `${name}(${nth})`,
     async ({ hooks }, real) => {
@@ -150,7 +172,9 @@ const fire = (type: EventType): Command =>
   command(`fire(${type})`, async ({ hooks }, { account: { sandbox } }) => {
     const { id: event_id, created_at } = await sandbox.event({ type });
     for (const hook of hooks) {
-      if (hook.takes(type)) hook.told.push({ event_id, created_at, status: "pending", attempts: 0 });
+      if (hook.takes(type)) {
+        hook.told.push({ event_id, created_at, status: "pending", attempts: 0 });
+      }
     }
   });
 
@@ -190,7 +214,12 @@ const ail = (nth: number, isWell: boolean): Command =>
 const test = (nth: number): Command =>
   onHook("test", nth, async (hook, { account: { webhooks } }) => {
     const { event_id, created_at } = await webhooks.test(hook.id);
-    hook.told.push({ event_id, created_at, status: hook.isWell ? "succeeded" : "failed", attempts: 1 });
+    hook.told.push({
+      event_id,
+      created_at,
+      status: hook.isWell ? "succeeded" : "failed",
+      attempts: 1,
+    });
   });
 
 const redeliver = (nth: number, mth: number): Command =>
@@ -205,10 +234,13 @@ const redeliver = (nth: number, mth: number): Command =>
 
 const recover = (nth: number, mth: number): Command =>
   onHook(`recover(${mth})`, nth, async (hook, { account: { webhooks } }) => {
-    const since = hook.told[mth % Math.max(1, hook.told.length)]?.created_at ?? "2026-01-01T00:00:00.000Z";
+    const since =
+      hook.told[mth % Math.max(1, hook.told.length)]?.created_at ?? "2026-01-01T00:00:00.000Z";
     await webhooks.recover(hook.id, { since });
     await webhooks.recover(hook.id, { since });
-    for (const told of hook.told) if (told.status === "failed" && told.created_at >= since) hook.sendByHand(told);
+    for (const told of hook.told) {
+      if (told.status === "failed" && told.created_at >= since) hook.sendByHand(told);
+    }
   });
 
 const nth = fc.nat(20);
@@ -221,7 +253,9 @@ export const webhookCommands = fc.commands<Model, Real, false>(
     fc.constantFrom(...types).map(fire),
     fc.constantFrom(...types).map(fire),
     fc.constantFrom(...types).map(fire),
-    fc.tuple(nth, fc.constantFrom("enabled" as const, "paused" as const)).map(([hook, status]) => turn(hook, status)),
+    fc
+      .tuple(nth, fc.constantFrom("enabled" as const, "paused" as const))
+      .map(([hook, status]) => turn(hook, status)),
     nth.map((hook) => turn(hook, "enabled")),
     fc.tuple(nth, filters).map(([hook, filter]) => refilter(hook, filter)),
     fc.tuple(nth, fc.constantFrom(0, 3_600)).map(([hook, seconds]) => rotate(hook, seconds)),

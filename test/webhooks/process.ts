@@ -56,7 +56,8 @@ export async function startProcess(world: WebhookWorld): Promise<Process> {
   });
   const client: HttpClient = {
     async send(request) {
-      const signal = request.signal === undefined ? gone.signal : AbortSignal.any([request.signal, gone.signal]);
+      const signal =
+        request.signal === undefined ? gone.signal : AbortSignal.any([request.signal, gone.signal]);
       // A dead process asks nobody, and hears nothing.
       if (gone.signal.aborted) return new Promise(() => {});
       try {

@@ -57,7 +57,12 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
     seen.push(said);
     const n = counts.get(url) ?? 0;
     counts.set(url, n + 1);
-    const { status = 200, headers: answered = {}, body: answer = "", after = 5 } = behaviours.get(url)?.(said, n) ?? {};
+    const {
+      status = 200,
+      headers: answered = {},
+      body: answer = "",
+      after = 5,
+    } = behaviours.get(url)?.(said, n) ?? {};
     said.after = Math.min(after, deadline_ms);
     const now = (busy.get(url) ?? 0) + 1;
     busy.set(url, now);
@@ -70,9 +75,23 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
     busy.set(url, (busy.get(url) ?? 1) - 1);
     const address = "192.0.2.1";
     if (after > deadline_ms) {
-      return { outcome: "failed", code: "response_timeout", message: "late", sent: true, address, partial: null };
+      return {
+        outcome: "failed",
+        code: "response_timeout",
+        message: "late",
+        sent: true,
+        address,
+        partial: null,
+      };
     }
-    return { outcome: "answered", status, headers: answered, body: Buffer.from(answer), truncated: false, address };
+    return {
+      outcome: "answered",
+      status,
+      headers: answered,
+      body: Buffer.from(answer),
+      truncated: false,
+      address,
+    };
   }
 
   return {

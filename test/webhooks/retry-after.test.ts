@@ -30,14 +30,15 @@ describe("Retry-After", () => {
     expect(retryAfterMs(header, then)).toBe(expected);
   });
 
-  test.each(["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])(
-    "knows the date %s",
-    (header) => {
-      expect(retryAfterMs(header, then - 30_000)).toBe(30_000);
-      expect(retryAfterMs(header, then + 30_000)).toBe(0);
-      expect(retryAfterMs(header, then - 10 * longestRetryAfterMs)).toBe(longestRetryAfterMs);
-    },
-  );
+  test.each([
+    "Sun, 06 Nov 1994 08:49:37 GMT",
+    "Sunday, 06-Nov-94 08:49:37 GMT",
+    "Sun Nov  6 08:49:37 1994",
+  ])("knows the date %s", (header) => {
+    expect(retryAfterMs(header, then - 30_000)).toBe(30_000);
+    expect(retryAfterMs(header, then + 30_000)).toBe(0);
+    expect(retryAfterMs(header, then - 10 * longestRetryAfterMs)).toBe(longestRetryAfterMs);
+  });
 
   test("means Greenwich's time also where the date doesn't say so, wherever this runs", () => {
     const home = process.env["TZ"];

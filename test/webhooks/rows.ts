@@ -20,7 +20,9 @@ export async function partsOf(storage: StoragePort, id: string) {
   return {
     patterns: (await rowsOf(storage, webhookPatterns)).filter(own).map(({ pattern }) => pattern),
     deliveries: made.length,
-    attempts: (await rowsOf(storage, deliveryAttempts)).filter(({ delivery_id }) => ids.has(delivery_id)).length,
+    attempts: (await rowsOf(storage, deliveryAttempts)).filter(({ delivery_id }) =>
+      ids.has(delivery_id),
+    ).length,
     jobs: (await rowsOf(storage, jobs)).filter(({ key }) => key === id).map(({ kind }) => kind),
   };
 }
@@ -50,11 +52,24 @@ export async function changeDeliveries(
 }
 
 /** As if it had had all its attempts, in vain. */
-export const failed: Partial<DeliveryRow> = { status: "failed", attempts: 5, next_attempt_at: null };
+export const failed: Partial<DeliveryRow> = {
+  status: "failed",
+  attempts: 5,
+  next_attempt_at: null,
+};
 
 /** Webhooks like this one, `count` of them, in the slots from 1 on, without patterns. */
-export async function addWebhooks(storage: StoragePort, like: WebhookRow, count: number): Promise<void> {
+export async function addWebhooks(
+  storage: StoragePort,
+  like: WebhookRow,
+  count: number,
+): Promise<void> {
   const idOf = (n: number): string => `wh_01H${String(n).padStart(23, "0")}`;
-  const rows = Array.from({ length: count }, (_, n) => ({ ...like, id: idOf(n), slot: n + 1, version: 1 }));
+  const rows = Array.from({ length: count }, (_, n) => ({
+    ...like,
+    id: idOf(n),
+    slot: n + 1,
+    version: 1,
+  }));
   await storage.begin().commit(rows.map((row) => ({ kind: "insert", collection: webhooks, row })));
 }

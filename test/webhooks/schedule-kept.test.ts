@@ -21,7 +21,13 @@ const failure: fc.Arbitrary<Answer> = fc.record({
     fc
       .oneof(
         fc.integer({ min: -10, max: 200_000 }).map(String),
-        fc.constantFrom("1.5", "soon", "Wed, 21 Oct 2015 07:28:00 GMT", "Fri, 02 Jan 2026 12:00:00 GMT", "99999999999"),
+        fc.constantFrom(
+          "1.5",
+          "soon",
+          "Wed, 21 Oct 2015 07:28:00 GMT",
+          "Fri, 02 Jan 2026 12:00:00 GMT",
+          "99999999999",
+        ),
       )
       .map((value) => ({ "retry-after": value })),
   ),
@@ -60,7 +66,9 @@ it("makes five attempts within the day, none before its delay, whatever a receiv
       expect((receivers.seen.at(-1)?.at ?? Infinity) - begun - paused).toBeLessThanOrEqual(dayMs);
       for (const [i, delay] of delays.entries()) {
         const [before, next] = [receivers.seen[i], receivers.seen[i + 1]];
-        expect((next?.at ?? 0) - (before?.at ?? 0) - (before?.after ?? 0)).toBeGreaterThanOrEqual(delay);
+        expect((next?.at ?? 0) - (before?.at ?? 0) - (before?.after ?? 0)).toBeGreaterThanOrEqual(
+          delay,
+        );
       }
       expect(await world.deliveries()).toMatchObject([{ status: "failed" }]);
       await judge(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });

@@ -38,7 +38,9 @@ const timedOut: HttpOutcome = {
 const failure: fc.Arbitrary<HttpOutcome> = fc.oneof(
   fc.constant(timedOut),
   fc.constantFrom(101, 199, 301, 307, 400, 404, 500, 503, 999).map((status) => answered(status)),
-  fc.tuple(fc.constantFrom(302, 429, 500, 503), fc.nat(2 * 86_400)).map(([status, s]) => answered(status, String(s))),
+  fc
+    .tuple(fc.constantFrom(302, 429, 500, 503), fc.nat(2 * 86_400))
+    .map(([status, s]) => answered(status, String(s))),
   fc
     .constantFrom("-5", "1.5", "99999999999", "Sun, 06 Nov 1994 08:49:37 GMT", "soon")
     .map((text) => answered(503, text)),
@@ -84,7 +86,9 @@ function deliver(
 
 describe("the schedule", () => {
   test("is at once, then after 1 minute, 10 minutes, 2 hours and 16 hours", () => {
-    const made = deliver(Array.from({ length: 5 }, () => ({ duration: 500, late: 0, outcome: timedOut, jitter: 0 })));
+    const made = deliver(
+      Array.from({ length: 5 }, () => ({ duration: 500, late: 0, outcome: timedOut, jitter: 0 })),
+    );
     const gaps = made.slice(1).map(({ started }, i) => started - (made[i]?.ended ?? 0));
     expect(gaps).toEqual([minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs]);
   });
@@ -105,7 +109,8 @@ describe("the schedule", () => {
 
   test("leaves out the time in which nothing could be sent: it ends no delivery and shortens no wait", () => {
     const away = fc.array(fc.integer({ min: 0, max: 30 * dayMs }), { minLength: 5, maxLength: 5 });
-    const gapsOf = (made: readonly Made[]) => made.slice(1).map(({ started }, i) => started - (made[i]?.ended ?? 0));
+    const gapsOf = (made: readonly Made[]) =>
+      made.slice(1).map(({ started }, i) => started - (made[i]?.ended ?? 0));
     fc.assert(
       fc.property(attempts, away, (all, absences) => {
         const gaps = gapsOf(deliver(all, absences)).map((gap, i) => gap - (absences[i + 1] ?? 0));
@@ -118,7 +123,12 @@ describe("the schedule", () => {
     fc.assert(
       fc.property(fc.array(jitter, { minLength: 5, maxLength: 5 }), (drawn) => {
         const made = deliver(
-          drawn.map((each) => ({ duration: longestAttemptMs, late: 0, outcome: timedOut, jitter: each })),
+          drawn.map((each) => ({
+            duration: longestAttemptMs,
+            late: 0,
+            outcome: timedOut,
+            jitter: each,
+          })),
         );
         for (const [i, delay] of delays.entries()) {
           const wait = (made[i + 1]?.started ?? 0) - (made[i]?.ended ?? 0);
@@ -130,10 +140,14 @@ describe("the schedule", () => {
 
   test("is not thrown by an attempt that took hours, since its owner slept", () => {
     const history = [{ waited_ms: 0, duration_ms: 30 * hourMs }];
-    expect(nextAttempt(history, answered(503, "3600"), start, 0)).toMatchObject({ wait_ms: hourMs });
-    expect(nextAttempt([{ waited_ms: 0, duration_ms: -hourMs }], timedOut, start, 0)).toMatchObject({
-      wait_ms: minuteMs,
+    expect(nextAttempt(history, answered(503, "3600"), start, 0)).toMatchObject({
+      wait_ms: hourMs,
     });
+    expect(nextAttempt([{ waited_ms: 0, duration_ms: -hourMs }], timedOut, start, 0)).toMatchObject(
+      {
+        wait_ms: minuteMs,
+      },
+    );
   });
 
   test("keeps its delays for a delivery whose day is over, since it was begun under a longer schedule", () => {
@@ -141,23 +155,33 @@ describe("the schedule", () => {
       { waited_ms: 0, duration_ms: 0 },
       { waited_ms: 3 * dayMs, duration_ms: 0 },
     ];
-    expect(nextAttempt(history, answered(503, "3600"), start, 1)).toMatchObject({ wait_ms: 10 * minuteMs });
+    expect(nextAttempt(history, answered(503, "3600"), start, 1)).toMatchObject({
+      wait_ms: 10 * minuteMs,
+    });
   });
 
   test("Retry-After delays a wait and never hastens it", () => {
     fc.assert(
-      fc.property(attempts, fc.nat(2 * 86_400), jitter, fc.integer({ min: 1, max: 4 }), (all, seconds, drawn, made) => {
-        const history = all.slice(0, made).map(({ duration }, i) => ({
-          waited_ms: i === 0 ? 0 : (delays[i - 1] ?? 0),
-          duration_ms: duration,
-        }));
-        const plain = nextAttempt(history, answered(503), start, drawn);
-        const asked = nextAttempt(history, answered(503, String(seconds)), start, drawn);
-        if (plain.status !== "pending" || asked.status !== "pending") throw new Error("it ended early");
-        expect(asked.wait_ms).toBeGreaterThanOrEqual(plain.wait_ms);
-        // It is heeded where there is room: five hours at least, whichever attempt it is.
-        expect(asked.wait_ms).toBeGreaterThanOrEqual(Math.min(seconds * 1_000, 5 * hourMs));
-      }),
+      fc.property(
+        attempts,
+        fc.nat(2 * 86_400),
+        jitter,
+        fc.integer({ min: 1, max: 4 }),
+        (all, seconds, drawn, made) => {
+          const history = all.slice(0, made).map(({ duration }, i) => ({
+            waited_ms: i === 0 ? 0 : (delays[i - 1] ?? 0),
+            duration_ms: duration,
+          }));
+          const plain = nextAttempt(history, answered(503), start, drawn);
+          const asked = nextAttempt(history, answered(503, String(seconds)), start, drawn);
+          if (plain.status !== "pending" || asked.status !== "pending") {
+            throw new Error("it ended early");
+          }
+          expect(asked.wait_ms).toBeGreaterThanOrEqual(plain.wait_ms);
+          // It is heeded where there is room: five hours at least, whichever attempt it is.
+          expect(asked.wait_ms).toBeGreaterThanOrEqual(Math.min(seconds * 1_000, 5 * hourMs));
+        },
+      ),
     );
   });
 
@@ -168,7 +192,10 @@ describe("the schedule", () => {
     [410, "failed"],
   ])("ends with a %i at any attempt", (status, expected) => {
     for (let made = 1; made <= mostAttempts; made++) {
-      const history = Array.from({ length: made }, () => ({ waited_ms: minuteMs, duration_ms: 100 }));
+      const history = Array.from({ length: made }, () => ({
+        waited_ms: minuteMs,
+        duration_ms: 100,
+      }));
       expect(nextAttempt(history, answered(status), start, 0.5)).toEqual({ status: expected });
     }
   });

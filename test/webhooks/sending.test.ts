@@ -13,7 +13,8 @@ const dayMs = 24 * hourMs;
 const soonMs = 6_000;
 const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
 const hangs: Behaviour = () => ({ after: Infinity });
-const statuses = async ({ deliveries }: WebhookWorld) => (await deliveries()).map(({ status }) => status);
+const statuses = async ({ deliveries }: WebhookWorld) =>
+  (await deliveries()).map(({ status }) => status);
 const disabledEvents = async ({ desk }: WebhookWorld) =>
   (await desk.events.list()).data.filter(({ type }) => type === "webhook.disabled");
 
@@ -22,7 +23,9 @@ describe.each(storages)("a webhook on $name", ({ open }) => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
     await world.start();
-    const { id } = await world.hook("a", (_, n) => (n === 0 ? { status: 500 } : {}), { ordering: "fifo" });
+    const { id } = await world.hook("a", (_, n) => (n === 0 ? { status: 500 } : {}), {
+      ordering: "fifo",
+    });
     await world.tell(3);
     await clock.advance(soonMs);
     expect(receivers.seen).toHaveLength(1);
@@ -83,9 +86,16 @@ describe.each(storages)("a webhook on $name", ({ open }) => {
     expect(storm).toBeLessThanOrEqual(8);
     await world.pass(2 * dayMs);
     expect(receivers.seen.length).toBe(12 + storm);
-    expect(await world.desk.webhooks.get(id)).toMatchObject({ status: "disabled", disabled_reason: "gone" });
-    expect(await disabledEvents(world)).toMatchObject([{ data: { webhook_id: id, reason: "gone" } }]);
-    expect((await world.desk.webhooks.deliveries(id, { status: "parked", limit: 50 })).data).toHaveLength(30 - storm);
+    expect(await world.desk.webhooks.get(id)).toMatchObject({
+      status: "disabled",
+      disabled_reason: "gone",
+    });
+    expect(await disabledEvents(world)).toMatchObject([
+      { data: { webhook_id: id, reason: "gone" } },
+    ]);
+    expect(
+      (await world.desk.webhooks.deliveries(id, { status: "parked", limit: 50 })).data,
+    ).toHaveLength(30 - storm);
   });
 });
 
@@ -93,14 +103,18 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
   it("that asks for a rest gets it but for what is sent by hand, and nobody else does", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
-    const { id } = await world.hook("a", (_, n) => (n === 0 ? { status: 429, headers: { "retry-after": "600" } } : {}));
+    const { id } = await world.hook("a", (_, n) =>
+      n === 0 ? { status: 429, headers: { "retry-after": "600" } } : {},
+    );
     await world.hook("b");
     await world.start();
     const [first] = await world.tell();
     const begun = clock.now();
     await clock.advance(soonMs);
     await world.tell(5);
-    const asked = (await desk.webhooks.deliveries(id)).data.find(({ event_id }) => event_id === first);
+    const asked = (await desk.webhooks.deliveries(id)).data.find(
+      ({ event_id }) => event_id === first,
+    );
     await desk.webhooks.redeliver(id, asked?.id ?? "");
     await clock.advance(590_000 - soonMs);
     const to = (name: string) => receivers.seen.filter(({ url }) => url.includes(`//${name}.`));
@@ -121,7 +135,10 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     await clock.advance(soonMs);
     await desk.webhooks.update(id, { url: "https://b.example/hook" });
     await clock.advance(70_000);
-    expect(receivers.seen.map(({ url }) => url)).toEqual(["https://a.example/hook", "https://b.example/hook"]);
+    expect(receivers.seen.map(({ url }) => url)).toEqual([
+      "https://a.example/hook",
+      "https://b.example/hook",
+    ]);
     await desk.webhooks.remove(id);
     await world.pass(2 * dayMs);
     expect(receivers.seen).toHaveLength(2);
@@ -243,7 +260,10 @@ describe("a webhook that fails for days", () => {
       const { status } = await desk.webhooks.get(id);
       if (clock.now() - begun < 5 * dayMs) expect(status).toBe("enabled");
     }
-    expect(await desk.webhooks.get(id)).toMatchObject({ status: "disabled", disabled_reason: "failing" });
+    expect(await desk.webhooks.get(id)).toMatchObject({
+      status: "disabled",
+      disabled_reason: "failing",
+    });
     expect(await disabledEvents(world)).toHaveLength(1);
     const [tries, parked] = [
       receivers.seen.length,
@@ -268,6 +288,8 @@ describe("a webhook that fails for days", () => {
     for (let hours = 0; hours < 48; hours += 3) await world.pass(3 * hourMs);
     expect(world.receivers.seen).toHaveLength(5);
     expect(await statuses(world)).toEqual(["failed"]);
-    expect((await world.attempts()).map(({ error }) => error)).toEqual(Array(5).fill("response_timeout"));
+    expect((await world.attempts()).map(({ error }) => error)).toEqual(
+      Array(5).fill("response_timeout"),
+    );
   });
 });

@@ -7,7 +7,11 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 const secret = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(secretText);
 const id = fc
-  .string({ unit: fc.constantFrom(...Array.from("0123456789ABCDEFGHJKMNPQRSTVWXYZ")), minLength: 26, maxLength: 26 })
+  .string({
+    unit: fc.constantFrom(...Array.from("0123456789ABCDEFGHJKMNPQRSTVWXYZ")),
+    minLength: 26,
+    maxLength: 26,
+  })
   .map((ulid) => `evt_${ulid}`);
 const body = fc.json();
 
@@ -19,7 +23,11 @@ describe("the signature", () => {
   // The example of the reference implementations: libraries/go/webhook_symmetric_test.go and others.
   test("is what the specification's reference implementations make", () => {
     const headers = signatureHeaders(
-      { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", at: 1_614_265_330_999, body: bytes('{"test": 2432232314}') },
+      {
+        id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        at: 1_614_265_330_999,
+        body: bytes('{"test": 2432232314}'),
+      },
       [signingKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")],
     );
     expect(headers).toEqual({
@@ -53,7 +61,9 @@ describe("the signature", () => {
     ["the body", {}, "{ }"],
   ])("does not hold when %s is changed", (_, change, text) => {
     const own = secretText(new Uint8Array(32).fill(7));
-    const headers = signatureHeaders({ id: "evt_1", at: Date.now(), body: bytes("{}") }, [signingKey(own)]);
+    const headers = signatureHeaders({ id: "evt_1", at: Date.now(), body: bytes("{}") }, [
+      signingKey(own),
+    ]);
     expect(verify(own, "{}", headers)).toEqual({});
     expect(() => verify(own, text, { ...headers, ...change })).toThrow("No matching signature");
   });

@@ -11,7 +11,9 @@ import { client } from "../http-client/world.ts";
 import { isGenuine } from "./receivers.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-const says = (text: string | Uint8Array): Behaviour => ({ onRequest: (socket) => socket.write(text) });
+const says = (text: string | Uint8Array): Behaviour => ({
+  onRequest: (socket) => socket.write(text),
+});
 
 /** An engine that may call this machine, and gives up after a second. */
 async function sending(storage = memory(), allow = ["127.0.0.0/8"]): Promise<MessagingEngine> {
@@ -38,12 +40,17 @@ const events = ["message.received"];
 const at = (port: number, path = "hook"): string => `http://127.0.0.1:${port}/${path}`;
 
 /** A webhook's one delivery, when its first attempt is written down. */
-async function attempted({ webhooks }: MessagingEngine, webhook: string): Promise<DeliveryWithAttempts> {
+async function attempted(
+  { webhooks }: MessagingEngine,
+  webhook: string,
+): Promise<DeliveryWithAttempts> {
   const look = async (): Promise<DeliveryWithAttempts | undefined> => {
     const [newest] = (await webhooks.deliveries(webhook)).data;
     return newest && webhooks.delivery(webhook, newest.id);
   };
-  await expect.poll(async () => (await look())?.attempts.length, { timeout: 5_000, interval: 10 }).toBe(1);
+  await expect
+    .poll(async () => (await look())?.attempts.length, { timeout: 5_000, interval: 10 })
+    .toBe(1);
   const delivery = await look();
   if (delivery === undefined) throw new Error("no delivery");
   return delivery;
@@ -99,7 +106,12 @@ describe("an attempt", () => {
           flood(socket, `1000\r\n${"a".repeat(4_096)}\r\n`);
         },
       },
-      { error: null, status_code: 200, response_body: "a".repeat(16_384), response_truncated: true },
+      {
+        error: null,
+        status_code: 200,
+        response_body: "a".repeat(16_384),
+        response_truncated: true,
+      },
     ],
     [
       "that gets interim answers without end",
@@ -133,8 +145,18 @@ describe("an attempt", () => {
     ],
     [
       "that gets what is no text",
-      says(Buffer.concat([Buffer.from("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n"), Buffer.from([97, 255])])),
-      { error: "status_not_2xx", status_code: 500, response_body: "Yf8=", response_body_encoding: "base64" },
+      says(
+        Buffer.concat([
+          Buffer.from("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n"),
+          Buffer.from([97, 255]),
+        ]),
+      ),
+      {
+        error: "status_not_2xx",
+        status_code: 500,
+        response_body: "Yf8=",
+        response_body_encoding: "base64",
+      },
     ],
     [
       "that gets text that not every storage keeps",
@@ -147,16 +169,22 @@ describe("an attempt", () => {
     const engine = await sending();
     const there = await Promise.all(outcomes.map(([, behaviour]) => receiver(behaviour)));
     const made = [];
-    for (const { port } of there) made.push(await engine.webhooks.create({ url: at(port), events }));
+    for (const { port } of there) {
+      made.push(await engine.webhooks.create({ url: at(port), events }));
+    }
     // Nobody may listen on port 1 (tcpmux) these days.
     const refused = await engine.webhooks.create({ url: at(1), events });
     const { id: event_id } = await engine.sandbox.event({ type: "message.received" });
     for (const [i, [name, , expected]] of outcomes.entries()) {
       const { attempts } = await attempted(engine, made[i]?.id ?? "");
-      expect(attempts, name).toMatchObject([{ number: 1, manual: false, address: "127.0.0.1", ...expected }]);
+      expect(attempts, name).toMatchObject([
+        { number: 1, manual: false, address: "127.0.0.1", ...expected },
+      ]);
       expect(there[i]?.requests(), name).toBe(1);
     }
-    expect((await attempted(engine, refused.id)).attempts).toMatchObject([{ error: "connect_refused", address: null }]);
+    expect((await attempted(engine, refused.id)).attempts).toMatchObject([
+      { error: "connect_refused", address: null },
+    ]);
 
     const [head = "", body = ""] = there[0]?.heard().split("\r\n\r\n") ?? [];
     const headers = Object.fromEntries(
@@ -171,7 +199,10 @@ describe("an attempt", () => {
       "content-type": "application/json",
     });
     expect(
-      isGenuine({ url: "", at: 0, elapsed: 0, after: 0, id: event_id, headers, body }, made[0]?.secret ?? ""),
+      isGenuine(
+        { url: "", at: 0, elapsed: 0, after: 0, id: event_id, headers, body },
+        made[0]?.secret ?? "",
+      ),
     ).toBe(true);
     await engine.sandbox.event({ type: "message.received" });
     await expect.poll(() => there[0]?.requests()).toBe(2);
@@ -183,20 +214,25 @@ describe("an attempt", () => {
     const ids: string[] = [];
     const done: Promise<unknown>[] = [];
     const rotating = await receiver({
-      onRequest: (socket) => void done.push(webhooks.rotateSecret(ids[0] ?? "").then(() => socket.write(ok))),
+      onRequest: (socket) =>
+        void done.push(webhooks.rotateSecret(ids[0] ?? "").then(() => socket.write(ok))),
     });
     const deleting = await receiver({
-      onRequest: (socket) => void done.push(webhooks.remove(ids[1] ?? "").then(() => socket.write(ok))),
+      onRequest: (socket) =>
+        void done.push(webhooks.remove(ids[1] ?? "").then(() => socket.write(ok))),
     });
     const deleted = await receiver({
-      onRequest: (socket) => void done.push(webhooks.remove(ids[2] ?? "").then(() => socket.resetAndDestroy())),
+      onRequest: (socket) =>
+        void done.push(webhooks.remove(ids[2] ?? "").then(() => socket.resetAndDestroy())),
     });
     for (const { port } of [rotating, deleting, deleted]) {
       ids.push((await webhooks.create({ url: at(port), events })).id);
     }
     await engine.sandbox.event({ type: "message.received" });
     expect(await attempted(engine, ids[0] ?? "")).toMatchObject({ status: "succeeded" });
-    await expect.poll(async () => (await webhooks.list()).data.map(({ id }) => id)).toEqual([ids[0]]);
+    await expect
+      .poll(async () => (await webhooks.list()).data.map(({ id }) => id))
+      .toEqual([ids[0]]);
     await engine.sandbox.event({ type: "message.received" });
     await expect.poll(() => rotating.requests()).toBe(2);
     await Promise.all(done);
@@ -209,13 +245,18 @@ describe("an attempt", () => {
     const there = await receiver({
       onRequest: (socket) => {
         told++;
-        const write = told <= 5 ? engine.sandbox.inbound({ from: "+15550000001", body: `echo ${told}` }) : undefined;
+        const write =
+          told <= 5
+            ? engine.sandbox.inbound({ from: "+15550000001", body: `echo ${told}` })
+            : undefined;
         void Promise.resolve(write).then(() => socket.write(ok));
       },
     });
     const { id } = await engine.webhooks.create({ url: at(there.port), events });
     await engine.sandbox.inbound({ from: "+15550000001", body: "hello" });
-    await expect.poll(async () => (await engine.webhooks.deliveries(id, { status: "succeeded" })).data.length).toBe(6);
+    await expect
+      .poll(async () => (await engine.webhooks.deliveries(id, { status: "succeeded" })).data.length)
+      .toBe(6);
     expect(there.requests()).toBe(6);
   });
 
@@ -223,14 +264,18 @@ describe("an attempt", () => {
     const engine = await sending();
     const there = await receiver(says("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"));
     const { id } = await engine.webhooks.create({ url: at(there.port), events });
-    await Promise.all(Array.from({ length: 20 }, () => engine.sandbox.event({ type: "message.received" })));
+    await Promise.all(
+      Array.from({ length: 20 }, () => engine.sandbox.event({ type: "message.received" })),
+    );
     await expect.poll(async () => (await engine.webhooks.get(id)).status).toBe("disabled");
     const requests = there.requests();
     expect(requests).toBeLessThanOrEqual(8);
     await engine.sandbox.event({ type: "message.received" });
     const all = (await engine.events.list({ limit: 100 })).data;
     expect(all.filter(({ type }) => type === "webhook.disabled")).toHaveLength(1);
-    expect((await engine.webhooks.deliveries(id, { status: "parked", limit: 50 })).data).toHaveLength(21 - requests);
+    expect(
+      (await engine.webhooks.deliveries(id, { status: "parked", limit: 50 })).data,
+    ).toHaveLength(21 - requests);
     expect(there.requests()).toBe(requests);
   });
 
@@ -242,7 +287,9 @@ describe("an attempt", () => {
     await before.stop();
     const after = await sending(storage, []);
     await after.sandbox.event({ type: "message.received" });
-    expect((await attempted(after, id)).attempts).toMatchObject([{ error: "address_forbidden", address: null }]);
+    expect((await attempted(after, id)).attempts).toMatchObject([
+      { error: "address_forbidden", address: null },
+    ]);
     expect(there.connections).toEqual([]);
   });
 });

@@ -39,10 +39,21 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
   it("are shown as they were made, newest first, and their secret once", async () => {
     const { one } = opened();
     const headers = { "X-Tenant": "7" };
-    const made = await one.webhooks.create({ ...hook, headers, ordering: "fifo", description: "orders" });
+    const made = await one.webhooks.create({
+      ...hook,
+      headers,
+      ordering: "fifo",
+      description: "orders",
+    });
     const { secret, ...shown } = made;
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(shown).toMatchObject({ ...hook, headers, ordering: "fifo", description: "orders", status: "enabled" });
+    expect(shown).toMatchObject({
+      ...hook,
+      headers,
+      ordering: "fifo",
+      description: "orders",
+      status: "enabled",
+    });
     const plain = await one.webhooks.create({
       url: "https://hooks.example.com",
       events: ["message.*", "message.sent"],
@@ -70,11 +81,18 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     const [like] = await rowsOf(storage, webhooks);
     if (like !== undefined) await addWebhooks(storage, like, 998);
     const made = [one, two, one, two].map((each) => outcome(each.webhooks.create(hook)));
-    expect((await Promise.all(made)).toSorted()).toEqual(["conflict", "conflict", "conflict", "done"]);
+    expect((await Promise.all(made)).toSorted()).toEqual([
+      "conflict",
+      "conflict",
+      "conflict",
+      "done",
+    ]);
     await one.webhooks.remove(id);
     expect(await outcome(two.webhooks.create(hook))).toBe("done");
     expect(await outcome(one.webhooks.create(hook))).toBe("conflict");
-    expect(await outcome(one.account(undefined, { mode: "live" }).webhooks.create(hook))).toBe("done");
+    expect(await outcome(one.account(undefined, { mode: "live" }).webhooks.create(hook))).toBe(
+      "done",
+    );
   });
 
   it("sign with the new secret and, for the grace time, the one before; never with an older one", async () => {
@@ -87,7 +105,9 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
       const seen = there.seen.at(-1) ?? expect.fail("nothing came");
       return secrets.map((secret) => isGenuine(seen, secret ?? ""));
     };
-    const { secret: second, previous_expires_at } = await one.webhooks.rotateSecret(id, { grace_seconds: 3_600 });
+    const { secret: second, previous_expires_at } = await one.webhooks.rotateSecret(id, {
+      grace_seconds: 3_600,
+    });
     expect(previous_expires_at).toBe(new Date(clock.now() + hourMs).toISOString());
     expect(await signers([first, second])).toEqual([true, true]);
     const { secret: third } = await one.webhooks.rotateSecret(id);
@@ -136,7 +156,9 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     await one.sandbox.event({ type: "message.sent" });
     await clock.advance(120_000);
     expect(there.seen).toEqual([]);
-    expect((await one.webhooks.deliveries(id)).data).toMatchObject([{ status: "parked", next_attempt_at: null }]);
+    expect((await one.webhooks.deliveries(id)).data).toMatchObject([
+      { status: "parked", next_attempt_at: null },
+    ]);
     await one.webhooks.update(id, { status: "enabled" });
     await clock.advance(1_000);
     expect(there.seen).toHaveLength(1);
@@ -145,7 +167,9 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
 
   it("in order are sent what was asked for by hand as soon as a pause lets nothing go out before it", async () => {
     const { clock, there, one } = opened();
-    there.at(hook.url, (_, n) => (n === 0 ? { status: 503, headers: { "retry-after": "600" } } : {}));
+    there.at(hook.url, (_, n) =>
+      n === 0 ? { status: 503, headers: { "retry-after": "600" } } : {},
+    );
     await one.start();
     const { id } = await one.webhooks.create({ ...hook, ordering: "fifo" });
     await one.sandbox.event({ type: "message.sent" });
@@ -165,7 +189,10 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     const { id } = await one.webhooks.create(hook);
     await one.sandbox.event({ type: "message.sent" });
     await clock.advance(1_000);
-    expect(await one.webhooks.get(id)).toMatchObject({ status: "disabled", disabled_reason: "gone" });
+    expect(await one.webhooks.get(id)).toMatchObject({
+      status: "disabled",
+      disabled_reason: "gone",
+    });
     const parked = await one.webhooks.deliveries(id, { status: "parked" });
     expect(parked.data.map(({ event_type }) => event_type)).toEqual(["webhook.disabled"]);
     expect(await one.webhooks.update(id, { status: "enabled" })).toMatchObject({
@@ -176,10 +203,12 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     expect(row).toMatchObject({ streak: null, proven: false, paused_until: null });
     await clock.advance(1_000);
     expect(there.seen).toHaveLength(2);
-    await expect(one.webhooks.update(id, { status: "disabled" as "paused" })).rejects.toMatchObject({
-      code: "validation_failed",
-      errors: [{ pointer: "/status" }],
-    });
+    await expect(one.webhooks.update(id, { status: "disabled" as "paused" })).rejects.toMatchObject(
+      {
+        code: "validation_failed",
+        errors: [{ pointer: "/status" }],
+      },
+    );
   });
 
   it("that are enabled already are left as they are by enabling them", async () => {
@@ -203,14 +232,21 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     for (let i = 0; i < 120; i++) await one.sandbox.event({ type: "message.sent" });
     await one.webhooks.recover(id, { since: new Date(clock.now()).toISOString() });
     await one.webhooks.remove(id);
-    const gone = [one.webhooks.get(id), one.webhooks.deliveries(id), one.webhooks.test(id)].map(outcome);
+    const gone = [one.webhooks.get(id), one.webhooks.deliveries(id), one.webhooks.test(id)].map(
+      outcome,
+    );
     expect(await Promise.all(gone)).toEqual(["not_found", "not_found", "not_found"]);
     expect((await partsOf(storage, id)).jobs).toEqual(["discard"]);
     const two = engine(ground.connect(), { http });
     await two.start();
     await clock.advance(10_000);
     expect(there.seen.filter(({ url }) => url === hook.url)).toEqual([]);
-    expect(await partsOf(storage, id)).toEqual({ patterns: [], deliveries: 0, attempts: 0, jobs: [] });
+    expect(await partsOf(storage, id)).toEqual({
+      patterns: [],
+      deliveries: 0,
+      attempts: 0,
+      jobs: [],
+    });
     expect(await partsOf(storage, other)).toMatchObject({ patterns: ["*"], deliveries: 120 });
   });
 
@@ -224,14 +260,22 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     expect(there.seen).toHaveLength(1);
     await one.webhooks.remove(id);
     await clock.advance(60_000);
-    expect(await partsOf(storage, id)).toEqual({ patterns: [], deliveries: 0, attempts: 0, jobs: [] });
+    expect(await partsOf(storage, id)).toEqual({
+      patterns: [],
+      deliveries: 0,
+      attempts: 0,
+      jobs: [],
+    });
     expect(await rowsOf(storage, webhooks)).toEqual([]);
   });
 
   it("are made, changed, rotated, tested, recovered and deleted once under a key; a replay shows no secret", async () => {
     const { storage, one } = opened();
     const key = (name: string) => ({ idempotencyKey: name });
-    const twice = async <T>(call: () => Promise<T>): Promise<[T, T]> => [await call(), await call()];
+    const twice = async <T>(call: () => Promise<T>): Promise<[T, T]> => [
+      await call(),
+      await call(),
+    ];
     const made = await twice(() => one.webhooks.create(hook, key("create")));
     expect(made[0].secret).not.toBeNull();
     expect(made[1]).toEqual({ ...made[0], secret: null });
@@ -246,7 +290,9 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     const tested = await twice(() => one.webhooks.test(id, {}, key("test")));
     expect(tested[1]).toEqual(tested[0]);
     expect((await one.webhooks.deliveries(id)).data).toHaveLength(1);
-    const redelivered = await twice(() => one.webhooks.redeliver(id, tested[0].id, key("redeliver")));
+    const redelivered = await twice(() =>
+      one.webhooks.redeliver(id, tested[0].id, key("redeliver")),
+    );
     expect(redelivered[1]).toEqual(redelivered[0]);
     const since = "2026-01-01T00:00:00Z";
     const recovered = await twice(() => one.webhooks.recover(id, { since }, key("recover")));
@@ -257,7 +303,9 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     await one.webhooks.remove(id, key("remove"));
     expect(await outcome(one.webhooks.remove(id, key("remove")))).toBe("done");
     expect(await outcome(one.webhooks.remove(id))).toBe("not_found");
-    expect(await outcome(one.webhooks.update(id, { description: "y" }, key("update")))).toBe("idempotency_key_reused");
+    expect(await outcome(one.webhooks.update(id, { description: "y" }, key("update")))).toBe(
+      "idempotency_key_reused",
+    );
   });
 });
 
@@ -268,10 +316,18 @@ describe("what is asked of a webhook is refused, field by field,", () => {
     ["no URL", { url: "hooks" }, ["/url url_invalid"]],
     ["a URL with a password", { url: "https://a:b@example.com/" }, ["/url credentials_in_url"]],
     ["an inside name", { url: "https://localhost/" }, ["/url host_forbidden"]],
-    ["an inside address, however it is written", { url: "https://0x7f.1/" }, ["/url address_forbidden"]],
+    [
+      "an inside address, however it is written",
+      { url: "https://0x7f.1/" },
+      ["/url address_forbidden"],
+    ],
     ["another scheme", { url: "ftp://example.com/" }, ["/url scheme_forbidden"]],
     ["no events", { events: [] }, ["/events too_small"]],
-    ["events that there are none of", { events: ["message.*", "nothing"] }, ["/events/1 invalid_value"]],
+    [
+      "events that there are none of",
+      { events: ["message.*", "nothing"] },
+      ["/events/1 invalid_value"],
+    ],
     ["too many events", { events: Array.from({ length: 51 }, () => "*") }, ["/events too_big"]],
     ["the sender's own header", { headers: { Host: "x" } }, ["/headers/Host reserved"]],
     [
@@ -291,26 +347,39 @@ describe("what is asked of a webhook is refused, field by field,", () => {
     ],
     ["another order", { ordering: "lifo" as "fifo" }, ["/ordering invalid_value"]],
     ["a long description", { description: "x".repeat(501) }, ["/description invalid"]],
-    ["a field that there is none of", { secret: "x" } as Partial<CreateWebhook>, ["/secret unknown_field"]],
+    [
+      "a field that there is none of",
+      { secret: "x" } as Partial<CreateWebhook>,
+      ["/secret unknown_field"],
+    ],
   ];
 
-  test.each(wrong)("as %s, when it is made and when it is changed", async (_name, asked, expected) => {
-    const one: MessagingEngine = engine(memory(), { http: { client } });
-    const { id } = await one.webhooks.create(hook);
-    expect(await problems(one.webhooks.create({ ...hook, ...asked }))).toEqual(expected);
-    expect(await problems(one.webhooks.update(id, asked as UpdateWebhook))).toEqual(expected);
-    expect((await one.webhooks.list()).data).toHaveLength(1);
-  });
+  test.each(wrong)(
+    "as %s, when it is made and when it is changed",
+    async (_name, asked, expected) => {
+      const one: MessagingEngine = engine(memory(), { http: { client } });
+      const { id } = await one.webhooks.create(hook);
+      expect(await problems(one.webhooks.create({ ...hook, ...asked }))).toEqual(expected);
+      expect(await problems(one.webhooks.update(id, asked as UpdateWebhook))).toEqual(expected);
+      expect((await one.webhooks.list()).data).toHaveLength(1);
+    },
+  );
 
   test("plain http is for the sandbox, and what a host allows is allowed", async () => {
     const one = engine(memory(), { http: { client, allow: ["hooks.internal", "10.1.0.0/16"] } });
     const live = one.account(undefined, { mode: "live" });
     const at = (url: string) => ({ ...hook, url });
     expect(await problems(one.webhooks.create(at("http://example.com/")))).toEqual(["nothing"]);
-    expect(await problems(live.webhooks.create(at("http://example.com/")))).toEqual(["/url scheme_forbidden"]);
-    expect(await problems(live.webhooks.create(at("https://hooks.internal/")))).toEqual(["nothing"]);
+    expect(await problems(live.webhooks.create(at("http://example.com/")))).toEqual([
+      "/url scheme_forbidden",
+    ]);
+    expect(await problems(live.webhooks.create(at("https://hooks.internal/")))).toEqual([
+      "nothing",
+    ]);
     expect(await problems(live.webhooks.create(at("https://10.1.2.3/")))).toEqual(["nothing"]);
-    expect(await problems(live.webhooks.create(at("https://10.2.2.3/")))).toEqual(["/url address_forbidden"]);
+    expect(await problems(live.webhooks.create(at("https://10.2.2.3/")))).toEqual([
+      "/url address_forbidden",
+    ]);
   });
 
   test("an engine with no way out makes none and leads none elsewhere, and all else can be done", async () => {
@@ -318,9 +387,13 @@ describe("what is asked of a webhook is refused, field by field,", () => {
     const one = engine(storage, { http: { client } });
     const { id } = await one.webhooks.create(hook);
     const mute = engine(storage);
-    expect(await outcome(mute.webhooks.create(hook, { idempotencyKey: "k" }))).toBe("not_configured");
+    expect(await outcome(mute.webhooks.create(hook, { idempotencyKey: "k" }))).toBe(
+      "not_configured",
+    );
     expect(await outcome(mute.webhooks.update(id, { url: hook.url }))).toBe("not_configured");
-    expect(await outcome(mute.webhooks.update(id, { status: "paused", events: ["message.sent"] }))).toBe("done");
+    expect(
+      await outcome(mute.webhooks.update(id, { status: "paused", events: ["message.sent"] })),
+    ).toBe("done");
     expect(await outcome(mute.webhooks.rotateSecret(id))).toBe("done");
     // It is no answer: an engine that can may do it under the same key.
     expect(await outcome(one.webhooks.create(hook, { idempotencyKey: "k" }))).toBe("done");

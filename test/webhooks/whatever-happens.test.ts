@@ -19,15 +19,29 @@ type Step =
 
 const answer: fc.Arbitrary<Answer> = fc.record({
   status: fc.constantFrom(200, 200, 204, 302, 404, 429, 500, 503),
-  headers: fc.constantFrom<Readonly<Record<string, string>>>({}, {}, { "retry-after": "90" }, { "retry-after": "-1" }),
+  headers: fc.constantFrom<Readonly<Record<string, string>>>(
+    {},
+    {},
+    { "retry-after": "90" },
+    { "retry-after": "-1" },
+  ),
   after: fc.constantFrom(0, 5, 900, 14_000, Infinity),
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("tell" as const), count: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("tell" as const),
+      count: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
   {
     weight: 3,
-    arbitrary: fc.record({ kind: fc.constant("answers" as const), answers: fc.array(answer, { minLength: 1 }) }),
+    arbitrary: fc.record({
+      kind: fc.constant("answers" as const),
+      answers: fc.array(answer, { minLength: 1 }),
+    }),
   },
   {
     weight: 5,
@@ -38,11 +52,23 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("set" as const), ms: fc.constantFrom(-600_000, -7_000, 3_000, 900_000) }),
+    arbitrary: fc.record({
+      kind: fc.constant("set" as const),
+      ms: fc.constantFrom(-600_000, -7_000, 3_000, 900_000),
+    }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const), haste: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("restart" as const), haste: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: "crash" as const }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("lose" as const), commits: fc.integer({ min: 1, max: 3 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("lose" as const),
+      commits: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
 );
 
 const runs = { memory: 25, SQLite: 5, PostgreSQL: 1 };
@@ -53,8 +79,12 @@ describe.each(storages)("webhooks on $name, whatever happens", ({ name, open }) 
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
         const world = await webhookWorld(open());
         let answers: readonly Answer[] = [];
-        const behaviour = (_: unknown, n: number): Answer => answers[n % Math.max(1, answers.length)] ?? {};
-        const hooks = [await world.hook("a", behaviour), await world.hook("b", behaviour, { ordering: "fifo" })];
+        const behaviour = (_: unknown, n: number): Answer =>
+          answers[n % Math.max(1, answers.length)] ?? {};
+        const hooks = [
+          await world.hook("a", behaviour),
+          await world.hook("b", behaviour, { ordering: "fifo" }),
+        ];
         const told: string[] = [];
         let cutOff = 0;
 
@@ -85,7 +115,9 @@ describe.each(storages)("webhooks on $name, whatever happens", ({ name, open }) 
           expect(mine.map(({ event_id }) => event_id)).toEqual(told);
         }
         for (const { status, history } of rows) {
-          expect(status === "succeeded" || (status === "failed" && history.length === mostAttempts)).toBe(true);
+          expect(
+            status === "succeeded" || (status === "failed" && history.length === mostAttempts),
+          ).toBe(true);
         }
         const secrets = new Map(hooks.map(({ url, secret }) => [url, [secret ?? ""]]));
         await judge(world, { cutOff, secretsAt: (url) => secrets.get(url) ?? [] });
@@ -99,7 +131,9 @@ describe.each(storages)("webhooks on $name, whatever happens", ({ name, open }) 
 
 /** Nothing overtakes what was committed before it; what was cut off is made again in its place. */
 function judgeOrder({ receivers }: WebhookWorld, told: readonly string[]): void {
-  const places = receivers.seen.filter(({ url }) => url.includes("//b.")).map(({ id }) => told.indexOf(id));
+  const places = receivers.seen
+    .filter(({ url }) => url.includes("//b."))
+    .map(({ id }) => told.indexOf(id));
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(receivers.busiest.get("https://b.example/hook") ?? 0).toBeLessThanOrEqual(1);
   expect(receivers.busiest.get("https://a.example/hook") ?? 0).toBeLessThanOrEqual(8);

@@ -32,7 +32,11 @@ export interface WebhookWorld {
   /** One more engine, started. */
   start(options?: Partial<EngineOptions>, storage?: StoragePort): Promise<MessagingEngine>;
   /** A webhook, and a receiver that behaves so. */
-  hook(name: string, behaviour?: Behaviour, input?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
+  hook(
+    name: string,
+    behaviour?: Behaviour,
+    input?: Partial<CreateWebhook>,
+  ): Promise<CreatedWebhook>;
   /** Many at once, as `x0` and so on. */
   crowd(count: number, behaviour: Behaviour): Promise<void>;
   /** Events that nobody but webhooks cares for. Answers their ids. */
@@ -64,13 +68,22 @@ export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
   };
   const there = receivers(clock, setOn);
   // Leases would lapse while what they are for is under way.
-  const idle = (): Promise<void> => clock.advanceUntil(() => [...there.busy.values()].every((count) => count === 0));
+  const idle = (): Promise<void> =>
+    clock.advanceUntil(() => [...there.busy.values()].every((count) => count === 0));
   const http = { client: there.client };
   const desk = engine(storage, { http }).account();
   await desk.get();
 
-  async function all<R extends object>(collection: Collection<R>, index: Index<R> = collection.primary): Promise<R[]> {
-    const found = await storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 });
+  async function all<R extends object>(
+    collection: Collection<R>,
+    index: Index<R> = collection.primary,
+  ): Promise<R[]> {
+    const found = await storage.reader.range({
+      index,
+      prefix: [],
+      order: "ascending",
+      limit: 100_000,
+    });
     return found as unknown as R[];
   }
 
@@ -112,7 +125,9 @@ export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
     },
     async tell(count = 1) {
       const ids: string[] = [];
-      for (let i = 0; i < count; i++) ids.push((await desk.sandbox.event({ type: "message.received" })).id);
+      for (let i = 0; i < count; i++) {
+        ids.push((await desk.sandbox.event({ type: "message.received" })).id);
+      }
       return ids;
     },
     async pass(ms) {

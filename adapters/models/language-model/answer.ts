@@ -17,20 +17,34 @@ interface ToolCall {
  * with their outcomes, and says all else then.
  * @throws when it was cut off or filtered, or a call's input is no JSON object
  */
-export function answerOf({ content, finishReason, usage }: GenerateResult, turn: ModelTurn): ModelAnswer {
+export function answerOf(
+  { content, finishReason, usage }: GenerateResult,
+  turn: ModelTurn,
+): ModelAnswer {
   const end = typeof finishReason === "string" ? finishReason : finishReason.unified;
   if (badEnds.has(end)) throw new Error(`the language model ended with "${end}"`);
-  const counted = { usage: { input_tokens: count(usage.inputTokens), output_tokens: count(usage.outputTokens) } };
-  const made = content.filter(({ type, providerExecuted }) => type === "tool-call" && providerExecuted !== true);
+  const counted = {
+    usage: { input_tokens: count(usage.inputTokens), output_tokens: count(usage.outputTokens) },
+  };
+  const made = content.filter(
+    ({ type, providerExecuted }) => type === "tool-call" && providerExecuted !== true,
+  );
   const calls = made.map(toolCall);
   const acts = calls.filter(({ name }) => turn.actions.some((action) => action.name === name));
   if (acts.length > 0 && turn.task.type !== "extract") {
-    return { ...counted, calls: acts.map(({ name, input }) => ({ action: name, input: input as Json })) };
+    return {
+      ...counted,
+      calls: acts.map(({ name, input }) => ({ action: name, input: input as Json })),
+    };
   }
   return { ...counted, ...said(calls, content, turn) };
 }
 
-function said(calls: readonly ToolCall[], content: readonly GeneratedContent[], turn: ModelTurn): ModelAnswer {
+function said(
+  calls: readonly ToolCall[],
+  content: readonly GeneratedContent[],
+  turn: ModelTurn,
+): ModelAnswer {
   const input = (name: string) => calls.find((call) => call.name === name)?.input;
   if (turn.task.type === "extract") return slotOf(input(names.slot), turn.task.slot.name);
   const handoff = handoffOf(input(names.handoff));
@@ -45,7 +59,9 @@ function said(calls: readonly ToolCall[], content: readonly GeneratedContent[], 
 
 /** Plain text is an answer too: not every model keeps to tools. Where only pieces of knowledge may be sent, it is none. */
 function written(content: readonly GeneratedContent[], { agent }: ModelTurn): ModelAnswer {
-  const texts = content.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []));
+  const texts = content.flatMap(({ type, text }) =>
+    type === "text" && typeof text === "string" ? [text] : [],
+  );
   const text = texts.join("").trim();
   return text === "" || agent.reply.mode === "canned_strict" ? {} : { text };
 }
@@ -66,7 +82,9 @@ function replyOf(reply: ToolCall["input"], { agent, knowledge, intents }: ModelT
 function observation(value: unknown): { content: string; kind: string; confidence?: number }[] {
   if (!isObject(value)) return [];
   const [content, kind] = [textOf(value["content"]), textOf(value["kind"])];
-  return content === undefined || kind === undefined ? [] : [{ content, kind, ...fraction(value["confidence"]) }];
+  return content === undefined || kind === undefined
+    ? []
+    : [{ content, kind, ...fraction(value["confidence"]) }];
 }
 
 function handoffOf(input: ToolCall["input"] | undefined): ModelAnswer["handoff"] {
@@ -84,9 +102,12 @@ function slotOf(input: ToolCall["input"] | undefined, name: string): ModelAnswer
 }
 
 function toolCall({ toolName, input }: GeneratedContent): ToolCall {
-  const parsed = typeof input === "string" && input.length <= longestInput ? parse(input) : undefined;
+  const parsed =
+    typeof input === "string" && input.length <= longestInput ? parse(input) : undefined;
   if (typeof toolName !== "string" || !isObject(parsed)) {
-    throw new Error(`the language model called ${String(toolName).slice(0, 64)} with no JSON object`);
+    throw new Error(
+      `the language model called ${String(toolName).slice(0, 64)} with no JSON object`,
+    );
   }
   return { name: toolName, input: parsed };
 }

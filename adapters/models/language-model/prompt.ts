@@ -1,4 +1,10 @@
-import type { Json, ModelCall, ModelMessage, ModelSlot, ModelTurn } from "../../../src/ports/agent-model.ts";
+import type {
+  Json,
+  ModelCall,
+  ModelMessage,
+  ModelSlot,
+  ModelTurn,
+} from "../../../src/ports/agent-model.ts";
 import type { JsonValue, PromptMessage } from "./specification.ts";
 import { names } from "./tools.ts";
 import { untrusted } from "./untrusted.ts";
@@ -9,7 +15,8 @@ import { untrusted } from "./untrusted.ts";
  */
 export function promptOf(turn: ModelTurn): PromptMessage[] {
   const { task } = turn;
-  const system = task.type === "extract" ? extraction(turn, task.slot) : sections(turn).join("\n\n");
+  const system =
+    task.type === "extract" ? extraction(turn, task.slot) : sections(turn).join("\n\n");
   return [{ role: "system", content: system }, ...thread(turn), ...turn.calls.flatMap(replayed)];
 }
 
@@ -42,11 +49,18 @@ function introduction({ agent, channel, contact }: ModelTurn): string {
   return [
     `You are ${agent.name}, ${role}. You write with one customer on ${channel}.`,
     ...(tone === undefined ? [] : [`Tone: ${tone}.`]),
-    spoken === null ? "Write in the customer's language." : `Write in the language ${untrusted(spoken)}.`,
+    spoken === null
+      ? "Write in the customer's language."
+      : `Write in the language ${untrusted(spoken)}.`,
   ].join(" ");
 }
 
-function howToAnswer({ agent: { reply }, intents, knowledge: pieces, playbooks }: ModelTurn): string {
+function howToAnswer({
+  agent: { reply },
+  intents,
+  knowledge: pieces,
+  playbooks,
+}: ModelTurn): string {
   const freely = `Answer with the tool ${names.reply}: plain text without markup, at most ${reply.max_chars} characters.`;
   const canned = `Answer with the tool ${names.reply}, by the number of the piece of knowledge that answers.`;
   return [
@@ -54,7 +68,9 @@ function howToAnswer({ agent: { reply }, intents, knowledge: pieces, playbooks }
       ? [freely]
       : ["You can't write words of your own.", ...(pieces.length > 0 ? [canned] : [])]),
     "Say only what the instructions, the knowledge or the tools' results tell you. Promise nothing else, and invent nothing.",
-    ...(intents.length > 0 ? ["Name the intent where one of the list fits what the customer wants."] : []),
+    ...(intents.length > 0
+      ? ["Name the intent where one of the list fits what the customer wants."]
+      : []),
     ...(playbooks.length > 0
       ? [`Where a playbook fits, start it with ${names.startPlaybook} instead of answering.`]
       : []),
@@ -63,7 +79,9 @@ function howToAnswer({ agent: { reply }, intents, knowledge: pieces, playbooks }
 }
 
 function knowledge({ knowledge: pieces }: ModelTurn): string {
-  const entries = pieces.map(({ title, text }, index) => `${index + 1}. ${untrusted(title)}\n${untrusted(text)}`);
+  const entries = pieces.map(
+    ({ title, text }, index) => `${index + 1}. ${untrusted(title)}\n${untrusted(text)}`,
+  );
   return entries.length === 0 ? "" : tagged("knowledge", entries.join("\n\n"));
 }
 
@@ -79,7 +97,13 @@ function customer({ contact, slots, observations, messages }: ModelTurn): string
   return facts.length === 0 ? "" : tagged("customer", untrusted(facts.join("\n")));
 }
 
-function playbook({ id, name, description, intents, when }: ModelTurn["playbooks"][number]): string {
+function playbook({
+  id,
+  name,
+  description,
+  intents,
+  when,
+}: ModelTurn["playbooks"][number]): string {
   const meant = intents.length === 0 ? "" : ` Intents: ${intents.join(", ")}.`;
   return `${id}: ${name}. ${description}${when === null ? "" : ` When ${when}.`}${meant}`;
 }
@@ -92,7 +116,9 @@ function extraction(turn: ModelTurn, slot: ModelSlot): string {
       "it isn't there, or isn't clear. Never guess.",
     ...(said === undefined
       ? []
-      : [`The last message was written at ${timeOf(said.at)}; days such as "tomorrow" count from then.`]),
+      : [
+          `The last message was written at ${timeOf(said.at)}; days such as "tomorrow" count from then.`,
+        ]),
     framing,
   ].join("\n\n");
 }
@@ -109,9 +135,14 @@ function thread({ messages }: ModelTurn): PromptMessage[] {
     if (last?.role === role) last.text += `\n${untrusted(text)}`;
     else merged.push({ role, text: untrusted(text) });
   }
-  if (merged[0]?.role === "assistant") merged.unshift({ role: "user", text: "<note>The business wrote first.</note>" });
+  if (merged[0]?.role === "assistant") {
+    merged.unshift({ role: "user", text: "<note>The business wrote first.</note>" });
+  }
   if (merged.at(-1)?.role !== "user") {
-    merged.push({ role: "user", text: "<note>There is nothing from the customer to answer.</note>" });
+    merged.push({
+      role: "user",
+      text: "<note>There is nothing from the customer to answer.</note>",
+    });
   }
   return merged.map(({ role, text }) => ({ role, content: [{ type: "text", text }] }));
 }
@@ -138,7 +169,10 @@ function outputOf(
     case "failed":
       return { type: "error-text", value: untrusted(outcome.error) };
     case "awaiting_approval":
-      return { type: "json", value: { status: "A colleague has to approve this first. Tell the customer so." } };
+      return {
+        type: "json",
+        value: { status: "A colleague has to approve this first. Tell the customer so." },
+      };
   }
 }
 

@@ -10,7 +10,11 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
  * Tries again what the AI SDK calls retryable: what never reached the server, 408, 409, 429 and 5xx. Twice at most, as long as the signal
  * hasn't aborted, and not before the server's Retry-After.
  */
-export async function withRetries<T>(attempt: () => PromiseLike<T>, signal: AbortSignal, sleep: Sleep): Promise<T> {
+export async function withRetries<T>(
+  attempt: () => PromiseLike<T>,
+  signal: AbortSignal,
+  sleep: Sleep,
+): Promise<T> {
   for (const wait of waits) {
     signal.throwIfAborted();
     try {

@@ -17,7 +17,8 @@ export interface ProviderOptions {
 }
 
 /** The SDK's arrays and objects are mutable. */
-export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
+export type JsonValue =
+  null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
 export interface GenerateOptions {
   prompt: PromptMessage[];

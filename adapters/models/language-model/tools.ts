@@ -16,7 +16,9 @@ export function toolsOf(turn: ModelTurn): FunctionTool[] {
   const canStart = task.type === "answer" && turn.playbooks.length > 0;
   return [
     ...turn.actions.map(actionTool),
-    ...(turn.agent.reply.mode === "generated" || turn.knowledge.length > 0 ? [replyTool(turn)] : []),
+    ...(turn.agent.reply.mode === "generated" || turn.knowledge.length > 0
+      ? [replyTool(turn)]
+      : []),
     handoffTool,
     ...(canStart ? [startPlaybookTool(turn)] : []),
   ];
@@ -40,7 +42,12 @@ function replyTool({ agent, knowledge, intents }: ModelTurn): FunctionTool {
         };
   const properties = {
     ...content,
-    confidence: { type: "number", minimum: 0, maximum: 1, description: "How sure you are that this answers it." },
+    confidence: {
+      type: "number",
+      minimum: 0,
+      maximum: 1,
+      description: "How sure you are that this answers it.",
+    },
     ...(intents.length > 0
       ? { intent: { type: "string", enum: intents, description: "What the customer wants." } }
       : {}),
@@ -66,7 +73,10 @@ const handoffTool = tool(
   object(
     {
       reason: { type: "string", description: "Why, in a few words." },
-      summary: { type: "string", description: "What a colleague must know, in two or three sentences." },
+      summary: {
+        type: "string",
+        description: "What a colleague must know, in two or three sentences.",
+      },
     },
     ["reason"],
   ),
@@ -91,7 +101,8 @@ const slotTypes: Readonly<Record<ModelSlot["type"], object>> = {
 };
 
 function slotTool(slot: ModelSlot): FunctionTool {
-  const value = slot.enum === undefined ? slotTypes[slot.type] : { type: "string", enum: slot.enum };
+  const value =
+    slot.enum === undefined ? slotTypes[slot.type] : { type: "string", enum: slot.enum };
   return tool(
     names.slot,
     "Gives the value that the customer named; without one when there is none.",

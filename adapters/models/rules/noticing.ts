@@ -17,7 +17,10 @@ const telling: readonly { readonly kind: string; readonly says: RegExp }[] = [
     kind: "availability",
     says: /\b(?:call|text|write|ring|reach|contact) me (?:only )?(?:after|before|between|in the|on|at)\b/i,
   },
-  { kind: "place", says: /\b(?:i|we) (?:live|moved|have moved|are moving|am moving) (?:in|to|near)\b/i },
+  {
+    kind: "place",
+    says: /\b(?:i|we) (?:live|moved|have moved|are moving|am moving) (?:in|to|near)\b/i,
+  },
 ];
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
@@ -29,14 +32,17 @@ const confidence = 0.7;
 
 /** What a contact says of itself, in its own sentences. A question says nothing. */
 export function noticedIn(said: string): Observations {
-  const noticed = Array.from(sentences.segment(said.replaceAll("’", "'").slice(0, 4_000)), ({ segment }) =>
-    segment.trim(),
+  const noticed = Array.from(
+    sentences.segment(said.replaceAll("’", "'").slice(0, 4_000)),
+    ({ segment }) => segment.trim(),
   );
   return noticed
     .filter((sentence) => !sentence.endsWith("?"))
     .flatMap((sentence) => {
       const found = telling.find(({ says }) => says.test(sentence));
-      return found === undefined ? [] : [{ content: sentence.slice(0, longest), kind: found.kind, confidence }];
+      return found === undefined
+        ? []
+        : [{ content: sentence.slice(0, longest), kind: found.kind, confidence }];
     })
     .slice(0, most);
 }

@@ -15,7 +15,13 @@ export function wordsFor(slot: ModelSlot, text: string, now: number): Json {
   if (slot.type === "number") return countedThing(slot, text);
   if (slot.type === "text" && slot.enum === undefined) return only(text.match(code));
   const { name, type, prompt, enum: options } = slot;
-  const asked = { name, type, prompt, required: true, ...(options === undefined ? {} : { enum: [...options] }) };
+  const asked = {
+    name,
+    type,
+    prompt,
+    required: true,
+    ...(options === undefined ? {} : { enum: [...options] }),
+  };
   const read = clausesOf(text)
     .map((words) => ({ words, value: readAnswer(asked, words, { now, contact: somewhere }) }))
     .filter(({ value }) => value !== undefined);
@@ -37,7 +43,9 @@ const code = /(?<![\p{L}\d-])\p{L}{0,6}[-#]?\d[\p{L}\d-]{1,30}(?![\p{L}\d-])/gu;
 function countedThing({ name, prompt }: ModelSlot, text: string): number | null {
   const asked = termsOf(`${name.replaceAll(/[_-]/g, " ")} ${prompt}`);
   const near = [...text.matchAll(/(?<![\p{L}\d.,:/-])(\d{1,9})\s+(\p{L}+)/gu)]
-    .filter(([, , word = ""]) => termsOf(word).some((term) => asked.some((other) => likeness(term, other) > 0)))
+    .filter(([, , word = ""]) =>
+      termsOf(word).some((term) => asked.some((other) => likeness(term, other) > 0)),
+    )
     .map(([, number]) => Number(number));
   return only(near);
 }

@@ -8,10 +8,19 @@ interface Courtesy {
 
 /** In the language that it was said in. */
 const courtesies: readonly Courtesy[] = [
-  { said: /^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day))$/, answer: "Hello! How can we help you?" },
-  { said: /^(?:hallo|guten (?:morgen|tag|abend)|servus|moin|gruss gott)$/, answer: "Hallo! Wie können wir helfen?" },
+  {
+    said: /^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day))$/,
+    answer: "Hello! How can we help you?",
+  },
+  {
+    said: /^(?:hallo|guten (?:morgen|tag|abend)|servus|moin|gruss gott)$/,
+    answer: "Hallo! Wie können wir helfen?",
+  },
   { said: /^(?:bonjour|bonsoir|salut)$/, answer: "Bonjour ! Comment pouvons-nous vous aider ?" },
-  { said: /^(?:hola|buenos dias|buenas(?: tardes| noches)?)$/, answer: "¡Hola! ¿En qué podemos ayudarle?" },
+  {
+    said: /^(?:hola|buenos dias|buenas(?: tardes| noches)?)$/,
+    answer: "¡Hola! ¿En qué podemos ayudarle?",
+  },
   { said: /^(?:ciao|buongiorno|buonasera|salve)$/, answer: "Salve! Come possiamo aiutarla?" },
   { said: /^(?:ola|bom dia|boa (?:tarde|noite))$/, answer: "Olá! Como podemos ajudar?" },
   { said: /^(?:thanks?|thank you|thx|ty|cheers|much appreciated)$/, answer: "You're welcome!" },
@@ -25,7 +34,10 @@ const courtesies: readonly Courtesy[] = [
     answer: "Thank you!",
   },
   { said: /^(?:no thanks|no thank you)$/, answer: "Thank you!" },
-  { said: /^(?:never ?mind|nvm|forget (?:it|that|about it)|(?:i )?changed my mind)$/, answer: "All right!" },
+  {
+    said: /^(?:never ?mind|nvm|forget (?:it|that|about it)|(?:i )?changed my mind)$/,
+    answer: "All right!",
+  },
 ];
 
 /** Said beside it without a meaning of its own. */

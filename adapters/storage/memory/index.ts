@@ -1,7 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import { TidingsError } from "../../../src/errors.ts";
 import { columnsOf, type Schema } from "../../../src/ports/collection.ts";
-import type { Group, Lookup, Range, Row, Search, StoragePort, Write } from "../../../src/ports/storage.ts";
+import type {
+  Group,
+  Lookup,
+  Range,
+  Row,
+  Search,
+  StoragePort,
+  Write,
+} from "../../../src/ports/storage.ts";
 import { refuseNewer } from "../schema.ts";
 import { Table, type Undo } from "./table.ts";
 
@@ -28,8 +36,10 @@ class MemoryStorage implements StoragePort<undefined> {
   #position = 0;
 
   readonly reader = {
-    get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => this.#read(lookups),
-    range: async (range: Range): Promise<readonly Row[]> => this.#table(range.index.collection.name).range(range),
+    get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> =>
+      this.#read(lookups),
+    range: async (range: Range): Promise<readonly Row[]> =>
+      this.#table(range.index.collection.name).range(range),
     search: async (searches: readonly Search[]): Promise<readonly (readonly Row[])[]> =>
       searches.map((search) => this.#table(search.index.collection.name).search(search)),
   };
@@ -52,7 +62,9 @@ class MemoryStorage implements StoragePort<undefined> {
           type === "json" && typeof fill === "string" ? (JSON.parse(fill) as unknown) : fill,
         ]),
       );
-      for (const row of this.#tables.get(collection.name)?.all() ?? []) table.restore({ ...row, ...fills });
+      for (const row of this.#tables.get(collection.name)?.all() ?? []) {
+        table.restore({ ...row, ...fills });
+      }
       tables.set(collection.name, table);
     }
     this.#tables = tables;

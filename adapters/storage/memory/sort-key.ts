@@ -11,7 +11,12 @@ export function sortKey(parts: readonly Stored[]): string {
   let key = "";
   for (const part of parts) {
     if (part === null) key += "\u0001";
-    else key += typeof part === "number" ? `\u0002${sortableNumber(part)}` : `\u0003${sortableText(part)}\0\0`;
+    else {
+      key +=
+        typeof part === "number"
+          ? `\u0002${sortableNumber(part)}`
+          : `\u0003${sortableText(part)}\0\0`;
+    }
   }
   return key;
 }

@@ -22,7 +22,8 @@ export class SortedList<V> {
     chunk.splice(place, there?.key === key ? 1 : 0, { key, value });
     if (chunk.length > chunkSize) {
       // What is appended in order leaves full arrays behind, what is strewn about leaves halves.
-      const half = at === this.#chunks.length - 1 && place === chunkSize ? chunkSize : chunkSize / 2;
+      const half =
+        at === this.#chunks.length - 1 && place === chunkSize ? chunkSize : chunkSize / 2;
       this.#chunks.splice(at + 1, 0, chunk.splice(half));
     }
   }

@@ -30,9 +30,13 @@ export class Table {
     this.#primary = new SortedIndex(this.layout, collection.primary);
     this.#indexes = new Map([
       ["primary", this.#primary],
-      ...collection.indexes.map((index) => [index.name, new SortedIndex(this.layout, index)] as const),
+      ...collection.indexes.map(
+        (index) => [index.name, new SortedIndex(this.layout, index)] as const,
+      ),
     ]);
-    this.#words = new Map(collection.wordIndexes.map((index) => [index.name, new WordList(this.layout, index)]));
+    this.#words = new Map(
+      collection.wordIndexes.map((index) => [index.name, new WordList(this.layout, index)]),
+    );
     this.#everywhere = [...this.#indexes.values(), ...this.#words.values()];
     this.#keyPlaces = collection.primary.columns.map((column) => this.layout.place(column));
   }
@@ -61,7 +65,9 @@ export class Table {
 
   search({ index, words, limit }: Search): Row[] {
     const found = this.#words.get(index.name);
-    if (found === undefined) throw new TypeError(`${this.layout.collection.name} has no words ${index.name}`);
+    if (found === undefined) {
+      throw new TypeError(`${this.layout.collection.name} has no words ${index.name}`);
+    }
     return this.#take(found.search(words), () => true, limit);
   }
 
@@ -101,11 +107,18 @@ export class Table {
 
   #index(name: string): SortedIndex {
     const index = this.#indexes.get(name);
-    if (index === undefined) throw new TypeError(`${this.layout.collection.name} has no index ${name}`);
+    if (index === undefined) {
+      throw new TypeError(`${this.layout.collection.name} has no index ${name}`);
+    }
     return index;
   }
 
-  #take(walk: Iterable<StoredRow>, passes: (row: StoredRow) => boolean, limit: number, skip = 0): Row[] {
+  #take(
+    walk: Iterable<StoredRow>,
+    passes: (row: StoredRow) => boolean,
+    limit: number,
+    skip = 0,
+  ): Row[] {
     const rows: Row[] = [];
     if (limit <= 0) return rows;
     let left = skip;
@@ -119,14 +132,18 @@ export class Table {
 
   #encode(row: Row, nextPosition: () => number): Stored[] {
     const { position } = this.layout;
-    return this.layout.encode(position === undefined ? row : { ...row, [position]: nextPosition() });
+    return this.layout.encode(
+      position === undefined ? row : { ...row, [position]: nextPosition() },
+    );
   }
 
   #guarded(key: readonly KeyValue[], version: number): Kept {
     const kept = this.#primary.first(storedKey(key));
     if (kept === undefined) throw this.#conflict("is gone");
     const { versioned } = this.layout;
-    if (versioned && kept.row[this.layout.place("version")] !== version) throw this.#conflict("was written meanwhile");
+    if (versioned && kept.row[this.layout.place("version")] !== version) {
+      throw this.#conflict("was written meanwhile");
+    }
     return kept;
   }
 
@@ -154,7 +171,9 @@ export class Table {
   #replace(kept: Kept, after: StoredRow): Undo {
     const before = kept.row;
     for (const index of this.#indexes.values()) {
-      if (!index.keeps(before, after) && index.refuses(after)) throw this.#conflict(`has this ${index.index.name} key`);
+      if (!index.keeps(before, after) && index.refuses(after)) {
+        throw this.#conflict(`has this ${index.index.name} key`);
+      }
     }
     this.#exchange(kept, after);
     return () => this.#exchange(kept, before);

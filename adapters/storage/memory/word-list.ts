@@ -42,7 +42,11 @@ export class WordList {
       met.add(value);
       const { row } = value;
       const words = this.#words(row);
-      if (others.every(({ word, prefix }) => words.some((each) => (prefix ? each.startsWith(word) : each === word)))) {
+      if (
+        others.every(({ word, prefix }) =>
+          words.some((each) => (prefix ? each.startsWith(word) : each === word)),
+        )
+      ) {
         yield row;
       }
     }

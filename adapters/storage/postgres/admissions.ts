@@ -28,7 +28,10 @@ export class Admissions {
   /** Requests that come while others are being judged share the next round trip. */
   admit(asked: readonly AdmissionRequest[]): Promise<readonly Admission[]> {
     const answers = asked.map(
-      (request) => new Promise<Admission>((answer, fail) => void this.#waiting.push({ request, answer, fail })),
+      (request) =>
+        new Promise<Admission>(
+          (answer, fail) => void this.#waiting.push({ request, answer, fail }),
+        ),
     );
     if (!this.#asking) void this.#ask();
     return Promise.all(answers);
@@ -53,7 +56,10 @@ export class Admissions {
 
   #statement(alike: readonly Waiting[]): Statement {
     const { key = "", limit = 0, window = 0 } = alike[0]?.request ?? {};
-    return { text: this.#sql, values: [key, String(alike.length), String(limit), String(window * 1_000)] };
+    return {
+      text: this.#sql,
+      values: [key, String(alike.length), String(limit), String(window * 1_000)],
+    };
   }
 }
 
@@ -61,7 +67,9 @@ const patience: Statement = { text: "SELECT set_config('lock_timeout', '5s', tru
 
 /** Requests of one key and limit, each list in the order of arrival; the lists by their keys, so that none waits in a circle. */
 function alikes(waiting: readonly Waiting[]): Waiting[][] {
-  const lists = Map.groupBy(waiting, ({ request: { key, limit, window } }) => JSON.stringify([key, limit, window]));
+  const lists = Map.groupBy(waiting, ({ request: { key, limit, window } }) =>
+    JSON.stringify([key, limit, window]),
+  );
   return [...lists].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, list]) => list);
 }
 
@@ -86,7 +94,9 @@ function admissionSql({ admissions }: Names): string {
 }
 
 function answer(alike: readonly Waiting[], result: Result | undefined): void {
-  const [time = 0, admitted = 0, count = 0, oldest = 0, newest = 0] = (result?.rows[0] ?? []).map(Number);
+  const [time = 0, admitted = 0, count = 0, oldest = 0, newest = 0] = (result?.rows[0] ?? []).map(
+    Number,
+  );
   for (const [i, { request, answer: tell }] of alike.entries()) {
     const { limit, window } = request;
     const isAdmitted = i < admitted;

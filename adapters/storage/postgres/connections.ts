@@ -104,7 +104,10 @@ export const begin: Statement = { text: "BEGIN ISOLATION LEVEL READ COMMITTED", 
 export const commit: Statement = { text: "COMMIT", values: [] };
 export const rollback: Statement = { text: "ROLLBACK", values: [] };
 
-async function wrapped(connection: Connection, statements: readonly Statement[]): Promise<readonly Result[]> {
+async function wrapped(
+  connection: Connection,
+  statements: readonly Statement[],
+): Promise<readonly Result[]> {
   try {
     const results = await connection.run([begin, ...statements, commit]);
     committed(results);
@@ -118,7 +121,10 @@ async function wrapped(connection: Connection, statements: readonly Statement[])
 /** COMMIT of a transaction that has failed is answered ROLLBACK, and without an error. */
 export function committed(results: readonly Result[]): void {
   if (results.at(-1)?.tag === "COMMIT") return;
-  throw new TidingsError("storage_unavailable", "The transaction had failed, so that nothing of it was committed.");
+  throw new TidingsError(
+    "storage_unavailable",
+    "The transaction had failed, so that nothing of it was committed.",
+  );
 }
 
 /** Never throws. */

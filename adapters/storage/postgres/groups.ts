@@ -1,6 +1,13 @@
 import { TidingsError } from "../../../src/errors.ts";
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
-import { begin, commit, committed, type Connections, rolledBack, type Taken } from "./connections.ts";
+import {
+  begin,
+  commit,
+  committed,
+  type Connections,
+  rolledBack,
+  type Taken,
+} from "./connections.ts";
 import { translated } from "./errors.ts";
 import { planLookups } from "./lookups.ts";
 import type { Names } from "./names.ts";
@@ -87,8 +94,9 @@ export class Groups {
     try {
       const { rows, logs } = planWrites(writes, table, nextPosition(names));
       const statements = [...rows, ...(logs.length > 0 ? [positionSettings(names), ...logs] : [])];
-      if (transaction === undefined) await connections.atomic([commitSettings(names), ...statements]);
-      else await transaction.commit([...statements]);
+      if (transaction === undefined) {
+        await connections.atomic([commitSettings(names), ...statements]);
+      } else await transaction.commit([...statements]);
     } catch (error) {
       await transaction?.abort();
       throw error;

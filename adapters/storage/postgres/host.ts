@@ -50,13 +50,17 @@ export class HostTransactions {
 
   #connection(handle: unknown): Connection {
     if (!isClient(handle)) {
-      throw invalidHandle(`expected a client of the database with a transaction open, got ${typeof handle}`);
+      throw invalidHandle(
+        `expected a client of the database with a transaction open, got ${typeof handle}`,
+      );
     }
     const status = transactionStatus(handle);
     if (status === "I") throw invalidHandle("the client has no transaction open: BEGIN first");
     if (status === "E") throw invalidHandle("the client's transaction has failed: roll it back");
     let connection = this.#connections.get(handle);
-    if (connection === undefined) this.#connections.set(handle, (connection = new Connection(handle)));
+    if (connection === undefined) {
+      this.#connections.set(handle, (connection = new Connection(handle)));
+    }
     return connection;
   }
 
@@ -64,7 +68,9 @@ export class HostTransactions {
   async #verify(connection: Connection): Promise<void> {
     if (this.#known.has(connection)) return;
     const id = await joined(() => databaseId(connection, this.#ground.names));
-    if (id !== this.#id) throw invalidHandle("the client is connected to another database than the storage");
+    if (id !== this.#id) {
+      throw invalidHandle("the client is connected to another database than the storage");
+    }
     this.#known.add(connection);
   }
 

@@ -53,7 +53,10 @@ export function postgres<Client extends PostgresClient = PostgresClient>(
 ): StoragePort<Client> {
   const { pool, schema = "public", migrate = true } = options;
   if (typeof pool !== "object" || pool === null || typeof pool.connect !== "function") {
-    throw new TidingsError("invalid_option", `postgres: pool: expected a pg Pool, got ${typeof pool}`);
+    throw new TidingsError(
+      "invalid_option",
+      `postgres: pool: expected a pg Pool, got ${typeof pool}`,
+    );
   }
   if (typeof schema !== "string" || !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new TidingsError(
@@ -62,7 +65,10 @@ export function postgres<Client extends PostgresClient = PostgresClient>(
     );
   }
   if (typeof migrate !== "boolean") {
-    throw new TidingsError("invalid_option", `postgres: migrate: expected true or false, got ${typeof migrate}`);
+    throw new TidingsError(
+      "invalid_option",
+      `postgres: migrate: expected true or false, got ${typeof migrate}`,
+    );
   }
   return new PostgresStorage<Client>(pool, new Names(schema), migrate);
 }
@@ -91,7 +97,13 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
 
   constructor(pool: PostgresPool, names: Names, migrate: boolean) {
     const transactions = Math.max(1, (pool.options?.max ?? usualMax) - keptBack);
-    this.capabilities = { durable: true, shared: true, synchronous: false, hostTransactions: true, transactions };
+    this.capabilities = {
+      durable: true,
+      shared: true,
+      synchronous: false,
+      hostTransactions: true,
+      transactions,
+    };
     this.#connections = new Connections(pool);
     this.#names = names;
     this.#migrate = migrate;
@@ -102,7 +114,9 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
   }
 
   async migrate(schema: Schema): Promise<void> {
-    await this.#connections.use((connection) => ensureSchema(connection, schema, this.#names, true)).catch(refuse);
+    await this.#connections
+      .use((connection) => ensureSchema(connection, schema, this.#names, true))
+      .catch(refuse);
   }
 
   migrationSql(schema: Schema, from = 0): string {
@@ -193,5 +207,7 @@ class PostgresStorage<Client extends PostgresClient> implements StoragePort<Clie
 /** Outside of groups nobody runs anything again. */
 function refuse(error: unknown): never {
   if (!(error instanceof StorageConflict)) throw error;
-  throw new TidingsError("storage_unavailable", "Another transaction keeps what is needed here.", { cause: error });
+  throw new TidingsError("storage_unavailable", "Another transaction keeps what is needed here.", {
+    cause: error,
+  });
 }

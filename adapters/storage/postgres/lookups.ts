@@ -22,7 +22,10 @@ export interface PlannedLookups {
   readonly rows: (results: readonly Result[]) => Row[][];
 }
 
-export function planLookups(lookups: readonly Lookup[], tableOf: (name: string) => Table): PlannedLookups {
+export function planLookups(
+  lookups: readonly Lookup[],
+  tableOf: (name: string) => Table,
+): PlannedLookups {
   const shapes = shapesOf(lookups);
   return {
     statements: shapes.map((shape) => lookupStatement(shape, tableOf(shape.index.collection.name))),
@@ -63,7 +66,9 @@ function lookupStatement({ index, nulls, claim, lookups }: Shape, table: Table):
     sql: `asked.k${i}`,
     type: typeOf(index.collection, order[i] ?? ""),
   }));
-  const parts = given.flatMap(({ isNull, sql, type }, place) => (isNull ? [] : [{ sql, type, place }]));
+  const parts = given.flatMap(({ isNull, sql, type }, place) =>
+    isNull ? [] : [{ sql, type, place }],
+  );
   const params = parts.map(({ type }, i) => `$${i + 1}::${sqlTypes[type]}[]`);
   const text =
     `SELECT asked.n, found.* FROM unnest(${[...params, `$${params.length + 1}::bigint[]`].join(", ")}) ` +

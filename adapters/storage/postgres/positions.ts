@@ -15,14 +15,20 @@ import { nextPosition } from "./writes.ts";
 const mostAtOnce = 1_000;
 
 /** The SQL for the position of a row that a host's transaction writes. */
-export const waitingPosition = ({ positions }: Names): string => `-nextval(${literal(positions)}::regclass)`;
+export const waitingPosition = ({ positions }: Names): string =>
+  `-nextval(${literal(positions)}::regclass)`;
 
 /** Answers a row when some of a log's rows have no position. */
 export function waiting(table: Table, position: string): Statement {
   return { text: `SELECT 1 FROM ${table.name} WHERE ${quoted(position)} < 0 LIMIT 1`, values: [] };
 }
 
-export async function place(connections: Connections, names: Names, table: Table, position: string): Promise<void> {
+export async function place(
+  connections: Connections,
+  names: Names,
+  table: Table,
+  position: string,
+): Promise<void> {
   const statement = placing(names, table, position);
   for (let placed = mostAtOnce; placed === mostAtOnce;) {
     const results = await connections.atomic([planSettings, positionSettings(names), statement]);

@@ -12,22 +12,40 @@ import { walkConditions, walkOrder, where } from "./walks.ts";
  * The statement that answers a range; undefined of one that is empty. It answers the number of the stretch before the columns: rows of
  * stretches follow each other by it, and where there are several, those to be skipped are among the rows.
  */
-export function rangeStatement(range: Range, table: Table): { statement: Statement; skipped: number } | undefined {
+export function rangeStatement(
+  range: Range,
+  table: Table,
+): { statement: Statement; skipped: number } | undefined {
   const ways = [...stretches(range)];
   if (ways.length === 0) return undefined;
   const values: Text[] = [];
   const skip = range.skip ?? 0;
   const [only] = ways;
   if (only !== undefined && ways.length === 1) {
-    return { statement: { text: stretchSql({ ...only, skip }, table, values, 0), values }, skipped: 0 };
+    return {
+      statement: { text: stretchSql({ ...only, skip }, table, values, 0), values },
+      skipped: 0,
+    };
   }
   // One statement, so that no row is missed or met twice that moves from one stretch to another.
-  const texts = ways.map((way, n) => `(${stretchSql({ ...way, limit: range.limit + skip }, table, values, n)})`);
+  const texts = ways.map(
+    (way, n) => `(${stretchSql({ ...way, limit: range.limit + skip }, table, values, n)})`,
+  );
   return { statement: { text: texts.join(" UNION ALL "), values }, skipped: skip };
 }
 
 function stretchSql(stretch: Stretch, table: Table, values: Text[], number: number): string {
-  const { index, prefix, order, after, until, present, skip = 0, limit, where: filter = {} } = stretch;
+  const {
+    index,
+    prefix,
+    order,
+    after,
+    until,
+    present,
+    skip = 0,
+    limit,
+    where: filter = {},
+  } = stretch;
   const { collection } = index;
   const columns = orderOf(index);
   const ascending = order === "ascending";
@@ -43,14 +61,17 @@ function stretchSql(stretch: Stretch, table: Table, values: Text[], number: numb
   const last = given.at(-1);
   // A bound begins with the last column that is given: the index can then be entered at the very row.
   const lead =
-    last === undefined || last.isNull ? undefined : { column: columns[prefix.length - 1] ?? "", sql: last.sql };
+    last === undefined || last.isNull
+      ? undefined
+      : { column: columns[prefix.length - 1] ?? "", sql: last.sql };
   const [least, most] = ascending ? [after, until] : [until, after];
   const bounds = [
     { bound: least, comparison: ">", end: ">=" },
     { bound: most, comparison: "<", end: "<=" },
   ] as const;
   const tupled = (bound: Range["after"]): bound is readonly KeyValue[] =>
-    bound !== undefined && !open.slice(1, bound.length).some((column) => isNullable(collection, column));
+    bound !== undefined &&
+    !open.slice(1, bound.length).some((column) => isNullable(collection, column));
   const conditions = walkConditions(
     index,
     table,
@@ -67,7 +88,9 @@ function stretchSql(stretch: Stretch, table: Table, values: Text[], number: numb
         : beyond(collection, open, bound, comparison, param),
     );
   }
-  for (const [column, wanted] of Object.entries(filter)) conditions.push(among(collection, column, wanted, values));
+  for (const [column, wanted] of Object.entries(filter)) {
+    conditions.push(among(collection, column, wanted, values));
+  }
   values.push(String(limit));
   const limited = ` LIMIT $${values.length}::bigint`;
   if (skip > 0) values.push(String(skip));
@@ -95,7 +118,9 @@ function beyondTuple(
   param: Param,
   lead: Lead | undefined,
 ): string {
-  const tuple = columns.slice(0, bound.length).map((column, i) => ({ column, sql: param(column, bound[i] ?? null) }));
+  const tuple = columns
+    .slice(0, bound.length)
+    .map((column, i) => ({ column, sql: param(column, bound[i] ?? null) }));
   if (lead !== undefined) tuple.unshift(lead);
   return `(${tuple.map(({ column }) => quoted(column)).join(", ")}) ${comparison} (${tuple.map(({ sql }) => sql).join(", ")})`;
 }
@@ -112,7 +137,9 @@ function beyond(
   const ways = bounded.map((column, i) => {
     const before = bounded.slice(0, i).map((each, j) => equal(each, bound[j] ?? null, param));
     const value = bound[i] ?? null;
-    if (value === null) return all([...before, comparison === ">" ? `${quoted(column)} IS NOT NULL` : "false"]);
+    if (value === null) {
+      return all([...before, comparison === ">" ? `${quoted(column)} IS NOT NULL` : "false"]);
+    }
     const passes = `${quoted(column)} ${comparison} ${param(column, value)}`;
     const orNull = comparison === "<" && isNullable(collection, column);
     return all([...before, orNull ? `(${passes} OR ${quoted(column)} IS NULL)` : passes]);

@@ -34,14 +34,21 @@ export class PostgresReader implements Reader {
 
   async search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]> {
     const { connections, table: tableOf } = this.#ground();
-    const asked = searches.map((search) => ({ search, table: tableOf(search.index.collection.name) }));
+    const asked = searches.map((search) => ({
+      search,
+      table: tableOf(search.index.collection.name),
+    }));
     const statements = asked.map(({ search, table }) => searchStatement(search, table));
     const [, ...found] = await connections.atomic([searchSettings, ...statements]);
-    return asked.map(({ table }, i) => (found[i]?.rows ?? []).map((values) => table.decode(values)));
+    return asked.map(({ table }, i) =>
+      (found[i]?.rows ?? []).map((values) => table.decode(values)),
+    );
   }
 
   /** `unplaced`: the rows are in a log's order, and some of the log are in no place yet. */
-  async #range(range: Range): Promise<{ readonly rows: readonly Row[]; readonly unplaced: boolean }> {
+  async #range(
+    range: Range,
+  ): Promise<{ readonly rows: readonly Row[]; readonly unplaced: boolean }> {
     const { connections, table: tableOf } = this.#ground();
     const { index, limit } = range;
     const table = tableOf(index.collection.name);
@@ -49,7 +56,8 @@ export class PostgresReader implements Reader {
     if (planned === undefined) return { rows: [], unplaced: false };
     const { position } = table.layout;
     // Asked first: what another process places in between is then among the rows.
-    const inPlace = position !== undefined && index.columns.includes(position) ? [waiting(table, position)] : [];
+    const inPlace =
+      position !== undefined && index.columns.includes(position) ? [waiting(table, position)] : [];
     const [, ...results] = await connections.atomic([planSettings, ...inPlace, planned.statement]);
     const rows = (results.at(-1)?.rows ?? [])
       .toSorted(([a], [b]) => Number(a) - Number(b))

@@ -55,7 +55,13 @@ export function commitSettings({ commitLock }: Names): Statement {
 export function transactionSettings({ commitLock }: Names, exclusive: boolean): Statement {
   const turn = `pg_advisory_xact_lock${exclusive ? "" : "_shared"}(${commitLock})`;
   const idle: Setting = ["idle_in_transaction_session_timeout", idlePatience];
-  return select([set(idle), lockTimeout(turnPatience), turn, lockTimeout(rowPatience), ...planned.map(set)]);
+  return select([
+    set(idle),
+    lockTimeout(turnPatience),
+    turn,
+    lockTimeout(rowPatience),
+    ...planned.map(set),
+  ]);
 }
 
 /** Before the first position that a transaction gives. Whoever has the lock waits for no other one. */

@@ -30,7 +30,9 @@ export class Table {
     this.#types = columns.map((column) => typeOf(collection, column));
     this.selected = columns
       // Every driver gives text as it is; what it makes of JSON is its own.
-      .map((column, place) => (this.#types[place] === "json" ? `${quoted(column)}::text` : quoted(column)))
+      .map((column, place) =>
+        this.#types[place] === "json" ? `${quoted(column)}::text` : quoted(column),
+      )
       .join(", ");
   }
 
@@ -72,7 +74,9 @@ function columnNamed(collection: Collection, column: string): Column | undefined
 export function sortColumns(index: Index): readonly string[] {
   const { collection, columns, unique, where } = index;
   const present = where !== undefined && "present" in where ? where.column : undefined;
-  if (unique && !columns.some((column) => column !== present && isNullable(collection, column))) return columns;
+  if (unique && !columns.some((column) => column !== present && isNullable(collection, column))) {
+    return columns;
+  }
   const all = orderOf(index);
   const position = all.findIndex((column) => typeOf(collection, column) === "position");
   return position === -1 ? all : all.slice(0, position + 1);
@@ -86,7 +90,9 @@ export function direction(collection: Collection, column: string, order: "ASC" |
 
 export function conditionSql(where: Condition): string {
   const column = quoted(where.column);
-  return "in" in where ? `${column} IN (${where.in.map(literal).join(", ")})` : `${column} IS NOT NULL`;
+  return "in" in where
+    ? `${column} IN (${where.in.map(literal).join(", ")})`
+    : `${column} IS NOT NULL`;
 }
 
 export function createTable(collection: Collection, names: Names): string[] {
@@ -96,17 +102,26 @@ export function createTable(collection: Collection, names: Names): string[] {
   if (layout.versioned) columns.push(`"version" bigint NOT NULL`);
   const key = collection.primary.columns.map(quoted).join(", ");
   const table = `CREATE TABLE ${name} (\n  ${[...columns, `PRIMARY KEY (${key})`].join(",\n  ")}\n);`;
-  return layout.position === undefined ? [table] : [table, createUnplacedIndex(collection, layout.position, names)];
+  return layout.position === undefined
+    ? [table]
+    : [table, createUnplacedIndex(collection, layout.position, names)];
 }
 
-export function addColumn(collection: Collection, name: string, column: Column, names: Names): string {
+export function addColumn(
+  collection: Collection,
+  name: string,
+  column: Column,
+  names: Names,
+): string {
   return `ALTER TABLE ${names.table(collection.name)} ADD COLUMN ${columnSql(name, column)};`;
 }
 
 export function createIndex(index: Index, names: Names): string {
   const { collection, unique, where, name } = index;
   // What orders the rows last is in the index too, or many rows under one key would have to be sorted for each page.
-  const columns = (unique ? index.columns : sortColumns(index)).map((column) => direction(collection, column, "ASC"));
+  const columns = (unique ? index.columns : sortColumns(index)).map((column) =>
+    direction(collection, column, "ASC"),
+  );
   const condition = where === undefined ? "" : ` WHERE ${conditionSql(where)}`;
   return (
     `CREATE ${unique ? "UNIQUE " : ""}INDEX ${quoted(`${prefix}${collection.name}_${name}`)} ` +

@@ -69,8 +69,13 @@ export class WakeUps {
   async #notify(): Promise<void> {
     while (this.#again) {
       this.#again = false;
-      const unhurried = { text: "SELECT set_config('synchronous_commit', 'off', true)", values: [] };
-      await this.#connections.atomic([unhurried, notification(this.#channel, this.#id)]).catch(() => {});
+      const unhurried = {
+        text: "SELECT set_config('synchronous_commit', 'off', true)",
+        values: [],
+      };
+      await this.#connections
+        .atomic([unhurried, notification(this.#channel, this.#id)])
+        .catch(() => {});
       await pause(spacingMs, this.#closing.signal);
     }
   }
@@ -92,7 +97,11 @@ export class WakeUps {
   }
 
   /** Listens on one connection for as long as it lasts. */
-  async #hear({ connection, release }: Taken, signal: AbortSignal, listening: () => void): Promise<void> {
+  async #hear(
+    { connection, release }: Taken,
+    signal: AbortSignal,
+    listening: () => void,
+  ): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
     signal.addEventListener("abort", end);

@@ -28,18 +28,25 @@ export function walkConditions(
     ...given.flatMap(({ isNull, sql }, i) => {
       const column = columns[i] ?? "";
       if (isNull) return [`${column} IS NULL`];
-      return i < given.length - 1 ? [`${column} = ${sql}`] : ends.map((end) => `${column} ${end} ${sql}`);
+      return i < given.length - 1
+        ? [`${column} = ${sql}`]
+        : ends.map((end) => `${column} ${end} ${sql}`);
     }),
     ...(index.where === undefined ? [] : [conditionSql(index.where)]),
     // Rows of a log are in its order when they have a position.
-    ...(position !== undefined && index.columns.includes(position) ? [`${quoted(position)} > 0`] : []),
+    ...(position !== undefined && index.columns.includes(position)
+      ? [`${quoted(position)} > 0`]
+      : []),
   ];
 }
 
 export function walkOrder(index: Index, given: readonly Given[], order: "ASC" | "DESC"): string {
   // PostgreSQL doesn't see that a column which is null in all rows orders nothing.
   const firstNull = given.findIndex(({ isNull }) => isNull);
-  const from = Math.max(0, firstNull === -1 ? given.length - 1 : Math.min(firstNull, given.length - 1));
+  const from = Math.max(
+    0,
+    firstNull === -1 ? given.length - 1 : Math.min(firstNull, given.length - 1),
+  );
   const one = index.unique && firstNull === -1 && given.length >= index.columns.length;
   const columns = (one ? orderOf(index).slice(0, given.length) : sortColumns(index)).slice(from);
   if (columns.length === 0) return "";
@@ -51,7 +58,11 @@ export function where(conditions: readonly string[]): string {
 }
 
 /** The row under a whole primary key, whose parts have the SQL `k0`, `k1` …; what is selected of it is the caller's. */
-export function keyWalk(table: Table, { primary }: Collection, more: readonly string[] = []): string {
+export function keyWalk(
+  table: Table,
+  { primary }: Collection,
+  more: readonly string[] = [],
+): string {
   const given = primary.columns.map((_, i) => ({ isNull: false, sql: `seen.k${i}` }));
   const conditions = [...walkConditions({ ...primary, where: undefined }, table, given), ...more];
   return `FROM ${table.name}${where(conditions)}${walkOrder(primary, given, "ASC")} LIMIT 1`;

@@ -8,7 +8,8 @@ import { literal, type Names, prefix, quoted } from "./names.ts";
 import type { Statement } from "./session/batch.ts";
 import type { Table } from "./tables.ts";
 
-const vector = ({ column }: WordIndex): string => `array_to_tsvector(string_to_array(${quoted(column)}, ' '))`;
+const vector = ({ column }: WordIndex): string =>
+  `array_to_tsvector(string_to_array(${quoted(column)}, ' '))`;
 
 /** Without `fastupdate`: a list of what is yet to be entered would have to be read through by every search. */
 export function createWordIndex(index: WordIndex, names: Names): string {
@@ -23,6 +24,8 @@ export function searchStatement({ index, words, limit }: Search, table: Table): 
   const text =
     `SELECT ${table.selected} FROM ${table.name} WHERE ${quoted(index.column)} IS NOT NULL ` +
     `AND ${vector(index)} @@ $1::tsquery LIMIT $2::bigint`;
-  const query = words.map(({ word, prefix: begins }) => `${literal(word)}${begins ? ":*" : ""}`).join(" & ");
+  const query = words
+    .map(({ word, prefix: begins }) => `${literal(word)}${begins ? ":*" : ""}`)
+    .join(" & ");
   return { text, values: [query, String(limit)] };
 }

@@ -62,7 +62,14 @@ function byTable(writes: readonly Write[], tableOf: (name: string) => Table): Ta
     const { name } = write.collection;
     let of = tables.get(name);
     if (of === undefined) {
-      of = { table: tableOf(name), guarded: [], removals: [], updates: [], insertions: [], sums: [] };
+      of = {
+        table: tableOf(name),
+        guarded: [],
+        removals: [],
+        updates: [],
+        insertions: [],
+        sums: [],
+      };
       tables.set(name, of);
     }
     if ("version" in write) of.guarded.push(write);
@@ -114,9 +121,14 @@ function removals({ table, removals: removed }: TableWrites): Statement | undefi
 function updates({ table, updates: updated }: TableWrites): Statement | undefined {
   if (updated.length === 0) return undefined;
   const changed = new Set(updated.flatMap((write) => write.changed));
-  const columns = [...table.layout.columns.filter((column) => changed.has(column) && column !== "version"), "version"];
+  const columns = [
+    ...table.layout.columns.filter((column) => changed.has(column) && column !== "version"),
+    "version",
+  ];
   const key = keyParams(table, updated);
-  const params = columns.map((column, i) => `$${key.params.length + i + 1}::${sqlTypes[table.type(column)]}[]`);
+  const params = columns.map(
+    (column, i) => `$${key.params.length + i + 1}::${sqlTypes[table.type(column)]}[]`,
+  );
   const names = columns.map((_, i) => `c${i}`);
   const text =
     `UPDATE ${table.name} AS t SET ${columns.map((column, i) => `${quoted(column)} = seen.c${i}`).join(", ")} ` +
@@ -124,12 +136,20 @@ function updates({ table, updates: updated }: TableWrites): Statement | undefine
       table,
     )}`;
   const rows = updated.map(({ row }) => row);
-  return { text, values: [...key.values, ...columns.map((column) => table.columnText(column, rows))] };
+  return {
+    text,
+    values: [...key.values, ...columns.map((column) => table.columnText(column, rows))],
+  };
 }
 
 /** `position` is the SQL that gives a row of a log its position. */
-function insertions({ table, insertions: rows }: TableWrites, position?: string): Statement | undefined {
-  return rows.length === 0 ? undefined : insertion(table, isLog(table) ? rows : byKey(table, rows), position);
+function insertions(
+  { table, insertions: rows }: TableWrites,
+  position?: string,
+): Statement | undefined {
+  return rows.length === 0
+    ? undefined
+    : insertion(table, isLog(table) ? rows : byKey(table, rows), position);
 }
 
 /** Sorted by their keys: everybody adds to the same few. */
@@ -141,7 +161,10 @@ function additions({ table, sums }: TableWrites): Statement | undefined {
     .map(([column]) => column)
     .filter((column) => !key.includes(column))
     .map((column) => `${quoted(column)} = t.${quoted(column)} + excluded.${quoted(column)}`);
-  return { text: `${text} ON CONFLICT (${key.map(quoted).join(", ")}) DO UPDATE SET ${added.join(", ")}`, values };
+  return {
+    text: `${text} ON CONFLICT (${key.map(quoted).join(", ")}) DO UPDATE SET ${added.join(", ")}`,
+    values,
+  };
 }
 
 function insertion(table: Table, rows: readonly Row[], position = "0"): Statement {
@@ -158,7 +181,8 @@ function insertion(table: Table, rows: readonly Row[], position = "0"): Statemen
 }
 
 /** The SQL for a row's position: the next one, in a transaction that has the lock of positions. */
-export const nextPosition = ({ positions }: Names): string => `nextval(${literal(positions)}::regclass)`;
+export const nextPosition = ({ positions }: Names): string =>
+  `nextval(${literal(positions)}::regclass)`;
 
 interface KeyParams {
   readonly params: readonly string[];
@@ -166,7 +190,10 @@ interface KeyParams {
   readonly values: readonly Text[];
 }
 
-function keyParams(table: Table, writes: readonly { readonly key: readonly KeyValue[] }[]): KeyParams {
+function keyParams(
+  table: Table,
+  writes: readonly { readonly key: readonly KeyValue[] }[],
+): KeyParams {
   const { columns } = table.collection.primary;
   const types = columns.map((column) => table.type(column));
   return {

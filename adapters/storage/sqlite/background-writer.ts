@@ -7,7 +7,8 @@ import type { Step } from "./writes.ts";
 
 /** What the thread answers to a group's steps: nothing when they are committed. */
 export type Failure =
-  { readonly conflict: string } | { readonly errcode: number | undefined; readonly message: string };
+  | { readonly conflict: string }
+  | { readonly errcode: number | undefined; readonly message: string };
 
 export type FromThread = "ready" | "committed" | Failure;
 export type ToThread = readonly Step[] | "close";
@@ -110,7 +111,8 @@ export class BackgroundWriter {
   #end(cause: unknown): void {
     this.#isReady = false;
     this.#worker = undefined;
-    const message = "The thread that writes the database ended; it can't be known whether it committed.";
+    const message =
+      "The thread that writes the database ended; it can't be known whether it committed.";
     this.#pending?.reject(new TidingsError("storage_unavailable", message, { cause }));
     this.#pending = undefined;
   }

@@ -39,7 +39,10 @@ const details: Readonly<Record<number, string>> = {
 function resultCode(error: unknown): ResultCode | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error && typeof error.errcode === "number") {
-    return { primary: primaryCodes[error.errcode & 0xff] ?? "ERROR", detail: details[error.errcode] ?? "" };
+    return {
+      primary: primaryCodes[error.errcode & 0xff] ?? "ERROR",
+      detail: details[error.errcode] ?? "",
+    };
   }
   if (!("code" in error) || typeof error.code !== "string") return undefined;
   const [, primary, detail = ""] = /^SQLITE_([A-Z]+)(?:_([A-Z_]+))?$/.exec(error.code) ?? [];
@@ -66,7 +69,8 @@ const unavailable: Readonly<Record<string, string>> = {
   IOERR: "The disk failed to read or write the database.",
   CORRUPT: "The database file is damaged.",
   FULL: "The disk is full, or the database has reached its greatest size.",
-  CANTOPEN: "The database file can't be opened: its directory is missing, or the process may not access it.",
+  CANTOPEN:
+    "The database file can't be opened: its directory is missing, or the process may not access it.",
   PROTOCOL: "The database is locked: another connection has been writing for too long.",
   NOTADB: "The file is not a SQLite database.",
 };

@@ -22,13 +22,19 @@ export class HostTransactions {
 
   #connection(handle: unknown, file: string): Connection {
     if (!isHandle(handle)) {
-      throw invalidHandle(`expected a node:sqlite or better-sqlite3 database handle, got ${typeof handle}`);
+      throw invalidHandle(
+        `expected a node:sqlite or better-sqlite3 database handle, got ${typeof handle}`,
+      );
     }
     if (isClosed(handle)) throw invalidHandle("the handle is closed");
-    if (openTransaction(handle) === false) throw invalidHandle("the handle has no transaction open: BEGIN first");
+    if (openTransaction(handle) === false) {
+      throw invalidHandle("the handle has no transaction open: BEGIN first");
+    }
     let connection = this.#connections.get(handle);
     if (connection === undefined) {
-      if (fileOf(handle) !== file) throw invalidHandle("the handle is on another database file than the storage");
+      if (fileOf(handle) !== file) {
+        throw invalidHandle("the handle is on another database file than the storage");
+      }
       connection = new Connection(handle);
       this.#connections.set(handle, connection);
     }
@@ -36,7 +42,11 @@ export class HostTransactions {
   }
 }
 
-function write(connection: Connection, writes: readonly Write[], table: (name: string) => Table): void {
+function write(
+  connection: Connection,
+  writes: readonly Write[],
+  table: (name: string) => Table,
+): void {
   const { handle } = connection;
   const steps = stepsOf(writes, table);
   handle.exec("SAVEPOINT tidings");
@@ -63,7 +73,9 @@ function joined<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (isBusy(error)) throw new StorageConflict("another connection writes to the database", { cause: error });
+    if (isBusy(error)) {
+      throw new StorageConflict("another connection writes to the database", { cause: error });
+    }
     throw translated(error);
   }
 }
@@ -83,13 +95,19 @@ function isHandle(handle: unknown): handle is SqliteHandle {
 }
 
 function isClosed(handle: SqliteHandle): boolean {
-  return ("isOpen" in handle && handle.isOpen === false) || ("open" in handle && handle.open === false);
+  return (
+    ("isOpen" in handle && handle.isOpen === false) || ("open" in handle && handle.open === false)
+  );
 }
 
 /** Whether the handle has a transaction open; `undefined` where it can't tell. */
 function openTransaction(handle: SqliteHandle): boolean | undefined {
-  if ("isTransaction" in handle && typeof handle.isTransaction === "boolean") return handle.isTransaction;
-  if ("inTransaction" in handle && typeof handle.inTransaction === "boolean") return handle.inTransaction;
+  if ("isTransaction" in handle && typeof handle.isTransaction === "boolean") {
+    return handle.isTransaction;
+  }
+  if ("inTransaction" in handle && typeof handle.inTransaction === "boolean") {
+    return handle.inTransaction;
+  }
   return undefined;
 }
 

@@ -21,7 +21,10 @@ export interface SqliteOptions {
 export function sqlite(options: SqliteOptions): StoragePort<DatabaseSync> {
   const { file, migrate = true } = options;
   if (typeof file !== "string" || file === "") {
-    throw new TidingsError("invalid_option", `sqlite: file: expected the path of a database file, got ${typeof file}`);
+    throw new TidingsError(
+      "invalid_option",
+      `sqlite: file: expected the path of a database file, got ${typeof file}`,
+    );
   }
   if (file.includes(":memory:") || file.includes("mode=memory")) {
     throw new TidingsError(
@@ -30,7 +33,10 @@ export function sqlite(options: SqliteOptions): StoragePort<DatabaseSync> {
     );
   }
   if (typeof migrate !== "boolean") {
-    throw new TidingsError("invalid_option", `sqlite: migrate: expected true or false, got ${typeof migrate}`);
+    throw new TidingsError(
+      "invalid_option",
+      `sqlite: migrate: expected true or false, got ${typeof migrate}`,
+    );
   }
   return new SqliteStorage({ file, migrate });
 }

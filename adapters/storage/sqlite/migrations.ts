@@ -3,7 +3,15 @@ import { layoutOf } from "../layout.ts";
 import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import { whenUnlocked } from "./errors.ts";
 import type { SqliteHandle } from "./handle.ts";
-import { addColumn, createIndex, createTable, mustBeNumbered, prefix, quoted, tableName } from "./tables.ts";
+import {
+  addColumn,
+  createIndex,
+  createTable,
+  mustBeNumbered,
+  prefix,
+  quoted,
+  tableName,
+} from "./tables.ts";
 import { createWordIndex } from "./words.ts";
 
 const schemaTable = `${prefix}schema`;
@@ -19,7 +27,9 @@ function statements(schema: Schema, from: number): string[] {
   const { version } = schema;
   if (from >= version) return [];
   const added = additionsSince(from, schema).flatMap(statementsOf);
-  if (from > 0) return [...added, `UPDATE ${schemaTable} SET version = ${version} WHERE version = ${from};`];
+  if (from > 0) {
+    return [...added, `UPDATE ${schemaTable} SET version = ${version} WHERE version = ${from};`];
+  }
   return [
     `CREATE TABLE ${schemaTable} (version INTEGER NOT NULL) STRICT;`,
     `INSERT INTO ${schemaTable} VALUES (${version});`,
@@ -32,9 +42,12 @@ function statements(schema: Schema, from: number): string[] {
 function statementsOf(addition: Addition): string[] {
   const { collection, isNew, columns, wordIndexes } = addition;
   const isNumbered = mustBeNumbered(addition);
-  const indexes = isNew || isNumbered ? [collection.primary, ...collection.indexes] : addition.indexes;
+  const indexes =
+    isNew || isNumbered ? [collection.primary, ...collection.indexes] : addition.indexes;
   return [
-    ...(isNew ? [createTable(collection)] : columns.map(([name, column]) => addColumn(collection, name, column))),
+    ...(isNew
+      ? [createTable(collection)]
+      : columns.map(([name, column]) => addColumn(collection, name, column))),
     ...(isNumbered ? numbered(collection) : []),
     ...indexes.map(createIndex).filter((statement) => statement !== undefined),
     ...wordIndexes.map(createWordIndex),
@@ -54,7 +67,11 @@ function numbered(collection: Collection): string[] {
 }
 
 /** Migrates when `bringUp` says so, else refuses what is older; refuses what is newer. */
-export async function ensureSchema(handle: SqliteHandle, schema: Schema, bringUp: boolean): Promise<void> {
+export async function ensureSchema(
+  handle: SqliteHandle,
+  schema: Schema,
+  bringUp: boolean,
+): Promise<void> {
   const version = await whenUnlocked(() => versionOf(handle));
   if (mustMigrate(version, schema, bringUp)) await whenUnlocked(() => migrate(handle, schema));
 }
@@ -83,7 +100,9 @@ export function rollBack(handle: SqliteHandle): void {
 }
 
 function versionOf(handle: SqliteHandle): number {
-  const exists = handle.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(schemaTable);
+  const exists = handle
+    .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
+    .get(schemaTable);
   if (exists === undefined) return 0;
   const row = handle.prepare(`SELECT version FROM ${schemaTable}`).get();
   return typeof row === "object" && row !== null && "version" in row ? Number(row.version) : 0;

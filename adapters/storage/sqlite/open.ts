@@ -31,7 +31,10 @@ export async function connect(file: string): Promise<DatabaseSync> {
       handle.exec(settings);
       const mode = handle.prepare("PRAGMA journal_mode = WAL").get();
       if (mode?.["journal_mode"] !== "wal") {
-        throw new TidingsError("storage_unavailable", "The database can't use a write-ahead log where its file is.");
+        throw new TidingsError(
+          "storage_unavailable",
+          "The database can't use a write-ahead log where its file is.",
+        );
       }
     });
     return handle;

@@ -45,7 +45,11 @@ export class Reads {
       // An OFFSET that ends beyond its stretch doesn't tell how much of it is left to the next: then rows are counted here.
       const over = ways.length > 1 ? skip : 0;
       const table = this.#table(range.index.collection.name);
-      const { sql, values } = rangeSql(table, { ...stretch, skip: skip - over, limit: left + over });
+      const { sql, values } = rangeSql(table, {
+        ...stretch,
+        skip: skip - over,
+        limit: left + over,
+      });
       const found = connection.query(sql).all(...values) as Stored[][];
       for (const row of found.slice(over)) rows.push(table.layout.decode(row));
       skip = Math.max(0, over - found.length);
@@ -62,7 +66,9 @@ export class Reads {
 
 /** A full unique key finds one row at most; a null in it, any number. */
 function isPoint({ unique, columns, collection }: Index, length: number): boolean {
-  return unique && length === columns.length && !columns.some((column) => isNullable(collection, column));
+  return (
+    unique && length === columns.length && !columns.some((column) => isNullable(collection, column))
+  );
 }
 
 function planOf(table: Table, index: Index, length: number): LookupPlan {
@@ -110,7 +116,10 @@ function beyond(
   const [first = ""] = bounded;
   const values = storedKey(bound);
   if (!bounded.slice(1).some((column) => isNullable(index.collection, column))) {
-    return { sql: `(${bounded.map(quoted).join(", ")}) ${comparison} (${bounded.map(() => "?").join(", ")})`, values };
+    return {
+      sql: `(${bounded.map(quoted).join(", ")}) ${comparison} (${bounded.map(() => "?").join(", ")})`,
+      values,
+    };
   }
   const ways = bounded.map((column, i): Condition => {
     const before = bounded.slice(0, i).map((each) => `${quoted(each)} IS ?`);
@@ -121,7 +130,10 @@ function beyond(
     }
     const passes = `${quoted(column)} ${comparison} ?`;
     return {
-      sql: all([...before, comparison === ">" ? passes : `(${passes} OR ${quoted(column)} IS NULL)`]),
+      sql: all([
+        ...before,
+        comparison === ">" ? passes : `(${passes} OR ${quoted(column)} IS NULL)`,
+      ]),
       values: values.slice(0, i + 1),
     };
   });
@@ -136,7 +148,10 @@ function beyond(
 function among(column: string, wanted: readonly KeyValue[]): Condition {
   const values = wanted.filter((value) => value !== null).map(storedValue);
   const present = `+${quoted(column)} IN (${values.map(() => "?").join(", ")})`;
-  return { sql: wanted.includes(null) ? `(${present} OR +${quoted(column)} IS NULL)` : present, values };
+  return {
+    sql: wanted.includes(null) ? `(${present} OR +${quoted(column)} IS NULL)` : present,
+    values,
+  };
 }
 
 function select(table: Table, index: Index): string {

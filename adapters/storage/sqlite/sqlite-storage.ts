@@ -1,7 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import type { Schema } from "../../../src/ports/collection.ts";
-import type { Access, Group, Lookup, Range, Row, Search, StoragePort } from "../../../src/ports/storage.ts";
+import type {
+  Access,
+  Group,
+  Lookup,
+  Range,
+  Row,
+  Search,
+  StoragePort,
+} from "../../../src/ports/storage.ts";
 import { tablesOf } from "../schema.ts";
 import { type Opened, Shared } from "../shared.ts";
 import { BackgroundWriter, type Sending, underLoad } from "./background-writer.ts";
@@ -61,7 +69,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     },
     search: async (searches: readonly Search[]): Promise<readonly (readonly Row[])[]> => {
       const { table, reading } = this.#shared.get();
-      return whenUnlocked(() => searches.map((each) => search(reading, table(each.index.collection.name), each)));
+      return whenUnlocked(() =>
+        searches.map((each) => search(reading, table(each.index.collection.name), each)),
+      );
     },
   };
 
@@ -163,7 +173,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   #dataVersion(): unknown {
     try {
-      const [version] = this.#shared.get().writer.connection.query("PRAGMA data_version").get() as [unknown];
+      const [version] = this.#shared.get().writer.connection.query("PRAGMA data_version").get() as [
+        unknown,
+      ];
       return version;
     } catch {
       // What is wrong with the database is told to those who read and write.

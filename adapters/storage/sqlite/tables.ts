@@ -30,7 +30,9 @@ export class Table {
     this.name = tableName(collection);
     const { columns, versioned } = this.layout;
     const key = collection.primary.columns;
-    const guard = [...key, ...(versioned ? ["version"] : [])].map((column) => `${quoted(column)} = ?`).join(" AND ");
+    const guard = [...key, ...(versioned ? ["version"] : [])]
+      .map((column) => `${quoted(column)} = ?`)
+      .join(" AND ");
     const sums = columns.filter((column) => !key.includes(column)).map(quoted);
     this.insert = `INSERT INTO ${this.name} (${list(columns)}) VALUES (${columns.map(() => "?").join(", ")})`;
     this.remove = `DELETE FROM ${this.name} WHERE ${guard}`;
@@ -45,7 +47,9 @@ export class Table {
     let update = this.#updates.get(id);
     if (update === undefined) {
       const columns = [...new Set([...changed, "version"])];
-      const guard = [...this.layout.collection.primary.columns, "version"].map((column) => `${quoted(column)} = ?`);
+      const guard = [...this.layout.collection.primary.columns, "version"].map(
+        (column) => `${quoted(column)} = ?`,
+      );
       update = {
         sql:
           `UPDATE ${this.name} SET ${columns.map((column) => `${quoted(column)} = ?`).join(", ")} ` +
@@ -113,7 +117,9 @@ export function sortColumns(index: Index): readonly string[] {
 
 export function conditionSql(where: Condition): string {
   const column = quoted(where.column);
-  return "in" in where ? `${column} IN (${where.in.map(literal).join(", ")})` : `${column} IS NOT NULL`;
+  return "in" in where
+    ? `${column} IN (${where.in.map(literal).join(", ")})`
+    : `${column} IS NOT NULL`;
 }
 
 export function isNullable(collection: Collection, column: string): boolean {
@@ -130,7 +136,8 @@ function columnNamed(collection: Collection, column: string): Column | undefined
 
 const isLog = (collection: Collection): boolean => positionColumnOf(collection) !== undefined;
 
-const liesByKey = (collection: Collection): boolean => !isLog(collection) && collection.wordIndexes.length === 0;
+const liesByKey = (collection: Collection): boolean =>
+  !isLog(collection) && collection.wordIndexes.length === 0;
 
 /** The number of each row of a table that doesn't lie by its key. */
 export function numberColumn(collection: Collection): string {
@@ -159,7 +166,8 @@ function indexName({ collection, name }: Index): string {
 
 function columnSql(name: string, { type, nullable, fill }: Column): string {
   if (type === "position") return `${quoted(name)} INTEGER PRIMARY KEY`;
-  const sqlType = type === "text" || type === "json" ? "TEXT" : type === "real" ? "REAL" : "INTEGER";
+  const sqlType =
+    type === "text" || type === "json" ? "TEXT" : type === "real" ? "REAL" : "INTEGER";
   const preset = fill === undefined || fill === null ? "" : ` DEFAULT ${fillSql(fill)}`;
   return `${quoted(name)} ${sqlType}${nullable ? "" : " NOT NULL"}${preset}`;
 }

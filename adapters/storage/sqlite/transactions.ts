@@ -64,8 +64,10 @@ export class Transactions {
       await leave();
     };
     return {
-      read: (lookups) => (how === "exclusive" ? inTurn(() => group.read(lookups)) : group.read(lookups)),
-      commit: (writes) => (turn === undefined && this.#turns.areFree ? group.commit(writes) : commit(writes)),
+      read: (lookups) =>
+        how === "exclusive" ? inTurn(() => group.read(lookups)) : group.read(lookups),
+      commit: (writes) =>
+        turn === undefined && this.#turns.areFree ? group.commit(writes) : commit(writes),
       abort: () => (turn === undefined ? group.abort() : abort()),
     };
   }

@@ -48,5 +48,8 @@ export class Turns {
 }
 
 function tooLong(): TidingsError {
-  return new TidingsError("storage_unavailable", "Another transaction of this process has been open for too long.");
+  return new TidingsError(
+    "storage_unavailable",
+    "Another transaction of this process has been open for too long.",
+  );
 }

@@ -35,7 +35,11 @@ export function createWordIndex(index: WordIndex): string {
 }
 
 /** The newest rows: FTS5 walks a word's rows in the order of their numbers, and stops. */
-export function search(connection: Connection, table: Table, { index, words, limit }: Search): Row[] {
+export function search(
+  connection: Connection,
+  table: Table,
+  { index, words, limit }: Search,
+): Row[] {
   const asked = words.map(({ word, prefix: begins }) => `"${word}"${begins ? "*" : ""}`).join(" ");
   const query = connection.query(searchSql(table, index));
   return (query.all(asked, limit) as Stored[][]).map((row) => table.layout.decode(row));

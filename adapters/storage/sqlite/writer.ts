@@ -22,7 +22,12 @@ export class Writer {
   #groups = 0;
   #ended: (() => void) | undefined;
 
-  constructor(connection: Connection, reads: Reads, table: (name: string) => Table, background: BackgroundWriter) {
+  constructor(
+    connection: Connection,
+    reads: Reads,
+    table: (name: string) => Table,
+    background: BackgroundWriter,
+  ) {
     this.connection = connection;
     this.#reads = reads;
     this.#table = table;

@@ -17,27 +17,46 @@ export interface Step {
 }
 
 /** A group's writes, in order, as statements. @throws StorageRefusal a value doesn't fit its column */
-export function stepsOf(writes: readonly Write[], tableNamed: (name: string) => Table): readonly Step[] {
+export function stepsOf(
+  writes: readonly Write[],
+  tableNamed: (name: string) => Table,
+): readonly Step[] {
   const steps: Step[] = [];
   for (const write of writes) {
     const table = tableNamed(write.collection.name);
     const { sql, row, ...facts } = stepOf(write, table);
     const last = steps.at(-1);
     if (last?.sql === sql) last.rows.push(row);
-    else steps.push({ sql, collection: write.collection.name, position: undefined, ...facts, rows: [row] });
+    else {
+      steps.push({
+        sql,
+        collection: write.collection.name,
+        position: undefined,
+        ...facts,
+        rows: [row],
+      });
+    }
   }
   return steps;
 }
 
-type OneRow = Pick<Step, "sql" | "guard"> & Partial<Pick<Step, "position">> & { readonly row: Stored[] };
+type OneRow = Pick<Step, "sql" | "guard"> &
+  Partial<Pick<Step, "position">> & { readonly row: Stored[] };
 
 function stepOf(write: Write, table: Table): OneRow {
   const { layout } = table;
   switch (write.kind) {
     case "insert": {
-      if (layout.position === undefined) return { sql: table.insert, guard: "none", row: layout.encode(write.row) };
+      if (layout.position === undefined) {
+        return { sql: table.insert, guard: "none", row: layout.encode(write.row) };
+      }
       const position = layout.place(layout.position);
-      return { sql: table.insert, guard: "none", position, row: layout.encode({ ...write.row, [layout.position]: 0 }) };
+      return {
+        sql: table.insert,
+        guard: "none",
+        position,
+        row: layout.encode({ ...write.row, [layout.position]: 0 }),
+      };
     }
     case "update": {
       const { sql, places } = table.update(write.changed);
@@ -53,7 +72,10 @@ function stepOf(write: Write, table: Table): OneRow {
   }
 }
 
-function guarded(table: Table, { key, version }: Extract<Write, { readonly version: number }>): Stored[] {
+function guarded(
+  table: Table,
+  { key, version }: Extract<Write, { readonly version: number }>,
+): Stored[] {
   return table.layout.versioned ? [...storedKey(key), version] : storedKey(key);
 }
 

@@ -40,7 +40,11 @@ const accepted: CarrierAnswer = { kind: "accepted" };
 const sent: PlannedReceipt = { status: "sent", at: 100 };
 const delivered: PlannedReceipt = { status: "delivered", at: 400 };
 
-const refused = (code: CarrierErrorCode, permanent: boolean, retry_after_ms?: number): CarrierAnswer =>
+const refused = (
+  code: CarrierErrorCode,
+  permanent: boolean,
+  retry_after_ms?: number,
+): CarrierAnswer =>
   retry_after_ms === undefined
     ? { kind: "refused", code, permanent }
     : { kind: "refused", code, permanent, retry_after_ms };
@@ -52,14 +56,29 @@ function behaviour(description: string, rest: Partial<Behaviour> = {}): Behaviou
 /** Of any number that is not in the table. */
 export const ordinary: Behaviour = behaviour("delivered");
 
-const undelivered = (code: CarrierErrorCode): PlannedReceipt => ({ status: "undelivered", at: 400, code });
+const undelivered = (code: CarrierErrorCode): PlannedReceipt => ({
+  status: "undelivered",
+  at: 400,
+  code,
+});
 
 const table: readonly (readonly [ending: string, behaviour: Behaviour])[] = [
   ["0001", ordinary],
-  ["0002", behaviour("delivered after 30 s", { receipts: [sent, { status: "delivered", at: 30_000 }] })],
-  ["0003", behaviour("undelivered: handset unreachable", { receipts: [sent, undelivered("unreachable")] })],
+  [
+    "0002",
+    behaviour("delivered after 30 s", { receipts: [sent, { status: "delivered", at: 30_000 }] }),
+  ],
+  [
+    "0003",
+    behaviour("undelivered: handset unreachable", { receipts: [sent, undelivered("unreachable")] }),
+  ],
   ["0004", behaviour("undelivered: filtered", { receipts: [sent, undelivered("filtered")] })],
-  ["0005", behaviour("failed: invalid destination", { answer: () => refused("invalid_destination", true) })],
+  [
+    "0005",
+    behaviour("failed: invalid destination", {
+      answer: () => refused("invalid_destination", true),
+    }),
+  ],
   ["0006", behaviour("failed: landline", { answer: () => refused("landline", true) })],
   [
     "0007",
@@ -78,22 +97,38 @@ const table: readonly (readonly [ending: string, behaviour: Behaviour])[] = [
   ["0011", behaviour("receipts in reverse", { receipts: [delivered, { ...sent, arrives: 600 }] })],
   [
     "0012",
-    behaviour("receipt before the answer", { receipts: [{ status: "delivered", at: 0, arrives: "before_answer" }] }),
+    behaviour("receipt before the answer", {
+      receipts: [{ status: "delivered", at: 0, arrives: "before_answer" }],
+    }),
   ],
-  ["0013", behaviour("answer lost, was sent: a receipt settles it", { answer: () => ({ kind: "lost", sent: true }) })],
+  [
+    "0013",
+    behaviour("answer lost, was sent: a receipt settles it", {
+      answer: () => ({ kind: "lost", sent: true }),
+    }),
+  ],
   [
     "0014",
     behaviour("answer lost, was not sent: a look-up settles it, then delivered", {
       answer: (attempt) => (attempt === 1 ? { kind: "lost", sent: false } : accepted),
     }),
   ],
-  ["0015", behaviour("delivered, then replies", { replies: [{ at: 1_500, body: () => "Thanks, got it!" }] })],
-  ["0016", behaviour("delivered, then replies STOP", { replies: [{ at: 1_500, body: () => "STOP" }] })],
+  [
+    "0015",
+    behaviour("delivered, then replies", {
+      replies: [{ at: 1_500, body: () => "Thanks, got it!" }],
+    }),
+  ],
+  [
+    "0016",
+    behaviour("delivered, then replies STOP", { replies: [{ at: 1_500, body: () => "STOP" }] }),
+  ],
   ["0017", behaviour("read", { receipts: [sent, delivered, { status: "read", at: 1_200 }] })],
   [
     "0018",
     behaviour("refuses MMS", {
-      answer: (_attempt, channel) => (channel === "mms" ? refused("unsupported_channel", true) : accepted),
+      answer: (_attempt, channel) =>
+        channel === "mms" ? refused("unsupported_channel", true) : accepted,
     }),
   ],
   [
@@ -105,14 +140,18 @@ const table: readonly (readonly [ending: string, behaviour: Behaviour])[] = [
   [
     "0020",
     behaviour("a bot that answers everything", {
-      replies: [{ at: 800, body: (received) => `You wrote: ${[...received].slice(0, 100).join("")}` }],
+      replies: [
+        { at: 800, body: (received) => `You wrote: ${[...received].slice(0, 100).join("")}` },
+      ],
     }),
   ],
 ];
 
 const numberOf = (ending: string): string => `+1500555${ending}`;
 
-const byNumber: ReadonlyMap<string, Behaviour> = new Map(table.map(([ending, each]) => [numberOf(ending), each]));
+const byNumber: ReadonlyMap<string, Behaviour> = new Map(
+  table.map(([ending, each]) => [numberOf(ending), each]),
+);
 
 export function behaviourOf(number: string): Behaviour {
   return byNumber.get(number) ?? ordinary;

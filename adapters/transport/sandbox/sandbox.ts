@@ -7,7 +7,13 @@ import type {
   TransportContext,
 } from "../../../src/ports/transport.ts";
 import { sentences } from "../reasons.ts";
-import { type Behaviour, behaviourOf, type CarrierAnswer, type PlannedReceipt, sandboxNumbers } from "./behaviours.ts";
+import {
+  type Behaviour,
+  behaviourOf,
+  type CarrierAnswer,
+  type PlannedReceipt,
+  sandboxNumbers,
+} from "./behaviours.ts";
 
 /** Messages whose receipts are on their way at one time. What is beyond is found by look-up. */
 const maxUnderWay = 10_000;
@@ -26,7 +32,9 @@ export function sandbox(): Transport {
 
   const follow = (attempt: Handed): void => {
     if (context === undefined || underWay.size >= maxUnderWay) return;
-    const work: Promise<void> = play(attempt, context, stopped.signal).finally(() => underWay.delete(work));
+    const work: Promise<void> = play(attempt, context, stopped.signal).finally(() =>
+      underWay.delete(work),
+    );
     underWay.add(work);
   };
 
@@ -41,7 +49,9 @@ export function sandbox(): Transport {
     test_numbers: sandboxNumbers,
 
     async send(message, attempt) {
-      if (context === undefined) return rejected({ kind: "refused", code: "carrier_unavailable", permanent: false });
+      if (context === undefined) {
+        return rejected({ kind: "refused", code: "carrier_unavailable", permanent: false });
+      }
       const behaviour = behaviourOf(message.to);
       const answer = behaviour.answer(attempt.number, message.channel);
       if (answer.kind === "refused") return rejected(answer);
@@ -52,15 +62,22 @@ export function sandbox(): Transport {
       }
       return answer.kind === "accepted"
         ? { outcome: "accepted", provider_message_id: providerId(message.to, attempt) }
-        : { outcome: "ambiguous", error: { code: "unknown", message: "The carrier's answer was lost." } };
+        : {
+            outcome: "ambiguous",
+            error: { code: "unknown", message: "The carrier's answer was lost." },
+          };
     },
 
     async lookup(message, attempt) {
       const id = providerId(message.to, attempt);
-      if (attempt.provider_message_id !== null && attempt.provider_message_id !== id) return { outcome: "unknown" };
+      if (attempt.provider_message_id !== null && attempt.provider_message_id !== id) {
+        return { outcome: "unknown" };
+      }
       const behaviour = behaviourOf(message.to);
       const answer = behaviour.answer(attempt.number, message.channel);
-      if (answer.kind === "refused" || (answer.kind === "lost" && !answer.sent)) return { outcome: "not_sent" };
+      if (answer.kind === "refused" || (answer.kind === "lost" && !answer.sent)) {
+        return { outcome: "not_sent" };
+      }
       if (context === undefined) return { outcome: "unknown" };
       const passed = context.clock.now() - attempt.started_at;
       const receipts = behaviour.receipts.filter(({ at }) => at <= passed);
@@ -95,16 +112,24 @@ interface Handed {
 
 async function playEarly(handed: Handed, context: TransportContext): Promise<void> {
   for (const planned of handed.behaviour.receipts) {
-    if (planned.arrives === "before_answer") await bring(() => report(handed, planned, context), context);
+    if (planned.arrives === "before_answer") {
+      await bring(() => report(handed, planned, context), context);
+    }
   }
 }
 
 /** Brings receipts and replies, each at its time, one after the other. Ends early when the transport stops. */
-async function play(handed: Handed, context: TransportContext, stopped: AbortSignal): Promise<void> {
+async function play(
+  handed: Handed,
+  context: TransportContext,
+  stopped: AbortSignal,
+): Promise<void> {
   const { message, attempt, behaviour } = handed;
   const receipts = behaviour.receipts.flatMap((planned) => {
     const { at, arrives = at } = planned;
-    return arrives === "before_answer" ? [] : [{ due: arrives, act: () => report(handed, planned, context) }];
+    return arrives === "before_answer"
+      ? []
+      : [{ due: arrives, act: () => report(handed, planned, context) }];
   });
   const replies = behaviour.replies.map(({ at, body }, index) => ({
     due: at,
@@ -129,7 +154,11 @@ async function play(handed: Handed, context: TransportContext, stopped: AbortSig
   }
 }
 
-function report(handed: Handed, planned: PlannedReceipt, { sink }: TransportContext): Promise<void> {
+function report(
+  handed: Handed,
+  planned: PlannedReceipt,
+  { sink }: TransportContext,
+): Promise<void> {
   const { message, attempt, answerLost } = handed;
   const subject = answerLost
     ? { attempt_id: attempt.attempt_id }
@@ -147,17 +176,31 @@ async function bring(act: () => Promise<void>, { logger }: TransportContext): Pr
 }
 
 /** The number's last four digits, the attempt and its time in base 36; the attempt's id makes it unique. */
-function providerId(to: string, attempt: Pick<SendContext, "attempt_id" | "number" | "started_at">): string {
+function providerId(
+  to: string,
+  attempt: Pick<SendContext, "attempt_id" | "number" | "started_at">,
+): string {
   const unique = attempt.attempt_id.slice(attempt.attempt_id.indexOf("_") + 1);
   return `sbx_${to.slice(-4)}_${attempt.number}_${Math.floor(attempt.started_at).toString(36)}_${unique}`;
 }
 
 function receiptOf({ status, at, code }: PlannedReceipt, startedAt: number): Receipt {
   const time = startedAt + at;
-  return code === undefined ? { status, at: time } : { status, at: time, error: { code, message: sentences[code] } };
+  return code === undefined
+    ? { status, at: time }
+    : { status, at: time, error: { code, message: sentences[code] } };
 }
 
-function rejected({ code, permanent, retry_after_ms }: Extract<CarrierAnswer, { kind: "refused" }>): SendAnswer {
+function rejected({
+  code,
+  permanent,
+  retry_after_ms,
+}: Extract<CarrierAnswer, { kind: "refused" }>): SendAnswer {
   const error = { code, message: sentences[code] };
-  return { outcome: "rejected", error, permanent, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
+  return {
+    outcome: "rejected",
+    error,
+    permanent,
+    ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+  };
 }

@@ -11,12 +11,15 @@ const known = reasons({
   unsupported_media: [40317],
   // Not ours, not enabled, not registered (10DLC, toll-free, names), unhealthy, a pool without numbers.
   invalid_sender: [
-    10001, 40010, 40013, 40100, 40150, 40151, 40305, 40306, 40307, 40312, 40315, 40320, 40321, 40329, 40330,
+    10001, 40010, 40013, 40100, 40150, 40151, 40305, 40306, 40307, 40312, 40315, 40320, 40321,
+    40329, 40330,
   ],
   content_rejected: [40009, 40302, 40304, 40316, 40328],
   throttled: [10011, 40011, 40016, 40018, 40318],
   carrier_unavailable: [10007, 40005, 40014],
-  unauthorized: [10009, 10010, 20002, 20006, 20012, 20013, 20014, 20015, 20016, 20017, 20100, 40314],
+  unauthorized: [
+    10009, 10010, 20002, 20006, 20012, 20013, 20014, 20015, 20016, 20017, 20100, 40314,
+  ],
 });
 
 /** Says STOP where a message is refused; in a receipt it can be an unreachable handset. */
@@ -27,6 +30,8 @@ export function reasonOf(
 ): CarrierError {
   const { code = "", title = "" } = error ?? {};
   if (!/^\d{1,8}$/.test(code)) return carrierError("unknown", undefined);
-  if (code === stopCode) return carrierError(/\bstop\b/i.test(title) ? "opted_out" : "unreachable", code);
+  if (code === stopCode) {
+    return carrierError(/\bstop\b/i.test(title) ? "opted_out" : "unreachable", code);
+  }
   return carrierError(known.get(code) ?? "unknown", code);
 }

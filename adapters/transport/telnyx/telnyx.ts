@@ -9,8 +9,24 @@ import type {
   Receipt,
   Transport,
 } from "../../../src/ports/transport.ts";
-import { callbackUrlOf, checkedCallbackUrl, mediaOf, mostMedia, refuseTooLarge, subjectOf } from "../callbacks.ts";
-import { carrierApi, type Dialect, hour, jsonOf, minute, parsed, sendAnswer, wrongOption } from "../carrier-api.ts";
+import {
+  callbackUrlOf,
+  checkedCallbackUrl,
+  mediaOf,
+  mostMedia,
+  refuseTooLarge,
+  subjectOf,
+} from "../callbacks.ts";
+import {
+  carrierApi,
+  type Dialect,
+  hour,
+  jsonOf,
+  minute,
+  parsed,
+  sendAnswer,
+  wrongOption,
+} from "../carrier-api.ts";
 import { uriOf } from "../uri.ts";
 import { reasonOf } from "./reasons.ts";
 
@@ -50,12 +66,18 @@ const inboundSchema = z.object({
   to: z.array(addresseeSchema).min(1),
   text: z.string().nullish(),
   // One that can't be read doesn't keep the message out.
-  media: z.array(z.object({ url: z.string(), content_type: z.string().nullish() }).catch({ url: "" })).nullish(),
+  media: z
+    .array(z.object({ url: z.string(), content_type: z.string().nullish() }).catch({ url: "" }))
+    .nullish(),
   received_at: z.string().nullish(),
 });
 const foundSchema = z.object({ data: outboundSchema });
 const eventSchema = z.object({
-  data: z.object({ event_type: z.string(), occurred_at: z.string().nullish(), payload: z.unknown() }),
+  data: z.object({
+    event_type: z.string(),
+    occurred_at: z.string().nullish(),
+    payload: z.unknown(),
+  }),
 });
 
 const dialect: Dialect = {
@@ -90,7 +112,13 @@ export function telnyx(options: TelnyxOptions): Transport {
     async send(message, { attempt_id, signal }) {
       const webhook_url = callbackUrlOf(callbackUrl, attempt_id);
       const body = JSON.stringify({ ...request(message, messagingProfileId), webhook_url });
-      const call = { method: "POST", path: "/v2/messages", contentType: "application/json", body, signal } as const;
+      const call = {
+        method: "POST",
+        path: "/v2/messages",
+        contentType: "application/json",
+        body,
+        signal,
+      } as const;
       return sendAnswer(await api(call), dialect);
     },
 
@@ -102,10 +130,16 @@ export function telnyx(options: TelnyxOptions): Transport {
       const found = foundSchema.safeParse(
         jsonOf(await api({ method: "GET", path: `/v2/messages/${provider_message_id}` })),
       );
-      if (!found.success || found.data.data.id !== provider_message_id) return { outcome: "unknown" };
+      if (!found.success || found.data.data.id !== provider_message_id) {
+        return { outcome: "unknown" };
+      }
       const { data } = found.data;
       const receipt = receiptOf(data, Date.parse(data.completed_at ?? ""));
-      return { outcome: "sent", provider_message_id, receipts: receipt === undefined ? [] : [receipt] };
+      return {
+        outcome: "sent",
+        provider_message_id,
+        receipts: receipt === undefined ? [] : [receipt],
+      };
     },
 
     async parseCallback(callback) {
@@ -115,7 +149,10 @@ export function telnyx(options: TelnyxOptions): Transport {
   };
 }
 
-function request({ channel, from, to, body, media }: OutboundMessage, profile: string | undefined): object {
+function request(
+  { channel, from, to, body, media }: OutboundMessage,
+  profile: string | undefined,
+): object {
   return {
     to,
     ...senderOf(from, profile),
@@ -135,7 +172,10 @@ function senderOf(from: string, profile: string | undefined): object {
 function ed25519(publicKey: string): KeyObject {
   const bytes = Buffer.from(publicKey, "base64");
   if (bytes.length !== 32) throw wrongOption("publicKey", "32 bytes in base64");
-  return createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") } });
+  return createPublicKey({
+    format: "jwk",
+    key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") },
+  });
 }
 
 /** Ed25519 over `timestamp|body` (https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks). */
@@ -143,7 +183,9 @@ function verifySignature(key: KeyObject, { headers, body, received_at }: Callbac
   refuseTooLarge(body);
   const timestamp = headers["telnyx-timestamp"] ?? "";
   const signature = headers["telnyx-signature-ed25519"] ?? "";
-  const isTimely = /^\d{1,12}$/.test(timestamp) && Math.abs(received_at - Number(timestamp) * 1_000) <= toleranceMs;
+  const isTimely =
+    /^\d{1,12}$/.test(timestamp) &&
+    Math.abs(received_at - Number(timestamp) * 1_000) <= toleranceMs;
   const isWhole = /^[A-Za-z0-9+/]{86}==$/.test(signature);
   const signed = Buffer.concat([Buffer.from(`${timestamp}|`), body]);
   if (!isTimely || !isWhole || !verify(null, signed, key, Buffer.from(signature, "base64"))) {
@@ -170,7 +212,10 @@ function readEvent({ body, received_at }: CallbackRequest): CallbackResult {
 }
 
 /** What became of it at its recipient: messages have one each here. */
-function receiptOf({ to, errors }: z.infer<typeof outboundSchema>, at: number): Receipt | undefined {
+function receiptOf(
+  { to, errors }: z.infer<typeof outboundSchema>,
+  at: number,
+): Receipt | undefined {
   const [recipient] = to;
   switch (recipient?.status) {
     case "scheduled":

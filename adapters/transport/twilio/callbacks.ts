@@ -1,5 +1,10 @@
 import { TidingsError } from "../../../src/errors.ts";
-import type { CallbackRequest, CallbackResult, InboundMessage, Receipt } from "../../../src/ports/transport.ts";
+import type {
+  CallbackRequest,
+  CallbackResult,
+  InboundMessage,
+  Receipt,
+} from "../../../src/ports/transport.ts";
 import { mediaOf, mostMedia, refuseTooLarge, subjectOf } from "../callbacks.ts";
 import { carrierError } from "../reasons.ts";
 import { reasonOf } from "./reasons.ts";
@@ -9,10 +14,18 @@ import { isSigned } from "./signature.ts";
 export const sidPattern = /^(?:SM|MM)[0-9a-fA-F]{32}$/;
 
 /** Twilio reads an answer to a message as instructions: none. */
-const noInstructions = { status: 200, content_type: "text/xml", body: "<Response></Response>" } as const;
+const noInstructions = {
+  status: 200,
+  content_type: "text/xml",
+  body: "<Response></Response>",
+} as const;
 
 /** @throws TidingsError `invalid_signature`, `body_too_large` */
-export function readCallback(authToken: string, callbackUrl: string, request: CallbackRequest): CallbackResult {
+export function readCallback(
+  authToken: string,
+  callbackUrl: string,
+  request: CallbackRequest,
+): CallbackResult {
   const { url, headers, body, received_at } = request;
   refuseTooLarge(body);
   const form = new URLSearchParams(new TextDecoder().decode(body));
@@ -32,7 +45,11 @@ export function readCallback(authToken: string, callbackUrl: string, request: Ca
     return receipt === undefined ? nothing : { ...nothing, receipts: [{ subject, receipt }] };
   }
   const message = inboundOf(form, provider_message_id, received_at);
-  return { receipts: [], inbound: message === undefined ? [] : [message], response: noInstructions };
+  return {
+    receipts: [],
+    inbound: message === undefined ? [] : [message],
+    response: noInstructions,
+  };
 }
 
 /**
@@ -65,7 +82,11 @@ export function receiptOf(status: string, errorCode: unknown, at: number): Recei
 }
 
 /** Undefined where it is nothing that a phone sent: other channels' addresses say which (`whatsapp:+1…`). */
-function inboundOf(form: URLSearchParams, provider_message_id: string, at: number): InboundMessage | undefined {
+function inboundOf(
+  form: URLSearchParams,
+  provider_message_id: string,
+  at: number,
+): InboundMessage | undefined {
   const [from, to] = [form.get("From") ?? "", form.get("To") ?? ""];
   if (!isAddress(from) || !isAddress(to)) return undefined;
   const count = Math.min(Number(form.get("NumMedia")) || 0, mostMedia);

@@ -1,6 +1,11 @@
 import { z } from "zod";
 import type { HttpOutcome } from "../../../src/ports/http-client.ts";
-import type { AttemptMade, CarriedMessage, LookupAnswer, OutboundMessage } from "../../../src/ports/transport.ts";
+import type {
+  AttemptMade,
+  CarriedMessage,
+  LookupAnswer,
+  OutboundMessage,
+} from "../../../src/ports/transport.ts";
 import { type CarrierApi, jsonOf } from "../carrier-api.ts";
 import { receiptOf, sidPattern } from "./callbacks.ts";
 
@@ -24,7 +29,10 @@ const listedSchema = messageSchema.extend({
   body: z.string().nullish(),
   num_media: z.coerce.number(),
 });
-const listSchema = z.object({ messages: z.array(z.unknown()).max(pageSize), next_page_uri: z.string().nullish() });
+const listSchema = z.object({
+  messages: z.array(z.unknown()).max(pageSize),
+  next_page_uri: z.string().nullish(),
+});
 
 type Listed = z.infer<typeof listedSchema>;
 
@@ -66,8 +74,13 @@ function alike(
   const oldest = Math.min(...listed.map(createdAt));
   // Those behind the page may be alike too, and then it is not clear which is it.
   if (next_page_uri && !(oldest < from)) return { outcome: "unknown" };
-  const within = listed.filter((each) => createdAt(each) >= from && createdAt(each) <= startedAt + window.after);
-  return { outcome: "alike", messages: within.filter((each) => isLike(each, message)).map(carried) };
+  const within = listed.filter(
+    (each) => createdAt(each) >= from && createdAt(each) <= startedAt + window.after,
+  );
+  return {
+    outcome: "alike",
+    messages: within.filter((each) => isLike(each, message)).map(carried),
+  };
 }
 
 function isLike(listed: Listed, { from, to, body, media }: OutboundMessage): boolean {
@@ -76,9 +89,15 @@ function isLike(listed: Listed, { from, to, body, media }: OutboundMessage): boo
   return isSame && listed.num_media === media.length && listed.direction.startsWith("outbound");
 }
 
-const createdAt = ({ date_created }: Pick<Listed, "date_created">): number => Date.parse(date_created);
+const createdAt = ({ date_created }: Pick<Listed, "date_created">): number =>
+  Date.parse(date_created);
 
-function carried({ sid, status, error_code, date_updated }: z.infer<typeof messageSchema>): CarriedMessage {
+function carried({
+  sid,
+  status,
+  error_code,
+  date_updated,
+}: z.infer<typeof messageSchema>): CarriedMessage {
   const receipt = receiptOf(status, error_code, Date.parse(date_updated));
   return { provider_message_id: sid, receipts: receipt === undefined ? [] : [receipt] };
 }

@@ -14,7 +14,8 @@ const known = reasons({
   unsupported_media: [11200, 12300, 21620, 21623],
   // Not ours, not capable, not registered (10DLC, toll-free, sender ids), a service without numbers.
   invalid_sender: [
-    21212, 21603, 21606, 21659, 21660, 21661, 21701, 21703, 21704, 30018, 30024, 30032, 30033, 30034, 30035,
+    21212, 21603, 21606, 21659, 21660, 21661, 21701, 21703, 21704, 30018, 30024, 30032, 30033,
+    30034, 30035,
   ],
   content_rejected: [21602, 21605, 21617, 21618, 21619, 30019],
   // Queues that are full, and the carriers' limits by second and day.

@@ -6,14 +6,22 @@ import { parse, stringify } from "node:querystring";
  * (https://www.twilio.com/docs/usage/security). What Twilio takes for the URL varies: with or without its port, and with or without
  * some of the query percent-encoded; whatever its own library lets pass is let pass.
  */
-export function isSigned(authToken: string, signature: string, url: string, form: URLSearchParams): boolean {
+export function isSigned(
+  authToken: string,
+  signature: string,
+  url: string,
+  form: URLSearchParams,
+): boolean {
   const fields = [...new Set(form.keys())].toSorted(byUnits).map((name) => {
     const values = [...new Set(form.getAll(name))].toSorted(byUnits);
     return values.map((value) => name + value).join("");
   });
   const signed = Buffer.from(signature);
   return [...spellings(url)].some((spelling) => {
-    const expected = createHmac("sha1", authToken).update(spelling).update(fields.join("")).digest("base64");
+    const expected = createHmac("sha1", authToken)
+      .update(spelling)
+      .update(fields.join(""))
+      .digest("base64");
     return signed.length === expected.length && timingSafeEqual(signed, Buffer.from(expected));
   });
 }
@@ -28,17 +36,21 @@ function spellings(url: string): Set<string> {
 }
 
 /** The scheme, who is to log in, the host, its port, and the rest: as they are, since reading a URL would encode some of it. */
-const parts = /^([a-z][a-z0-9+.-]*:\/\/)((?:[^/?#]*@)?)(\[[^\]/?#]*\]|[^/?#:]*)((?::[^/?#]*)?)([^]*)$/i;
+const parts =
+  /^([a-z][a-z0-9+.-]*:\/\/)((?:[^/?#]*@)?)(\[[^\]/?#]*\]|[^/?#:]*)((?::[^/?#]*)?)([^]*)$/i;
 
 function withoutPort(url: string): string {
   return url.replace(parts, "$1$2$3$5");
 }
 
 function withPort(url: string): string {
-  return url.replace(parts, (_, scheme: string, login: string, host: string, port: string, rest: string) => {
-    const standard = scheme.toLowerCase() === "https://" ? ":443" : ":80";
-    return scheme + login + host + (port === "" ? standard : port) + rest;
-  });
+  return url.replace(
+    parts,
+    (_, scheme: string, login: string, host: string, port: string, rest: string) => {
+      const standard = scheme.toLowerCase() === "https://" ? ":443" : ":80";
+      return scheme + login + host + (port === "" ? standard : port) + rest;
+    },
+  );
 }
 
 /** The query as older versions of Node wrote it. */

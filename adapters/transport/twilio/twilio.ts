@@ -36,8 +36,16 @@ const dialect: Dialect = {
  * name, or a messaging service (`MG…`). Twilio answers STOP, START and HELP itself.
  * @throws TidingsError `invalid_option`
  */
-export function twilio({ accountSid, authToken, http, callbackUrl, apiUrl }: TwilioOptions): Transport {
-  if (!/^AC[0-9a-fA-F]{32}$/.test(accountSid)) throw wrongOption("accountSid", "AC and 32 hexadecimal digits");
+export function twilio({
+  accountSid,
+  authToken,
+  http,
+  callbackUrl,
+  apiUrl,
+}: TwilioOptions): Transport {
+  if (!/^AC[0-9a-fA-F]{32}$/.test(accountSid)) {
+    throw wrongOption("accountSid", "AC and 32 hexadecimal digits");
+  }
   if (authToken === "") throw wrongOption("authToken", "a token");
   const calledBackAt = checkedCallbackUrl(callbackUrl);
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`;
@@ -52,7 +60,12 @@ export function twilio({ accountSid, authToken, http, callbackUrl, apiUrl }: Twi
       receipts: {
         timeout_ms: 72 * hour,
         // Receipts that are told may get lost; those that aren't are looked for sooner.
-        lookups_ms: [...(calledBackAt === undefined ? [minute / 6, minute] : []), 10 * minute, hour, 12 * hour],
+        lookups_ms: [
+          ...(calledBackAt === undefined ? [minute / 6, minute] : []),
+          10 * minute,
+          hour,
+          12 * hour,
+        ],
       },
       confirms_opt_outs: true,
     },
@@ -81,10 +94,15 @@ function form(
   callbackUrl: string | undefined,
   attempt_id: AttemptId,
 ): URLSearchParams {
-  const fields = new URLSearchParams({ To: to, [isService(from) ? "MessagingServiceSid" : "From"]: from });
+  const fields = new URLSearchParams({
+    To: to,
+    [isService(from) ? "MessagingServiceSid" : "From"]: from,
+  });
   if (body !== "") fields.set("Body", body);
   for (const { url } of media) fields.append("MediaUrl", uriOf(url));
   if (channel === "mms" && media.length === 0) fields.set("SendAsMms", "true");
-  if (callbackUrl !== undefined) fields.set("StatusCallback", callbackUrlOf(callbackUrl, attempt_id));
+  if (callbackUrl !== undefined) {
+    fields.set("StatusCallback", callbackUrlOf(callbackUrl, attempt_id));
+  }
   return fields;
 }

@@ -23,7 +23,8 @@ export const agentRoutes: readonly Route[] = [
     path: "/v1/agents",
     operation: createAgent,
     summary: "Create an agent",
-    description: "It answers what comes in from now on. Of several that would answer the oldest does.",
+    description:
+      "It answers what comes in from now on. Of several that would answer the oldest does.",
     response: agentSchema,
   },
   {
@@ -49,7 +50,8 @@ export const agentRoutes: readonly Route[] = [
     path: "/v1/agents/:id",
     operation: updateAgent,
     summary: "Edit an agent",
-    description: "Makes a new version. Conversations that it has go on with the one that they began with.",
+    description:
+      "Makes a new version. Conversations that it has go on with the one that they began with.",
     response: agentSchema,
   },
   {
@@ -58,7 +60,8 @@ export const agentRoutes: readonly Route[] = [
     path: "/v1/agents/:id",
     operation: removeAgent,
     summary: "Delete an agent",
-    description: "It says nothing more. The conversations that it has go to people when their contacts write again.",
+    description:
+      "It says nothing more. The conversations that it has go to people when their contacts write again.",
   },
   {
     ...trigger,

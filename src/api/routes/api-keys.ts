@@ -15,7 +15,8 @@ export const apiKeyRoutes: readonly Route[] = [
     path: "/v1/api-keys",
     operation: createKey,
     summary: "Create an API key",
-    description: "Its secret is shown this once. A key can't mint one that may do more than itself.",
+    description:
+      "Its secret is shown this once. A key can't mint one that may do more than itself.",
     response: createdKeySchema,
   },
   {

@@ -88,7 +88,8 @@ export const contactRoutes: readonly Route[] = [
     path: "/v1/contacts/:id/conversations",
     operation: listContactConversations,
     summary: "List a contact's conversations",
-    description: "The one that began last first. Of a merged contact, those of the one that it is now.",
+    description:
+      "The one that began last first. Of a merged contact, those of the one that it is now.",
     response: pageSchema(conversationSchema).meta({ id: "ContactConversationPage" }),
   },
   {
@@ -97,7 +98,8 @@ export const contactRoutes: readonly Route[] = [
     path: "/v1/contacts/:id/messages",
     operation: listContactMessages,
     summary: "List a contact's messages",
-    description: "On all channels, newest first. Of a merged contact, those of the one that it is now.",
+    description:
+      "On all channels, newest first. Of a merged contact, those of the one that it is now.",
     response: pageSchema(messageSchema).meta({ id: "ContactMessagePage" }),
   },
   {

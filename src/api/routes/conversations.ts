@@ -56,7 +56,8 @@ export const conversationRoutes: readonly Route[] = [
     path: "/v1/conversations/:id",
     operation: updateConversation,
     summary: "Open, snooze or close a conversation, or edit it",
-    description: "A closed one can be opened again while no newer one has taken its place; then: `conflict`.",
+    description:
+      "A closed one can be opened again while no newer one has taken its place; then: `conflict`.",
   },
   {
     ...read,
@@ -130,7 +131,8 @@ export const conversationRoutes: readonly Route[] = [
     path: "/v1/conversations/:id/handoff",
     operation: handOffConversation,
     summary: "Hand a conversation off to people",
-    description: "It waits in the queue for the first person free. One that waits there already stays as it is.",
+    description:
+      "It waits in the queue for the first person free. One that waits there already stays as it is.",
   },
   {
     ...write,

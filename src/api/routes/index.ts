@@ -21,15 +21,22 @@ import { webhookRoutes } from "./webhooks.ts";
 const tags: readonly Tag[] = [
   { name: "Messages", description: "Send, schedule, follow and take back messages." },
   { name: "Contacts", description: "The people at the other end." },
-  { name: "Conversations", description: "One inbox over all channels: threads, replies, notes, who handles what." },
+  {
+    name: "Conversations",
+    description: "One inbox over all channels: threads, replies, notes, who handles what.",
+  },
   {
     name: "Webchat",
-    description: "Visitors of your pages: sessions for their browsers, and what browsers do with them.",
+    description:
+      "Visitors of your pages: sessions for their browsers, and what browsers do with them.",
   },
   { name: "Agents", description: "Who answers by itself, when it lets go, and what it did." },
   { name: "Playbooks", description: "Scripts that agents follow, step by step." },
   { name: "Events", description: "What happened, as a list and as a stream." },
-  { name: "Webhooks", description: "Endpoints of yours that are told of events, and every try to tell them." },
+  {
+    name: "Webhooks",
+    description: "Endpoints of yours that are told of events, and every try to tell them.",
+  },
   { name: "Senders", description: "The numbers and inboxes that messages come from." },
   { name: "API keys", description: "Who may do what, in which mode." },
   { name: "Account", description: "The account that the key belongs to." },

@@ -6,7 +6,11 @@ import { sendBatch } from "../../procedures/send-batch.ts";
 import { sendMessage } from "../../commands/send-message.ts";
 import { pageSchema } from "../../fields.ts";
 import { getMessage, getTimeline, listMessages } from "../../domain/messages/reads.ts";
-import { batchResultsSchema, messagePreviewSchema, messageSchema } from "../../domain/messages/types.ts";
+import {
+  batchResultsSchema,
+  messagePreviewSchema,
+  messageSchema,
+} from "../../domain/messages/types.ts";
 import { timelineSchema } from "../../domain/timeline/types.ts";
 import type { Route } from "../route.ts";
 
@@ -40,7 +44,8 @@ export const messageRoutes: readonly Route[] = [
     path: "/v1/messages/preview",
     operation: previewMessage,
     summary: "Preview a message",
-    description: "Encoding, segments, sender and verdicts of what would be sent. Nothing is sent or kept.",
+    description:
+      "Encoding, segments, sender and verdicts of what would be sent. Nothing is sent or kept.",
     response: messagePreviewSchema,
   },
   {
@@ -53,7 +58,14 @@ export const messageRoutes: readonly Route[] = [
     body: "batch",
     response: batchResultsSchema,
   },
-  { ...read, ...message, method: "GET", path: "/v1/messages/:id", operation: getMessage, summary: "Get a message" },
+  {
+    ...read,
+    ...message,
+    method: "GET",
+    path: "/v1/messages/:id",
+    operation: getMessage,
+    summary: "Get a message",
+  },
   {
     ...write,
     ...message,
@@ -70,7 +82,8 @@ export const messageRoutes: readonly Route[] = [
     path: "/v1/messages/:id/cancel",
     operation: cancelMessage,
     summary: "Cancel a message",
-    description: "While it is scheduled or queued; later: `not_cancelable`. It is canceled or it is sent, never both.",
+    description:
+      "While it is scheduled or queued; later: `not_cancelable`. It is canceled or it is sent, never both.",
   },
   {
     ...write,

@@ -42,7 +42,8 @@ export const playbookRoutes: readonly Route[] = [
     path: "/v1/playbooks/:id",
     operation: updatePlaybook,
     summary: "Edit a playbook, or enable it",
-    description: "Makes a new version. Who is in the middle of it goes on with the one that they began with.",
+    description:
+      "Makes a new version. Who is in the middle of it goes on with the one that they began with.",
     response: playbookSchema,
   },
   {
@@ -51,6 +52,7 @@ export const playbookRoutes: readonly Route[] = [
     path: "/v1/playbooks/:id",
     operation: removePlaybook,
     summary: "Delete a playbook",
-    description: "Not while an agent has it, or another playbook that is enabled calls it: `conflict`, with its id.",
+    description:
+      "Not while an agent has it, or another playbook that is enabled calls it: `conflict`, with its id.",
   },
 ];

@@ -6,7 +6,11 @@ import { seedSandbox } from "../../commands/seed-sandbox.ts";
 import { eventSchema } from "../../domain/events/types.ts";
 import { messageSchema } from "../../domain/messages/types.ts";
 import { listSandboxNumbers } from "../../domain/sandbox/reads.ts";
-import { sandboxNumbersSchema, sandboxResetResultSchema, sandboxSeedResultSchema } from "../../domain/sandbox/types.ts";
+import {
+  sandboxNumbersSchema,
+  sandboxResetResultSchema,
+  sandboxSeedResultSchema,
+} from "../../domain/sandbox/types.ts";
 import type { Route } from "../route.ts";
 
 const write = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;
@@ -43,7 +47,8 @@ export const sandboxRoutes: readonly Route[] = [
     path: "/v1/sandbox/events",
     operation: createSandboxEvent,
     summary: "Simulate an event",
-    description: "Of any type, with sample data: handlers, streams and webhooks are told of it as of others.",
+    description:
+      "Of any type, with sample data: handlers, streams and webhooks are told of it as of others.",
     response: eventSchema,
   },
   {

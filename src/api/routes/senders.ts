@@ -33,5 +33,11 @@ export const senderRoutes: readonly Route[] = [
     summary: "Edit a sender",
     response: senderSchema,
   },
-  { ...manage, method: "DELETE", path: "/v1/senders/:id", operation: removeSender, summary: "Remove a sender" },
+  {
+    ...manage,
+    method: "DELETE",
+    path: "/v1/senders/:id",
+    operation: removeSender,
+    summary: "Remove a sender",
+  },
 ];

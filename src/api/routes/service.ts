@@ -39,10 +39,14 @@ export function serviceRoutes(document: () => object): readonly Route[] {
         name: "openapi.get",
         // Where the surface is mounted only a request can tell.
         answer: (_backend, mount) =>
-          Promise.resolve(JSON.stringify({ ...document(), servers: [{ url: mount === "" ? "/" : mount }] })),
+          Promise.resolve(
+            JSON.stringify({ ...document(), servers: [{ url: mount === "" ? "/" : mount }] }),
+          ),
       },
       summary: "Get this document",
-      response: z.looseObject({ openapi: z.string() }).meta({ id: "OpenApiDocument", description: "OpenAPI 3.1" }),
+      response: z
+        .looseObject({ openapi: z.string() })
+        .meta({ id: "OpenApiDocument", description: "OpenAPI 3.1" }),
     },
   ];
 }

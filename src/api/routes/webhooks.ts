@@ -5,7 +5,12 @@ import { removeWebhook } from "../../commands/remove-webhook.ts";
 import { rotateWebhookSecret } from "../../commands/rotate-webhook-secret.ts";
 import { testWebhook } from "../../commands/test-webhook.ts";
 import { updateWebhook } from "../../commands/update-webhook.ts";
-import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "../../domain/webhooks/reads.ts";
+import {
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+} from "../../domain/webhooks/reads.ts";
 import {
   createdWebhookSchema,
   deliverySchema,
@@ -78,7 +83,8 @@ export const webhookRoutes: readonly Route[] = [
     path: "/v1/webhooks/:id/test",
     operation: testWebhook,
     summary: "Send a test event",
-    description: "One attempt with sample data, whatever the webhook's status. Nobody else is told of it.",
+    description:
+      "One attempt with sample data, whatever the webhook's status. Nobody else is told of it.",
     response: deliverySchema,
   },
   {

@@ -23,7 +23,10 @@ import { takePlace } from "./open-conversation.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 
 /** What is to be sent: as much of a send as others who write have too. */
-export type Draft = Pick<SendMessage, "body" | "media" | "send_at" | "ttl_seconds" | "category" | "metadata">;
+export type Draft = Pick<
+  SendMessage,
+  "body" | "media" | "send_at" | "ttl_seconds" | "category" | "metadata"
+>;
 
 /** Who writes to whom, and in which conversation. */
 export interface Correspondence {
@@ -89,7 +92,9 @@ export async function writeMessage(
   if (planned.decision === "invalid") throw invalid([planned.error]);
   const { state } = planned;
 
-  if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
+  if (identity.last_sender_id !== sender.id) {
+    tx.update(identities, identity, { last_sender_id: sender.id });
+  }
   const id = services.drawId("msg");
   const segments = channel === "sms" ? segmentsOf(draft.body) : null;
   const message = tx.insert(messages, {

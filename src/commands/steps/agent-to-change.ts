@@ -18,7 +18,10 @@ export async function agentToChange(
 }
 
 /** What an agent is in its current version. */
-export async function definitionOf(tx: Tx, { account_id, mode, id, revision }: AgentRow): Promise<AgentDefinition> {
+export async function definitionOf(
+  tx: Tx,
+  { account_id, mode, id, revision }: AgentRow,
+): Promise<AgentDefinition> {
   const version = await tx.get(agentVersionOf, [account_id, mode, id, revision]);
   if (version === undefined) throw new TypeError("an agent has no version");
   return version.definition;

@@ -1,5 +1,10 @@
 import { arm, disarm } from "../../domain/jobs/rows.ts";
-import { type AttemptRow, type MessageRow, parkedReceipts, parkedReceiptsOf } from "../../domain/messages/rows.ts";
+import {
+  type AttemptRow,
+  type MessageRow,
+  parkedReceipts,
+  parkedReceiptsOf,
+} from "../../domain/messages/rows.ts";
 import type { Evidence } from "../../domain/messages/carriage.ts";
 import { carried, evidenceOf, isSuperseded, sound } from "../../domain/messages/rules.ts";
 import { stateOf } from "../../domain/messages/state.ts";
@@ -61,13 +66,21 @@ async function heed(
   const { joined, state } = carried(stateOf(message), evidence);
   if (!joined.applied) return { moved: message, ignored_reason: joined.ignored_reason };
   const isNews = state.status === "undelivered" && message.status !== "undelivered";
-  const wentOn = isNews ? await fallBack(tx, services, actor, message, attempt, state.error) : undefined;
+  const wentOn = isNews
+    ? await fallBack(tx, services, actor, message, attempt, state.error)
+    : undefined;
   const patch = state.status === message.status ? {} : carriedBy(message, attempt);
-  return { moved: wentOn ?? (await moveMessage(tx, actor, message, state, patch)), ignored_reason: null };
+  return {
+    moved: wentOn ?? (await moveMessage(tx, actor, message, state, patch)),
+    ignored_reason: null,
+  };
 }
 
 /** After a fallback it may still turn out to have gone out by the transport before. */
-function carriedBy(message: MessageRow, { transport, provider_message_id }: AttemptRow): Partial<MessageRow> {
+function carriedBy(
+  message: MessageRow,
+  { transport, provider_message_id }: AttemptRow,
+): Partial<MessageRow> {
   return message.transport === transport ? {} : { transport, provider_message_id };
 }
 
@@ -101,7 +114,9 @@ export async function applyParked(
   if (parked === undefined) return message;
   tx.remove(parkedReceipts, parked);
   let moved = message;
-  for (const receipt of parked.receipts) moved = await applyReceipt(tx, services, moved, attempt, receipt);
+  for (const receipt of parked.receipts) {
+    moved = await applyReceipt(tx, services, moved, attempt, receipt);
+  }
   return moved;
 }
 

@@ -3,7 +3,10 @@ import type { Seen } from "../../ports/collection.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import type { Actor } from "./append-event.ts";
 
-type Begun = Pick<RunRow, "agent_id" | "agent_revision" | "playbook_id" | "conversation_id" | "trigger">;
+type Begun = Pick<
+  RunRow,
+  "agent_id" | "agent_revision" | "playbook_id" | "conversation_id" | "trigger"
+>;
 type Cause = Pick<RunRow, "message_ids" | "heard"> | Pick<RunRow, "request">;
 
 /** Begins a run: because of what the contact wrote, or of what a trigger asks for. The conversation's next turn takes it up. */

@@ -35,7 +35,9 @@ export async function callAgent(
   { isReopened, reopenMs }: CallAgent,
 ): Promise<void> {
   const { account_id, mode, conversation_id, sequence } = message;
-  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], { hold: true });
+  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], {
+    hold: true,
+  });
   if (conversation === undefined) throw new TypeError("a message came in in no conversation");
   const [session, usual] = await Promise.all([
     tx.get(agentSessionOf, [account_id, mode, conversation_id]),
@@ -44,7 +46,9 @@ export async function callAgent(
   const isBack = isReopened && session !== undefined && conversation.handler !== "none";
   const agent = usual ?? (isBack ? await former(tx, session) : undefined);
   // An agent that is gone leaves the conversation to people in its turn.
-  if (agent === undefined) return conversation.handler === "ai" ? arm(tx, turnJob(conversation, tx.now)) : undefined;
+  if (agent === undefined) {
+    return conversation.handler === "ai" ? arm(tx, turnJob(conversation, tx.now)) : undefined;
+  }
   const isSilent = session !== undefined && session.updated_at < tx.now - reopenMs;
   if (session !== undefined && (isReopened || isSilent)) tx.remove(agentSessions, session);
   // An agent that closes its conversations would have no limits otherwise, and talk with a machine for ever.
@@ -56,7 +60,11 @@ export async function callAgent(
 }
 
 /** The agent that has the conversation, or that takes one that nobody has. */
-async function agentFor(tx: Tx, conversation: ConversationRow, message: MessageRow): Promise<AgentRow | undefined> {
+async function agentFor(
+  tx: Tx,
+  conversation: ConversationRow,
+  message: MessageRow,
+): Promise<AgentRow | undefined> {
   const { account_id, mode, handler, assignee_type, assignee_id } = conversation;
   if (handler === "none") return chooseAgent(tx, conversation, message);
   const own = handler === "ai" && assignee_type === "agent" ? assignee_id : null;
@@ -79,5 +87,7 @@ async function former(tx: Tx, session: AgentSessionRow): Promise<AgentRow | unde
     tx.get(agentById, [account_id, mode, agent_id]),
     tx.get(agentVersionOf, [account_id, mode, agent_id, agent_revision]),
   ]);
-  return agent?.enabled === true && version?.definition.handoff.resume_after_human === true ? agent : undefined;
+  return agent?.enabled === true && version?.definition.handoff.resume_after_human === true
+    ? agent
+    : undefined;
 }

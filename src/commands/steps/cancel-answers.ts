@@ -6,7 +6,13 @@ import type { Actor } from "./append-event.ts";
 import { endRun } from "./end-run.ts";
 
 /** Ends what was begun as an answer before people had the conversation, and may still be under way: what begins now begins anew. */
-export async function cancelAnswers(tx: Tx, actor: Actor, conversation: ConversationRow): Promise<void> {
+export async function cancelAnswers(
+  tx: Tx,
+  actor: Actor,
+  conversation: ConversationRow,
+): Promise<void> {
   const open = await tx.list(openRuns, [conversation.id], mostOpenRuns);
-  for (const run of open) if (!isAside(run)) endRun(tx, actor, conversation, run, { status: "canceled" });
+  for (const run of open) {
+    if (!isAside(run)) endRun(tx, actor, conversation, run, { status: "canceled" });
+  }
 }

@@ -8,5 +8,10 @@ export interface Carrier extends TransportCapabilities {
 }
 
 export function carriersOf(transports: readonly Transport[]): Carriers {
-  return new Map(transports.map((each) => [each.name, { ...each.capabilities, canLookUp: each.lookup !== undefined }]));
+  return new Map(
+    transports.map((each) => [
+      each.name,
+      { ...each.capabilities, canLookUp: each.lookup !== undefined },
+    ]),
+  );
 }

@@ -26,7 +26,11 @@ export async function findOwnConversation(
  * One that people and agents work on.
  * @throws TidingsError `not_found`; `conflict` when it is closed
  */
-export async function findActiveConversation(tx: Tx, scope: Scope, id: string): Promise<Seen<ConversationRow>> {
+export async function findActiveConversation(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+): Promise<Seen<ConversationRow>> {
   const conversation = await findOwnConversation(tx, scope, id);
   if (conversation.status !== "closed") return conversation;
   throw new TidingsError("conflict", "The conversation is closed; open it first.");
@@ -34,7 +38,10 @@ export async function findActiveConversation(tx: Tx, scope: Scope, id: string): 
 
 /** Why a closed conversation can't be opened again. */
 export function superseded(): TidingsError {
-  return new TidingsError("conflict", "The conversation is closed, and a newer one has taken its place.");
+  return new TidingsError(
+    "conflict",
+    "The conversation is closed, and a newer one has taken its place.",
+  );
 }
 
 /** Changes what is decided about a conversation, and tells so. Where nothing differs, nothing is written or told. */
@@ -44,7 +51,9 @@ export async function changeConversation(
   before: Seen<ConversationRow>,
   patch: Partial<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
-  const differs = Object.entries(patch).some(([column, value]) => !same(Reflect.get(before, column), value));
+  const differs = Object.entries(patch).some(
+    ([column, value]) => !same(Reflect.get(before, column), value),
+  );
   if (!differs) return before;
   const after = await writeConversation(tx, before, { ...patch, updated_at: tx.now });
   const closes = after.status === "closed" && before.status !== "closed";
@@ -61,5 +70,7 @@ function same(a: unknown, b: unknown): boolean {
 
 function sorted(value: unknown): string {
   const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-  return JSON.stringify(isRecord ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value);
+  return JSON.stringify(
+    isRecord ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value,
+  );
 }

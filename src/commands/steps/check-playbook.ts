@@ -23,8 +23,12 @@ export async function checkPlaybook(
 ): Promise<void> {
   const found = new Map<PlaybookId, Seen<PlaybookRow> | undefined>();
   for (let next = calledBy(definition); next.length > 0;) {
-    const ids = [...new Set(next)].filter((each) => each !== id && !found.has(each)).slice(0, mostCalled - found.size);
-    const rows = await Promise.all(ids.map((each) => tx.get(playbookById, [account_id, mode, each])));
+    const ids = [...new Set(next)]
+      .filter((each) => each !== id && !found.has(each))
+      .slice(0, mostCalled - found.size);
+    const rows = await Promise.all(
+      ids.map((each) => tx.get(playbookById, [account_id, mode, each])),
+    );
     for (const [i, each] of ids.entries()) found.set(each, rows[i]);
     next = rows.flatMap((row) => (row?.enabled === true ? calledBy(row.definition) : []));
   }
@@ -43,10 +47,19 @@ export async function checkPlaybook(
   }
 }
 
-function unknownActions({ steps }: PlaybookDefinition, { actions }: Pick<Services, "actions">): FieldError[] {
+function unknownActions(
+  { steps }: PlaybookDefinition,
+  { actions }: Pick<Services, "actions">,
+): FieldError[] {
   return steps.flatMap((step, i) =>
     step.type === "run" && !actions.has(step.action)
-      ? [{ pointer: `/steps/${i}/action`, code: "unknown_action", message: "the engine has no such action" }]
+      ? [
+          {
+            pointer: `/steps/${i}/action`,
+            code: "unknown_action",
+            message: "the engine has no such action",
+          },
+        ]
       : [],
   );
 }

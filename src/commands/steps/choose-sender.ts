@@ -1,4 +1,9 @@
-import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../../domain/senders/rows.ts";
+import {
+  defaultSenderByChannel,
+  senderByAddress,
+  senderById,
+  type SenderRow,
+} from "../../domain/senders/rows.ts";
 import { orderFor } from "../../domain/senders/rules.ts";
 import { TidingsError } from "../../errors.ts";
 import type { SenderId } from "../../ids.ts";
@@ -43,7 +48,10 @@ export async function chooseSender(
   if (usable(known)) return known;
   const standard = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
   const { pool = [], sender_id = null } = standard ?? {};
-  for (const id of [...(pool.length === 0 ? [] : orderFor(to, pool)), ...(sender_id === null ? [] : [sender_id])]) {
+  for (const id of [
+    ...(pool.length === 0 ? [] : orderFor(to, pool)),
+    ...(sender_id === null ? [] : [sender_id]),
+  ]) {
     const sender = await tx.get(senderById, [account_id, mode, id]);
     if (usable(sender)) return sender;
   }
@@ -51,5 +59,7 @@ export async function chooseSender(
 }
 
 function noSender(message: string): TidingsError {
-  return new TidingsError("no_sender", message, { errors: [{ pointer: "/from", code: "no_sender", message }] });
+  return new TidingsError("no_sender", message, {
+    errors: [{ pointer: "/from", code: "no_sender", message }],
+  });
 }

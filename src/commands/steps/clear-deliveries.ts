@@ -47,7 +47,15 @@ export async function rewriteDeliveries(tx: Tx, event: EventRow): Promise<void> 
 
 /** They may quote what they answer. */
 async function forgetResponses(tx: Tx, { account_id, mode, id }: DeliveryRow): Promise<void> {
-  for (const attempt of await tx.list(deliveryAttempts.primary, [account_id, mode, id], mostAttemptsKept)) {
-    tx.update(deliveryAttempts, attempt, { response_headers: {}, response_body: null, response_is_base64: false });
+  for (const attempt of await tx.list(
+    deliveryAttempts.primary,
+    [account_id, mode, id],
+    mostAttemptsKept,
+  )) {
+    tx.update(deliveryAttempts, attempt, {
+      response_headers: {},
+      response_body: null,
+      response_is_base64: false,
+    });
   }
 }

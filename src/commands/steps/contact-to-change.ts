@@ -23,14 +23,22 @@ export async function contactToChange(
 }
 
 export function mergedAway(conflictingId: string): TidingsError {
-  return new TidingsError("conflict", "The contact was merged into another one: ask for that one.", { conflictingId });
+  return new TidingsError(
+    "conflict",
+    "The contact was merged into another one: ask for that one.",
+    { conflictingId },
+  );
 }
 
 /**
  * The contact whose history is asked for: of a merged one, the one that has it now.
  * @throws TidingsError `not_found`
  */
-export async function contactToRead(reads: Pick<Tx, "get">, scope: Scope, id: string): Promise<Seen<ContactRow>> {
+export async function contactToRead(
+  reads: Pick<Tx, "get">,
+  scope: Scope,
+  id: string,
+): Promise<Seen<ContactRow>> {
   const contact = await findSurvivor(reads, scope, id);
   if (contact === undefined) throw notFound("contact");
   return contact;

@@ -4,7 +4,10 @@ import { iso } from "../../domain/time.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
 /** Counts that a message entered its status today. */
-export function countMessage(tx: Tx, { account_id, mode, channel, status, segments }: MessageRow): void {
+export function countMessage(
+  tx: Tx,
+  { account_id, mode, channel, status, segments }: MessageRow,
+): void {
   const day = iso(tx.now).slice(0, 10);
   tx.add(usage, { account_id, mode, day, channel, status, messages: 1, segments: segments ?? 0 });
 }

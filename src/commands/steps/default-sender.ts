@@ -11,7 +11,11 @@ import type { Scope } from "../../scope.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
 /** The channels that have no default sender yet. */
-export async function withoutDefault(tx: Tx, scope: Scope, channels: readonly Channel[]): Promise<Channel[]> {
+export async function withoutDefault(
+  tx: Tx,
+  scope: Scope,
+  channels: readonly Channel[],
+): Promise<Channel[]> {
   const missing: Channel[] = [];
   for (const channel of channels) {
     const known = await tx.get(defaultSenderByChannel, [scope.account_id, scope.mode, channel]);
@@ -40,7 +44,11 @@ export async function makeDefault(
 }
 
 /** Whether a sender is the default of one of the channels. */
-export async function isDefaultFor(tx: Tx, sender: SenderRow, channels: readonly Channel[]): Promise<boolean> {
+export async function isDefaultFor(
+  tx: Tx,
+  sender: SenderRow,
+  channels: readonly Channel[],
+): Promise<boolean> {
   const { account_id, mode, id } = sender;
   for (const channel of channels) {
     const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
@@ -50,7 +58,11 @@ export async function isDefaultFor(tx: Tx, sender: SenderRow, channels: readonly
 }
 
 /** Takes a sender's defaults away for channels. Whether any is left is for the caller to write down. */
-export async function dropDefault(tx: Tx, sender: Seen<SenderRow>, channels: readonly Channel[]): Promise<void> {
+export async function dropDefault(
+  tx: Tx,
+  sender: Seen<SenderRow>,
+  channels: readonly Channel[],
+): Promise<void> {
   const { account_id, mode, id } = sender;
   for (const channel of channels) {
     const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);

@@ -14,7 +14,19 @@ export function endRun(
   run: Seen<RunRow>,
   patch: Partial<RunRow> & Pick<RunRow, "status">,
 ): void {
-  const ended = tx.update(runs, run, { ...patch, open: null, approve_by: null, finished_at: tx.now });
+  const ended = tx.update(runs, run, {
+    ...patch,
+    open: null,
+    approve_by: null,
+    finished_at: tx.now,
+  });
   const about = { contact_id, conversation_id };
-  appendEvent(tx, actor, "agent.run.completed", { run: toldRun(ended) }, about, completedEventId(run.id));
+  appendEvent(
+    tx,
+    actor,
+    "agent.run.completed",
+    { run: toldRun(ended) },
+    about,
+    completedEventId(run.id),
+  );
 }

@@ -8,9 +8,14 @@ import type { Call } from "../../operation.ts";
  */
 export function endpointUrl(text: string, { scope, services }: Call): string {
   if (services.destinations === undefined) {
-    throw new TidingsError("not_configured", "Nothing can be sent to webhooks: the engine has no option `http`.");
+    throw new TidingsError(
+      "not_configured",
+      "Nothing can be sent to webhooks: the engine has no option `http`.",
+    );
   }
   const checked = checkUrl(text, services.destinations[scope.mode]);
-  if (!checked.ok) throw invalid([{ pointer: "/url", code: checked.code, message: checked.message }]);
+  if (!checked.ok) {
+    throw invalid([{ pointer: "/url", code: checked.code, message: checked.message }]);
+  }
   return checked.url.href;
 }

@@ -16,9 +16,16 @@ export async function engageAssistant(tx: Tx, actor: Actor): Promise<void> {
   if (known.some(({ name }) => name === assistant.name)) return;
   const playbook_ids: PlaybookId[] = [];
   for (const playbook of assistantPlaybooks) {
-    const { id } = await insertPlaybook(tx, actor, { definition: playbookOf(playbook), enabled: true });
+    const { id } = await insertPlaybook(tx, actor, {
+      definition: playbookOf(playbook),
+      enabled: true,
+    });
     playbook_ids.push(id);
   }
-  const definition = agentOf({ ...assistant, playbook_ids, senders: [sandboxAddress, sandboxInbox] });
+  const definition = agentOf({
+    ...assistant,
+    playbook_ids,
+    senders: [sandboxAddress, sandboxInbox],
+  });
   await insertAgent(tx, actor, { definition, enabled: true });
 }

@@ -12,20 +12,39 @@ import type { Tx } from "../../transactions/transaction.ts";
 export async function equipAgent(
   tx: Tx,
   { scope: { account_id, mode }, services }: Pick<Call, "scope" | "services">,
-  { enabled = false, playbook_ids = [], actions = [] }: Pick<UpdateAgent, "enabled" | "playbook_ids" | "actions">,
+  {
+    enabled = false,
+    playbook_ids = [],
+    actions = [],
+  }: Pick<UpdateAgent, "enabled" | "playbook_ids" | "actions">,
 ): Promise<void> {
   if (enabled && !services.hasAgents) {
-    throw new TidingsError("not_configured", "Nothing thinks for an agent: the engine has no option `agents`.");
+    throw new TidingsError(
+      "not_configured",
+      "Nothing thinks for an agent: the engine has no option `agents`.",
+    );
   }
-  const found = await Promise.all(playbook_ids.map((id) => tx.get(playbookById, [account_id, mode, id])));
+  const found = await Promise.all(
+    playbook_ids.map((id) => tx.get(playbookById, [account_id, mode, id])),
+  );
   const errors: FieldError[] = [];
   for (const [i, playbook] of found.entries()) {
     if (playbook !== undefined) tx.update(playbooks, playbook, {});
-    else errors.push({ pointer: `/playbook_ids/${i}`, code: "unknown_playbook", message: "no such playbook" });
+    else {
+      errors.push({
+        pointer: `/playbook_ids/${i}`,
+        code: "unknown_playbook",
+        message: "no such playbook",
+      });
+    }
   }
   for (const [i, name] of actions.entries()) {
     if (services.actions.has(name)) continue;
-    errors.push({ pointer: `/actions/${i}`, code: "unknown_action", message: "the engine has no such action" });
+    errors.push({
+      pointer: `/actions/${i}`,
+      code: "unknown_action",
+      message: "the engine has no such action",
+    });
   }
   if (errors.length > 0) throw invalid(errors);
 }

@@ -1,5 +1,10 @@
 import { arm, disarm } from "../../domain/jobs/rows.ts";
-import { attemptById, type AttemptRow, attempts, type MessageRow } from "../../domain/messages/rows.ts";
+import {
+  attemptById,
+  type AttemptRow,
+  attempts,
+  type MessageRow,
+} from "../../domain/messages/rows.ts";
 import { goneOn } from "../../domain/messages/rules.ts";
 import type { MessageError } from "../../domain/messages/types.ts";
 import type { Services } from "../../operation.ts";
@@ -36,15 +41,25 @@ export async function fallBack(
   error: MessageError,
 ): Promise<Seen<MessageRow> | undefined> {
   const { status, expires_at, attempts: made } = message;
-  const isUnderway = status === "sending" || status === "ambiguous" || status === "sent" || status === "unconfirmed";
-  if (!isUnderway || expires_at === null || expires_at <= tx.now || attempt.number !== made) return undefined;
-  const next = await findNext(tx, services, message, attempt, { outcome: "accepted", error, not_before: null });
+  const isUnderway =
+    status === "sending" || status === "ambiguous" || status === "sent" || status === "unconfirmed";
+  if (!isUnderway || expires_at === null || expires_at <= tx.now || attempt.number !== made) {
+    return undefined;
+  }
+  const next = await findNext(tx, services, message, attempt, {
+    outcome: "accepted",
+    error,
+    not_before: null,
+  });
   const row = next?.next === "on" ? await tx.get(attemptById, [attempt.id]) : undefined;
   if (next?.next !== "on" || row === undefined) return undefined;
   tx.update(attempts, row, { outcome: "accepted", error, next_attempt_at: next.at });
   await disarm(tx, followUpJob(row, tx.now));
   const { state } = goneOn({ attempts: made, expires_at }, next.at);
-  const moved = await moveMessage(tx, actor, message, state, { ...notCarried, ...handedOn(message, next) });
+  const moved = await moveMessage(tx, actor, message, state, {
+    ...notCarried,
+    ...handedOn(message, next),
+  });
   await arm(tx, sendJob(moved, next.at));
   return moved;
 }

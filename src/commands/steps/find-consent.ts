@@ -14,7 +14,12 @@ export async function findConsent(
   medium: Medium,
   address: string,
 ): Promise<ConsentState> {
-  const key = [scope.account_id, scope.mode, medium, addressHash(secret, scope, medium, address)] as const;
+  const key = [
+    scope.account_id,
+    scope.mode,
+    medium,
+    addressHash(secret, scope, medium, address),
+  ] as const;
   return (await tx.get(consentByAddress, key, { hold: true })) ?? noConsent;
 }
 
@@ -37,8 +42,14 @@ export async function findAddressee(
   address: string,
   options?: ReadOptions,
 ): Promise<Addressee> {
-  const identity = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address], options);
-  if (identity === undefined) return { ...(await findConsent(tx, secret, scope, medium, address)), contact_id: null };
+  const identity = await tx.get(
+    identityByAddress,
+    [scope.account_id, scope.mode, medium, address],
+    options,
+  );
+  if (identity === undefined) {
+    return { ...(await findConsent(tx, secret, scope, medium, address)), contact_id: null };
+  }
   return { ...stateOf(identity), contact_id: identity.contact_id };
 }
 
@@ -58,6 +69,8 @@ export async function holdAddressee(
   if (addressee.contact_id !== null) return addressee;
   const address_hash = addressHash(secret, scope, medium, address);
   const known = await tx.get(consentByAddress, [account_id, mode, medium, address_hash]);
-  if (known === undefined) tx.insert(consents, { ...scope, medium, address_hash, ...noConsent, updated_at: tx.now });
+  if (known === undefined) {
+    tx.insert(consents, { ...scope, medium, address_hash, ...noConsent, updated_at: tx.now });
+  }
   return addressee;
 }

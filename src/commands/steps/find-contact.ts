@@ -32,6 +32,12 @@ export async function meetContact(
   const contact = insertContact(tx, actor, medium === "text" ? { phone: address } : {});
   const contact_id = contact.id;
   const identity = await insertIdentity(tx, actor, secret, { contact_id, medium, address });
-  appendEvent(tx, actor, "contact.created", { contact: contactResource(contact, [identity], []) }, { contact_id });
+  appendEvent(
+    tx,
+    actor,
+    "contact.created",
+    { contact: contactResource(contact, [identity], []) },
+    { contact_id },
+  );
   return identity;
 }

@@ -1,4 +1,8 @@
-import { identitiesOfContact, identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
+import {
+  identitiesOfContact,
+  identityByAddress,
+  type IdentityRow,
+} from "../../domain/contacts/rows.ts";
 import { contactAddress } from "../../domain/conversations/resource.ts";
 import type { ConversationRow } from "../../domain/conversations/rows.ts";
 import { messageById } from "../../domain/messages/rows.ts";
@@ -10,11 +14,17 @@ import type { Tx } from "../../transactions/transaction.ts";
  * The address that a conversation goes on with: of a contact that has several, the one of its last message.
  * @throws TidingsError `conflict` when the contact has none any more
  */
-export async function findCorrespondent(tx: Tx, conversation: ConversationRow): Promise<Seen<IdentityRow>> {
+export async function findCorrespondent(
+  tx: Tx,
+  conversation: ConversationRow,
+): Promise<Seen<IdentityRow>> {
   const { account_id, mode, contact_id, medium, last_message_id } = conversation;
   const at = (address: string): Promise<Seen<IdentityRow> | undefined> =>
     tx.get(identityByAddress, [account_id, mode, medium, address], { hold: true });
-  const last = last_message_id === null ? undefined : await tx.get(messageById, [account_id, mode, last_message_id]);
+  const last =
+    last_message_id === null
+      ? undefined
+      : await tx.get(messageById, [account_id, mode, last_message_id]);
   const usual = last && (await at(contactAddress(last)));
   if (usual?.contact_id === contact_id) return usual;
   const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);

@@ -36,15 +36,21 @@ export async function findRecipient(
     // The addresses first. A merge moves them and says where to in one commit: where they are gone, the contact says so.
     const identities = await tx.list(identitiesOfContact, [id, medium], mostIdentities);
     const contact = await tx.get(contactById, [account_id, mode, id]);
-    if (contact === undefined) throw invalid([{ pointer, code: "unknown_contact", message: "no such contact" }]);
+    if (contact === undefined) {
+      throw invalid([{ pointer, code: "unknown_contact", message: "no such contact" }]);
+    }
     if (contact.merged_into === null) {
       const identity = usualOf(contact, identities);
       if (identity === undefined) {
-        throw invalid([{ pointer, code: "no_address", message: `the contact has no ${medium} address` }]);
+        throw invalid([
+          { pointer, code: "no_address", message: `the contact has no ${medium} address` },
+        ]);
       }
       // By its address it is the same row however it was come by, and so can be held and written.
       const latest = await at(identity.address);
-      if (latest === undefined) throw new StorageConflict("the contact gave the address up between two reads");
+      if (latest === undefined) {
+        throw new StorageConflict("the contact gave the address up between two reads");
+      }
       return latest;
     }
     id = contact.merged_into;
@@ -53,7 +59,10 @@ export async function findRecipient(
 }
 
 /** Of several that came together in a merge: the number that it is known by, else the one that was seen last. */
-function usualOf({ phone }: ContactRow, identities: readonly Seen<IdentityRow>[]): Seen<IdentityRow> | undefined {
+function usualOf(
+  { phone }: ContactRow,
+  identities: readonly Seen<IdentityRow>[],
+): Seen<IdentityRow> | undefined {
   const known = identities.find(({ medium, address }) => medium === "text" && address === phone);
   return known ?? identities.toSorted((a, b) => b.created_at - a.created_at)[0];
 }

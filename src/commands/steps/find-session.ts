@@ -8,7 +8,11 @@ import type { Tx } from "../../transactions/transaction.ts";
  * A visitor's session, while it lasts.
  * @throws TidingsError `not_found`
  */
-export async function findSession(tx: Tx, { account_id, mode }: Scope, id: string): Promise<Seen<WebchatSessionRow>> {
+export async function findSession(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<Seen<WebchatSessionRow>> {
   const session = await tx.get(webchatSessionById, [account_id, mode, id], { hold: true });
   if (session === undefined || session.expires_at <= tx.now) throw notFound("webchat session");
   return session;

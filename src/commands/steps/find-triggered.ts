@@ -1,4 +1,8 @@
-import { conversationById, type ConversationRow, currentConversation } from "../../domain/conversations/rows.ts";
+import {
+  conversationById,
+  type ConversationRow,
+  currentConversation,
+} from "../../domain/conversations/rows.ts";
 import type { TriggerAgent } from "../../domain/agents/types.ts";
 import { invalid, TidingsError } from "../../errors.ts";
 import type { Seen } from "../../ports/collection.ts";
@@ -23,7 +27,13 @@ export async function findTriggered(
   if (contact_id !== undefined) return ofContact(tx, actor, contact_id);
   const found = conversation_id && (await hold(tx, { ...actor.scope, id: conversation_id }));
   if (!found) {
-    throw invalid([{ pointer: "/conversation_id", code: "unknown_conversation", message: "no such conversation" }]);
+    throw invalid([
+      {
+        pointer: "/conversation_id",
+        code: "unknown_conversation",
+        message: "no such conversation",
+      },
+    ]);
   }
   if (found.status !== "closed") return found;
   throw new TidingsError("conflict", "The conversation is closed; open it first.");
@@ -33,9 +43,13 @@ async function ofContact(tx: Tx, actor: Actor, id: string): Promise<Seen<Convers
   const { scope } = actor;
   const contact = await findSurvivor(tx, scope, id);
   if (contact === undefined) {
-    throw invalid([{ pointer: "/contact_id", code: "unknown_contact", message: "no such contact" }]);
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
   }
-  const found = await Promise.all(media.map((medium) => tx.get(currentConversation, [contact.id, medium])));
+  const found = await Promise.all(
+    media.map((medium) => tx.get(currentConversation, [contact.id, medium])),
+  );
   const [last] = found.filter(isActive).toSorted((a, b) => b.last_activity_at - a.last_activity_at);
   if (last !== undefined) {
     const latest = await hold(tx, last);
@@ -43,7 +57,9 @@ async function ofContact(tx: Tx, actor: Actor, id: string): Promise<Seen<Convers
     throw new StorageConflict("the conversation was closed between two reads");
   }
   const identity = await findRecipient(tx, scope, "text", contact.id, "/contact_id");
-  if (identity === undefined) throw new StorageConflict("the contact gave the address up between two reads");
+  if (identity === undefined) {
+    throw new StorageConflict("the contact gave the address up between two reads");
+  }
   return beginConversation(tx, actor, identity, await findConversation(tx, identity));
 }
 

@@ -18,13 +18,19 @@ export function findWay(
 ): Way {
   return wayOf(routes, message, home, (transport) =>
     transports.some(({ name, capabilities: { modes, channels } }) => {
-      return name === transport && modes.includes(message.mode) && channels.includes(message.channel);
+      return (
+        name === transport && modes.includes(message.mode) && channels.includes(message.channel)
+      );
     }),
   );
 }
 
 /** Who carries it first. */
-export function firstTransport(services: Routing, message: RouteFacts & { readonly mode: Mode }, home: string): string {
+export function firstTransport(
+  services: Routing,
+  message: RouteFacts & { readonly mode: Mode },
+  home: string,
+): string {
   return services.routes.length === 0 ? home : findWay(services, message, home).transports[0];
 }
 
@@ -62,13 +68,22 @@ export async function findNext(
 }
 
 /** Who refused for good, or may have it, is not tried again. */
-function triedOf({ transport, outcome, error, started_at, answered_at, not_before }: AttemptRow): Tried {
+function triedOf({
+  transport,
+  outcome,
+  error,
+  started_at,
+  answered_at,
+  not_before,
+}: AttemptRow): Tried {
   const isOut = outcome !== "rejected" || error?.permanent === true;
   return { transport, isOut, at: answered_at ?? started_at, not_before };
 }
 
 /** The columns of a message that goes on: what the carrier before called it is that one's. */
 export function handedOn(message: MessageRow, next: Next | undefined): Partial<MessageRow> {
-  if (next === undefined || next.next === "nowhere" || next.transport === message.transport) return {};
+  if (next === undefined || next.next === "nowhere" || next.transport === message.transport) {
+    return {};
+  }
   return { transport: next.transport, provider_message_id: null };
 }

@@ -10,7 +10,11 @@ import { eraseAnswers } from "./erase-answers.ts";
  * Takes an address from its contact; from then on it is nobody's. That and when it opted out or in stays known, under a keyed hash of it,
  * and so does how; not in whose words, which whoever has the address next must not be shown. Of answers about it nothing does.
  */
-export async function forgetAddress(tx: Tx, secret: KeyObject, identity: Seen<IdentityRow>): Promise<void> {
+export async function forgetAddress(
+  tx: Tx,
+  secret: KeyObject,
+  identity: Seen<IdentityRow>,
+): Promise<void> {
   const { account_id, mode, medium, address } = identity;
   const hash = addressHash(secret, identity, medium, address);
   while (!(await eraseAnswers(tx, identity, hash)));

@@ -16,7 +16,10 @@ export async function freeSlot<R extends { readonly slot: number }>(
 ): Promise<number> {
   const taken = await tx.list(index, [account_id, mode], most);
   if (taken.length === most) {
-    throw new TidingsError("conflict", `An account can have at most ${most} ${index.collection.name}.`);
+    throw new TidingsError(
+      "conflict",
+      `An account can have at most ${most} ${index.collection.name}.`,
+    );
   }
   const gap = taken.findIndex(({ slot }, i) => slot !== i);
   return gap === -1 ? taken.length : gap;

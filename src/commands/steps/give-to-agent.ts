@@ -18,7 +18,9 @@ export async function giveToAgent(
   before: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> {
-  const { agent_revision, heard } = await openSession(tx, before, agent, { heard: await lastAnswered(tx, before) });
+  const { agent_revision, heard } = await openSession(tx, before, agent, {
+    heard: await lastAnswered(tx, before),
+  });
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   const conversation = await changeConversation(tx, actor, before, patch);
   const messages = await unansweredIn(tx, conversation, { heard });

@@ -57,7 +57,12 @@ export async function handOff(
 }
 
 /** With these the agent's part is over: it doesn't go on when nobody comes, or what they end would begin anew. */
-const final: ReadonlySet<HandoffCause | null> = new Set(["loop_suspected", "guardrail", "max_turns", "budget"]);
+const final: ReadonlySet<HandoffCause | null> = new Set([
+  "loop_suspected",
+  "guardrail",
+  "max_turns",
+  "budget",
+]);
 
 /** Its agent's setting decides what becomes of it when nobody comes. */
 async function waitForPeople(
@@ -70,7 +75,12 @@ async function waitForPeople(
   const isFinal = final.has(rule);
   tx.update(agentSessions, session, { queued_at: isFinal ? null : tx.now, updated_at: tx.now });
   if (isFinal) return;
-  const version = await tx.get(agentVersionOf, [account_id, mode, session.agent_id, session.agent_revision]);
+  const version = await tx.get(agentVersionOf, [
+    account_id,
+    mode,
+    session.agent_id,
+    session.agent_revision,
+  ]);
   const seconds = version?.definition.handoff.queue_timeout_seconds;
   if (seconds !== undefined) await arm(tx, unqueueJob(session, tx.now + seconds * 1_000));
 }
@@ -78,9 +88,14 @@ async function waitForPeople(
 const mostTold = 10;
 
 /** Oldest first. Their numbers have no gaps, so they are known without looking. */
-async function lastMessageIds(tx: Tx, { id, message_count }: ConversationRow): Promise<MessageId[]> {
+async function lastMessageIds(
+  tx: Tx,
+  { id, message_count }: ConversationRow,
+): Promise<MessageId[]> {
   const count = Math.min(message_count, mostTold);
   const places = Array.from({ length: count }, (_, i) => message_count - count + 1 + i);
-  const rows = await Promise.all(places.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)));
+  const rows = await Promise.all(
+    places.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)),
+  );
   return rows.flat().map((message) => message.id);
 }

@@ -13,7 +13,9 @@ export async function heedRefusal(
   after: MessageRow,
 ): Promise<void> {
   const isRefused = ({ status, error }: MessageRow): boolean =>
-    (status === "failed" || status === "undelivered") && error?.code === "opted_out" && error.permanent;
+    (status === "failed" || status === "undelivered") &&
+    error?.code === "opted_out" &&
+    error.permanent;
   if (!isRefused(after) || isRefused(before)) return;
   await setConsent(tx, actorOf(after, drawId), secret, {
     medium: mediumOf(after.channel),

@@ -31,7 +31,11 @@ export async function heedWords(
   { scope, services }: Pick<Call, "scope" | "services">,
   sender: SenderRow,
   identity: IdentityRow,
-  { message_id, channel, body }: { readonly message_id: MessageId } & Pick<InboundMessage, "channel" | "body">,
+  {
+    message_id,
+    channel,
+    body,
+  }: { readonly message_id: MessageId } & Pick<InboundMessage, "channel" | "body">,
 ): Promise<Heeded> {
   if (channel === "webchat") return unheard;
   const { consent, secret, drawId } = services;
@@ -41,7 +45,9 @@ export async function heedWords(
   const keyword = suspected && consent.honourNearMatches ? "opt_out" : said;
   if (keyword === null) return { keyword, suspected, answer: null };
   // Who wants nothing more gets no help either: the confirmation was the last.
-  if (keyword === "help") return { keyword, suspected, answer: isOptedOut ? null : consent.helpText };
+  if (keyword === "help") {
+    return { keyword, suspected, answer: isOptedOut ? null : consent.helpText };
+  }
 
   const { isNews } = await setConsent(tx, actorOf(scope, drawId), secret, {
     medium: "text",
@@ -52,8 +58,14 @@ export async function heedWords(
     message_id,
     detail: suspected ? "near match" : null,
   });
-  if (!isNews || isConfirmedByCarrier(services, sender)) return { keyword, suspected, answer: null };
-  return { keyword, suspected, answer: keyword === "opt_out" ? consent.optOutText : consent.optInText };
+  if (!isNews || isConfirmedByCarrier(services, sender)) {
+    return { keyword, suspected, answer: null };
+  }
+  return {
+    keyword,
+    suspected,
+    answer: keyword === "opt_out" ? consent.optOutText : consent.optInText,
+  };
 }
 
 /** What it means for the conversation: a suspicion stands until the contact makes itself clear, or a person settles it. */
@@ -63,7 +75,9 @@ export function flagOf({ keyword, suspected }: Heeded): Partial<ConversationRow>
 }
 
 function isConfirmedByCarrier({ transports }: Services, { transport }: SenderRow): boolean {
-  return transports.some(({ name, capabilities }) => name === transport && capabilities.confirms_opt_outs);
+  return transports.some(
+    ({ name, capabilities }) => name === transport && capabilities.confirms_opt_outs,
+  );
 }
 
 /** Answers a keyword, in the conversation in which it was said. */
@@ -81,7 +95,9 @@ export async function answerKeyword(
     tx.get(identityByAddress, [account_id, mode, medium, address]),
     findConversation(tx, identity),
   ]);
-  if (latest === undefined || !isActive(conversation)) throw new TypeError("a keyword was said in no conversation");
+  if (latest === undefined || !isActive(conversation)) {
+    throw new TypeError("a keyword was said in no conversation");
+  }
   const correspondence: Correspondence = {
     channel: sender.channels.includes("sms") ? "sms" : "mms",
     identity: latest,
@@ -90,5 +106,11 @@ export async function answerKeyword(
     isNew: false,
     author: { type: "system" },
   };
-  await writeMessage(tx, { scope, services, idempotency_key: null }, { body: answer }, correspondence, keyword);
+  await writeMessage(
+    tx,
+    { scope, services, idempotency_key: null },
+    { body: answer },
+    correspondence,
+    keyword,
+  );
 }

@@ -40,7 +40,9 @@ export async function judgeMessage(
   if (!waits && !hostOpinions.any) return opinions;
 
   const [contact, account] = await Promise.all([
-    contact_id === null ? undefined : tx.get(contactById, [scope.account_id, scope.mode, contact_id], options),
+    contact_id === null
+      ? undefined
+      : tx.get(contactById, [scope.account_id, scope.mode, contact_id], options),
     tx.get(accountById, [scope.account_id], options),
   ]);
   const { account_id, mode } = scope;
@@ -58,7 +60,9 @@ export async function judgeMessage(
   return [...opinions, ...hostOpinions.of(facts)];
 }
 
-function knownOf(contact: NonNullable<PolicyFacts["contact"]>): NonNullable<PolicyFacts["contact"]> {
+function knownOf(
+  contact: NonNullable<PolicyFacts["contact"]>,
+): NonNullable<PolicyFacts["contact"]> {
   const { id, name, time_zone, language, labels, attributes } = contact;
   return { id, name, time_zone, language, labels, attributes };
 }
@@ -66,7 +70,16 @@ function knownOf(contact: NonNullable<PolicyFacts["contact"]>): NonNullable<Poli
 /** A message that is there, as policies see it. */
 export function factsOf(row: MessageRow): PolicyFacts["message"] {
   const { id, channel, category, from, to, author_type, author_id, body, media } = row;
-  return { id, channel, category, from, to, author: { type: author_type, id: author_id }, body: body ?? "", media };
+  return {
+    id,
+    channel,
+    category,
+    from,
+    to,
+    author: { type: author_type, id: author_id },
+    body: body ?? "",
+    media,
+  };
 }
 
 /** @throws TidingsError `recipient_opted_out`, or `policy_denied` with the code of the host's rule */

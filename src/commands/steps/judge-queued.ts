@@ -56,7 +56,15 @@ export async function holdBack(
   if (verdict === "deny") {
     const error = denial(ruled.code, ruled.message);
     const failed = await moveMessage(tx, actor, message, { status: "failed", error });
-    const entry = { type: "policy", at, policy, verdict, reason: ruled.message, until: null, error } as const;
+    const entry = {
+      type: "policy",
+      at,
+      policy,
+      verdict,
+      reason: ruled.message,
+      until: null,
+      error,
+    } as const;
     writeTimeline(tx, actor, message, failed, entry);
     return;
   }
@@ -64,6 +72,14 @@ export async function holdBack(
   const waiting = await moveMessage(tx, actor, message, state);
   await arm(tx, releaseJob(waiting, state.send_at));
   const until = iso(state.send_at);
-  const entry = { type: "policy", at, policy, verdict, reason: ruled.reason, until, error: null } as const;
+  const entry = {
+    type: "policy",
+    at,
+    policy,
+    verdict,
+    reason: ruled.reason,
+    until,
+    error: null,
+  } as const;
   writeTimeline(tx, actor, message, waiting, entry);
 }

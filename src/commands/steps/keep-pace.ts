@@ -22,7 +22,14 @@ import { sendLane } from "./send-jobs.ts";
 
 /** Gives those that wait for a sender their turns. */
 export function paceJob({ account_id, mode, address }: PaceRow, due_at: number): JobOrder {
-  return { kind: "pace", key: `${account_id} ${mode} ${address}`, account_id, mode, lane: "pace", due_at };
+  return {
+    kind: "pace",
+    key: `${account_id} ${mode} ${address}`,
+    account_id,
+    mode,
+    lane: "pace",
+    due_at,
+  };
 }
 
 /** Where jobs wait for a sender. */
@@ -39,14 +46,19 @@ export async function turnAt(tx: Tx, pace: PaceRow, ahead = 0): Promise<number> 
   const times = boundsOf(pace).map(async ({ most, within }) => {
     const number = handed + ahead - most;
     if (number >= handed) return tx.now + within;
-    const before = number < 0 ? undefined : await tx.get(handOverByNumber, [account_id, mode, address, number]);
+    const before =
+      number < 0 ? undefined : await tx.get(handOverByNumber, [account_id, mode, address, number]);
     return before === undefined ? 0 : before.at + within;
   });
   return Math.max(0, ...(await Promise.all(times)));
 }
 
 /** The pace that a message has to keep whose turn it is; undefined where its sender keeps none. `wait`: it is not, and its job waits. */
-export async function turnOf(tx: Tx, claim: Claim, message: MessageRow): Promise<Seen<PaceRow> | "wait" | undefined> {
+export async function turnOf(
+  tx: Tx,
+  claim: Claim,
+  message: MessageRow,
+): Promise<Seen<PaceRow> | "wait" | undefined> {
   const { account_id, mode, from, expires_at } = message;
   const pace = await tx.get(paceByAddress, [account_id, mode, from], { hold: true });
   if (pace === undefined) return undefined;
@@ -66,7 +78,12 @@ export async function takeTurn(tx: Tx, claim: Claim, pace: Seen<PaceRow>): Promi
   const at = Math.max(tx.now, pace.last_at);
   tx.insert(senderHandOvers, { account_id, mode, address, number: handed, at });
   tx.update(senderPaces, pace, { handed: handed + 1, last_at: at });
-  const past = await tx.get(handOverByNumber, [account_id, mode, address, handed - looksBack(pace)]);
+  const past = await tx.get(handOverByNumber, [
+    account_id,
+    mode,
+    address,
+    handed - looksBack(pace),
+  ]);
   if (past !== undefined) tx.remove(senderHandOvers, past);
   const lane = await inLane(tx, claim);
   if (lane !== laneFor(lane, 0)) await inLane(tx, claim, laneFor(lane, 0));

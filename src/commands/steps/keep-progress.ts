@@ -10,9 +10,16 @@ interface Worked {
 }
 
 /** Keeps what a turn has done and what that took, whatever becomes of it: done again it would be done twice, and on nobody's account. */
-export function keepProgress(tx: Tx, { run, session }: Worked, { steps, calls, usage }: Progress): void {
+export function keepProgress(
+  tx: Tx,
+  { run, session }: Worked,
+  { steps, calls, usage }: Progress,
+): void {
   if (session !== null) {
-    tx.update(agentSessions, session, { tokens: session.tokens + spent(run, usage), updated_at: tx.now });
+    tx.update(agentSessions, session, {
+      tokens: session.tokens + spent(run, usage),
+      updated_at: tx.now,
+    });
   }
   tx.update(runs, run, { steps, calls, ...usage });
 }

@@ -11,7 +11,9 @@ import type { Tx } from "../../transactions/transaction.ts";
 /** @throws TidingsError `insufficient_scope` when a key would hand out more than it has */
 export function refuseWider(scopes: readonly KeyScope[], caller: Caller): void {
   const wider = caller.type === "key" ? widerThan(scopes, caller.scopes) : [];
-  if (wider.length > 0) throw new TidingsError("insufficient_scope", `This key has no ${wider.join(", ")} to give.`);
+  if (wider.length > 0) {
+    throw new TidingsError("insufficient_scope", `This key has no ${wider.join(", ")} to give.`);
+  }
 }
 
 /** When the caller's own right ends, in milliseconds; null: never. */

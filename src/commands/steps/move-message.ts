@@ -36,7 +36,15 @@ export async function moveMessage(
       const contact = await tx.get(contactById, [moved.account_id, moved.mode, contact_id]);
       const delivered_at = iso(moved.delivered_at ?? tx.now);
       const reference = contactReference(contact_id, contact, to);
-      const data = { message_id, contact: reference, to, channel, status, conversation_id, delivered_at };
+      const data = {
+        message_id,
+        contact: reference,
+        to,
+        channel,
+        status,
+        conversation_id,
+        delivered_at,
+      };
       appendEvent(tx, actor, type, data, moved);
     }
   }

@@ -9,7 +9,11 @@ export const sandboxAddress = "+15005559999";
 export const sandboxInbox = "sandbox";
 
 /** Writes an account and its sandbox senders. */
-export function openAccount(tx: Tx, facts: Omit<AccountRow, "created_at">, drawId: DrawId): AccountRow {
+export function openAccount(
+  tx: Tx,
+  facts: Omit<AccountRow, "created_at">,
+  drawId: DrawId,
+): AccountRow {
   const account = tx.insert(accounts, { ...facts, created_at: tx.now });
   openSandbox(tx, account.id, drawId);
   return account;
@@ -34,6 +38,8 @@ function openSandbox(tx: Tx, account_id: AccountId, drawId: DrawId): void {
       daily_cap: null,
       created_at: tx.now,
     });
-    for (const channel of channels) tx.insert(defaultSenders, { ...scope, channel, sender_id: id, pool: [] });
+    for (const channel of channels) {
+      tx.insert(defaultSenders, { ...scope, channel, sender_id: id, pool: [] });
+    }
   }
 }

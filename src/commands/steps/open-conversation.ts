@@ -1,7 +1,11 @@
 import { contactReference } from "../../domain/contacts/resource.ts";
 import { contactById, identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
 import { conversationResource } from "../../domain/conversations/resource.ts";
-import { type ConversationRow, conversations, currentConversation } from "../../domain/conversations/rows.ts";
+import {
+  type ConversationRow,
+  conversations,
+  currentConversation,
+} from "../../domain/conversations/rows.ts";
 import { kept, receive } from "../../domain/conversations/rules.ts";
 import type { MessageId } from "../../ids.ts";
 import type { Seen } from "../../ports/collection.ts";
@@ -12,11 +16,19 @@ import { changeConversation } from "./change-conversation.ts";
 import { writeConversation } from "./write-conversation.ts";
 
 /** Where an inbound goes: into the contact's last conversation on the medium, which it wakes or opens again, or into a new one. */
-export async function openForInbound(tx: Tx, actor: Actor, identity: IdentityRow, reopenMs: number): Promise<Opened> {
+export async function openForInbound(
+  tx: Tx,
+  actor: Actor,
+  identity: IdentityRow,
+  reopenMs: number,
+): Promise<Opened> {
   const current = await findConversation(tx, identity);
   const effect = current === undefined ? "begins" : receive(current, reopenMs, tx.now);
   if (current === undefined || effect === "begins") {
-    return { conversation: await beginConversation(tx, actor, identity, current), isReopened: false };
+    return {
+      conversation: await beginConversation(tx, actor, identity, current),
+      isReopened: false,
+    };
   }
   if (effect === "goes on") return { conversation: current, isReopened: false };
   const conversation = await changeConversation(tx, actor, current, kept({ status: "open" }));
@@ -37,7 +49,9 @@ export function findConversation(
   return tx.get(currentConversation, [contact_id, medium]);
 }
 
-export function isActive(conversation: Seen<ConversationRow> | undefined): conversation is Seen<ConversationRow> {
+export function isActive(
+  conversation: Seen<ConversationRow> | undefined,
+): conversation is Seen<ConversationRow> {
   return conversation !== undefined && conversation.status !== "closed";
 }
 
@@ -51,8 +65,12 @@ export async function beginConversation(
   const { scope, drawId } = actor;
   const { contact_id, medium, address } = identity;
   // A merge or an erasure writes the address: it comes before this, or after it and finds the conversation.
-  const held = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address], { hold: true });
-  if (held?.contact_id !== contact_id) throw new StorageConflict("the address is another contact's by now");
+  const held = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address], {
+    hold: true,
+  });
+  if (held?.contact_id !== contact_id) {
+    throw new StorageConflict("the address is another contact's by now");
+  }
   if (last !== undefined) await writeConversation(tx, last, { current: null });
   const conversation = tx.insert(conversations, {
     ...scope,
@@ -79,7 +97,11 @@ export async function beginConversation(
     closed_at: null,
   });
   const contact = await tx.get(contactById, [scope.account_id, scope.mode, contact_id]);
-  const resource = conversationResource(conversation, contactReference(contact_id, contact, address), null);
+  const resource = conversationResource(
+    conversation,
+    contactReference(contact_id, contact, address),
+    null,
+  );
   const about = { contact_id, conversation_id: conversation.id };
   appendEvent(tx, actor, "conversation.created", { conversation: resource }, about);
   return conversation;

@@ -1,4 +1,9 @@
-import { agentSessionOf, agentSessions, type AgentRow, type AgentSessionRow } from "../../domain/agents/rows.ts";
+import {
+  agentSessionOf,
+  agentSessions,
+  type AgentRow,
+  type AgentSessionRow,
+} from "../../domain/agents/rows.ts";
 import type { ConversationRow } from "../../domain/conversations/rows.ts";
 import type { Seen } from "../../ports/collection.ts";
 import type { Tx } from "../../transactions/transaction.ts";
@@ -25,7 +30,9 @@ export async function openSession(
 ): Promise<Seen<AgentSessionRow>> {
   const before = await tx.get(agentSessionOf, [account_id, mode, conversation_id]);
   if (before?.agent_id === agent_id) {
-    return handler === "ai" ? before : tx.update(agentSessions, before, { ...afresh, turns: 0, updated_at: tx.now });
+    return handler === "ai"
+      ? before
+      : tx.update(agentSessions, before, { ...afresh, turns: 0, updated_at: tx.now });
   }
   // What another agent had in mind is nothing to this one.
   if (before !== undefined) tx.remove(agentSessions, before);

@@ -5,7 +5,11 @@ import type { Scope } from "../../scope.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
 /** @throws TidingsError `not_found` */
-export async function playbookToChange(tx: Tx, { account_id, mode }: Scope, id: string): Promise<Seen<PlaybookRow>> {
+export async function playbookToChange(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<Seen<PlaybookRow>> {
   const playbook = await tx.get(playbookById, [account_id, mode, id]);
   if (playbook === undefined) throw notFound("playbook");
   return playbook;

@@ -24,12 +24,20 @@ export async function requestOf(
 ): Promise<RunRequest> {
   if (playbook_id === undefined) {
     if (actions.has(action)) return { type: "action", action, input };
-    throw refused({ pointer: "/action", code: "unknown_action", message: "the engine has no such action" });
+    throw refused({
+      pointer: "/action",
+      code: "unknown_action",
+      message: "the engine has no such action",
+    });
   }
   const { account_id, mode, contact_id } = conversation;
   const playbook = await tx.get(playbookById, [account_id, mode, playbook_id], { hold: true });
   if (playbook === undefined) {
-    throw refused({ pointer: "/playbook_id", code: "unknown_playbook", message: "no such playbook" });
+    throw refused({
+      pointer: "/playbook_id",
+      code: "unknown_playbook",
+      message: "no such playbook",
+    });
   }
   if (!playbook.enabled) throw new TidingsError("conflict", "The playbook is disabled.");
   const contact = await tx.get(contactById, [account_id, mode, contact_id]);
@@ -44,15 +52,22 @@ function slotsFrom(
   writing: Parameters<typeof soundValue>[2],
 ): { readonly [name: string]: Json } {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw refused({ pointer: "/input", code: "invalid_type", message: "must be an object of slots" });
+    throw refused({
+      pointer: "/input",
+      code: "invalid_type",
+      message: "must be an object of slots",
+    });
   }
   const errors: FieldError[] = [];
   const values = Object.entries(input).map(([name, given]) => {
     const slot = slots.find((each) => each.name === name);
     const value = slot && soundValue(slot, given, writing);
     const pointer = `/input/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (slot === undefined) errors.push({ pointer, code: "unknown_slot", message: "the playbook has no such slot" });
-    else if (value === undefined) errors.push({ pointer, code: "invalid_slot", message: `is no ${slot.type} for it` });
+    if (slot === undefined) {
+      errors.push({ pointer, code: "unknown_slot", message: "the playbook has no such slot" });
+    } else if (value === undefined) {
+      errors.push({ pointer, code: "invalid_slot", message: `is no ${slot.type} for it` });
+    }
     return [name, value ?? null] as const;
   });
   if (errors.length > 0) throw invalid(errors);

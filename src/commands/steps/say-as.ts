@@ -31,9 +31,21 @@ export async function sayAs(
     await tx.attempt(async (within) => {
       const identity = await findCorrespondent(within, conversation);
       const channel = medium === "webchat" ? "webchat" : "sms";
-      const wish = { channel, from: undefined, last: identity.last_sender_id, to: identity.address } as const;
+      const wish = {
+        channel,
+        from: undefined,
+        last: identity.last_sender_id,
+        to: identity.address,
+      } as const;
       const sender = await chooseSender(within, scope, wish, services.transports);
-      const correspondence = { channel, identity, sender, conversation, isNew: false, author } as const;
+      const correspondence = {
+        channel,
+        identity,
+        sender,
+        conversation,
+        isNew: false,
+        author,
+      } as const;
       const call = { scope, services, hostOpinions, idempotency_key: null };
       await acceptMessage(within, call, { body: text }, correspondence);
     });

@@ -23,7 +23,11 @@ export async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
 }
 
 /** Scores what a contact wrote, one message after the other. Whoever gives a contact messages to be scored arms it. */
-export function scoreJob({ account_id, mode }: Scope, contact_id: ContactId, due_at: number): JobOrder {
+export function scoreJob(
+  { account_id, mode }: Scope,
+  contact_id: ContactId,
+  due_at: number,
+): JobOrder {
   // An engine without an analyzer leaves it to those that have one, as it does with carriers.
   const lane = `score ${analyzerName} ${account_id} ${mode}`;
   return { kind: "score", key: contact_id, account_id, mode, lane, due_at };

@@ -21,12 +21,26 @@ export function releaseJob({ account_id, mode, id }: MessageRow, due_at: number)
 }
 
 /** Looks after an attempt whose message is not settled: looks it up, and gives up when its time is over. */
-export function followUpJob({ account_id, mode, id, transport }: AttemptRow, due_at: number): JobOrder {
-  return { kind: "follow-up", key: id, account_id, mode, lane: `follow-up ${transport} ${account_id} ${mode}`, due_at };
+export function followUpJob(
+  { account_id, mode, id, transport }: AttemptRow,
+  due_at: number,
+): JobOrder {
+  return {
+    kind: "follow-up",
+    key: id,
+    account_id,
+    mode,
+    lane: `follow-up ${transport} ${account_id} ${mode}`,
+    due_at,
+  };
 }
 
 /** Looks once more for what a parked receipt belongs to. */
-export function unparkJob(transport: string, provider_message_id: string, due_at: number): JobOrder {
+export function unparkJob(
+  transport: string,
+  provider_message_id: string,
+  due_at: number,
+): JobOrder {
   const key = `${encodeURIComponent(transport)} ${provider_message_id}`;
   return { kind: "unpark", key, account_id: null, mode: null, lane: "unpark", due_at };
 }

@@ -1,4 +1,8 @@
-import { defaultSenderByChannel, defaultSenders, type SenderRow } from "../../domain/senders/rows.ts";
+import {
+  defaultSenderByChannel,
+  defaultSenders,
+  type SenderRow,
+} from "../../domain/senders/rows.ts";
 import { invalid } from "../../errors.ts";
 import type { Channel } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
@@ -24,7 +28,9 @@ export async function setPools(
       throw invalid([{ pointer: "/pool", code: "pool_full", message }]);
     }
     if (known === undefined) {
-      if (pool.length > 0) tx.insert(defaultSenders, { account_id, mode, channel, sender_id: null, pool });
+      if (pool.length > 0) {
+        tx.insert(defaultSenders, { account_id, mode, channel, sender_id: null, pool });
+      }
     } else if (pool.length !== known.pool.length) {
       tx.update(defaultSenders, known, { pool });
     }

@@ -6,7 +6,13 @@ import {
   type ConsentRow,
   consents,
 } from "../../domain/consents/rows.ts";
-import { addressHash, consentAfter, type ConsentChange, isNewConsent, noConsent } from "../../domain/consents/rules.ts";
+import {
+  addressHash,
+  consentAfter,
+  type ConsentChange,
+  isNewConsent,
+  noConsent,
+} from "../../domain/consents/rules.ts";
 import type { ConsentSource } from "../../domain/consents/types.ts";
 import { contactReference } from "../../domain/contacts/resource.ts";
 import { contactById, identities, identityByAddress } from "../../domain/contacts/rows.ts";
@@ -36,7 +42,12 @@ export interface WrittenConsent {
  * Writes a consent, its evidence and its copy at the address's identity: here alone, so that they agree. Who hands over to the address
  * holds the identity, so nothing commits after an opt-out. What is news is told.
  */
-export async function setConsent(tx: Tx, actor: Actor, secret: KeyObject, word: ConsentWord): Promise<WrittenConsent> {
+export async function setConsent(
+  tx: Tx,
+  actor: Actor,
+  secret: KeyObject,
+  word: ConsentWord,
+): Promise<WrittenConsent> {
   const { scope, drawId } = actor;
   const { account_id, mode } = scope;
   const { medium, address, source, status, sender, message_id, detail } = word;
@@ -48,7 +59,10 @@ export async function setConsent(tx: Tx, actor: Actor, secret: KeyObject, word: 
   const before = known ?? noConsent;
   const after = { ...consentAfter(before, word), updated_at: tx.now };
   const about = { ...scope, medium, address_hash };
-  const consent = known === undefined ? tx.insert(consents, { ...about, ...after }) : tx.update(consents, known, after);
+  const consent =
+    known === undefined
+      ? tx.insert(consents, { ...about, ...after })
+      : tx.update(consents, known, after);
   const said = { id: drawId("ent"), status, source, sender, message_id, detail, at: tx.now };
   const evidence = tx.insert(consentEvidence, { ...about, ...said });
 
@@ -60,7 +74,16 @@ export async function setConsent(tx: Tx, actor: Actor, secret: KeyObject, word: 
   if (!written.isNews) return written;
   const { contact_id } = identity;
   const contact = await tx.get(contactById, [account_id, mode, contact_id]);
-  const data = { contact: contactReference(contact_id, contact, address), medium, address, sender, source, message_id };
-  appendEvent(tx, actor, status === "opted_out" ? "contact.opted_out" : "contact.opted_in", data, { contact_id });
+  const data = {
+    contact: contactReference(contact_id, contact, address),
+    medium,
+    address,
+    sender,
+    source,
+    message_id,
+  };
+  appendEvent(tx, actor, status === "opted_out" ? "contact.opted_out" : "contact.opted_in", data, {
+    contact_id,
+  });
   return written;
 }

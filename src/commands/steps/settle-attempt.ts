@@ -37,9 +37,13 @@ export async function settleAttempt(
   const { transport } = attempt;
   // The message may be with another one, and this a late answer that changes nothing.
   const isCarrier =
-    provider_message_id !== null && (transport === message.transport || state.status !== message.status);
+    provider_message_id !== null &&
+    (transport === message.transport || state.status !== message.status);
   const named = isCarrier ? { transport, provider_message_id } : {};
-  const moved = await moveMessage(tx, actor, message, state, { ...named, ...handedOn(message, next) });
+  const moved = await moveMessage(tx, actor, message, state, {
+    ...named,
+    ...handedOn(message, next),
+  });
   const led_to = moved.status === message.status ? null : moved.status;
   // An attempt that was taken for lost keeps what that led to; what a late answer leads to is told beside it.
   const isLate = attempt.answered_at !== null;
@@ -48,7 +52,14 @@ export async function settleAttempt(
   const answered = tx.update(attempts, attempt, {
     ...answer,
     provider_message_id,
-    ...(isLate ? {} : { answered_at: tx.now, answer_id: actor.drawId("ent"), answer_version: moved.version, led_to }),
+    ...(isLate
+      ? {}
+      : {
+          answered_at: tx.now,
+          answer_id: actor.drawId("ent"),
+          answer_version: moved.version,
+          led_to,
+        }),
     next_attempt_at: isGivenUp(attempt) ? attempt.next_attempt_at : nextAt,
   });
   const look = firstLookAt(answered, moved, carriers, tx.now);

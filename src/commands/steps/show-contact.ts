@@ -34,5 +34,7 @@ export async function showContacts(reads: Reads, rows: readonly ContactRow[]): P
     reads.getAll(currentConversation, keys),
   ]);
   const activity = Map.groupBy(current, ({ contact_id }) => contact_id);
-  return rows.map((row, i) => contactResource(row, identities[i] ?? [], activity.get(row.id) ?? []));
+  return rows.map((row, i) =>
+    contactResource(row, identities[i] ?? [], activity.get(row.id) ?? []),
+  );
 }

@@ -1,6 +1,10 @@
 import { contactReference } from "../../domain/contacts/resource.ts";
 import { contactById, type ContactRow, identitiesOfContact } from "../../domain/contacts/rows.ts";
-import { contactAddress, conversationResource, lastMessageOf } from "../../domain/conversations/resource.ts";
+import {
+  contactAddress,
+  conversationResource,
+  lastMessageOf,
+} from "../../domain/conversations/resource.ts";
 import type { ConversationRow } from "../../domain/conversations/rows.ts";
 import type { Conversation } from "../../domain/conversations/types.ts";
 import { messageById, type MessageRow } from "../../domain/messages/rows.ts";
@@ -13,11 +17,19 @@ export async function showConversation(tx: Tx, row: ConversationRow): Promise<Co
   const [contact, last] = await Promise.all([
     tx.get(contactById, [account_id, mode, contact_id]),
     // Held: what is redacted at this moment would live on in the answer that is remembered of this.
-    last_message_id === null ? undefined : tx.get(messageById, [account_id, mode, last_message_id], { hold: true }),
+    last_message_id === null
+      ? undefined
+      : tx.get(messageById, [account_id, mode, last_message_id], { hold: true }),
   ]);
   const address =
-    atHand(contact, last) ?? (await tx.list(identitiesOfContact, [contact_id, medium], 1))[0]?.address ?? "";
-  return conversationResource(row, contactReference(contact_id, contact, address), last ? lastMessageOf(last) : null);
+    atHand(contact, last) ??
+    (await tx.list(identitiesOfContact, [contact_id, medium], 1))[0]?.address ??
+    "";
+  return conversationResource(
+    row,
+    contactReference(contact_id, contact, address),
+    last ? lastMessageOf(last) : null,
+  );
 }
 
 /** What the contact goes by, as far as it takes no further look. */
@@ -26,11 +38,16 @@ function atHand(contact: ContactRow | undefined, last: MessageRow | undefined): 
 }
 
 /** The conversations of a page. What they show of others is read together: two round trips, however many there are. */
-export async function showConversations(reads: Reads, rows: readonly ConversationRow[]): Promise<Conversation[]> {
+export async function showConversations(
+  reads: Reads,
+  rows: readonly ConversationRow[],
+): Promise<Conversation[]> {
   const lastIds = rows.flatMap(({ account_id, mode, last_message_id }) =>
     last_message_id === null ? [] : [[account_id, mode, last_message_id] as const],
   );
-  const contactIds = new Map(rows.map((row) => [row.contact_id, [row.account_id, row.mode, row.contact_id] as const]));
+  const contactIds = new Map(
+    rows.map((row) => [row.contact_id, [row.account_id, row.mode, row.contact_id] as const]),
+  );
   const [contacts, messages] = await Promise.all([
     reads.getAll(contactById, [...contactIds.values()]),
     reads.getAll(messageById, lastIds),
@@ -49,7 +66,10 @@ export async function showConversations(reads: Reads, rows: readonly Conversatio
 }
 
 /** Of a contact without a name in a conversation without a message, which hardly any are. */
-async function firstAddress(reads: Reads, { contact_id, medium }: ConversationRow): Promise<string> {
+async function firstAddress(
+  reads: Reads,
+  { contact_id, medium }: ConversationRow,
+): Promise<string> {
   const prefix = [contact_id, medium];
   const range = { index: identitiesOfContact, prefix, order: "ascending", limit: 1 } as const;
   const [identity] = await reads.range(range);

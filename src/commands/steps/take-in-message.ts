@@ -50,13 +50,24 @@ export async function takeInMessage(
   }
 
   const identity = await findContact(tx, actor, services.secret, mediumOf(channel), inbound.from);
-  if (identity.last_sender_id !== sender.id) tx.update(identities, identity, { last_sender_id: sender.id });
-  const { conversation: opened, isReopened } = await openForInbound(tx, actor, identity, services.reopenMs);
+  if (identity.last_sender_id !== sender.id) {
+    tx.update(identities, identity, { last_sender_id: sender.id });
+  }
+  const { conversation: opened, isReopened } = await openForInbound(
+    tx,
+    actor,
+    identity,
+    services.reopenMs,
+  );
   const { contact_id } = identity;
   const id = drawId("msg");
   // What no database keeps as text must not keep the rest of the message out.
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
-  const heeded = await heedWords(tx, { scope, services }, sender, identity, { message_id: id, channel, body });
+  const heeded = await heedWords(tx, { scope, services }, sender, identity, {
+    message_id: id,
+    channel,
+    body,
+  });
   const conversation = await changeConversation(tx, actor, opened, flagOf(heeded));
   const segments = channel === "sms" ? segmentsOf(body) : null;
   const message = tx.insert(messages, {
@@ -106,6 +117,8 @@ export async function takeInMessage(
   appendEvent(tx, actor, "message.received", data, message, receivedEventId(id));
   await answerKeyword(tx, { scope, services }, sender, identity, heeded);
   // Keywords never reach an agent.
-  if (message.keyword === null) await callAgent(tx, actor, message, { isReopened, reopenMs: services.reopenMs });
+  if (message.keyword === null) {
+    await callAgent(tx, actor, message, { isReopened, reopenMs: services.reopenMs });
+  }
   return message;
 }

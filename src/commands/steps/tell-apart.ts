@@ -1,4 +1,9 @@
-import { attemptByProviderId, type AttemptRow, type MessageRow, outbox } from "../../domain/messages/rows.ts";
+import {
+  attemptByProviderId,
+  type AttemptRow,
+  type MessageRow,
+  outbox,
+} from "../../domain/messages/rows.ts";
 import type { LookupAnswer } from "../../ports/transport.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
@@ -20,9 +25,13 @@ export async function tellApart(
   const [next] = await tx.list(outbox, [conversation_id], 1);
   if (messages.length > mostAlike || next?.status === "sending") return { outcome: "unknown" };
   const owners = await Promise.all(
-    messages.map(({ provider_message_id }) => tx.get(attemptByProviderId, [transport, provider_message_id])),
+    messages.map(({ provider_message_id }) =>
+      tx.get(attemptByProviderId, [transport, provider_message_id]),
+    ),
   );
   const free = messages.filter((_, i) => owners[i] === undefined || owners[i].id === id);
   const [only] = free;
-  return only === undefined || free.length > 1 ? { outcome: "unknown" } : { outcome: "sent", ...only };
+  return only === undefined || free.length > 1
+    ? { outcome: "unknown" }
+    : { outcome: "sent", ...only };
 }

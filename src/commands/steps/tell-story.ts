@@ -1,5 +1,10 @@
 import { contactResource } from "../../domain/contacts/resource.ts";
-import { contactById, contacts, identityByAddress, type IdentityRow } from "../../domain/contacts/rows.ts";
+import {
+  contactById,
+  contacts,
+  identityByAddress,
+  type IdentityRow,
+} from "../../domain/contacts/rows.ts";
 import { type ConversationRow, notes } from "../../domain/conversations/rows.ts";
 import { handlerOnAssign, kept } from "../../domain/conversations/rules.ts";
 import type { MessageRow } from "../../domain/messages/rows.ts";
@@ -33,7 +38,11 @@ export function lineOf(
   { scope: { account_id, mode } }: Teller,
   { medium }: Story,
 ): Promise<Seen<SenderRow> | undefined> {
-  return tx.get(senderByAddress, [account_id, mode, medium === "text" ? sandboxAddress : sandboxInbox]);
+  return tx.get(senderByAddress, [
+    account_id,
+    mode,
+    medium === "text" ? sandboxAddress : sandboxInbox,
+  ]);
 }
 
 /** Makes the contact that a story is about. */
@@ -43,8 +52,18 @@ export async function meetPerson(tx: Tx, { scope, services }: Teller, story: Sto
   const facts = { name, email, labels, attributes, phone: medium === "text" ? address : null };
   const contact = insertContact(tx, actor, facts);
   const contact_id = contact.id;
-  const identity = await insertIdentity(tx, actor, services.secret, { contact_id, medium, address });
-  appendEvent(tx, actor, "contact.created", { contact: contactResource(contact, [identity], []) }, { contact_id });
+  const identity = await insertIdentity(tx, actor, services.secret, {
+    contact_id,
+    medium,
+    address,
+  });
+  appendEvent(
+    tx,
+    actor,
+    "contact.created",
+    { contact: contactResource(contact, [identity], []) },
+    { contact_id },
+  );
 }
 
 /** Makes one message of a story, as if it came, or went and was delivered, at the transaction's time. */
@@ -54,7 +73,15 @@ export async function tell(tx: Tx, teller: Teller, story: Story, turn: Turn): Pr
   const { channel, body, media = [], score } = turn;
   if (turn.from === "host") return tellDelivered(tx, teller, story, line, turn);
   const provider_message_id = `seed ${story.address} ${turn.ago}`;
-  const inbound = { provider_message_id, channel, from: story.address, to: line.address, body, media, at: tx.now };
+  const inbound = {
+    provider_message_id,
+    channel,
+    from: story.address,
+    to: line.address,
+    body,
+    media,
+    at: tx.now,
+  };
   // How it sounds is a part of the story.
   const services = { ...teller.services, scoresSentiment: false };
   const message = await takeInMessage(tx, { ...teller, services }, line, inbound);
@@ -64,13 +91,27 @@ export async function tell(tx: Tx, teller: Teller, story: Story, turn: Turn): Pr
 async function tellScore(tx: Tx, message: MessageRow, score: number): Promise<void> {
   const { account_id, mode, contact_id, id: message_id } = message;
   const created_at = tx.now;
-  tx.insert(messageScores, { account_id, mode, contact_id, message_id, state: "scored", score, created_at });
+  tx.insert(messageScores, {
+    account_id,
+    mode,
+    contact_id,
+    message_id,
+    state: "scored",
+    score,
+    created_at,
+  });
   const contact = await tx.get(contactById, [account_id, mode, contact_id]);
   if (contact !== undefined) tx.update(contacts, contact, { mood: feel(contact.mood, score) });
 }
 
 /** That it was handed over is a part of the story: its job finds nothing queued. */
-async function tellDelivered(tx: Tx, teller: Teller, story: Story, sender: SenderRow, turn: Turn): Promise<void> {
+async function tellDelivered(
+  tx: Tx,
+  teller: Teller,
+  story: Story,
+  sender: SenderRow,
+  turn: Turn,
+): Promise<void> {
   const actor = actorOf(teller.scope, teller.services.drawId);
   const identity = await identityOf(tx, actor, story);
   const current = await findConversation(tx, identity);
@@ -79,14 +120,27 @@ async function tellDelivered(tx: Tx, teller: Teller, story: Story, sender: Sende
   const conversation = await writeConversation(tx, begun, { unread_count: 0, unread: null });
   const { channel, body, media = [] } = turn;
   const author = { type: "human", id: "anna" } as const;
-  const correspondence = { channel, identity, sender, conversation, isNew: current === undefined, author };
+  const correspondence = {
+    channel,
+    identity,
+    sender,
+    conversation,
+    isNew: current === undefined,
+    author,
+  };
   const call = { ...teller, idempotency_key: null };
   const message = await writeMessage(tx, call, { body, media: [...media] }, correspondence, null);
   const delivered = carried(stateOf(message), { status: "delivered", at: tx.now, error: null });
   const moved = await moveMessage(tx, actor, message, delivered.state);
   const times = { at: iso(tx.now), carrier_at: iso(tx.now) };
   const said = { status: "delivered", provider_message_id: null, error: null } as const;
-  writeTimeline(tx, actor, message, moved, { type: "receipt", ...times, ...said, applied: true, ignored_reason: null });
+  writeTimeline(tx, actor, message, moved, {
+    type: "receipt",
+    ...times,
+    ...said,
+    applied: true,
+    ignored_reason: null,
+  });
 }
 
 /** Brings a story's conversation to where it stands now. */
@@ -97,17 +151,34 @@ export async function settle(tx: Tx, actor: Actor, story: Story): Promise<void> 
   const { account_id, mode } = actor.scope;
   for (const body of written) {
     const about = { account_id, mode, conversation_id: conversation.id, id: actor.drawId("note") };
-    tx.insert(notes, { ...about, author_type: "human", author_id: "anna", body, created_at: tx.now });
+    tx.insert(notes, {
+      ...about,
+      author_type: "human",
+      author_id: "anna",
+      body,
+      created_at: tx.now,
+    });
   }
-  const read = isRead ? await writeConversation(tx, conversation, { unread_count: 0, unread: null }) : conversation;
-  const patch: Partial<ConversationRow> = { labels, priority, ...routed(handler), ...endOf(end, tx.now) };
+  const read = isRead
+    ? await writeConversation(tx, conversation, { unread_count: 0, unread: null })
+    : conversation;
+  const patch: Partial<ConversationRow> = {
+    labels,
+    priority,
+    ...routed(handler),
+    ...endOf(end, tx.now),
+  };
   await changeConversation(tx, actor, read, patch);
 }
 
 function routed(handler: Story["conversation"]["handler"]): Partial<ConversationRow> {
   if (handler === null) return {};
   if (handler === "queue") return { handler };
-  return { handler: handlerOnAssign("none", handler), assignee_type: handler.type, assignee_id: handler.id };
+  return {
+    handler: handlerOnAssign("none", handler),
+    assignee_type: handler.type,
+    assignee_id: handler.id,
+  };
 }
 
 function endOf(end: Story["conversation"]["end"], now: number): Partial<ConversationRow> {
@@ -116,7 +187,11 @@ function endOf(end: Story["conversation"]["end"], now: number): Partial<Conversa
   return kept({ status: "snoozed", snoozed_until: now + end.snoozedForMinutes * 60_000 });
 }
 
-async function identityOf(tx: Tx, { scope: { account_id, mode } }: Actor, story: Story): Promise<Seen<IdentityRow>> {
+async function identityOf(
+  tx: Tx,
+  { scope: { account_id, mode } }: Actor,
+  story: Story,
+): Promise<Seen<IdentityRow>> {
   const identity = await tx.get(identityByAddress, [account_id, mode, story.medium, story.address]);
   if (identity === undefined) throw new TypeError("a story is told of somebody who was met");
   return identity;

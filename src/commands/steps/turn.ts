@@ -37,7 +37,11 @@ export interface Progress {
 export interface TurnOutcome extends Progress {
   /** What the contact is told; null: nothing. */
   readonly text: string | null;
-  readonly handOff: { readonly rule: HandoffCause | null; readonly reason: string; readonly summary: string } | null;
+  readonly handOff: {
+    readonly rule: HandoffCause | null;
+    readonly reason: string;
+    readonly summary: string;
+  } | null;
   /** The conversation is closed with it. */
   readonly closes: boolean;
   readonly frames: readonly Frame[];

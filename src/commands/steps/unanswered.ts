@@ -15,10 +15,17 @@ export async function unansweredIn(
 ): Promise<readonly MessageRow[]> {
   const first = Math.max(heard, message_count - most) + 1;
   // Their numbers have no gaps, so they are known without looking.
-  const places = Array.from({ length: Math.max(0, message_count - first + 1) }, (_, i) => first + i);
-  const rows = (await Promise.all(places.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)))).flat();
+  const places = Array.from(
+    { length: Math.max(0, message_count - first + 1) },
+    (_, i) => first + i,
+  );
+  const rows = (
+    await Promise.all(places.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)))
+  ).flat();
   const last = rows.findLastIndex(({ author_type }) => author_type === "human");
-  return rows.slice(last + 1).filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
+  return rows
+    .slice(last + 1)
+    .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
 }
 
 /** What a run that answers messages keeps of them. */

@@ -21,13 +21,24 @@ export async function nextTurnAt(tx: Tx, webhook: WebhookRow): Promise<number> {
 }
 
 /** Gives the turn of a webhook back until `againAt`; for good when there is nothing left. */
-export function giveBackWebhook(tx: Tx, claim: Claim, webhook: WebhookRow, againAt: number): Promise<void> {
+export function giveBackWebhook(
+  tx: Tx,
+  claim: Claim,
+  webhook: WebhookRow,
+  againAt: number,
+): Promise<void> {
   // A receiver that does badly has its place among the slow; the turn itself did not fail, and has nothing to recover from.
   return finish(tx, claim, { againAt, lane: laneFor(claim.lane, webhook.proven ? 0 : 1) });
 }
 
 function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | undefined): number {
-  if (status !== "enabled" || next?.next_attempt_at === undefined || next.next_attempt_at === null) return Infinity;
+  if (
+    status !== "enabled" ||
+    next?.next_attempt_at === undefined ||
+    next.next_attempt_at === null
+  ) {
+    return Infinity;
+  }
   return Math.max(next.next_attempt_at, paused_until ?? 0);
 }
 

@@ -60,5 +60,12 @@ function keepVersion(
   { account_id, mode, id: agent_id, revision }: AgentRow,
   definition: AgentDefinition,
 ): void {
-  tx.insert(agentVersions, { account_id, mode, agent_id, revision, definition, created_at: tx.now });
+  tx.insert(agentVersions, {
+    account_id,
+    mode,
+    agent_id,
+    revision,
+    definition,
+    created_at: tx.now,
+  });
 }

@@ -1,4 +1,9 @@
-import { contactLabels, type ContactRow, contacts, contactsByLabel } from "../../domain/contacts/rows.ts";
+import {
+  contactLabels,
+  type ContactRow,
+  contacts,
+  contactsByLabel,
+} from "../../domain/contacts/rows.ts";
 import { searchWordsOf } from "../../domain/contacts/search.ts";
 import type { Seen } from "../../ports/collection.ts";
 import type { Tx } from "../../transactions/transaction.ts";
@@ -6,12 +11,17 @@ import type { Actor } from "./append-event.ts";
 
 /** What the host says of a contact. */
 export type ContactFacts = {
-  readonly [Name in "name" | "phone" | "email" | "time_zone" | "language" | "labels" | "attributes"]?:
-    ContactRow[Name] | undefined;
+  readonly [
+    Name in "name" | "phone" | "email" | "time_zone" | "language" | "labels" | "attributes"
+  ]?: ContactRow[Name] | undefined;
 };
 
 /** Contacts are written here alone, so that what finds them is written with them. */
-export function insertContact(tx: Tx, { scope, drawId }: Actor, facts: ContactFacts): Seen<ContactRow> {
+export function insertContact(
+  tx: Tx,
+  { scope, drawId }: Actor,
+  facts: ContactFacts,
+): Seen<ContactRow> {
   const row = {
     ...scope,
     id: drawId("ct"),
@@ -61,7 +71,11 @@ function insertLabel(tx: Tx, { account_id, mode, id }: ContactRow, label: string
   tx.insert(contactLabels, { account_id, mode, label, contact_id: id });
 }
 
-async function removeLabel(tx: Tx, { account_id, mode, id }: ContactRow, label: string): Promise<void> {
+async function removeLabel(
+  tx: Tx,
+  { account_id, mode, id }: ContactRow,
+  label: string,
+): Promise<void> {
   const row = await tx.get(contactsByLabel, [account_id, mode, label, id]);
   if (row !== undefined) tx.remove(contactLabels, row);
 }

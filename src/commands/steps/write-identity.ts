@@ -23,7 +23,13 @@ export async function insertIdentity(
   secret: KeyObject,
   { contact_id, medium, address, last_sender_id = null }: NewIdentity,
 ): Promise<Seen<IdentityRow>> {
-  const { status, opted_out_of, opted_in_to } = await findConsent(tx, secret, scope, medium, address);
+  const { status, opted_out_of, opted_in_to } = await findConsent(
+    tx,
+    secret,
+    scope,
+    medium,
+    address,
+  );
   return tx.insert(identities, {
     ...scope,
     medium,
@@ -47,7 +53,9 @@ export async function ownPhone(
   phone: string,
   contact_id?: ContactId,
 ): Promise<Seen<IdentityRow> | undefined> {
-  const identity = await tx.get(identityByAddress, [account_id, mode, "text", phone], { hold: true });
+  const identity = await tx.get(identityByAddress, [account_id, mode, "text", phone], {
+    hold: true,
+  });
   if (identity === undefined || identity.contact_id === contact_id) return identity;
   const message = "Another contact has this phone number.";
   throw new TidingsError("conflict", message, {

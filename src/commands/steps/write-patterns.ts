@@ -1,5 +1,9 @@
 import { withoutCovered } from "../../domain/webhooks/filter.ts";
-import { webhookPatternByName, webhookPatterns, type WebhookRow } from "../../domain/webhooks/rows.ts";
+import {
+  webhookPatternByName,
+  webhookPatterns,
+  type WebhookRow,
+} from "../../domain/webhooks/rows.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 
 /** What a webhook is found by, where its filter was the one and becomes the other. */

@@ -1,4 +1,9 @@
-import { playbookBySlot, playbooks, type PlaybookRow, playbookVersions } from "../../domain/playbooks/rows.ts";
+import {
+  playbookBySlot,
+  playbooks,
+  type PlaybookRow,
+  playbookVersions,
+} from "../../domain/playbooks/rows.ts";
 import { mostPlaybooks } from "../../domain/playbooks/rules.ts";
 import type { PlaybookDefinition } from "../../domain/playbooks/types.ts";
 import { canonicalJson } from "../../idempotency/fingerprint.ts";
@@ -49,6 +54,16 @@ export function updatePlaybook(
   return after;
 }
 
-function keepVersion(tx: Tx, { account_id, mode, id: playbook_id, revision, definition }: PlaybookRow): void {
-  tx.insert(playbookVersions, { account_id, mode, playbook_id, revision, definition, created_at: tx.now });
+function keepVersion(
+  tx: Tx,
+  { account_id, mode, id: playbook_id, revision, definition }: PlaybookRow,
+): void {
+  tx.insert(playbookVersions, {
+    account_id,
+    mode,
+    playbook_id,
+    revision,
+    definition,
+    created_at: tx.now,
+  });
 }

@@ -5,7 +5,10 @@ import { isTimeZone } from "../../time-zones.ts";
 import { createdKeySchema } from "../keys/types.ts";
 
 export const planSchema = z
-  .strictObject({ name: z.string(), requests_per_second: z.int().min(1).meta({ description: "For each API key." }) })
+  .strictObject({
+    name: z.string(),
+    requests_per_second: z.int().min(1).meta({ description: "For each API key." }),
+  })
   .meta({ id: "Plan" });
 export interface Plan extends z.infer<typeof planSchema> {}
 
@@ -45,7 +48,9 @@ export const createAccountSchema = z
       .optional()
       .meta({ description: "By default standard: 100 requests a second." }),
     time_zone: text(64)
-      .refine(isTimeZone, { error: "must be a time zone of the IANA database, such as Europe/Berlin" })
+      .refine(isTimeZone, {
+        error: "must be a time zone of the IANA database, such as Europe/Berlin",
+      })
       .optional(),
   })
   .meta({ id: "CreateAccount" });

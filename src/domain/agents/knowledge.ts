@@ -27,11 +27,18 @@ const mostSentences = 8;
  * rare it is among the pieces (the idf of Robertson and Walker's BM25), that the piece has: near 1 when it speaks of all of them, 0 when of
  * none, so it can be held against a threshold. Of several sentences the one that fits best counts.
  */
-export function relevantKnowledge(knowledge: readonly Piece[], asked: string, most: number): readonly RelevantPiece[] {
+export function relevantKnowledge(
+  knowledge: readonly Piece[],
+  asked: string,
+  most: number,
+): readonly RelevantPiece[] {
   const questions = questionsIn(asked);
   if (questions.length === 0) return [];
   const pieces = knowledge.map(indexOf);
-  const meanLength = Math.max(pieces.reduce((sum, { length }) => sum + length, 0) / pieces.length, 1);
+  const meanLength = Math.max(
+    pieces.reduce((sum, { length }) => sum + length, 0) / pieces.length,
+    1,
+  );
   const found = questions.map((question) => relevances(question, pieces, meanLength));
   const ranked = pieces.map(({ piece: { title, text } }, index) => {
     const best = Math.max(...found.map((relevance) => relevance[index] ?? 0));
@@ -70,7 +77,9 @@ function indexed(piece: Piece): Indexed {
 
 /** The sentences that ask, each as its words; without any, all sentences; and the text as a whole. */
 function questionsIn(asked: string): Term[][] {
-  const sentences = asked.split(/(?<=[.!?。！？])\s+|\n/).filter((sentence) => sentence.trim() !== "");
+  const sentences = asked
+    .split(/(?<=[.!?。！？])\s+|\n/)
+    .filter((sentence) => sentence.trim() !== "");
   const asking = sentences.filter((sentence) => /[?？]\s*$/.test(sentence));
   const alone = (asking.length > 0 ? asking : sentences).slice(0, mostSentences);
   const looked = sentences.length > 1 ? [asked, ...alone] : [asked];
@@ -81,7 +90,11 @@ function distinct(terms: readonly Term[]): Term[] {
   return [...new Map(terms.map((term) => [term.meaning, term])).values()];
 }
 
-function relevances(question: readonly Term[], pieces: readonly Indexed[], meanLength: number): number[] {
+function relevances(
+  question: readonly Term[],
+  pieces: readonly Indexed[],
+  meanLength: number,
+): number[] {
   const words = question.map((term) => {
     const strengths = pieces.map((piece) => strength(term, piece, meanLength));
     const having = strengths.filter((each) => each > 0).length;
@@ -90,7 +103,9 @@ function relevances(question: readonly Term[], pieces: readonly Indexed[], meanL
   });
   const total = words.reduce((sum, { weight }) => sum + weight, 0);
   return pieces.map(
-    (_, index) => words.reduce((sum, { strengths, weight }) => sum + weight * (strengths[index] ?? 0), 0) / total,
+    (_, index) =>
+      words.reduce((sum, { strengths, weight }) => sum + weight * (strengths[index] ?? 0), 0) /
+      total,
   );
 }
 

@@ -1,5 +1,13 @@
 import type { AccountId, AgentId, ConversationId, RunId } from "../../ids.ts";
-import { boolean, collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  nullable,
+  text,
+  time,
+} from "../../ports/collection.ts";
 import type { Mode } from "../../scope.ts";
 import type { Frame } from "../playbooks/types.ts";
 import type { AgentDefinition } from "./types.ts";

@@ -21,9 +21,15 @@ export function answersIn<A extends { readonly id: string; readonly enabled: tru
     handler,
     status,
     assignee_id,
-  }: { readonly handler: Handler; readonly status: ConversationStatus; readonly assignee_id: string | null },
+  }: {
+    readonly handler: Handler;
+    readonly status: ConversationStatus;
+    readonly assignee_id: string | null;
+  },
 ): agent is A {
-  return agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id;
+  return (
+    agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id
+  );
 }
 
 /** What an agent is that was given so, with what was left out. */
@@ -32,20 +38,26 @@ export function definitionOf(given: CreateAgent): AgentDefinition {
 }
 
 /** What it comes to by a change: what is absent stays, also within its parts; null takes away. */
-export function changedDefinition(before: AgentDefinition, change: Omit<UpdateAgent, "id">): AgentDefinition {
+export function changedDefinition(
+  before: AgentDefinition,
+  change: Omit<UpdateAgent, "id">,
+): AgentDefinition {
   const { enabled: _, persona, guidelines, reply, handoff, limits, senders, ...others } = change;
   return {
     ...over(before, others),
     senders: senders === undefined ? before.senders : senders,
     persona: over(before.persona, persona),
-    guidelines: guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,
+    guidelines:
+      guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,
     reply: over(before.reply, reply),
     handoff: over(before.handoff, handoff),
     limits: over(before.limits, limits),
   };
 }
 
-type Change<T> = { readonly [K in keyof T]?: T[K] | (undefined extends T[K] ? null : never) | undefined };
+type Change<T> = {
+  readonly [K in keyof T]?: T[K] | (undefined extends T[K] ? null : never) | undefined;
+};
 
 /** Null is for what may be absent, so that what is left is whole. */
 function over<T extends object>(before: T, change: Change<T> = {}): T {

@@ -1,6 +1,15 @@
 /** Agents that answer, and when they let go. */
 import { z } from "zod";
-import { channelSchema, ids, name, pageFields, reference, senderAddress, text, timestamp } from "../../fields.ts";
+import {
+  channelSchema,
+  ids,
+  name,
+  pageFields,
+  reference,
+  senderAddress,
+  text,
+  timestamp,
+} from "../../fields.ts";
 import type { Limits } from "../../options.ts";
 import { isLanguage } from "../contacts/rules.ts";
 import { runStatusSchema } from "../runs/types.ts";
@@ -36,8 +45,15 @@ export const agentSchema = z
     name: z.string(),
     enabled: z.boolean(),
     channels: z.array(channelSchema),
-    senders: z.array(z.string()).nullable().meta({ description: "Addresses that it answers for; null: all." }),
-    persona: z.strictObject({ role: z.string(), tone: z.string().optional(), language: z.string().optional() }),
+    senders: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: "Addresses that it answers for; null: all." }),
+    persona: z.strictObject({
+      role: z.string(),
+      tone: z.string().optional(),
+      language: z.string().optional(),
+    }),
     instructions: z.string(),
     guidelines: z.array(z.strictObject({ when: z.string(), then: z.string(), priority: z.int() })),
     playbook_ids: z.array(ids.playbook),
@@ -72,7 +88,10 @@ export const agentSchema = z
 export interface Agent extends z.infer<typeof agentSchema> {}
 
 /** What of an agent has versions: all that is given, but whether it is enabled. */
-export type AgentDefinition = Omit<Agent, "id" | "enabled" | "version" | "created_at" | "updated_at">;
+export type AgentDefinition = Omit<
+  Agent,
+  "id" | "enabled" | "version" | "created_at" | "updated_at"
+>;
 
 const isFewerThan = (most: number) => ({ error: `must have at most ${most} items` });
 const namesNoneTwice = (list: readonly string[]): boolean => new Set(list).size === list.length;
@@ -89,7 +108,10 @@ const givenRule = z.discriminatedUnion("on", [
   z.strictObject({ on: z.enum(["keyword", "intent"]), value: words }),
   z.strictObject({ on: z.literal("confidence_below"), value: z.number().min(0).max(1) }),
   z.strictObject({ on: z.literal("sentiment_below"), value: z.number().min(-1).max(1) }),
-  z.strictObject({ on: z.enum(["max_turns", "failed_attempts"]), value: z.int().min(1).max(1_000) }),
+  z.strictObject({
+    on: z.enum(["max_turns", "failed_attempts"]),
+    value: z.int().min(1).max(1_000),
+  }),
   z.strictObject({
     on: handoffCauseSchema.exclude([
       "keyword",
@@ -156,9 +178,14 @@ function definitionFields({ message_characters }: Limits) {
       .strictObject({
         mode: z.enum(["generated", "canned_strict"]).meta({
           default: standard.reply.mode,
-          description: "`canned_strict`: it says what playbooks and knowledge say, and nothing of its own.",
+          description:
+            "`canned_strict`: it says what playbooks and knowledge say, and nothing of its own.",
         }),
-        max_chars: z.int().min(20).max(message_characters).meta({ default: standard.reply.max_chars }),
+        max_chars: z
+          .int()
+          .min(20)
+          .max(message_characters)
+          .meta({ default: standard.reply.max_chars }),
         debounce_ms: z.int().min(0).max(60_000).meta({
           default: standard.reply.debounce_ms,
           description: "How long it waits for more of the contact's words before it answers.",
@@ -168,30 +195,45 @@ function definitionFields({ message_characters }: Limits) {
       .partial(),
     handoff: z
       .strictObject({
-        rules: z.array(givenRule).max(50, isFewerThan(50)).meta({ default: standard.handoff.rules }),
+        rules: z
+          .array(givenRule)
+          .max(50, isFewerThan(50))
+          .meta({ default: standard.handoff.rules }),
         message: message.nullable().meta({
           default: standard.handoff.message,
           description: "What the contact is told when people take over; null: nothing.",
         }),
         queue_timeout_seconds: z.int().min(1).max(604_800).nullable().meta({
-          description: "When nobody has taken it over by then, `on_no_humans` decides. By default it waits.",
+          description:
+            "When nobody has taken it over by then, `on_no_humans` decides. By default it waits.",
         }),
-        on_no_humans: z.enum(["stay_ai", "leave_message"]).meta({ default: standard.handoff.on_no_humans }),
+        on_no_humans: z
+          .enum(["stay_ai", "leave_message"])
+          .meta({ default: standard.handoff.on_no_humans }),
         resume_after_human: z.boolean().meta({
           default: standard.handoff.resume_after_human,
-          description: "Whether it answers again when the contact comes back after people have closed it.",
+          description:
+            "Whether it answers again when the contact comes back after people have closed it.",
         }),
       })
       .partial(),
     limits: z
       .strictObject({
         max_ai_turns: z.int().min(1).max(1_000).meta({ default: standard.limits.max_ai_turns }),
-        max_steps_per_turn: z.int().min(1).max(100).meta({ default: standard.limits.max_steps_per_turn }),
+        max_steps_per_turn: z
+          .int()
+          .min(1)
+          .max(100)
+          .meta({ default: standard.limits.max_steps_per_turn }),
         max_tokens_per_conversation: z.int().min(1).max(100_000_000).meta({
           default: standard.limits.max_tokens_per_conversation,
         }),
         timeout_ms: z.int().min(1).max(120_000).meta({ default: standard.limits.timeout_ms }),
-        max_replies_per_minute: z.int().min(1).max(60).meta({ default: standard.limits.max_replies_per_minute }),
+        max_replies_per_minute: z
+          .int()
+          .min(1)
+          .max(60)
+          .meta({ default: standard.limits.max_replies_per_minute }),
       })
       .partial(),
     fallback_text: message.meta({
@@ -228,7 +270,8 @@ export const standard: Omit<AgentDefinition, "name" | "channels"> = {
 };
 
 const enabled = z.boolean().optional().meta({
-  description: "Whether it answers. What it has while it is disabled goes to people when the contact writes.",
+  description:
+    "Whether it answers. What it has while it is disabled goes to people when the contact writes.",
 });
 
 export const createAgentSchema = (limits: Limits) => {
@@ -236,7 +279,11 @@ export const createAgentSchema = (limits: Limits) => {
   return z
     .strictObject(fields)
     .partial()
-    .extend({ name: fields.name, channels: fields.channels, enabled: enabled.meta({ default: true }) })
+    .extend({
+      name: fields.name,
+      channels: fields.channels,
+      enabled: enabled.meta({ default: true }),
+    })
     .meta({ id: "CreateAgent" });
 };
 export interface CreateAgent extends z.infer<ReturnType<typeof createAgentSchema>> {}
@@ -255,7 +302,8 @@ export const triggerAgentSchema = z
   .strictObject({
     id: reference,
     contact_id: reference.optional().meta({
-      description: "In its active conversation, the one of the last activity; else in a new one by text.",
+      description:
+        "In its active conversation, the one of the last activity; else in a new one by text.",
     }),
     conversation_id: reference.optional(),
     playbook_id: reference.optional(),
@@ -266,13 +314,20 @@ export const triggerAgentSchema = z
         error: `must have at most ${mostInput} characters as JSON`,
       })
       .optional()
-      .meta({ description: "Of a playbook slots by their names; of an action what it takes. By default `{}`." }),
+      .meta({
+        description:
+          "Of a playbook slots by their names; of an action what it takes. By default `{}`.",
+      }),
   })
-  .refine(({ contact_id, conversation_id }) => (contact_id === undefined) !== (conversation_id === undefined), {
-    path: ["contact_id"],
-    error: "contact_id or conversation_id: one of them must be given",
-    when: isObject,
-  })
+  .refine(
+    ({ contact_id, conversation_id }) =>
+      (contact_id === undefined) !== (conversation_id === undefined),
+    {
+      path: ["contact_id"],
+      error: "contact_id or conversation_id: one of them must be given",
+      when: isObject,
+    },
+  )
   .refine(({ playbook_id, action }) => (playbook_id === undefined) !== (action === undefined), {
     path: ["playbook_id"],
     error: "playbook_id or action: one of them must be given",

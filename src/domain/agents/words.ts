@@ -11,7 +11,8 @@ export interface Term {
 const longest = 10_000;
 
 /** Scripts that don't put spaces between words: any two characters in a row stand for one. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 /** The words of a text that say what it is about, in their order. Where none does, such as in `About us`, all of them. */
 export function termsOf(text: string): Term[] {
@@ -66,13 +67,29 @@ function termOf(word: string): Term {
 
 /** What an ending leaves must still be a word: three characters with a vowel among them. */
 const enough = /^(?=.*[aeiouy]).{3}/;
-const endings = ["ations", "ation", "ments", "ment", "ated", "ings", "ing", "ied", "ed", "ly", "ic"];
+const endings = [
+  "ations",
+  "ation",
+  "ments",
+  "ment",
+  "ated",
+  "ings",
+  "ing",
+  "ied",
+  "ed",
+  "ly",
+  "ic",
+];
 
 /** Takes off the endings that English words change, and the last vowel, which other languages change too. */
 function stemOf(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word;
-  const one = /(?:[sxz]|ch|sh)es$/.test(word) ? word.slice(0, -2) : word.replace(/(?<![siu])s$/, "");
-  const ending = endings.find((each) => one.endsWith(each) && enough.test(one.slice(0, -each.length)));
+  const one = /(?:[sxz]|ch|sh)es$/.test(word)
+    ? word.slice(0, -2)
+    : word.replace(/(?<![siu])s$/, "");
+  const ending = endings.find(
+    (each) => one.endsWith(each) && enough.test(one.slice(0, -each.length)),
+  );
   const bare = ending === undefined ? one : one.slice(0, -ending.length);
   const single = bare.replace(/([bcdfgklmnprt])\1$/, "$1");
   const stem = single.replace(/(?:ie|[aeiouy])$/, "");
@@ -104,5 +121,7 @@ function commonStart(short: string, long: string): number {
 function isOneSlip(short: string, long: string, at: number): boolean {
   if (short.length < long.length) return short.slice(at) === long.slice(at + 1);
   const turned = `${short[at + 1] ?? ""}${short[at] ?? ""}`;
-  return short.slice(at + 1) === long.slice(at + 1) || turned + short.slice(at + 2) === long.slice(at);
+  return (
+    short.slice(at + 1) === long.slice(at + 1) || turned + short.slice(at + 2) === long.slice(at)
+  );
 }

@@ -6,9 +6,18 @@
 import type { Keyword } from "./types.ts";
 
 const keywords: ReadonlyMap<string, Keyword> = new Map([
-  ...["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "REVOKE", "OPTOUT", "OPT OUT", "REMOVE"].map(
-    (word) => [word, "opt_out"] as const,
-  ),
+  ...[
+    "STOP",
+    "STOPALL",
+    "UNSUBSCRIBE",
+    "CANCEL",
+    "END",
+    "QUIT",
+    "REVOKE",
+    "OPTOUT",
+    "OPT OUT",
+    "REMOVE",
+  ].map((word) => [word, "opt_out"] as const),
   ...["START", "UNSTOP", "YES"].map((word) => [word, "opt_in"] as const),
   ...["HELP", "INFO"].map((word) => [word, "help"] as const),
 ]);
@@ -41,10 +50,16 @@ export function suspectsOptOut(body: string): boolean {
     .replace(/[‘’`´]/g, "'")
     .replaceAll("'", "")
     .replace(/[\p{S}_*"“”()-]/gu, " ");
-  const clauses = text.split(/[^\p{L}\p{N}\s]+|\n|\b(?:and|but|so|or)\b/u).map((clause) => clause.trim());
-  const said = clauses.filter((clause) => clause !== "").map((clause) => clause.replace(/\s+/g, " "));
+  const clauses = text
+    .split(/[^\p{L}\p{N}\s]+|\n|\b(?:and|but|so|or)\b/u)
+    .map((clause) => clause.trim());
+  const said = clauses
+    .filter((clause) => clause !== "")
+    .map((clause) => clause.replace(/\s+/g, " "));
   if (said.length === 1 && isMisspeltStop(said[0] ?? "")) return true;
-  return said.map((clause) => clause.replace(lead, "")).some((clause) => requests.test(clause) || isMisspelt(clause));
+  return said
+    .map((clause) => clause.replace(lead, ""))
+    .some((clause) => requests.test(clause) || isMisspelt(clause));
 }
 
 /** What people begin a request with. */
@@ -53,7 +68,8 @@ const lead =
 
 const messages =
   "(?:texts?|texting|messages?|messaging|sms|spam|spamming|msgs?|alerts?|notifications?|marketing|promos?)";
-const verbs = "(?:texting|messaging|sending|contacting|spamming|bothering|harassing|bugging|writing|calling|pestering)";
+const verbs =
+  "(?:texting|messaging|sending|contacting|spamming|bothering|harassing|bugging|writing|calling|pestering)";
 
 const requests = new RegExp(
   `^(?:${[
@@ -88,7 +104,13 @@ function swapped(word: string): ReadonlySet<string> {
   const letters = [...word];
   const forms = letters
     .slice(1)
-    .map((_, i) => [...letters.slice(0, i), ...letters.slice(i, i + 2).toReversed(), ...letters.slice(i + 2)].join(""));
+    .map((_, i) =>
+      [
+        ...letters.slice(0, i),
+        ...letters.slice(i, i + 2).toReversed(),
+        ...letters.slice(i + 2),
+      ].join(""),
+    );
   return new Set([word, ...forms]);
 }
 

@@ -61,7 +61,13 @@ export const consentEvidence = collection<ConsentEvidenceRow>("consent_evidence"
   detail: nullable(text),
   at: time,
 });
-export const consentEvidenceById = consentEvidence.key("account_id", "mode", "medium", "address_hash", "id");
+export const consentEvidenceById = consentEvidence.key(
+  "account_id",
+  "mode",
+  "medium",
+  "address_hash",
+  "id",
+);
 /** What somebody put in words: it goes when the address is its contact's no longer. */
 export const consentEvidenceInWords = consentEvidence.index(
   "in_words",

@@ -29,7 +29,10 @@ export const consentSchema = z
       z.strictObject({
         status: z.enum(["opted_in", "opted_out"]),
         source: consentSourceSchema,
-        sender: z.string().nullable().meta({ description: "The sender that it is about; null: all." }),
+        sender: z
+          .string()
+          .nullable()
+          .meta({ description: "The sender that it is about; null: all." }),
         message_id: z.string().nullable().meta({ description: "The inbound that said so." }),
         detail: z.string().nullable(),
         at: timestamp,
@@ -37,10 +40,15 @@ export const consentSchema = z
     ),
     updated_at: timestamp.nullable(),
   })
-  .meta({ id: "Consent", description: "What an address allows, and how that is known. Newest evidence first." });
+  .meta({
+    id: "Consent",
+    description: "What an address allows, and how that is known. Newest evidence first.",
+  });
 export interface Consent extends z.infer<typeof consentSchema> {}
 
-export const consentsSchema = z.strictObject({ data: z.array(consentSchema) }).meta({ id: "Consents" });
+export const consentsSchema = z
+  .strictObject({ data: z.array(consentSchema) })
+  .meta({ id: "Consents" });
 export interface Consents extends z.infer<typeof consentsSchema> {}
 
 export const setConsentSchema = z
@@ -48,9 +56,10 @@ export const setConsentSchema = z
     id: reference,
     medium: consentMediumSchema,
     status: z.enum(["opted_in", "opted_out"]),
-    detail: text(500)
-      .optional()
-      .meta({ description: "How that is known; kept as evidence for as long as the contact has the address." }),
+    detail: text(500).optional().meta({
+      description:
+        "How that is known; kept as evidence for as long as the contact has the address.",
+    }),
   })
   .meta({ id: "SetConsent" });
 export interface SetConsent extends z.infer<typeof setConsentSchema> {}

@@ -14,7 +14,11 @@ export interface ConsumerRow {
   readonly moved_at: number;
 }
 
-export const consumers = collection<ConsumerRow>("consumers", { name: text, position: integer, moved_at: time });
+export const consumers = collection<ConsumerRow>("consumers", {
+  name: text,
+  position: integer,
+  moved_at: time,
+});
 export const consumerByName = consumers.key("name");
 
 export interface ConsumerEventRow extends ConsumerKey {

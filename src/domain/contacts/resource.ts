@@ -26,7 +26,9 @@ export function contactResource(
     labels: [...row.labels],
     attributes: { ...row.attributes },
     identities: identities.map(({ medium, address }) => ({ medium, address })),
-    opted_out: identities.some(({ medium, consent }) => medium === "text" && consent === "opted_out"),
+    opted_out: identities.some(
+      ({ medium, consent }) => medium === "text" && consent === "opted_out",
+    ),
     sentiment: row.mood === null ? null : sentimentOf(row.mood),
     merged_into,
     created_at: iso(row.created_at),
@@ -36,13 +38,22 @@ export function contactResource(
 }
 
 /** Who it is about, as events show it. Without a name the address stands for it. */
-export function contactReference(id: ContactId, contact: ContactRow | undefined, address: string): ContactReference {
+export function contactReference(
+  id: ContactId,
+  contact: ContactRow | undefined,
+  address: string,
+): ContactReference {
   return { id, name: contact?.name ?? contact?.phone ?? address, phone: contact?.phone ?? null };
 }
 
 /** When a message last went to or came from it; null where none ever did. */
-export function lastMessageAt({ last_message_at }: ContactRow, current: readonly Activity[]): number | null {
-  const times = current.filter(({ message_count }) => message_count > 0).map((each) => each.last_activity_at);
+export function lastMessageAt(
+  { last_message_at }: ContactRow,
+  current: readonly Activity[],
+): number | null {
+  const times = current
+    .filter(({ message_count }) => message_count > 0)
+    .map((each) => each.last_activity_at);
   return [last_message_at, ...times].reduce((latest, each) => later(latest, each), null);
 }
 

@@ -48,9 +48,13 @@ export const contacts = collection<ContactRow>("contacts", {
 });
 export const contactById = contacts.key("account_id", "mode", "id");
 export const contactsByWords = contacts.words("words", "words");
-export const contactsMergedInto = contacts.index("by_merged_into", ["account_id", "mode", "merged_into"], {
-  where: { column: "merged_into", present: true },
-});
+export const contactsMergedInto = contacts.index(
+  "by_merged_into",
+  ["account_id", "mode", "merged_into"],
+  {
+    where: { column: "merged_into", present: true },
+  },
+);
 
 /** A label of a contact. The contact has them too; these find those that have one. */
 export interface ContactLabelRow {
@@ -102,6 +106,10 @@ export const identities = collection<IdentityRow>("contact_identities", {
 export const identityByAddress = identities.key("account_id", "mode", "medium", "address");
 export const identitiesOfContact = identities.index("by_contact_id", ["contact_id", "medium"]);
 /** Who has opted out. */
-export const optedOutIdentities = identities.index("opted_out", ["account_id", "mode", "contact_id"], {
-  where: { column: "consent", in: ["opted_out"] },
-});
+export const optedOutIdentities = identities.index(
+  "opted_out",
+  ["account_id", "mode", "contact_id"],
+  {
+    where: { column: "consent", in: ["opted_out"] },
+  },
+);

@@ -19,14 +19,26 @@ export function isLanguage(tag: string): boolean {
 /** A contact as far as a merge looks at it. */
 export type MergeFacts = Pick<
   ContactRow,
-  "name" | "phone" | "email" | "time_zone" | "language" | "labels" | "attributes" | "mood" | "last_message_at"
+  | "name"
+  | "phone"
+  | "email"
+  | "time_zone"
+  | "language"
+  | "labels"
+  | "attributes"
+  | "mood"
+  | "last_message_at"
 >;
 
 /**
  * What a contact comes to that takes in another: what it says itself stands, and the other fills its gaps. Of labels and attributes it
  * takes as many as a contact may have. The mood is of the one that more was heard of; two means can't be made one.
  */
-export function mergedFacts(survivor: MergeFacts, other: MergeFacts, mostAttributes: number): MergeFacts {
+export function mergedFacts(
+  survivor: MergeFacts,
+  other: MergeFacts,
+  mostAttributes: number,
+): MergeFacts {
   const last = [survivor.last_message_at, other.last_message_at].filter((each) => each !== null);
   return {
     name: survivor.name ?? other.name,
@@ -75,5 +87,7 @@ interface Last {
  */
 export function whichGoesOn(survivors: Last, others: Last): "survivors" | "others" {
   if (survivors.isActive) return "survivors";
-  return others.isActive || others.last_activity_at > survivors.last_activity_at ? "others" : "survivors";
+  return others.isActive || others.last_activity_at > survivors.last_activity_at
+    ? "others"
+    : "survivors";
 }

@@ -1,7 +1,13 @@
 import type { Seen } from "../../ports/collection.ts";
 import type { Scope } from "../../scope.ts";
 import type { Reads } from "../../transactions/reads.ts";
-import { contactById, type ContactRow, contactsByWords, identityByAddress, type IdentityRow } from "./rows.ts";
+import {
+  contactById,
+  type ContactRow,
+  contactsByWords,
+  identityByAddress,
+  type IdentityRow,
+} from "./rows.ts";
 import {
   type Candidate,
   type ContactQuery,
@@ -35,11 +41,19 @@ export async function searchContacts(
   limit: number,
 ): Promise<readonly Seen<ContactRow>[]> {
   const query = contactQuery(text);
-  const [byWords, byPhone] = await Promise.all([findByWords(reads, scope, query), findByPhone(reads, scope, query)]);
+  const [byWords, byPhone] = await Promise.all([
+    findByWords(reads, scope, query),
+    findByPhone(reads, scope, query),
+  ]);
   const candidates = new Map<string, Candidate<Seen<ContactRow>> & { readonly phones: string[] }>();
-  const isOwn = ({ account_id, mode }: ContactRow): boolean => account_id === scope.account_id && mode === scope.mode;
-  for (const contact of byWords) if (isOwn(contact)) candidates.set(contact.id, { contact, phones: [] });
-  const keys = [...new Set(byPhone.map((each) => each.contact_id))].filter((id) => !candidates.has(id));
+  const isOwn = ({ account_id, mode }: ContactRow): boolean =>
+    account_id === scope.account_id && mode === scope.mode;
+  for (const contact of byWords) {
+    if (isOwn(contact)) candidates.set(contact.id, { contact, phones: [] });
+  }
+  const keys = [...new Set(byPhone.map((each) => each.contact_id))].filter(
+    (id) => !candidates.has(id),
+  );
   for (const contact of await reads.getAll(
     contactById,
     keys.map((id) => [scope.account_id, scope.mode, id] as const),
@@ -61,7 +75,12 @@ interface Asked {
 
 type Ask = (...asked: readonly Asked[]) => Promise<readonly Rows[]>;
 
-const whole = (sample: Sample, words: readonly string[]): Asked => ({ sample, words, prefix: false, limit: most });
+const whole = (sample: Sample, words: readonly string[]): Asked => ({
+  sample,
+  words,
+  prefix: false,
+  limit: most,
+});
 const begun = (sample: Sample, words: readonly string[], limit: number): Asked => ({
   sample,
   words,
@@ -73,7 +92,11 @@ const begun = (sample: Sample, words: readonly string[], limit: number): Asked =
  * The contacts that have all of the words whole, who come before all others; and unless they are enough, those that have words that begin
  * with them. How common each beginning is, the smallest sample tells.
  */
-async function findByWords(reads: Pick<Reads, "search">, scope: Scope, query: ContactQuery): Promise<Rows> {
+async function findByWords(
+  reads: Pick<Reads, "search">,
+  scope: Scope,
+  query: ContactQuery,
+): Promise<Rows> {
   const { words } = query;
   if (words.length === 0) return [];
   const ask: Ask = (...asked) =>
@@ -113,7 +136,8 @@ async function findRare(
 ): Promise<Rows> {
   const { words } = query;
   const isAll = rare.length === words.length;
-  const sift = (found: Rows): Rows => (isAll ? found : found.filter((contact) => hasBeginnings(contact, query)));
+  const sift = (found: Rows): Rows =>
+    isAll ? found : found.filter((contact) => hasBeginnings(contact, query));
   if (isSampled) {
     const [found = []] = await ask(begun(small, rare, isAll ? most : mostSifted));
     const sifted = sift(found).slice(0, most);

@@ -16,12 +16,18 @@ const longestWord = 40;
 
 /** The words of a text: its letters and digits, without accents and case, as far as Unicode's tables know them (NFKD). */
 export function wordsOf(text: string): string[] {
-  const plain = text.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD").replaceAll("ς", "σ");
+  const plain = text
+    .normalize("NFKD")
+    .toUpperCase()
+    .toLowerCase()
+    .normalize("NFKD")
+    .replaceAll("ς", "σ");
   const words = plain.replaceAll(/\p{M}/gu, "").split(/[^\p{L}\p{N}]+/u);
   return words.filter((word) => word !== "").map(cut);
 }
 
-const cut = (word: string): string => (word.length <= longestWord ? word : [...word].slice(0, longestWord).join(""));
+const cut = (word: string): string =>
+  word.length <= longestWord ? word : [...word].slice(0, longestWord).join("");
 
 type Facts = Pick<ContactRow, "name" | "phone" | "email" | "attributes">;
 
@@ -33,13 +39,17 @@ function weighed({ name, phone, email, attributes }: Facts): ReadonlyMap<string,
   const found = new Map<string, number>();
   const add = (text: string | null, weight: number): void => {
     if (text === null) return;
-    for (const word of wordsOf(text)) if (found.size < mostWords && !found.has(word)) found.set(word, weight);
+    for (const word of wordsOf(text)) {
+      if (found.size < mostWords && !found.has(word)) found.set(word, weight);
+    }
   };
   add(name, weights.name);
   add(email, weights.address);
   for (const value of Object.values(attributes)) add(value, weights.attribute);
   const digits = phone?.slice(1);
-  if (found.size > 0 && digits !== undefined) found.set(digits, Math.max(weights.address, found.get(digits) ?? 0));
+  if (found.size > 0 && digits !== undefined) {
+    found.set(digits, Math.max(weights.address, found.get(digits) ?? 0));
+  }
   return found;
 }
 
@@ -110,8 +120,14 @@ export interface Candidate<C extends Facts> {
   readonly phones: readonly string[];
 }
 
-function bestFit({ contact, phones }: Candidate<Facts>, { words, digits }: ContactQuery): Fit | undefined {
-  const fits = [wordFit(weighed(contact), words), ...phones.map((phone) => phoneFit(phone, words.length, digits))];
+function bestFit(
+  { contact, phones }: Candidate<Facts>,
+  { words, digits }: ContactQuery,
+): Fit | undefined {
+  const fits = [
+    wordFit(weighed(contact), words),
+    ...phones.map((phone) => phoneFit(phone, words.length, digits)),
+  ];
   return fits.filter((fit) => fit !== undefined).toSorted(byFit)[0];
 }
 

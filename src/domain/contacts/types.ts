@@ -40,7 +40,9 @@ export const contactSchema = z
     labels: z.array(z.string()),
     attributes: metadata,
     identities: z.array(identitySchema),
-    opted_out: z.boolean().meta({ description: "From text messages, at one of its numbers: sms and mms." }),
+    opted_out: z
+      .boolean()
+      .meta({ description: "From text messages, at one of its numbers: sms and mms." }),
     sentiment: sentimentSchema.nullable(),
     merged_into: ids.contact.nullable().meta({
       description:
@@ -71,9 +73,13 @@ function factFields(limits: Limits) {
   return {
     phone: phone.meta({ examples: ["+15005550001"] }),
     name: name(200),
-    email: z.email({ error: "must be an email address" }).max(254, { error: "must have at most 254 characters" }),
+    email: z
+      .email({ error: "must be an email address" })
+      .max(254, { error: "must have at most 254 characters" }),
     time_zone: text(64)
-      .refine(isTimeZone, { error: "must be a time zone of the IANA database, such as Europe/Berlin" })
+      .refine(isTimeZone, {
+        error: "must be a time zone of the IANA database, such as Europe/Berlin",
+      })
       .meta({ description: "IANA name.", examples: ["Europe/Berlin"] }),
     language: text(64)
       .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
@@ -81,8 +87,12 @@ function factFields(limits: Limits) {
     labels: z
       .array(label)
       .max(mostLabels, { error: `must have at most ${mostLabels} labels` })
-      .refine((list) => new Set(list).size === list.length, { error: "must not name a label twice" }),
-    attributes: metadataInput(limits).meta({ description: "The host's own facts. Replaced as a whole." }),
+      .refine((list) => new Set(list).size === list.length, {
+        error: "must not name a label twice",
+      }),
+    attributes: metadataInput(limits).meta({
+      description: "The host's own facts. Replaced as a whole.",
+    }),
   };
 }
 
@@ -96,13 +106,24 @@ export const createContactSchema = (limits: Limits) =>
   z
     .strictObject(factFields(limits))
     .partial()
-    .refine((facts) => [facts.phone, facts.name, facts.email].some((each) => each !== undefined), someone)
+    .refine(
+      (facts) => [facts.phone, facts.name, facts.email].some((each) => each !== undefined),
+      someone,
+    )
     .meta({ id: "CreateContact" });
 export interface CreateContact extends z.infer<ReturnType<typeof createContactSchema>> {}
 
 /** What is absent stays as it is, and null takes away. */
 const changes = (limits: Limits) => {
-  const { phone: number, name: called, email, time_zone, language, labels, attributes } = factFields(limits);
+  const {
+    phone: number,
+    name: called,
+    email,
+    time_zone,
+    language,
+    labels,
+    attributes,
+  } = factFields(limits);
   return {
     phone: number.nullable().optional(),
     name: called.nullable().optional(),
@@ -128,7 +149,8 @@ export const importContactSchema = (limits: Limits) =>
         .strictObject({ status: z.enum(["opted_in", "opted_out"]), detail: text(500).optional() })
         .optional()
         .meta({
-          description: "To text messages. It never lifts an opt-out, and an opt-in counts only where nothing is known.",
+          description:
+            "To text messages. It never lifts an opt-out, and an opt-in counts only where nothing is known.",
         }),
     })
     .meta({ id: "ImportContact" });
@@ -164,7 +186,9 @@ export const importReportSchema = z
     index: z.int().meta({ description: "Its place in the import, from 0." }),
     status: z.enum(["created", "updated", "unchanged", "failed"]),
     contact_id: ids.contact.nullable(),
-    errors: z.array(fieldErrorSchema).meta({ description: "What is wrong with it, field by field, where it failed." }),
+    errors: z
+      .array(fieldErrorSchema)
+      .meta({ description: "What is wrong with it, field by field, where it failed." }),
   })
   .meta({ id: "ImportReport" });
 export interface ImportReport extends z.infer<typeof importReportSchema> {}
@@ -197,8 +221,12 @@ export const listContactsSchema = z.strictObject({
 export interface ListContacts extends z.infer<typeof listContactsSchema> {}
 
 export const searchContactsSchema = z.strictObject({
-  q: text(200).min(1).meta({ description: "Words, beginnings of words, or the beginning of a phone number." }),
-  limit: queryInteger(1, 100).optional().meta({ default: defaultPageSize, description: "At most." }),
+  q: text(200)
+    .min(1)
+    .meta({ description: "Words, beginnings of words, or the beginning of a phone number." }),
+  limit: queryInteger(1, 100)
+    .optional()
+    .meta({ default: defaultPageSize, description: "At most." }),
 });
 export interface SearchContacts extends z.infer<typeof searchContactsSchema> {}
 

@@ -50,20 +50,46 @@ const previewCharacters = 140;
 export function lastMessageOf({ id, direction, body, created_at }: Last): LastMessage {
   // A character is one or two units long, so no more than these are taken apart.
   const start = (body ?? "").slice(0, 2 * previewCharacters);
-  return { id, direction, preview: [...start].slice(0, previewCharacters).join(""), created_at: iso(created_at) };
+  return {
+    id,
+    direction,
+    preview: [...start].slice(0, previewCharacters).join(""),
+    created_at: iso(created_at),
+  };
 }
 
 /** A conversation as events tell of it. A message's words are told by `message.received` alone, so that they are redacted in one place. */
 export function told(conversation: Conversation): Conversation {
   const { last_message } = conversation;
-  return last_message === null ? conversation : { ...conversation, last_message: { ...last_message, preview: "" } };
+  return last_message === null
+    ? conversation
+    : { ...conversation, last_message: { ...last_message, preview: "" } };
 }
 
 /** The other end's address in a message. */
-export function contactAddress({ direction, from, to }: { direction: string; from: string; to: string }): string {
+export function contactAddress({
+  direction,
+  from,
+  to,
+}: {
+  direction: string;
+  from: string;
+  to: string;
+}): string {
   return direction === "inbound" ? from : to;
 }
 
-export function noteResource({ id, author_type: type, author_id, body, created_at }: NoteRow): Note {
-  return { id, author: author_id === null ? { type } : { type, id: author_id }, body, created_at: iso(created_at) };
+export function noteResource({
+  id,
+  author_type: type,
+  author_id,
+  body,
+  created_at,
+}: NoteRow): Note {
+  return {
+    id,
+    author: author_id === null ? { type } : { type, id: author_id },
+    body,
+    created_at: iso(created_at),
+  };
 }

@@ -1,9 +1,22 @@
 import type { AccountId, ContactId, ConversationId, MessageId, NoteId } from "../../ids.ts";
-import { boolean, collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  nullable,
+  text,
+  time,
+} from "../../ports/collection.ts";
 import type { Mode } from "../../scope.ts";
 import type { Medium } from "../../fields.ts";
 import type { Author } from "../messages/types.ts";
-import { type ConversationStatus, conversationStatusSchema, type Handler, type Priority } from "./types.ts";
+import {
+  type ConversationStatus,
+  conversationStatusSchema,
+  type Handler,
+  type Priority,
+} from "./types.ts";
 
 export interface ConversationRow {
   readonly account_id: AccountId;
@@ -75,9 +88,13 @@ export const conversationsOfContact = conversations.index("by_contact", ["contac
  * in it, so it is the only index over all of them; the others have but those that stand out. That it has every status is said so that no
  * database takes it for one of those, whose order it shares.
  */
-export const inbox = conversations.index("inbox", ["account_id", "mode", "status", "last_activity_at"], {
-  where: { column: "status", in: conversationStatusSchema.options },
-});
+export const inbox = conversations.index(
+  "inbox",
+  ["account_id", "mode", "status", "last_activity_at"],
+  {
+    where: { column: "status", in: conversationStatusSchema.options },
+  },
+);
 export const inboxByAssignee = conversations.index(
   "by_assignee",
   ["account_id", "mode", "status", "assignee_id", "last_activity_at"],
@@ -88,12 +105,20 @@ export const inboxByHandler = conversations.index(
   ["account_id", "mode", "status", "handler", "last_activity_at"],
   { where: { column: "handler", in: ["ai", "queue", "human"] } },
 );
-export const inboxUnread = conversations.index("unread", ["account_id", "mode", "status", "last_activity_at"], {
-  where: { column: "unread", present: true },
-});
-export const inboxSuspected = conversations.index("suspected", ["account_id", "mode", "status", "last_activity_at"], {
-  where: { column: "opt_out_suspected", present: true },
-});
+export const inboxUnread = conversations.index(
+  "unread",
+  ["account_id", "mode", "status", "last_activity_at"],
+  {
+    where: { column: "unread", present: true },
+  },
+);
+export const inboxSuspected = conversations.index(
+  "suspected",
+  ["account_id", "mode", "status", "last_activity_at"],
+  {
+    where: { column: "opt_out_suspected", present: true },
+  },
+);
 
 /** A label of a conversation, with what orders the inbox. Both are written together, by `commands/steps/write-conversation`. */
 export interface ConversationLabelRow {
@@ -113,7 +138,12 @@ export const conversationLabels = collection<ConversationLabelRow>("conversation
   status: text,
   last_activity_at: time,
 });
-export const conversationLabelByName = conversationLabels.key("account_id", "mode", "label", "conversation_id");
+export const conversationLabelByName = conversationLabels.key(
+  "account_id",
+  "mode",
+  "label",
+  "conversation_id",
+);
 export const inboxByLabel = conversationLabels.index("by_activity", [
   "account_id",
   "mode",

@@ -39,14 +39,20 @@ export function changeStatus(
   now: number,
 ): StatusChange {
   if (asked.status === "closed") {
-    return { decision: "change", patch: kept({ status: "closed", closed_at: before.closed_at ?? now }) };
+    return {
+      decision: "change",
+      patch: kept({ status: "closed", closed_at: before.closed_at ?? now }),
+    };
   }
   if (before.status === "closed" && before.current === null) return { decision: "superseded" };
   if (asked.status === "open") return { decision: "change", patch: kept({ status: "open" }) };
   const { snoozed_until = now } = asked;
   const message = snoozed_until <= now ? "must be in the future" : "must be at most 366 days ahead";
   if (snoozed_until <= now || snoozed_until > now + maxSnooze) {
-    return { decision: "invalid", error: { pointer: "/snoozed_until", code: "out_of_range", message } };
+    return {
+      decision: "invalid",
+      error: { pointer: "/snoozed_until", code: "out_of_range", message },
+    };
   }
   return { decision: "change", patch: kept({ status: "snoozed", snoozed_until }) };
 }

@@ -17,7 +17,14 @@ import {
   timestamp,
 } from "../../fields.ts";
 import { contactReferenceSchema, label } from "../contacts/types.ts";
-import { authorSchema, type Draft, hasMedia, mediaSchema, needsContent, recipientSchema } from "../messages/types.ts";
+import {
+  authorSchema,
+  type Draft,
+  hasMedia,
+  mediaSchema,
+  needsContent,
+  recipientSchema,
+} from "../messages/types.ts";
 
 export const conversationStatusSchema = z.enum(["open", "snoozed", "closed"]);
 export type ConversationStatus = z.infer<typeof conversationStatusSchema>;
@@ -49,7 +56,9 @@ export const conversationSchema = z
     contact: contactReferenceSchema,
     medium: mediumSchema,
     status: conversationStatusSchema,
-    handler: handlerSchema.meta({ description: "Who answers: an agent, a person, the first person free, or nobody." }),
+    handler: handlerSchema.meta({
+      description: "Who answers: an agent, a person, the first person free, or nobody.",
+    }),
     assignee: assigneeSchema.nullable(),
     labels: z.array(z.string()),
     priority: prioritySchema,
@@ -85,7 +94,9 @@ export const listConversationsSchema = z.strictObject({
   channel: channelSchema.optional().meta({ description: "SMS and MMS share conversations." }),
   unread: queryBoolean.optional(),
   opt_out_suspected: queryBoolean.optional(),
-  contact_id: reference.optional().meta({ description: "One contact's, in the order in which they began." }),
+  contact_id: reference
+    .optional()
+    .meta({ description: "One contact's, in the order in which they began." }),
 });
 export interface ListConversations extends z.infer<typeof listConversationsSchema> {}
 
@@ -106,22 +117,28 @@ export const updateConversationSchema = (limits: Limits) =>
   z
     .strictObject({
       ...byId,
-      status: conversationStatusSchema
-        .optional()
-        .meta({ description: "A closed one can be opened while no newer one has taken its place." }),
+      status: conversationStatusSchema.optional().meta({
+        description: "A closed one can be opened while no newer one has taken its place.",
+      }),
       snoozed_until: instant.optional().meta({
         description:
           "With status snoozed: when it opens by itself, at most 366 days ahead. A message from the contact opens it before.",
       }),
       priority: prioritySchema.optional(),
       metadata: metadataInput(limits).optional().meta({ description: "Replaces what was there." }),
-      opt_out_suspected: z.literal(false).optional().meta({ description: "Somebody has looked into it." }),
+      opt_out_suspected: z
+        .literal(false)
+        .optional()
+        .meta({ description: "Somebody has looked into it." }),
     })
-    .refine(({ status, snoozed_until }) => (status === "snoozed") === (snoozed_until !== undefined), {
-      path: ["snoozed_until"],
-      error: "goes with status snoozed, and with no other",
-      when: ({ value }) => typeof value === "object" && value !== null,
-    })
+    .refine(
+      ({ status, snoozed_until }) => (status === "snoozed") === (snoozed_until !== undefined),
+      {
+        path: ["snoozed_until"],
+        error: "goes with status snoozed, and with no other",
+        when: ({ value }) => typeof value === "object" && value !== null,
+      },
+    )
     .meta({ id: "UpdateConversation" });
 export interface UpdateConversation extends z.infer<ReturnType<typeof updateConversationSchema>> {}
 
@@ -130,7 +147,10 @@ export const assignConversationSchema = z
     ...byId,
     assignee: z
       .strictObject({ type: z.enum(["human", "agent"]), id: person })
-      .refine(({ type, id }) => type === "human" || isId("agt", id), { path: ["id"], error: "must be an agent's id" })
+      .refine(({ type, id }) => type === "human" || isId("agt", id), {
+        path: ["id"],
+        error: "must be an agent's id",
+      })
       .nullable(),
   })
   .meta({ id: "AssignConversation" });
@@ -144,7 +164,9 @@ export const labelConversationSchema = z
     labels: z
       .array(label)
       .max(mostLabels, { error: `must have at most ${mostLabels} labels` })
-      .refine((list) => new Set(list).size === list.length, { error: "must not name a label twice" })
+      .refine((list) => new Set(list).size === list.length, {
+        error: "must not name a label twice",
+      })
       .meta({ description: "All that it shall have." }),
   })
   .meta({ id: "LabelConversation" });
@@ -162,11 +184,16 @@ export const replySchema = (limits: Limits) =>
   z
     .strictObject({
       ...byId,
-      body: text(limits.message_characters).meta({ description: "May be empty when there is media." }),
+      body: text(limits.message_characters).meta({
+        description: "May be empty when there is media.",
+      }),
       media: z.array(mediaSchema).max(limits.media_items).optional(),
       author_id: person.optional().meta({ description: "Who of the host's people writes." }),
     })
-    .refine((draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft), needsContent)
+    .refine(
+      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
+      needsContent,
+    )
     .meta({ id: "Reply" });
 export interface Reply extends z.infer<ReturnType<typeof replySchema>> {}
 

@@ -8,7 +8,15 @@ import {
   type RunId,
   ulidOf,
 } from "../../ids.ts";
-import { collection, json, nullable, position, type Seen, text, time } from "../../ports/collection.ts";
+import {
+  collection,
+  json,
+  nullable,
+  position,
+  type Seen,
+  text,
+  time,
+} from "../../ports/collection.ts";
 import type { Mode, Scope } from "../../scope.ts";
 import type { Reads } from "../../transactions/reads.ts";
 import type { Tx } from "../../transactions/transaction.ts";

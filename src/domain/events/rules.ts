@@ -16,14 +16,25 @@ const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] }
   "conversation.created": ({ conversation }) => ({ conversation: anonymous(conversation) }),
   "conversation.updated": ({ conversation }) => ({ conversation: anonymous(conversation) }),
   "conversation.closed": ({ conversation }) => ({ conversation: anonymous(conversation) }),
-  "conversation.handoff": (data) => ({ ...data, contact: nobody(data.contact), reason: "", summary: "" }),
+  "conversation.handoff": (data) => ({
+    ...data,
+    contact: nobody(data.contact),
+    reason: "",
+    summary: "",
+  }),
   "sentiment.changed": (data) => ({ ...data, contact: nobody(data.contact) }),
   "agent.run.completed": ({ run }) => ({ run: { ...run, steps: [], result: null } }),
   "webhook.disabled": (data) => data,
 };
 
 /** The data of an event without anything that is personal; still what its type says. */
-export function erasedData({ type, data }: { readonly type: EventType; readonly data: object }): object {
+export function erasedData({
+  type,
+  data,
+}: {
+  readonly type: EventType;
+  readonly data: object;
+}): object {
   // Only `appendEvent` writes events, and gives each the data of its type.
   const erase = erasers[type] as (before: object) => object;
   return erase(data);
@@ -39,12 +50,25 @@ function wordless(error: MessageError | null): MessageError | null {
 }
 
 function emptied(contact: Contact): Contact {
-  const said = { name: null, phone: null, email: null, time_zone: null, language: null, sentiment: null };
+  const said = {
+    name: null,
+    phone: null,
+    email: null,
+    time_zone: null,
+    language: null,
+    sentiment: null,
+  };
   return { ...contact, ...said, labels: [], attributes: {}, identities: [] };
 }
 
 function anonymous(conversation: Conversation): Conversation {
   const { contact, last_message } = conversation;
   const last = last_message === null ? null : { ...last_message, preview: "" };
-  return { ...conversation, contact: nobody(contact), last_message: last, labels: [], metadata: {} };
+  return {
+    ...conversation,
+    contact: nobody(contact),
+    last_message: last,
+    labels: [],
+    metadata: {},
+  };
 }

@@ -11,7 +11,10 @@ export interface SampleFacts {
 }
 
 /** The data of an event of that type that never happened, whole and likely, to try a receiver with. Its ids but a given contact's are nobody's. */
-export function sampleData<T extends EventType>(type: T, { now, contact = somebody(now) }: SampleFacts): EventMap[T] {
+export function sampleData<T extends EventType>(
+  type: T,
+  { now, contact = somebody(now) }: SampleFacts,
+): EventMap[T] {
   return samples[type]({ at: iso(now), contact, reference: referenceTo(contact) });
 }
 
@@ -45,7 +48,12 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
     conversation_id,
     delivered_at: at,
   }),
-  "message.updated": (facts) => ({ ...outbound(facts), status: "sent", error: null, previous_status: "sending" }),
+  "message.updated": (facts) => ({
+    ...outbound(facts),
+    status: "sent",
+    error: null,
+    previous_status: "sending",
+  }),
   "message.failed": (facts) => ({
     ...outbound(facts),
     status: "undelivered",
@@ -62,7 +70,9 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
   "contact.opted_out": consentChange,
   "contact.opted_in": consentChange,
   "conversation.created": (facts) => ({ conversation: conversation(facts) }),
-  "conversation.updated": (facts) => ({ conversation: { ...conversation(facts), priority: "high" } }),
+  "conversation.updated": (facts) => ({
+    conversation: { ...conversation(facts), priority: "high" },
+  }),
   "conversation.closed": (facts) => ({
     conversation: { ...conversation(facts), status: "closed", closed_at: facts.at },
   }),
@@ -98,7 +108,11 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
       finished_at: at,
     },
   }),
-  "webhook.disabled": () => ({ webhook_id: `wh_${ulid}`, url: "https://example.com/hooks", reason: "failing" }),
+  "webhook.disabled": () => ({
+    webhook_id: `wh_${ulid}`,
+    url: "https://example.com/hooks",
+    reason: "failing",
+  }),
 };
 
 function outbound({ contact, reference }: Facts) {
@@ -107,7 +121,14 @@ function outbound({ contact, reference }: Facts) {
 }
 
 function consentChange({ reference: contact }: Facts): EventMap["contact.opted_out"] {
-  return { contact, medium: "text", address: contact.phone ?? address, sender: null, source: "keyword", message_id };
+  return {
+    contact,
+    medium: "text",
+    address: contact.phone ?? address,
+    sender: null,
+    source: "keyword",
+    message_id,
+  };
 }
 
 function conversation({ at, reference: contact }: Facts): Conversation {

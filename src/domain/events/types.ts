@@ -54,9 +54,10 @@ export const eventDataSchemas = {
   "message.updated": z
     .strictObject({ ...messageState, previous_status: messageStatusSchema })
     .meta({ description: "A message's status changed." }),
-  "message.failed": z
-    .strictObject(messageState)
-    .meta({ description: "A message failed, expired or was not delivered. A later receipt can still deliver it." }),
+  "message.failed": z.strictObject(messageState).meta({
+    description:
+      "A message failed, expired or was not delivered. A later receipt can still deliver it.",
+  }),
   "contact.created": z.strictObject({ contact: contactSchema }),
   "contact.updated": z.strictObject({ contact: contactSchema }),
   "contact.opted_out": consentChange,
@@ -85,7 +86,11 @@ export const eventDataSchemas = {
     })
     .meta({ description: "A contact's sentiment shifted to another label." }),
   "agent.run.completed": z.strictObject({ run: runSchema }),
-  "webhook.disabled": z.strictObject({ webhook_id: ids.webhook, url: z.string(), reason: z.string() }),
+  "webhook.disabled": z.strictObject({
+    webhook_id: ids.webhook,
+    url: z.string(),
+    reason: z.string(),
+  }),
 } as const;
 
 type DataSchemas = typeof eventDataSchemas;

@@ -3,7 +3,15 @@
  * again. A lease is a due time too: a leased job is due when its lease lapses, so that a crash needs no clean-up. What is armed
  * while it is leased stays due after it is finished.
  */
-import { boolean, collection, integer, nullable, type Seen, text, time } from "../../ports/collection.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  nullable,
+  type Seen,
+  text,
+  time,
+} from "../../ports/collection.ts";
 import type { Tx } from "../../transactions/transaction.ts";
 import { laneFor, type Road, roadOf } from "./rules.ts";
 import type { Claim, JobName, JobOrder } from "./types.ts";
@@ -43,7 +51,9 @@ export async function arm(tx: Tx, order: JobOrder): Promise<void> {
   if (job === undefined) {
     armNew(tx, order);
   } else if (job.leased) {
-    if (job.rearmed_at === null || job.rearmed_at > order.due_at) tx.update(jobs, job, { rearmed_at: order.due_at });
+    if (job.rearmed_at === null || job.rearmed_at > order.due_at) {
+      tx.update(jobs, job, { rearmed_at: order.due_at });
+    }
   } else if (job.due_at > order.due_at) {
     tx.update(jobs, job, { due_at: order.due_at });
   }
@@ -52,7 +62,14 @@ export async function arm(tx: Tx, order: JobOrder): Promise<void> {
 
 /** Arms a job whose key was drawn in this transaction: nobody can have armed it. */
 export function armNew(tx: Tx, order: JobOrder): void {
-  tx.insert(jobs, { ...order, ...standingIn(order.lane), leased: false, fence: 0, rearmed_at: null, failures: 0 });
+  tx.insert(jobs, {
+    ...order,
+    ...standingIn(order.lane),
+    leased: false,
+    fence: 0,
+    rearmed_at: null,
+    failures: 0,
+  });
 }
 
 /** Removes a job that nobody has to do any more. One that runs at this moment finds nothing to do. */
@@ -96,7 +113,11 @@ export interface Finish {
 }
 
 /** Gives the job back. Does nothing when the lease was lost. */
-export async function finish(tx: Tx, claim: Claim, { againAt, failed = false, lane }: Finish = {}): Promise<void> {
+export async function finish(
+  tx: Tx,
+  claim: Claim,
+  { againAt, failed = false, lane }: Finish = {},
+): Promise<void> {
   const job = await held(tx, claim);
   if (job === undefined) return;
   const due = Math.min(againAt ?? Infinity, job.rearmed_at ?? Infinity);
@@ -106,7 +127,13 @@ export async function finish(tx: Tx, claim: Claim, { againAt, failed = false, la
   }
   const failures = failed ? job.failures + 1 : 0;
   const next = lane ?? laneFor(job.lane, failures);
-  tx.update(jobs, job, { leased: false, due_at: due, rearmed_at: null, failures, ...standingIn(next) });
+  tx.update(jobs, job, {
+    leased: false,
+    due_at: due,
+    rearmed_at: null,
+    failures,
+    ...standingIn(next),
+  });
 }
 
 /** The lane that a job stands in, which another one may have been written to since it was claimed; moves it to `lane` where one is given. */

@@ -9,7 +9,11 @@ export interface KeyFacts {
 }
 
 /** Whether a secret, by its hash, opens a key now. A revoked key is as unknown as one that never was. */
-export function judgeKey(key: KeyFacts, hash: string, now: number): "valid" | "expired" | "invalid" {
+export function judgeKey(
+  key: KeyFacts,
+  hash: string,
+  now: number,
+): "valid" | "expired" | "invalid" {
   if (key.revoked_at !== null) return "invalid";
   if (key.expires_at !== null && key.expires_at <= now) return "expired";
   if (key.secret_hash === hash) return "valid";

@@ -44,7 +44,10 @@ export interface ApiKey extends z.infer<typeof keySchema> {}
 export const createdKeySchema = z
   .strictObject({
     ...keyFields,
-    secret: z.string().nullable().meta({ description: "Shown this once: a replay of the request answers null." }),
+    secret: z
+      .string()
+      .nullable()
+      .meta({ description: "Shown this once: a replay of the request answers null." }),
   })
   .meta({ id: "ApiKeyWithSecret" });
 export interface CreatedKey extends z.infer<typeof createdKeySchema> {}
@@ -56,7 +59,9 @@ export const createKeySchema = z
     scopes: z
       .array(keyScopeSchema)
       .min(1)
-      .refine((list) => new Set(list).size === list.length, { error: "must not name a scope twice" })
+      .refine((list) => new Set(list).size === list.length, {
+        error: "must not name a scope twice",
+      })
       .optional()
       .meta({ description: "By default the caller's; never wider than those." }),
     expires_at: instant

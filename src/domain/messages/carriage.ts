@@ -10,7 +10,11 @@ import type { MessageError } from "./types.ts";
 
 /** `at` is the carrier's time, in milliseconds; of `unconfirmed`, when the wait for a receipt ended. */
 export type Evidence =
-  | { readonly status: "sent" | "unconfirmed" | "delivered" | "read"; readonly at: number; readonly error: null }
+  | {
+      readonly status: "sent" | "unconfirmed" | "delivered" | "read";
+      readonly at: number;
+      readonly error: null;
+    }
   | { readonly status: "undelivered"; readonly at: number; readonly error: MessageError };
 
 /** The winning evidence, and the times of all of it. */
@@ -22,11 +26,21 @@ export type Carriage = Evidence & {
 
 export type CarriageStatus = Evidence["status"];
 
-const rank: Record<CarriageStatus, number> = { sent: 1, unconfirmed: 2, undelivered: 3, delivered: 4, read: 5 };
+const rank: Record<CarriageStatus, number> = {
+  sent: 1,
+  unconfirmed: 2,
+  undelivered: 3,
+  delivered: 4,
+  read: 5,
+};
 
 export type Joined =
   | { readonly applied: true; readonly carriage: Carriage }
-  | { readonly applied: false; readonly carriage: Carriage; readonly ignored_reason: IgnoredReason };
+  | {
+      readonly applied: false;
+      readonly carriage: Carriage;
+      readonly ignored_reason: IgnoredReason;
+    };
 
 /** Commutative, associative, idempotent. `null`: nothing is known yet. */
 export function join(known: Carriage | null, evidence: Evidence): Joined {
@@ -40,12 +54,21 @@ export function join(known: Carriage | null, evidence: Evidence): Joined {
     read_at: earliest(known.read_at, fresh.read_at),
   };
   const moved =
-    times.sent_at !== known.sent_at || times.delivered_at !== known.delivered_at || times.read_at !== known.read_at;
+    times.sent_at !== known.sent_at ||
+    times.delivered_at !== known.delivered_at ||
+    times.read_at !== known.read_at;
   if (order < 0 || moved) {
-    return { applied: true, carriage: order < 0 ? { ...evidence, ...times } : { ...known, ...times } };
+    return {
+      applied: true,
+      carriage: order < 0 ? { ...evidence, ...times } : { ...known, ...times },
+    };
   }
   const ignored_reason =
-    order === 0 ? "duplicate" : rank[evidence.status] < rank[known.status] ? "outranked" : "already_known";
+    order === 0
+      ? "duplicate"
+      : rank[evidence.status] < rank[known.status]
+        ? "outranked"
+        : "already_known";
   return { applied: false, carriage: known, ignored_reason };
 }
 

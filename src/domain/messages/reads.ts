@@ -43,7 +43,12 @@ export const listMessages: Query<ListMessages, Page<Message>> = {
   input: () => listMessagesSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
     const range = rangeOf(filters, call);
-    const walk: Walk<MessageRow> = { ...range, operation: "messages.list", filters, input: { limit, cursor } };
+    const walk: Walk<MessageRow> = {
+      ...range,
+      operation: "messages.list",
+      filters,
+      input: { limit, cursor },
+    };
     const seen = (await isOwn(reads, range, call.scope)) ? reads : nothing;
     return mapPage(await page(seen, walk, call), messageResource);
   },
@@ -68,21 +73,36 @@ type Filters = Omit<ListMessages, "limit" | "cursor">;
 /** The shortest stretch of an index that has all the rows; the rest of the filters sort out what else is in it. */
 function rangeOf(filters: Filters, { scope }: Call): Omit<RangeOf<MessageRow>, "limit"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
-  const where = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+  const where = Object.fromEntries(
+    Object.entries(columns).filter(([, value]) => value !== undefined),
+  );
   const own = { account_id: scope.account_id, mode: scope.mode };
   const order = "descending";
   const times = {
     ...(created_before === undefined ? {} : { after: [firstIdAt("msg", millis(created_before))] }),
-    ...(created_after === undefined ? {} : { until: [firstIdAt("msg", millis(created_after) + 1)] }),
+    ...(created_after === undefined
+      ? {}
+      : { until: [firstIdAt("msg", millis(created_after) + 1)] }),
   };
   const anyTime = created_after === undefined && created_before === undefined;
   if (conversation_id !== undefined && anyTime) {
     const also = contact_id === undefined ? {} : { contact_id };
-    return { index: messagesOfConversation, prefix: [conversation_id], order, where: { ...where, ...also, ...own } };
+    return {
+      index: messagesOfConversation,
+      prefix: [conversation_id],
+      order,
+      where: { ...where, ...also, ...own },
+    };
   }
   const also = conversation_id === undefined ? {} : { conversation_id };
   if (contact_id !== undefined) {
-    return { index: messagesOfContact, prefix: [contact_id], order, where: { ...where, ...also, ...own }, ...times };
+    return {
+      index: messagesOfContact,
+      prefix: [contact_id],
+      order,
+      where: { ...where, ...also, ...own },
+      ...times,
+    };
   }
   return {
     index: messages.primary,
@@ -105,8 +125,18 @@ export const getTimeline: Query<ById, Timeline> = {
     const { account_id, mode } = call.scope;
     const message = await readMessage(reads, call, id);
     const [tried, rows] = await Promise.all([
-      reads.range({ index: attemptsOfMessage, prefix: [id], order: "descending", limit: mostEntries }),
-      reads.range({ index: timelineById, prefix: [account_id, mode, id], order: "descending", limit: mostEntries }),
+      reads.range({
+        index: attemptsOfMessage,
+        prefix: [id],
+        order: "descending",
+        limit: mostEntries,
+      }),
+      reads.range({
+        index: timelineById,
+        prefix: [account_id, mode, id],
+        order: "descending",
+        limit: mostEntries,
+      }),
     ]);
     const others = rows.map(({ id: entry_id, message_version, at, led_to, entry }): Happening => ({
       version: message_version,
@@ -117,7 +147,10 @@ export const getTimeline: Query<ById, Timeline> = {
       error: errorOf(entry),
     }));
     const happenings = [...tried.flatMap(happeningsOf), ...others];
-    const first = message.direction === "inbound" ? "received" : firstStatus(happenings, message.send_at !== null);
+    const first =
+      message.direction === "inbound"
+        ? "received"
+        : firstStatus(happenings, message.send_at !== null);
     const created: Happening = {
       version: 0,
       ulid: ulidOf(id),

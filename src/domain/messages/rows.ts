@@ -1,5 +1,20 @@
-import type { AccountId, AttemptId, ContactId, ConversationId, EntryId, MessageId } from "../../ids.ts";
-import { boolean, collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
+import type {
+  AccountId,
+  AttemptId,
+  ContactId,
+  ConversationId,
+  EntryId,
+  MessageId,
+} from "../../ids.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  nullable,
+  text,
+  time,
+} from "../../ports/collection.ts";
 import type { Channel, Media, Receipt } from "../../ports/transport.ts";
 import type { Mode } from "../../scope.ts";
 import type { Keyword } from "../consents/types.ts";
@@ -103,7 +118,10 @@ export const untouched = {
 } as const satisfies Partial<MessageRow>;
 
 export const messageById = messages.key("account_id", "mode", "id");
-export const messagesOfConversation = messages.index("by_conversation", ["conversation_id", "sequence"]);
+export const messagesOfConversation = messages.index("by_conversation", [
+  "conversation_id",
+  "sequence",
+]);
 export const messagesOfContact = messages.index("by_contact", ["contact_id", "id"]);
 /** What waits for its hand-over, in order, beside what is being handed over. Small, however long the thread. */
 export const outbox = messages.index("outbox", ["conversation_id", "sequence"], {
@@ -163,9 +181,13 @@ export const attempts = collection<AttemptRow>("message_attempts", {
 });
 export const attemptById = attempts.key("id");
 export const attemptsOfMessage = attempts.unique("by_message", ["message_id", "number"]);
-export const attemptByProviderId = attempts.unique("by_provider_id", ["transport", "provider_message_id"], {
-  where: { column: "provider_message_id", present: true },
-});
+export const attemptByProviderId = attempts.unique(
+  "by_provider_id",
+  ["transport", "provider_message_id"],
+  {
+    where: { column: "provider_message_id", present: true },
+  },
+);
 
 /** A receipt that came before anybody knew what it belongs to. */
 export interface ParkedReceiptRow {

@@ -34,7 +34,11 @@ export type Queued = {
   readonly expires_at: number;
   readonly attempts: number;
 };
-export type Sending = { readonly status: "sending"; readonly expires_at: number; readonly attempts: number };
+export type Sending = {
+  readonly status: "sending";
+  readonly expires_at: number;
+  readonly attempts: number;
+};
 export type Ambiguous = {
   readonly status: "ambiguous";
   readonly expires_at: number;
@@ -64,10 +68,16 @@ export type Plan =
 export function plan(request: { send_at?: number | null; ttl?: number }, now: number): Plan {
   const { send_at = null, ttl = defaultTtl } = request;
   if (send_at === null || send_at <= now) {
-    return { decision: "planned", state: { status: "queued", due_at: now, expires_at: now + ttl, attempts: 0 } };
+    return {
+      decision: "planned",
+      state: { status: "queued", due_at: now, expires_at: now + ttl, attempts: 0 },
+    };
   }
   if (send_at > now + maxScheduleAhead) return { decision: "invalid", error: tooFarAhead };
-  return { decision: "planned", state: { status: "scheduled", send_at, expires_at: send_at + ttl, attempts: 0 } };
+  return {
+    decision: "planned",
+    state: { status: "scheduled", send_at, expires_at: send_at + ttl, attempts: 0 },
+  };
 }
 
 const tooFarAhead: FieldError = {
@@ -101,14 +111,20 @@ export function cancel(state: MessageState): Cancel {
 }
 
 /** When a scheduled message's time has come. */
-export function release(state: MessageState, now: number): { decision: "released"; state: Queued } | Nothing {
+export function release(
+  state: MessageState,
+  now: number,
+): { decision: "released"; state: Queued } | Nothing {
   if (state.status !== "scheduled" || state.send_at > now) return nothing;
   const { expires_at, attempts } = state;
   return { decision: "released", state: { status: "queued", due_at: now, expires_at, attempts } };
 }
 
 /** When a message's ttl is over before anybody took it. */
-export function expire(state: MessageState, now: number): { decision: "expired"; state: Expired } | Nothing {
+export function expire(
+  state: MessageState,
+  now: number,
+): { decision: "expired"; state: Expired } | Nothing {
   if (!isWaiting(state) || state.expires_at > now) return nothing;
   return { decision: "expired", state: { status: "expired", error: ttlElapsed } };
 }
@@ -131,7 +147,9 @@ export type HandOver =
 export function handOver(state: MessageState, now: number): HandOver {
   if (state.status !== "queued") return nothing;
   const { due_at, expires_at, attempts } = state;
-  if (expires_at <= now) return { decision: "expired", state: { status: "expired", error: ttlElapsed } };
+  if (expires_at <= now) {
+    return { decision: "expired", state: { status: "expired", error: ttlElapsed } };
+  }
   if (due_at > now) return { decision: "wait", until: Math.min(due_at, expires_at) };
   return { decision: "send", state: { status: "sending", expires_at, attempts: attempts + 1 } };
 }
@@ -146,12 +164,24 @@ const longestWait = 2 * maxScheduleAhead;
  * What is queued waits until a policy lets it out. That is not its own time: its ttl moves along. Not for ever, though: a rule may put it
  * off again and again.
  */
-export function deferred(state: MessageState, until: number, created_at: number, now: number): Scheduled {
-  if (state.status !== "queued") throw new TypeError(`a message that is ${state.status} can't be put off`);
+export function deferred(
+  state: MessageState,
+  until: number,
+  created_at: number,
+  now: number,
+): Scheduled {
+  if (state.status !== "queued") {
+    throw new TypeError(`a message that is ${state.status} can't be put off`);
+  }
   const { attempts } = state;
   const send_at = Math.max(until, now + shortestDeferral);
   const expires_at = Math.min(state.expires_at + (send_at - now), created_at + longestWait);
-  return { status: "scheduled", send_at, expires_at: Math.max(state.expires_at, expires_at), attempts };
+  return {
+    status: "scheduled",
+    send_at,
+    expires_at: Math.max(state.expires_at, expires_at),
+    attempts,
+  };
 }
 
 /** Why a message fails that a policy denies. Codes of the host's rules are theirs: the message shows them beside its own. */
@@ -187,16 +217,25 @@ export function answered(
   accepted: "sent" | "delivered" = "sent",
   next?: Next,
 ): AfterAttempt {
-  if (answer.outcome === "accepted") return carried(state, { status: accepted, at: now, error: null });
+  if (answer.outcome === "accepted") {
+    return carried(state, { status: accepted, at: now, error: null });
+  }
   if (!isOpen(state, attempt)) return nothing;
   if (answer.outcome === "rejected") return refused(state, answer, now, next);
   if (state.status !== "sending") return nothing;
-  return next?.next === "on" ? goneOn(state, next.at) : lost(state, carrierError(answer.error, false));
+  return next?.next === "on"
+    ? goneOn(state, next.at)
+    : lost(state, carrierError(answer.error, false));
 }
 
 /** Whoever sent it is gone and left no answer: its lease lapsed. */
-export function lapsed(state: MessageState, attempt: number): { decision: "ambiguous"; state: Ambiguous } | Nothing {
-  return state.status === "sending" && state.attempts === attempt ? lost(state, answerLost) : nothing;
+export function lapsed(
+  state: MessageState,
+  attempt: number,
+): { decision: "ambiguous"; state: Ambiguous } | Nothing {
+  return state.status === "sending" && state.attempts === attempt
+    ? lost(state, answerLost)
+    : nothing;
 }
 
 const answerLost: MessageError = {
@@ -211,12 +250,19 @@ const answerLost: MessageError = {
  * Again as soon as may be, as the carrier surely never had the message of this attempt and never will, or the host takes the risk. `next`: as
  * for `answered`.
  */
-export function notSent(state: MessageState, attempt: number, now: number, next?: Next): AfterAttempt {
+export function notSent(
+  state: MessageState,
+  attempt: number,
+  now: number,
+  next?: Next,
+): AfterAttempt {
   if (state.status !== "ambiguous" || state.attempts !== attempt) return nothing;
   const { attempts, error, expires_at } = state;
   const again = attempts < maxAttempts ? now : null;
   const due_at = next === undefined ? again : nextAt(next, expires_at);
-  return due_at === null ? { decision: "failed", state: { status: "failed", error } } : goneOn(state, due_at);
+  return due_at === null
+    ? { decision: "failed", state: { status: "failed", error } }
+    : goneOn(state, due_at);
 }
 
 /** What a receipt, or a look-up that found the message, proves. */
@@ -248,7 +294,10 @@ export function carried(
  * Whether evidence of an attempt says nothing of its message any more. That goes out by a later attempt: only that this one arrived counts,
  * and, where nobody knew whether it had been sent, that it was.
  */
-export function isSuperseded({ status }: Evidence, attempt: { isLast: boolean; isGivenUp: boolean }): boolean {
+export function isSuperseded(
+  { status }: Evidence,
+  attempt: { isLast: boolean; isGivenUp: boolean },
+): boolean {
   if (status === "delivered" || status === "read") return false;
   return attempt.isGivenUp || (status === "undelivered" && !attempt.isLast);
 }
@@ -258,7 +307,9 @@ export function unconfirmed(
   state: MessageState,
   now: number,
 ): { decision: "carried"; state: Carriage; joined: Joined } | Nothing {
-  return state.status === "sent" ? carried(state, { status: "unconfirmed", at: now, error: null }) : nothing;
+  return state.status === "sent"
+    ? carried(state, { status: "unconfirmed", at: now, error: null })
+    : nothing;
 }
 
 /** In milliseconds: how long to wait after each failed attempt. The sixth is the last. */
@@ -287,8 +338,12 @@ export function askedFor(retryAfter: number | undefined, now: number): number | 
 /** Which events a change of status tells of. */
 export function announced(from: MessageStatus | null, to: MessageStatus): EventType[] {
   if (from === to) return [];
-  if (isArrived(to) && (from === null || !isArrived(from))) return ["message.updated", "message.sent"];
-  if (to === "failed" || to === "undelivered" || to === "expired") return ["message.updated", "message.failed"];
+  if (isArrived(to) && (from === null || !isArrived(from))) {
+    return ["message.updated", "message.sent"];
+  }
+  if (to === "failed" || to === "undelivered" || to === "expired") {
+    return ["message.updated", "message.failed"];
+  }
   return ["message.updated"];
 }
 
@@ -296,7 +351,13 @@ const isArrived = (status: MessageStatus): boolean => status === "delivered" || 
 
 export function carrierError(error: CarrierError, permanent: boolean): MessageError {
   const { code, message, provider_code = null } = error;
-  return { code, message, permanent, stage: code === "unreachable" ? "handset" : "carrier", provider_code };
+  return {
+    code,
+    message,
+    permanent,
+    stage: code === "unreachable" ? "handset" : "carrier",
+    provider_code,
+  };
 }
 
 function refused(
@@ -305,14 +366,25 @@ function refused(
   now: number,
   next: Next | undefined,
 ): AfterAttempt {
-  const due_at = next === undefined ? sameAgain(attempts, answer, expires_at, now) : nextAt(next, expires_at);
-  if (due_at !== null) return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
-  return { decision: "failed", state: { status: "failed", error: carrierError(answer.error, answer.permanent) } };
+  const due_at =
+    next === undefined ? sameAgain(attempts, answer, expires_at, now) : nextAt(next, expires_at);
+  if (due_at !== null) {
+    return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
+  }
+  return {
+    decision: "failed",
+    state: { status: "failed", error: carrierError(answer.error, answer.permanent) },
+  };
 }
 
 type Refusal = Extract<SendAnswer, { outcome: "rejected" }>;
 
-function sameAgain(attempts: number, answer: Refusal, expires_at: number, now: number): number | null {
+function sameAgain(
+  attempts: number,
+  answer: Refusal,
+  expires_at: number,
+  now: number,
+): number | null {
   return answer.permanent ? null : retryAt(attempts, answer.retry_after_ms, expires_at, now);
 }
 
@@ -328,7 +400,10 @@ export function goneOn(
   return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
 }
 
-function lost({ attempts, expires_at }: Sending, error: MessageError): { decision: "ambiguous"; state: Ambiguous } {
+function lost(
+  { attempts, expires_at }: Sending,
+  error: MessageError,
+): { decision: "ambiguous"; state: Ambiguous } {
   return { decision: "ambiguous", state: { status: "ambiguous", expires_at, attempts, error } };
 }
 

@@ -52,7 +52,12 @@ export function patchOf(state: MessageState): Partial<MessageRow> {
     case "scheduled":
       return { status, send_at: state.send_at, expires_at: state.expires_at, retry_at: null };
     case "queued":
-      return { status, error: null, retry_at: state.attempts === 0 ? null : state.due_at, attempts: state.attempts };
+      return {
+        status,
+        error: null,
+        retry_at: state.attempts === 0 ? null : state.due_at,
+        attempts: state.attempts,
+      };
     case "sending":
       return { status, error: null, retry_at: null, attempts: state.attempts };
     case "ambiguous":

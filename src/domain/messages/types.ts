@@ -52,10 +52,12 @@ export const mediaSchema = z
   .strictObject({ url: webUrl, content_type: mimeType.optional() })
   .meta({ id: "Media", description: "A picture, sound or file, fetched by the carrier." });
 
-export const segmentsSchema = z.strictObject({ count: z.int().min(1), encoding: z.enum(["GSM-7", "UCS-2"]) }).meta({
-  id: "Segments",
-  description: "What an SMS is billed as: parts of 160 or 153 GSM-7 or 70 or 67 UCS-2 units.",
-});
+export const segmentsSchema = z
+  .strictObject({ count: z.int().min(1), encoding: z.enum(["GSM-7", "UCS-2"]) })
+  .meta({
+    id: "Segments",
+    description: "What an SMS is billed as: parts of 160 or 153 GSM-7 or 70 or 67 UCS-2 units.",
+  });
 export interface Segments extends z.infer<typeof segmentsSchema> {}
 
 /** Reasons of the engine's own, beside the carrier's. */
@@ -82,7 +84,10 @@ export const messageErrorSchema = z
 export interface MessageError extends z.infer<typeof messageErrorSchema> {}
 
 export const authorSchema = z
-  .strictObject({ type: z.enum(["api", "human", "agent", "contact", "system"]), id: z.string().optional() })
+  .strictObject({
+    type: z.enum(["api", "human", "agent", "contact", "system"]),
+    id: z.string().optional(),
+  })
   .meta({ id: "Author" });
 export interface Author extends z.infer<typeof authorSchema> {}
 
@@ -102,9 +107,14 @@ export const messageSchema = z
     category: categorySchema,
     segments: segmentsSchema.nullable().meta({ description: "Of an SMS; else null." }),
     send_at: timestamp.nullable(),
-    expires_at: timestamp.nullable().meta({ description: "Not handed over from then on. Null for an inbound." }),
+    expires_at: timestamp
+      .nullable()
+      .meta({ description: "Not handed over from then on. Null for an inbound." }),
     error: messageErrorSchema.nullable(),
-    transport: z.string().nullable().meta({ description: "Who carries it; after a fallback, who it went on to." }),
+    transport: z
+      .string()
+      .nullable()
+      .meta({ description: "Who carries it; after a fallback, who it went on to." }),
     provider_message_id: z.string().nullable(),
     metadata,
     idempotency_key: z.string().nullable(),
@@ -130,13 +140,20 @@ export const recipientSchema = z
   .refine((value) => phonePattern.test(value) || /^ct_[0-9A-Za-z]{1,64}$/.test(value), {
     error: "must be a phone number (E.164: + and 7 to 15 digits) or a contact's id",
   })
-  .meta({ description: "A phone number, or a contact's id on any channel.", examples: ["+15005550001"] });
+  .meta({
+    description: "A phone number, or a contact's id on any channel.",
+    examples: ["+15005550001"],
+  });
 
 function contentFields(limits: Limits) {
   return {
     body: text(limits.message_characters),
-    media: z.array(mediaSchema).max(limits.media_items, { error: `must have at most ${limits.media_items} items` }),
-    send_at: instant.meta({ description: "When to send, at most 35 days ahead. A time that has passed means now." }),
+    media: z
+      .array(mediaSchema)
+      .max(limits.media_items, { error: `must have at most ${limits.media_items} items` }),
+    send_at: instant.meta({
+      description: "When to send, at most 35 days ahead. A time that has passed means now.",
+    }),
     metadata: metadataInput(limits),
   };
 }
@@ -149,7 +166,8 @@ export interface Draft {
   readonly to?: unknown;
 }
 
-const isDraft = ({ value }: { value: unknown }): boolean => typeof value === "object" && value !== null;
+const isDraft = ({ value }: { value: unknown }): boolean =>
+  typeof value === "object" && value !== null;
 export const hasMedia = ({ media }: Draft): boolean => Array.isArray(media) && media.length > 0;
 
 /** These rules look at two fields and are judged whatever else is wrong, so that all errors are answered at once. */
@@ -159,7 +177,11 @@ export const needsContent = {
   when: isDraft,
 };
 const smsHasNoMedia = { path: ["media"], error: "needs channel mms or webchat", when: isDraft };
-const webchatNeedsContact = { path: ["to"], error: "must be a contact's id on webchat", when: isDraft };
+const webchatNeedsContact = {
+  path: ["to"],
+  error: "must be a contact's id on webchat",
+  when: isDraft,
+};
 
 function draftSchema(limits: Limits) {
   const { body, media, send_at, metadata: facts } = contentFields(limits);
@@ -167,7 +189,9 @@ function draftSchema(limits: Limits) {
     .strictObject({
       to: recipientSchema,
       body: body.meta({ description: "May be empty when there is media." }),
-      channel: channelSchema.optional().meta({ description: "By default sms, or mms when there is media." }),
+      channel: channelSchema
+        .optional()
+        .meta({ description: "By default sms, or mms when there is media." }),
       from: senderAddress.optional().meta({
         description:
           "By default the contact's last sender, then one of the account's pool for the channel, then its default.",
@@ -186,36 +210,50 @@ function draftSchema(limits: Limits) {
       category: categorySchema.optional().meta({ default: "transactional" }),
       metadata: facts.optional(),
     })
-    .refine((draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft), needsContent)
+    .refine(
+      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
+      needsContent,
+    )
     .refine((draft: Draft) => draft.channel !== "sms" || !hasMedia(draft), smsHasNoMedia)
     .refine(
-      (draft: Draft) => draft.channel !== "webchat" || typeof draft.to !== "string" || !draft.to.startsWith("+"),
+      (draft: Draft) =>
+        draft.channel !== "webchat" || typeof draft.to !== "string" || !draft.to.startsWith("+"),
       webchatNeedsContact,
     );
 }
 
 /** The limits are the host's, so an engine makes these schemas once from its own. */
-export const sendMessageSchema = (limits: Limits) => draftSchema(limits).meta({ id: "SendMessage" });
+export const sendMessageSchema = (limits: Limits) =>
+  draftSchema(limits).meta({ id: "SendMessage" });
 export interface SendMessage extends z.infer<ReturnType<typeof sendMessageSchema>> {}
 
 /** The same input as a send, so that what was looked at can be sent as it is. */
-export const previewMessageSchema = (limits: Limits) => draftSchema(limits).meta({ id: "PreviewMessage" });
+export const previewMessageSchema = (limits: Limits) =>
+  draftSchema(limits).meta({ id: "PreviewMessage" });
 export interface PreviewMessage extends z.infer<ReturnType<typeof previewMessageSchema>> {}
 
 export const messagePreviewSchema = z
   .strictObject({
     channel: channelSchema,
-    from: z.string().nullable().meta({ description: "The sender that would be used; null when there is none." }),
+    from: z
+      .string()
+      .nullable()
+      .meta({ description: "The sender that would be used; null when there is none." }),
     to: z.string(),
     segments: segmentsSchema.nullable(),
     consent: z.enum(["allowed", "opted_out"]),
-    quiet_until: timestamp.nullable().meta({ description: "When quiet hours would let it out; null when at once." }),
+    quiet_until: timestamp
+      .nullable()
+      .meta({ description: "When quiet hours would let it out; null when at once." }),
     sendable: z.boolean().meta({ description: "There is a sender, and no policy denies it." }),
-    verdicts: z
-      .array(policyVerdictSchema)
-      .meta({ description: "What each policy says of it, for when it would go out. None without a sender." }),
+    verdicts: z.array(policyVerdictSchema).meta({
+      description: "What each policy says of it, for when it would go out. None without a sender.",
+    }),
   })
-  .meta({ id: "MessagePreview", description: "What would become of a message. Nothing is sent or kept." });
+  .meta({
+    id: "MessagePreview",
+    description: "What would become of a message. Nothing is sent or kept.",
+  });
 export interface MessagePreview extends z.infer<typeof messagePreviewSchema> {}
 
 /** While scheduled. What is absent stays as it is. */
@@ -267,10 +305,15 @@ export const batchResultSchema = z
       errors: z.array(fieldErrorSchema),
     }),
   ])
-  .meta({ id: "BatchResult", description: "How one item of a batch came out, by its place in the request." });
+  .meta({
+    id: "BatchResult",
+    description: "How one item of a batch came out, by its place in the request.",
+  });
 export type BatchResult = z.infer<typeof batchResultSchema>;
 
-export const batchResultsSchema = z.strictObject({ data: z.array(batchResultSchema) }).meta({ id: "BatchResults" });
+export const batchResultsSchema = z
+  .strictObject({ data: z.array(batchResultSchema) })
+  .meta({ id: "BatchResults" });
 export interface BatchResults extends z.infer<typeof batchResultsSchema> {}
 
 export const listMessagesSchema = z.strictObject({

@@ -3,7 +3,16 @@ import type { ObservationRow } from "./rows.ts";
 import type { Observation } from "./types.ts";
 
 export function observationResource(row: ObservationRow): Observation {
-  const { id, contact_id, conversation_id, content, kind, source, evidence_message_ids, confidence } = row;
+  const {
+    id,
+    contact_id,
+    conversation_id,
+    content,
+    kind,
+    source,
+    evidence_message_ids,
+    confidence,
+  } = row;
   return {
     id,
     contact_id,

@@ -22,7 +22,10 @@ export const addObservationSchema = z
   .strictObject({
     id: reference,
     content: name(2_000),
-    kind: name(64).meta({ description: "What sort of thing it is, in your own terms.", examples: ["preference"] }),
+    kind: name(64).meta({
+      description: "What sort of thing it is, in your own terms.",
+      examples: ["preference"],
+    }),
     source: z
       .enum(["human", "api"])
       .optional()

@@ -15,7 +15,10 @@ export function* takeAsk(
 ): Moves<Outcome> {
   const slot = definition.slots.find(({ name }) => name === step.slot);
   if (slot === undefined) {
-    return { go: "end", end: { type: "stuck", cause: "guardrail", reason: `There is no slot "${step.slot}".` } };
+    return {
+      go: "end",
+      end: { type: "stuck", cause: "guardrail", reason: `There is no slot "${step.slot}".` },
+    };
   }
   const question = render(slot.prompt, look);
   const passed = [...new Set([...frame.passed, step.id])];
@@ -28,18 +31,26 @@ export function* takeAsk(
   if (!frame.asked || said === null) {
     const isFilled = (look(slot.name) ?? null) !== null;
     // Come to again, it asks again: or a way back to it might go round for ever.
-    if (!frame.asked && isFilled && !frame.passed.includes(step.id)) return { go: "next", changes: { passed } };
+    if (!frame.asked && isFilled && !frame.passed.includes(step.id)) {
+      return { go: "next", changes: { passed } };
+    }
     texts.push(question);
     return { go: "stay", end: { type: "asks", understood: true }, changes: { asked: true } };
   }
   // An option that is called so is chosen, and nothing called off.
-  if (isCallingOff(said) && (slot.enum === undefined || readAnswer(slot, said, options) === undefined)) {
+  if (
+    isCallingOff(said) &&
+    (slot.enum === undefined || readAnswer(slot, said, options) === undefined)
+  ) {
     return { go: "call_off" };
   }
   const { value, failure } = yield* valueIn(said, slot, question, options);
   if (value !== undefined) return answered(value);
   if (failure != null && options.endsAt(failure)) {
-    return { go: "end", end: { type: "stuck", cause: failure, reason: "The model did not look for an answer." } };
+    return {
+      go: "end",
+      end: { type: "stuck", cause: failure, reason: "The model did not look for an answer." },
+    };
   }
   const tries = frame.tries + 1;
   if (tries <= step.retries) {
@@ -65,7 +76,10 @@ function* valueIn(said: string, slot: Slot, question: string, options: PlayOptio
   const value = readAnswer(slot, said, options) ?? (isLeftOut ? null : undefined);
   if (value !== undefined) return { value };
   const { name, type, enum: choices } = slot;
-  const { answer, failure } = yield* think({ type: "extract", slot: { name, type, enum: choices, prompt: question } });
+  const { answer, failure } = yield* think({
+    type: "extract",
+    slot: { name, type, enum: choices, prompt: question },
+  });
   const found = allowed([slot], answer?.slots ?? {}, options.mayHold);
   const given = Object.hasOwn(found, name) ? (found[name] ?? null) : null;
   return { value: soundValue(slot, given, options), failure };

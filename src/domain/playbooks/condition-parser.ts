@@ -49,7 +49,9 @@ function tokensOf(source: string): Token[] {
     token.lastIndex = at;
     const found = token.exec(source);
     const start = at + (/^\s*/.exec(source.slice(at))?.[0].length ?? 0);
-    if (found === null) throw new Misfit(start, `doesn't know what "${source.slice(start, start + 10)}" means`);
+    if (found === null) {
+      throw new Misfit(start, `doesn't know what "${source.slice(start, start + 10)}" means`);
+    }
     const [kind, text] = kindOf(found.groups ?? {});
     tokens.push({ at: start, kind, text });
     at = token.lastIndex;
@@ -109,7 +111,9 @@ class Parser {
 
   #negation(depth: number): Condition {
     if (depth > mostDepth) throw new Misfit(this.#next.at, `goes deeper than ${mostDepth}`);
-    return this.#take("not") ? { is: "not", of: this.#negation(depth + 1) } : this.#comparison(depth);
+    return this.#take("not")
+      ? { is: "not", of: this.#negation(depth + 1) }
+      : this.#comparison(depth);
   }
 
   #comparison(depth: number): Condition {
@@ -128,10 +132,16 @@ class Parser {
     }
     const { kind, text } = this.#next;
     if (kind === "number") return this.#took({ is: "value", value: Number(text) });
-    if (kind === "string") return this.#took({ is: "value", value: text.slice(1, -1).replace(/\\([^])/g, "$1") });
-    if (kind !== "word" || reserved.has(text)) throw this.#unexpected("a name, a number or a text in quotes");
+    if (kind === "string") {
+      return this.#took({ is: "value", value: text.slice(1, -1).replace(/\\([^])/g, "$1") });
+    }
+    if (kind !== "word" || reserved.has(text)) {
+      throw this.#unexpected("a name, a number or a text in quotes");
+    }
     const constant = constants.get(text);
-    return this.#took(constant === undefined ? { is: "name", name: text } : { is: "value", value: constant });
+    return this.#took(
+      constant === undefined ? { is: "name", name: text } : { is: "value", value: constant },
+    );
   }
 
   #took(condition: Condition): Condition {
@@ -141,7 +151,10 @@ class Parser {
 
   #unexpected(expected: string): Misfit {
     const { at, kind, text } = this.#next;
-    return new Misfit(at, `expects ${expected} ${kind === "end" ? "at its end" : `before "${text.slice(0, 20)}"`}`);
+    return new Misfit(
+      at,
+      `expects ${expected} ${kind === "end" ? "at its end" : `before "${text.slice(0, 20)}"`}`,
+    );
   }
 }
 

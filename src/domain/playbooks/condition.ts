@@ -67,7 +67,11 @@ function compares(how: Comparison, left: Json, right: Json): boolean {
       return !isEqual(left, right);
     case "contains":
       if (Array.isArray(left)) return left.some((item: Json) => isEqual(item, right));
-      return typeof left === "string" && typeof right === "string" && folded(left).includes(folded(right));
+      return (
+        typeof left === "string" &&
+        typeof right === "string" &&
+        folded(left).includes(folded(right))
+      );
     default:
       return inOrder(how, left, right);
   }

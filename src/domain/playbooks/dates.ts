@@ -23,12 +23,19 @@ export function readDate(text: string, moment: Moment): string | undefined {
   const today = todayIn(moment);
   const exact = [...new Set(exactDays(text.toLowerCase(), today, moment.monthFirst))];
   const words = ` ${wordsOf(text)} `;
-  const weekdays = [...words.matchAll(weekdayName)].map(([, which = "", name = ""]) => ({ which, name }));
-  const loose = weekdays.map(({ which, name }) => comingWeekday(weekdayOf(name), which === "next ", today));
-  const [day, ...others] = exact.length > 0 ? exact : [...new Set([...relativeDays(words, today), ...loose])];
+  const weekdays = [...words.matchAll(weekdayName)].map(([, which = "", name = ""]) => ({
+    which,
+    name,
+  }));
+  const loose = weekdays.map(({ which, name }) =>
+    comingWeekday(weekdayOf(name), which === "next ", today),
+  );
+  const [day, ...others] =
+    exact.length > 0 ? exact : [...new Set([...relativeDays(words, today), ...loose])];
   if (day === undefined || Number.isNaN(day) || others.length > 0) return undefined;
   // "Friday, December 5" that is a Saturday: nobody knows which was meant.
-  const agrees = exact.length === 0 || weekdays.every(({ name }) => weekdayOf(name) === weekdayAt(day));
+  const agrees =
+    exact.length === 0 || weekdays.every(({ name }) => weekdayOf(name) === weekdayAt(day));
   return agrees ? written(day) : undefined;
 }
 
@@ -48,14 +55,22 @@ function exactDays(text: string, today: number, monthFirst: boolean): number[] {
   const day = (year: string | undefined, month: number, date: string): number =>
     dayOf(year, month, Number(date), today);
   return [
-    ...[...text.matchAll(isoForm)].map(([, year, month, date = ""]) => day(year, Number(month), date)),
-    ...[...text.matchAll(dotForm)].map(([, date = "", month, year]) => day(year, Number(month), date)),
+    ...[...text.matchAll(isoForm)].map(([, year, month, date = ""]) =>
+      day(year, Number(month), date),
+    ),
+    ...[...text.matchAll(dotForm)].map(([, date = "", month, year]) =>
+      day(year, Number(month), date),
+    ),
     ...[...text.matchAll(slashForm)].map(([, a = "", b = "", year]) => {
       if (Number(a) > 12) return day(year, Number(b), a);
       return monthFirst || Number(b) > 12 || a === b ? day(year, Number(a), b) : Number.NaN;
     }),
-    ...[...text.matchAll(monthForm)].map(([, name = "", date = "", year]) => day(year, monthOf(name), date)),
-    ...[...text.matchAll(dayForm)].map(([, date = "", name = "", year]) => day(year, monthOf(name), date)),
+    ...[...text.matchAll(monthForm)].map(([, name = "", date = "", year]) =>
+      day(year, monthOf(name), date),
+    ),
+    ...[...text.matchAll(dayForm)].map(([, date = "", name = "", year]) =>
+      day(year, monthOf(name), date),
+    ),
   ];
 }
 
@@ -65,7 +80,9 @@ function monthOf(name: string): number {
 
 /** Without a year, the first from today on; a 29 February may be years away. */
 function dayOf(year: string | undefined, month: number, date: number, today: number): number {
-  if (year !== undefined) return dayIn(Number(year) < 100 ? 2_000 + Number(year) : Number(year), month, date);
+  if (year !== undefined) {
+    return dayIn(Number(year) < 100 ? 2_000 + Number(year) : Number(year), month, date);
+  }
   const thisYear = new Date(today * dayMs).getUTCFullYear();
   const days = Array.from({ length: 9 }, (_, years) => dayIn(thisYear + years, month, date));
   return days.find((day) => day >= today) ?? Number.NaN;
@@ -77,13 +94,27 @@ function dayIn(year: number, month: number, date: number): number {
   return isThere && year >= 1900 && year < 2200 ? day : Number.NaN;
 }
 
-const counts = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const counts = [
+  "zero",
+  "one",
+  "two",
+  "three",
+  "four",
+  "five",
+  "six",
+  "seven",
+  "eight",
+  "nine",
+  "ten",
+];
 const distance = new RegExp(String.raw` in (a|\d{1,3}|${counts.join("|")}) (day|week)s? `, "g");
 
 function relativeDays(words: string, today: number): number[] {
   const days = [...words.matchAll(distance)].map(([, count = "", unit]) => {
     const named = counts.indexOf(count);
-    return today + (count === "a" ? 1 : named === -1 ? Number(count) : named) * (unit === "week" ? 7 : 1);
+    return (
+      today + (count === "a" ? 1 : named === -1 ? Number(count) : named) * (unit === "week" ? 7 : 1)
+    );
   });
   const rest = words.replace(" day after tomorrow ", "  ");
   if (rest !== words) days.push(today + 2);
@@ -123,11 +154,18 @@ function todayIn({ now, time_zone }: Moment): number {
 }
 
 function clockOf(timeZone: string | null): Intl.DateTimeFormat {
-  const fields = { year: "numeric", month: "numeric", day: "numeric", calendar: "iso8601" } as const;
+  const fields = {
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    calendar: "iso8601",
+  } as const;
   try {
     return new Intl.DateTimeFormat("en-US", { ...fields, timeZone: timeZone ?? "UTC" });
   } catch (error) {
-    if (error instanceof RangeError) return new Intl.DateTimeFormat("en-US", { ...fields, timeZone: "UTC" });
+    if (error instanceof RangeError) {
+      return new Intl.DateTimeFormat("en-US", { ...fields, timeZone: "UTC" });
+    }
     throw error;
   }
 }

@@ -36,9 +36,14 @@ interface Edge {
 function edgesOf({ steps }: PlaybookDefinition, place: number): Edge[] {
   const step = steps[place];
   if (step === undefined) return [];
-  const named = targetsOf(step, place).map(({ path, id }) => ({ path, to: steps.findIndex((each) => each.id === id) }));
-  const fallsThrough = step.type !== "handoff" && step.type !== "resolve" && step.next === undefined;
-  const below = fallsThrough && place + 1 < steps.length ? [{ path: ["steps", place], to: place + 1 }] : [];
+  const named = targetsOf(step, place).map(({ path, id }) => ({
+    path,
+    to: steps.findIndex((each) => each.id === id),
+  }));
+  const fallsThrough =
+    step.type !== "handoff" && step.type !== "resolve" && step.next === undefined;
+  const below =
+    fallsThrough && place + 1 < steps.length ? [{ path: ["steps", place], to: place + 1 }] : [];
   return [...named.filter(({ to }) => to !== -1), ...below];
 }
 

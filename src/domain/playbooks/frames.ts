@@ -35,7 +35,11 @@ export function slotsFrom(
   writing: Writing,
 ): Record<string, SlotValue> {
   const entries = slots.flatMap((slot) => {
-    const value = soundValue(slot, Object.hasOwn(given, slot.name) ? (given[slot.name] ?? null) : null, writing);
+    const value = soundValue(
+      slot,
+      Object.hasOwn(given, slot.name) ? (given[slot.name] ?? null) : null,
+      writing,
+    );
     return value === undefined ? [] : [[slot.name, value] as const];
   });
   return Object.fromEntries(entries);
@@ -46,7 +50,10 @@ export function definitionOf(frame: Frame, library: Library): PlaybookDefinition
   return library(frame.playbook_id, frame.revision)?.definition;
 }
 
-export function stepOf(frame: Frame, definition: PlaybookDefinition | undefined): PlaybookStep | undefined {
+export function stepOf(
+  frame: Frame,
+  definition: PlaybookDefinition | undefined,
+): PlaybookStep | undefined {
   return definition?.steps.find(({ id }) => id === frame.step);
 }
 
@@ -72,5 +79,11 @@ export function onward(
   const step = caller && stepOf(caller, definition);
   if (caller === undefined || definition === undefined || step === undefined) return below;
   const slots = { ...caller.slots, ...slotsFrom(definition, frame.slots, writing) };
-  return onward(below.slice(0, -1), { ...caller, slots }, nextOf(definition, step), library, writing);
+  return onward(
+    below.slice(0, -1),
+    { ...caller, slots },
+    nextOf(definition, step),
+    library,
+    writing,
+  );
 }

@@ -19,7 +19,9 @@ const mostErrors = 100;
  */
 export function checkGraph(definition: PlaybookDefinition, callable: Callable): FieldError[] {
   const { steps, slots } = definition;
-  if (steps.length === 0) return [{ ...inBody(["steps"]), code: "required", message: "There must be a step." }];
+  if (steps.length === 0) {
+    return [{ ...inBody(["steps"]), code: "required", message: "There must be a step." }];
+  }
   const findings = [
     ...twice(steps.map(({ id }) => id)).map((place) => ({
       path: ["steps", place, "id"],
@@ -42,7 +44,9 @@ export function checkGraph(definition: PlaybookDefinition, callable: Callable): 
       message: "Here it goes round without a question to the contact.",
     })),
   ];
-  return findings.slice(0, mostErrors).map(({ path, code, message }) => ({ ...inBody(path), code, message }));
+  return findings
+    .slice(0, mostErrors)
+    .map(({ path, code, message }) => ({ ...inBody(path), code, message }));
 }
 
 /** The playbooks that one calls, to be looked up before it is checked. */
@@ -67,18 +71,29 @@ function unknownSlots({ steps, slots }: PlaybookDefinition): Finding[] {
   const used: { path: Path; name: string }[] = steps.flatMap((step, place) => {
     if (step.type === "ask") return [{ path: ["steps", place, "slot"], name: step.slot }];
     if (step.type !== "set") return [];
-    return Object.keys(step.values).map((name) => ({ path: ["steps", place, "values", name], name }));
+    return Object.keys(step.values).map((name) => ({
+      path: ["steps", place, "values", name],
+      name,
+    }));
   });
   return used
     .filter(({ name }) => !names.has(name))
-    .map(({ path, name }) => ({ path, code: "unknown_slot", message: `There is no slot "${name}".` }));
+    .map(({ path, name }) => ({
+      path,
+      code: "unknown_slot",
+      message: `There is no slot "${name}".`,
+    }));
 }
 
 function unreachableSteps(definition: PlaybookDefinition): Finding[] {
   const found = reachable(definition);
   return [...definition.steps.keys()]
     .filter((place) => !found.has(place))
-    .map((place) => ({ path: ["steps", place], code: "unreachable", message: "No way leads to this step." }));
+    .map((place) => ({
+      path: ["steps", place],
+      code: "unreachable",
+      message: "No way leads to this step.",
+    }));
 }
 
 /** Calls of what is not there, and of what would call itself: a playbook that is called begins anew, and may have nothing to ask. */
@@ -88,14 +103,24 @@ function wrongCalls({ steps }: PlaybookDefinition, callable: Callable): Finding[
     if (step.type !== "call") return [];
     const path = ["steps", place, "playbook_id"];
     if (callable(step.playbook_id) === undefined) {
-      return [{ path, code: "unknown_playbook", message: "There is no such playbook that is enabled." }];
+      return [
+        { path, code: "unknown_playbook", message: "There is no such playbook that is enabled." },
+      ];
     }
     const depth = depthOf(step.playbook_id, callable, [], depths);
     if (depth === Infinity) {
-      return [{ path, code: "endless_loop", message: "Here playbooks call one another in a circle." }];
+      return [
+        { path, code: "endless_loop", message: "Here playbooks call one another in a circle." },
+      ];
     }
     if (depth < mostFrames) return [];
-    return [{ path, code: "too_deep", message: `At most ${mostFrames} playbooks may lie on top of one another.` }];
+    return [
+      {
+        path,
+        code: "too_deep",
+        message: `At most ${mostFrames} playbooks may lie on top of one another.`,
+      },
+    ];
   });
 }
 

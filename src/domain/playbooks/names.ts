@@ -42,14 +42,19 @@ function templatesOf(step: PlaybookStep): PlacedText[] {
 function textsIn(value: Json, path: Path): PlacedText[] {
   if (typeof value === "string") return [{ path, text: value }];
   if (value === null || typeof value !== "object") return [];
-  if (Array.isArray(value)) return value.flatMap((each: Json, place) => textsIn(each, [...path, place]));
+  if (Array.isArray(value)) {
+    return value.flatMap((each: Json, place) => textsIn(each, [...path, place]));
+  }
   return Object.entries(value).flatMap(([key, each]) => textsIn(each, [...path, key]));
 }
 
 function conditionsIn({ steps }: PlaybookDefinition): PlacedText[] {
   return steps.flatMap((step, place) => {
     const cases = step.type === "branch" ? step.cases : [];
-    return cases.map(({ when }, each) => ({ path: ["steps", place, "cases", each, "when"], text: when }));
+    return cases.map(({ when }, each) => ({
+      path: ["steps", place, "cases", each, "when"],
+      text: when,
+    }));
   });
 }
 
@@ -79,12 +84,18 @@ export function findingsInTexts(definition: PlaybookDefinition): Finding[] {
   const [templates, conditions] = [templatesIn(definition), conditionsIn(definition)];
   const names = [
     ...templates.flatMap(({ path, text }) => namesIn(text).map((name) => ({ path, name }))),
-    ...conditions.flatMap(({ path, text }) => namesInCondition(text).map((name) => ({ path, name }))),
+    ...conditions.flatMap(({ path, text }) =>
+      namesInCondition(text).map((name) => ({ path, name })),
+    ),
   ];
   return [
     ...names
       .filter(({ name }) => !isKnown(name))
-      .map(({ path, name }) => ({ path, code: "unknown_name", message: `Nothing here is called "${name}".` })),
+      .map(({ path, name }) => ({
+        path,
+        code: "unknown_name",
+        message: `Nothing here is called "${name}".`,
+      })),
     ...templates
       .filter(({ text }) => hasStrayBraces(text))
       .map(({ path }) => ({
@@ -96,7 +107,9 @@ export function findingsInTexts(definition: PlaybookDefinition): Finding[] {
       const condition = parseCondition(text);
       if (!("problem" in condition)) return [];
       const { at, message } = condition.problem;
-      return [{ path, code: "invalid_condition", message: `At character ${at + 1} it ${message}.` }];
+      return [
+        { path, code: "invalid_condition", message: `At character ${at + 1} it ${message}.` },
+      ];
     }),
     ...unfitValues(definition),
   ];
@@ -106,7 +119,8 @@ export function findingsInTexts(definition: PlaybookDefinition): Finding[] {
 function knownNames({ slots, steps }: PlaybookDefinition): (name: string) => boolean {
   const names = new Set(["contact.name", ...slots.map(({ name }) => name)]);
   const runs = new Set(steps.filter(({ type }) => type === "run").map(({ id }) => id));
-  return (name) => names.has(name) || (name.includes(".") && runs.has(name.slice(0, name.indexOf("."))));
+  return (name) =>
+    names.has(name) || (name.includes(".") && runs.has(name.slice(0, name.indexOf("."))));
 }
 
 /** Whenever it is: what is a day is one at any time. */
@@ -118,8 +132,12 @@ function unfitValues({ slots, steps }: PlaybookDefinition): Finding[] {
     if (step.type !== "set") return [];
     return slots
       .filter((slot) => {
-        const value = Object.hasOwn(step.values, slot.name) ? (step.values[slot.name] ?? null) : null;
-        if (value === null || textsIn(value, []).some(({ text }) => namesIn(text).length > 0)) return false;
+        const value = Object.hasOwn(step.values, slot.name)
+          ? (step.values[slot.name] ?? null)
+          : null;
+        if (value === null || textsIn(value, []).some(({ text }) => namesIn(text).length > 0)) {
+          return false;
+        }
         return soundValue(slot, value, someTime) === undefined;
       })
       .map((slot) => ({

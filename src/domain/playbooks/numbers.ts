@@ -2,8 +2,31 @@
 import { isDenied, wordsOf } from "./words.ts";
 
 const names: ReadonlyMap<string, number> = new Map(
-  ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-    .concat(["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"])
+  [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+  ]
+    .concat([
+      "thirteen",
+      "fourteen",
+      "fifteen",
+      "sixteen",
+      "seventeen",
+      "eighteen",
+      "nineteen",
+      "twenty",
+    ])
     .map((name, value) => [name, value]),
 );
 
@@ -33,11 +56,16 @@ function valueOf(figures: string): number | undefined {
   const sign = /^[-−]/.test(figures) ? -1 : 1;
   const digits = figures.replace(/^[-+−]/, "");
   const point = [commaGroups, commaDecimals, dotGroups].find(({ shape }) => shape.test(digits));
-  const text = point === undefined ? digits : digits.replaceAll(point.group, "").replace(point.decimal, ".");
+  const text =
+    point === undefined ? digits : digits.replaceAll(point.group, "").replace(point.decimal, ".");
   // No negative zero.
   return plain.test(text) ? sign * Number(text) + 0 : undefined;
 }
 
 const commaGroups = { shape: /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/, group: ",", decimal: "." };
-const dotGroups = { shape: /^\d{1,3}(?:\.\d{3}){2,}$|^\d{1,3}(?:\.\d{3})+,\d+$/, group: ".", decimal: "," };
+const dotGroups = {
+  shape: /^\d{1,3}(?:\.\d{3}){2,}$|^\d{1,3}(?:\.\d{3})+,\d+$/,
+  group: ".",
+  decimal: ",",
+};
 const commaDecimals = { shape: /^\d+,\d{1,2}$/, group: ".", decimal: "," };

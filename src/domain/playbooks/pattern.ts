@@ -14,13 +14,17 @@ export function patternProblem(source: string): string | undefined {
   try {
     void new RegExp(source, "u");
   } catch (error) {
-    if (error instanceof SyntaxError) return "must be a regular expression of JavaScript with flag u";
+    if (error instanceof SyntaxError) {
+      return "must be a regular expression of JavaScript with flag u";
+    }
     throw error;
   }
   const reader = new Reader(source);
   const ways = waysOfChoice(reader);
   if (ways === undefined) return "must have no look-around and no back-reference";
-  return ways > mostWays ? "can be matched in too many ways: repeat less, and repeat nothing that repeats" : undefined;
+  return ways > mostWays
+    ? "can be matched in too many ways: repeat less, and repeat nothing that repeats"
+    : undefined;
 }
 
 /** Whether the whole answer fits. Upper and lower case count. */
@@ -96,7 +100,10 @@ function repeats(quantifier: string | undefined): readonly [number, number] {
       return [1, mostMatched];
     default: {
       const [, from = "", comma, to = ""] = /^\{(\d+)(,?)(\d*)\}$/.exec(quantifier) ?? [];
-      return [Number(from), comma === "" ? Number(from) : to === "" ? Number(from) + mostMatched : Number(to)];
+      return [
+        Number(from),
+        comma === "" ? Number(from) : to === "" ? Number(from) + mostMatched : Number(to),
+      ];
     }
   }
 }

@@ -3,7 +3,15 @@
  * it needs done it asks for as moves, so it can be run again after a crash and be given what came of them.
  */
 import type { Moves } from "../runs/types.ts";
-import { beginFrame, definitionOf, mostFrames, nextOf, onward, stepOf, type Library } from "./frames.ts";
+import {
+  beginFrame,
+  definitionOf,
+  mostFrames,
+  nextOf,
+  onward,
+  stepOf,
+  type Library,
+} from "./frames.ts";
 import type { PlayEnd, PlayOptions } from "./stage.ts";
 import { takeStep } from "./steps.ts";
 import type { Frame } from "./types.ts";
@@ -32,9 +40,14 @@ export function* play(
   const ended = (end: PlayEnd, frames: readonly Frame[] = []): Played => ({ texts, frames, end });
   const guarded = (reason: string): Played => ended({ type: "stuck", cause: "guardrail", reason });
 
-  let stack = said === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
+  let stack =
+    said === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
   if (stack.some((frame) => frame.turns > (definitionOf(frame, library)?.max_turns ?? Infinity))) {
-    return ended({ type: "stuck", cause: "max_turns", reason: "The playbook took more turns than it may." });
+    return ended({
+      type: "stuck",
+      cause: "max_turns",
+      reason: "The playbook took more turns than it may.",
+    });
   }
   for (let taken = 0; ; taken++) {
     const frame = stack.at(-1);
@@ -55,17 +68,29 @@ export function* play(
       }
       case "call": {
         const called = library(outcome.playbook_id);
-        if (called === undefined) return guarded("The playbook that is called is gone or disabled.");
-        if (stack.length >= mostFrames) return guarded("Too many playbooks have called one another.");
+        if (called === undefined) {
+          return guarded("The playbook that is called is gone or disabled.");
+        }
+        if (stack.length >= mostFrames) {
+          return guarded("Too many playbooks have called one another.");
+        }
         stack = [...stack, beginFrame(called, frame.slots, options)];
         break;
       }
       case "call_off": {
         // Who called it may know what then; it is over for those that it called.
-        const place = stack.findLastIndex((each) => definitionOf(each, library)?.on_cancel !== undefined);
+        const place = stack.findLastIndex(
+          (each) => definitionOf(each, library)?.on_cancel !== undefined,
+        );
         const [left] = stack.slice(place);
         if (place === -1 || left === undefined) return ended({ type: "called_off" });
-        stack = onward(stack.slice(0, place), left, definitionOf(left, library)?.on_cancel, library, options);
+        stack = onward(
+          stack.slice(0, place),
+          left,
+          definitionOf(left, library)?.on_cancel,
+          library,
+          options,
+        );
         break;
       }
       case "stay":

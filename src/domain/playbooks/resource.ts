@@ -2,7 +2,14 @@ import { iso } from "../time.ts";
 import type { PlaybookRow } from "./rows.ts";
 import type { Playbook } from "./types.ts";
 
-export function playbookResource({ id, enabled, revision, definition, created_at, updated_at }: PlaybookRow): Playbook {
+export function playbookResource({
+  id,
+  enabled,
+  revision,
+  definition,
+  created_at,
+  updated_at,
+}: PlaybookRow): Playbook {
   const { name, description, ...others } = definition;
   return {
     id,

@@ -49,4 +49,9 @@ export const playbookVersions = collection<PlaybookVersionRow>("playbook_version
   definition: json,
   created_at: time,
 });
-export const playbookVersionOf = playbookVersions.key("account_id", "mode", "playbook_id", "revision");
+export const playbookVersionOf = playbookVersions.key(
+  "account_id",
+  "mode",
+  "playbook_id",
+  "revision",
+);

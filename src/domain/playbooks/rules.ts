@@ -1,4 +1,9 @@
-import { defaultRetries, type CreatePlaybook, type PlaybookDefinition, type UpdatePlaybook } from "./types.ts";
+import {
+  defaultRetries,
+  type CreatePlaybook,
+  type PlaybookDefinition,
+  type UpdatePlaybook,
+} from "./types.ts";
 
 /** Of an account in a mode. */
 export const mostPlaybooks = 500;
@@ -11,14 +16,19 @@ export function definitionOf(given: CreatePlaybook): PlaybookDefinition {
     description,
     trigger: { ...trigger, priority: trigger.priority ?? 0 },
     slots,
-    steps: steps.map((step) => (step.type === "ask" ? { ...step, retries: step.retries ?? defaultRetries } : step)),
+    steps: steps.map((step) =>
+      step.type === "ask" ? { ...step, retries: step.retries ?? defaultRetries } : step,
+    ),
     ...(on_cancel !== undefined && { on_cancel }),
     ...(max_turns !== undefined && { max_turns }),
   };
 }
 
 /** What it comes to by a change: what is absent stays, null takes away. */
-export function changedDefinition(before: PlaybookDefinition, change: UpdatePlaybook): PlaybookDefinition {
+export function changedDefinition(
+  before: PlaybookDefinition,
+  change: UpdatePlaybook,
+): PlaybookDefinition {
   const { id: _id, enabled: _enabled, on_cancel, max_turns, ...others } = change;
   return definitionOf({
     ...before,

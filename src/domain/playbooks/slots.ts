@@ -31,7 +31,11 @@ const mostRead = 1_000;
  * The value that an answer has for a slot; undefined where it has none. Careful rather than clever: an answer that could mean two things
  * means nothing, and the contact is asked again. Written out, a value is read as itself again.
  */
-export function readAnswer(slot: Slot, answer: string, { now, contact }: Writing): SlotValue | undefined {
+export function readAnswer(
+  slot: Slot,
+  answer: string,
+  { now, contact }: Writing,
+): SlotValue | undefined {
   const text = answer.trim();
   if (isPlain(slot)) return readText(text);
   if (text === "" || text.length > mostRead) return undefined;
@@ -98,9 +102,12 @@ export function isPlain(slot: Slot): boolean {
 function readChoice(options: readonly string[], text: string): string | undefined {
   const same = options.find((option) => option.trim().toLowerCase() === text.toLowerCase());
   if (same !== undefined) return same;
-  const choices = options.map((option) => ({ option, words: wordsOf(option) })).filter(({ words }) => words !== "");
+  const choices = options
+    .map((option) => ({ option, words: wordsOf(option) }))
+    .filter(({ words }) => words !== "");
   const said = plainWords(text);
-  const only = (matches: typeof choices): string | undefined => (matches.length === 1 ? matches[0]?.option : undefined);
+  const only = (matches: typeof choices): string | undefined =>
+    matches.length === 1 ? matches[0]?.option : undefined;
   const equal = only(choices.filter(({ words }) => words === said));
   if (equal !== undefined) return equal;
   const [, place] = /^(?:number |no |option )?(\d{1,2})$/.exec(said) ?? [];

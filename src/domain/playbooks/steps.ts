@@ -20,7 +20,10 @@ export function* takeStep(step: PlaybookStep, stage: Stage): Moves<Outcome> {
     case "ask":
       return yield* takeAsk(step, stage, look);
     case "set":
-      return { go: "next", changes: { slots: { ...stage.frame.slots, ...settings(step.values, stage, look) } } };
+      return {
+        go: "next",
+        changes: { slots: { ...stage.frame.slots, ...settings(step.values, stage, look) } },
+      };
     case "run":
       return yield* takeRun(step, stage, look);
     case "branch":
@@ -56,12 +59,19 @@ function settings(
 ): Frame["slots"] {
   const known = definition.slots.filter(({ name }) => Object.hasOwn(values, name));
   return Object.fromEntries(
-    known.map((slot) => [slot.name, soundValue(slot, fill(values[slot.name] ?? null, look), options) ?? null]),
+    known.map((slot) => [
+      slot.name,
+      soundValue(slot, fill(values[slot.name] ?? null, look), options) ?? null,
+    ]),
   );
 }
 
 /** An argument that is only a place, of something that is not known, is left out. */
-function* takeRun(step: Extract<PlaybookStep, { type: "run" }>, stage: Stage, look: LookUp): Moves<Outcome> {
+function* takeRun(
+  step: Extract<PlaybookStep, { type: "run" }>,
+  stage: Stage,
+  look: LookUp,
+): Moves<Outcome> {
   const args = Object.entries(step.args)
     .map(([name, given]) => ({ name, given, value: fill(given, look) }))
     .filter(({ given, value }) => value !== null || given === null);
@@ -74,7 +84,10 @@ function* takeRun(step: Extract<PlaybookStep, { type: "run" }>, stage: Stage, lo
       return { go: "stay", end: { type: "waits" } };
     case "failed":
       if (step.on_error !== undefined) return { go: "next", to: step.on_error };
-      return { go: "end", end: { type: "stuck", cause: "action_failure", reason: `${step.action} failed.` } };
+      return {
+        go: "end",
+        end: { type: "stuck", cause: "action_failure", reason: `${step.action} failed.` },
+      };
   }
 }
 
@@ -86,7 +99,9 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
   const isObject = typeof output === "object" && output !== null && !Array.isArray(output);
   const fields = isObject ? Object.entries(output) : [["output", output] as const];
   const read = namesRead(definition);
-  const known = fields.map(([field, value]) => [`${step}.${field}`, value] as const).filter(([name]) => read.has(name));
+  const known = fields
+    .map(([field, value]) => [`${step}.${field}`, value] as const)
+    .filter(([name]) => read.has(name));
   const others = Object.entries(frame.slots).filter(([name]) => !name.startsWith(`${step}.`));
   return Object.fromEntries([...others, ...known]);
 }
@@ -94,9 +109,15 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
 /** What the model is told to do. Values are in quotes there: what a contact wrote is no part of an instruction. */
 function* takeInstruct(text: string, stage: Stage, look: LookUp): Moves<Outcome> {
   const { definition, options, frame } = stage;
-  const { answer, failure } = yield* think({ type: "instruct", instruction: render(text, look, quoted) });
+  const { answer, failure } = yield* think({
+    type: "instruct",
+    instruction: render(text, look, quoted),
+  });
   if (failure !== null && options.endsAt(failure)) {
-    return { go: "end", end: { type: "stuck", cause: failure, reason: "The model did not carry out an instruction." } };
+    return {
+      go: "end",
+      end: { type: "stuck", cause: failure, reason: "The model did not carry out an instruction." },
+    };
   }
   if (answer === null) return { go: "next" };
   if (answer.text !== undefined && answer.text.trim() !== "") stage.texts.push(answer.text);
@@ -104,5 +125,8 @@ function* takeInstruct(text: string, stage: Stage, look: LookUp): Moves<Outcome>
     return { go: "end", end: { type: "handoff", reason: answer.handoff.reason } };
   }
   const found = allowed(definition.slots, answer.slots ?? {}, options.mayHold);
-  return { go: "next", changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } } };
+  return {
+    go: "next",
+    changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } },
+  };
 }

@@ -12,15 +12,23 @@ const onlyPlaceholder = new RegExp(String.raw`^\{\{[ ]?(${name})[ ]?\}\}$`);
 const mostShown = 1_000;
 
 /** The text with its values. What is not known leaves nothing; braces in a value are no places. */
-export function render(template: string, look: LookUp, show: (value: Json) => string = shown): string {
+export function render(
+  template: string,
+  look: LookUp,
+  show: (value: Json) => string = shown,
+): string {
   return template.replace(placeholder, (_, name: string) => show(look(name) ?? null));
 }
 
 /** A value as people read it: a list with commas, yes and no. Nothing can be read in an object. */
 export function shown(value: Json): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "string" || typeof value === "number") return String(value).slice(0, mostShown);
-  return Array.isArray(value) ? value.filter(isScalar).map(shown).join(", ").slice(0, mostShown) : "";
+  if (typeof value === "string" || typeof value === "number") {
+    return String(value).slice(0, mostShown);
+  }
+  return Array.isArray(value)
+    ? value.filter(isScalar).map(shown).join(", ").slice(0, mostShown)
+    : "";
 }
 
 /** A value in words that are an instruction: it stays apart from them, in quotes. */

@@ -15,5 +15,7 @@ export function triggered<P extends { readonly definition: PlaybookDefinition }>
   const words = wordsOf(said.slice(0, mostRead));
   return playbooks
     .toSorted((a, b) => b.definition.trigger.priority - a.definition.trigger.priority)
-    .find(({ definition: { trigger } }) => trigger.keywords?.some((keyword) => hasPhrase(words, wordsOf(keyword))));
+    .find(({ definition: { trigger } }) =>
+      trigger.keywords?.some((keyword) => hasPhrase(words, wordsOf(keyword))),
+    );
 }

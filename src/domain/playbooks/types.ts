@@ -1,11 +1,26 @@
 /** Scripts that an agent follows: what starts them, what they ask, what they do. */
 import { z } from "zod";
-import { ids, name, pageFields, pageSchema, reference, text, timestamp, wholeRecord } from "../../fields.ts";
+import {
+  ids,
+  name,
+  pageFields,
+  pageSchema,
+  reference,
+  text,
+  timestamp,
+  wholeRecord,
+} from "../../fields.ts";
 import type { PlaybookId } from "../../ids.ts";
 import type { Json } from "../../ports/agent-model.ts";
 import { patternProblem } from "./pattern.ts";
 
-export const playbookLimits = { steps: 100, slots: 50, options: 50, cases: 20, values: 50 } as const;
+export const playbookLimits = {
+  steps: 100,
+  slots: 50,
+  options: 50,
+  cases: 20,
+  values: 50,
+} as const;
 export const defaultRetries = 2;
 
 /** What slots and steps are called: conditions and templates name them. */
@@ -14,7 +29,16 @@ const handle = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
 });
 
 /** These mean something else in a condition or a template. */
-const taken: ReadonlySet<string> = new Set(["and", "or", "not", "contains", "true", "false", "null", "contact"]);
+const taken: ReadonlySet<string> = new Set([
+  "and",
+  "or",
+  "not",
+  "contains",
+  "true",
+  "false",
+  "null",
+  "contact",
+]);
 
 const atMost = (most: number) => ({ error: `must have at most ${most} items` });
 
@@ -22,31 +46,45 @@ const options = z
   .array(name(100))
   .min(1)
   .max(playbookLimits.options, atMost(playbookLimits.options))
-  .refine((list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length, {
-    error: "must not name an option twice",
-  });
+  .refine(
+    (list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length,
+    {
+      error: "must not name an option twice",
+    },
+  );
 
 const pattern = text(200).superRefine((source, context) => {
   const message = patternProblem(source);
-  if (message !== undefined) context.addIssue({ code: "custom", message, params: { code: "invalid_pattern" } });
+  if (message !== undefined) {
+    context.addIssue({ code: "custom", message, params: { code: "invalid_pattern" } });
+  }
 });
 
 export const slotSchema = z
   .strictObject({
-    name: handle.refine((given) => !taken.has(given), { error: "means something else in a condition" }),
+    name: handle.refine((given) => !taken.has(given), {
+      error: "means something else in a condition",
+    }),
     type: z.enum(["text", "number", "boolean", "date", "phone", "email"]),
     pattern: pattern.optional().meta({
       description:
         "Of text: a regular expression (JavaScript, flag u) that the whole answer fits. No look-around, no back-reference, no repeated repeat.",
     }),
-    enum: options.optional().meta({ description: "Of text: what can be chosen, by name or by its place in the list." }),
-    required: z.boolean().meta({ description: "Where it isn't, the playbook goes on without an answer." }),
+    enum: options
+      .optional()
+      .meta({ description: "Of text: what can be chosen, by name or by its place in the list." }),
+    required: z
+      .boolean()
+      .meta({ description: "Where it isn't, the playbook goes on without an answer." }),
     prompt: name(1_600).meta({ description: "What the contact is asked. A template." }),
   })
-  .refine((slot) => slot.type === "text" || (slot.pattern === undefined && slot.enum === undefined), {
-    path: ["type"],
-    error: "must be text where there is a pattern or an enum",
-  })
+  .refine(
+    (slot) => slot.type === "text" || (slot.pattern === undefined && slot.enum === undefined),
+    {
+      path: ["type"],
+      error: "must be text where there is a pattern or an enum",
+    },
+  )
   .refine((slot) => slot.pattern === undefined || slot.enum === undefined, {
     path: ["pattern"],
     error: "must not be there beside an enum",
@@ -63,12 +101,19 @@ const place = {
 const values = wholeRecord(
   z
     .record(z.string().min(1).max(64), z.json())
-    .refine((given) => Object.keys(given).length <= playbookLimits.values, atMost(playbookLimits.values))
-    .refine((given) => JSON.stringify(given).length <= 10_000, { error: "must have at most 10000 characters as JSON" })
+    .refine(
+      (given) => Object.keys(given).length <= playbookLimits.values,
+      atMost(playbookLimits.values),
+    )
+    .refine((given) => JSON.stringify(given).length <= 10_000, {
+      error: "must have at most 10000 characters as JSON",
+    })
     .meta({ maxProperties: playbookLimits.values, description: "Strings in it are templates." }),
 );
 
-const message = name(1_600).meta({ description: "A template: `{{slot}}`, `{{step.field}}` or `{{contact.name}}`." });
+const message = name(1_600).meta({
+  description: "A template: `{{slot}}`, `{{step.field}}` or `{{contact.name}}`.",
+});
 
 const condition = name(500).meta({
   description: 'Such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
@@ -82,7 +127,9 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
       type: z.literal("ask"),
       slot: handle,
       retries,
-      on_fail: handle.optional().meta({ description: "The step that follows when no answer was of use." }),
+      on_fail: handle
+        .optional()
+        .meta({ description: "The step that follows when no answer was of use." }),
     }),
     z.strictObject({ ...place, type: z.literal("set"), values }),
     z.strictObject({
@@ -90,7 +137,9 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
       type: z.literal("run"),
       action: handle,
       args: values,
-      on_error: handle.optional().meta({ description: "The step that follows when the action fails." }),
+      on_error: handle
+        .optional()
+        .meta({ description: "The step that follows when the action fails." }),
     }),
     z.strictObject({
       ...place,
@@ -103,7 +152,11 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
     }),
     z.strictObject({ ...place, type: z.literal("instruct"), text: message }),
     z.strictObject({ ...place, type: z.literal("call"), playbook_id: ids.playbook }),
-    z.strictObject({ id: handle, type: z.literal("handoff"), reason: name(500).meta({ description: "A template." }) }),
+    z.strictObject({
+      id: handle,
+      type: z.literal("handoff"),
+      reason: name(500).meta({ description: "A template." }),
+    }),
     z.strictObject({ id: handle, type: z.literal("resolve") }),
   ]);
 
@@ -142,7 +195,10 @@ export interface Playbook extends z.infer<typeof playbookSchema> {}
 export const playbookPageSchema = pageSchema(playbookSchema).meta({ id: "PlaybookPage" });
 
 /** What of a playbook has versions: all that is given, but whether it is enabled. */
-export type PlaybookDefinition = Omit<Playbook, "id" | "enabled" | "version" | "created_at" | "updated_at">;
+export type PlaybookDefinition = Omit<
+  Playbook,
+  "id" | "enabled" | "version" | "created_at" | "updated_at"
+>;
 
 /** A playbook as it is, or was, in one version. */
 export interface PinnedPlaybook {
@@ -154,10 +210,21 @@ export interface PinnedPlaybook {
 const phrases = (most: number) => z.array(name(64)).max(most, atMost(most));
 
 const trigger = z.strictObject({
-  keywords: phrases(50).optional().meta({ description: "Words or phrases in what a contact writes; in any case." }),
-  intents: phrases(20).optional().meta({ description: "What a contact wants, as the model names it." }),
-  when: text(500).optional().meta({ description: "When it is the right one, in words: for the model." }),
-  priority: z.int().min(-1_000).max(1_000).optional().meta({ default: 0, description: "The highest goes first." }),
+  keywords: phrases(50)
+    .optional()
+    .meta({ description: "Words or phrases in what a contact writes; in any case." }),
+  intents: phrases(20)
+    .optional()
+    .meta({ description: "What a contact wants, as the model names it." }),
+  when: text(500)
+    .optional()
+    .meta({ description: "When it is the right one, in words: for the model." }),
+  priority: z
+    .int()
+    .min(-1_000)
+    .max(1_000)
+    .optional()
+    .meta({ default: 0, description: "The highest goes first." }),
 });
 
 const definitionFields = {
@@ -169,11 +236,16 @@ const definitionFields = {
   on_cancel: handle.meta({
     description: "The step that follows when the contact calls it off. By default it is over.",
   }),
-  max_turns: z.int().min(1).max(1_000).meta({ description: "Messages of the contact's until it is given up." }),
+  max_turns: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .meta({ description: "Messages of the contact's until it is given up." }),
 };
 
 const enabled = z.boolean().optional().meta({
-  description: "Its steps are checked as a whole when it is enabled, and at each change from then on.",
+  description:
+    "Its steps are checked as a whole when it is enabled, and at each change from then on.",
 });
 
 export const createPlaybookSchema = z

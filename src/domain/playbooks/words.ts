@@ -23,7 +23,9 @@ export function hasPhrase(words: string, phrase: string): boolean {
 
 /** Something is denied, or excluded: what is named besides may be what is not meant. */
 export function isDenied(text: string): boolean {
-  return /\b(?:not|except|cant|cannot|dont|wont|isnt|never|no longer|anything but)\b/.test(wordsOf(text));
+  return /\b(?:not|except|cant|cannot|dont|wont|isnt|never|no longer|anything but)\b/.test(
+    wordsOf(text),
+  );
 }
 
 const politeness =
@@ -45,7 +47,15 @@ const callsOff: ReadonlySet<string> = new Set(
     "nvm",
     "forget it",
     "forget that",
-  ].concat(["forget about it", "stop this", "stop that", "lets stop", "i changed my mind", "changed my mind", "abort"]),
+  ].concat([
+    "forget about it",
+    "stop this",
+    "stop that",
+    "lets stop",
+    "i changed my mind",
+    "changed my mind",
+    "abort",
+  ]),
 );
 
 /** Whether the whole message says that it is not to go on. */
@@ -54,7 +64,20 @@ export function isCallingOff(text: string): boolean {
 }
 
 const nothing: ReadonlySet<string> = new Set(
-  ["skip", "skip it", "skip this", "skip that", "pass", "none", "nothing", "na", "n a", "no", "nope", "nah"].concat([
+  [
+    "skip",
+    "skip it",
+    "skip this",
+    "skip that",
+    "pass",
+    "none",
+    "nothing",
+    "na",
+    "n a",
+    "no",
+    "nope",
+    "nah",
+  ].concat([
     "i dont know",
     "dont know",
     "no idea",

@@ -44,7 +44,12 @@ function modulo(value: number, by: number): number {
 }
 
 /** When the zone's clock is set, after `from` and until `to`. No zone's is set twice in a day. */
-function changeOfOffset(zone: string, from: number, to: number, offset: number): number | undefined {
+function changeOfOffset(
+  zone: string,
+  from: number,
+  to: number,
+  offset: number,
+): number | undefined {
   if (offsetAt(zone, to) === offset) return undefined;
   let [before, after] = [from, to];
   while (after - before > 1) {
@@ -59,7 +64,8 @@ function changeOfOffset(zone: string, from: number, to: number, offset: number):
 function offsetAt(zone: string, at: number): number {
   const parts = formatOf(zone)?.formatToParts(at) ?? [];
   const name = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
-  const [, sign, hours = "0", minutes = "0", seconds = "0"] = /^GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(name) ?? [];
+  const [, sign, hours = "0", minutes = "0", seconds = "0"] =
+    /^GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(name) ?? [];
   const ahead = (Number(hours) * 60 + Number(minutes)) * minuteMs + Number(seconds) * secondMs;
   return sign === "-" ? -ahead : ahead;
 }

@@ -9,14 +9,25 @@ export const allow: Verdict = { verdict: "allow" };
 /** Who opted out gets nothing, but for the one message that confirms it. */
 export function judgeConsent(consent: PolicyFacts["consent"], confirmsOptOut: boolean): Verdict {
   if (consent !== "opted_out" || confirmsOptOut) return allow;
-  return { verdict: "deny", code: "recipient_opted_out", message: "The recipient opted out of these messages." };
+  return {
+    verdict: "deny",
+    code: "recipient_opted_out",
+    message: "The recipient opted out of these messages.",
+  };
 }
 
 /** Marketing waits for the recipient's day; where nobody knows its time zone, the account's. */
-export function judgeQuietHours({ contact, time_zone, now }: HourFacts, hours: QuietHours): Verdict {
+export function judgeQuietHours(
+  { contact, time_zone, now }: HourFacts,
+  hours: QuietHours,
+): Verdict {
   const until = quietUntil(now, zoneOf(contact?.time_zone, time_zone), hours);
   if (until === null) return allow;
-  return { verdict: "defer", until, reason: `Quiet hours at the recipient's: ${hours.from} to ${hours.to}.` };
+  return {
+    verdict: "defer",
+    until,
+    reason: `Quiet hours at the recipient's: ${hours.from} to ${hours.to}.`,
+  };
 }
 
 type HourFacts = Pick<PolicyFacts, "contact" | "time_zone" | "now">;
@@ -27,7 +38,9 @@ export function ruling(opinions: readonly Opinion[]): Opinion | { readonly verdi
   if (denial !== undefined) return denial;
   let latest: Extract<Opinion, { verdict: "defer" }> | undefined;
   for (const opinion of opinions) {
-    if (opinion.verdict === "defer" && (latest === undefined || opinion.until > latest.until)) latest = opinion;
+    if (opinion.verdict === "defer" && (latest === undefined || opinion.until > latest.until)) {
+      latest = opinion;
+    }
   }
   return latest ?? { verdict: "allow" };
 }

@@ -20,7 +20,9 @@ export function wayOf(
   for (const route of routes) {
     if (!fits(route, facts)) continue;
     const [first, ...others] = route.transports.filter(carries);
-    if (first !== undefined) return { transports: [first, ...others], fallBackAfter: route.fallBackAfter ?? [] };
+    if (first !== undefined) {
+      return { transports: [first, ...others], fallBackAfter: route.fallBackAfter ?? [] };
+    }
   }
   return { transports: [home], fallBackAfter: [] };
 }
@@ -34,7 +36,11 @@ function fits({ from, channels, to }: Route, facts: RouteFacts): boolean {
 }
 
 /** Where a message goes on after attempts over these, the last of them last. */
-export function nextAfter({ transports }: Pick<Way, "transports">, tried: readonly Tried[], now: number): Next {
+export function nextAfter(
+  { transports }: Pick<Way, "transports">,
+  tried: readonly Tried[],
+  now: number,
+): Next {
   const last = transports.indexOf(tried.at(-1)?.transport ?? "");
   // Of several whose time has come, the one after the last.
   const inTurn = [...transports.slice(last + 1), ...transports.slice(0, last + 1)];

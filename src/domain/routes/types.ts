@@ -26,4 +26,5 @@ export interface Tried {
 
 /** Where a message goes on: with a transport, which may be the one that had it last, not before `at`; or nowhere. */
 export type Next =
-  { readonly next: "on"; readonly transport: string; readonly at: number } | { readonly next: "nowhere" };
+  | { readonly next: "on"; readonly transport: string; readonly at: number }
+  | { readonly next: "nowhere" };

@@ -3,7 +3,17 @@ import type { RunRow } from "./rows.ts";
 import type { Run } from "./types.ts";
 
 export function runResource(row: RunRow): Run {
-  const { id, agent_id, agent_revision, playbook_id, conversation_id, trigger, message_ids, status, steps } = row;
+  const {
+    id,
+    agent_id,
+    agent_revision,
+    playbook_id,
+    conversation_id,
+    trigger,
+    message_ids,
+    status,
+    steps,
+  } = row;
   const { result, input_tokens, output_tokens, model_calls, created_at, finished_at } = row;
   return {
     id,

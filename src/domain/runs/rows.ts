@@ -1,5 +1,20 @@
-import type { AccountId, AgentId, ConversationId, MessageId, PlaybookId, RunId } from "../../ids.ts";
-import { boolean, collection, integer, json, nullable, text, time } from "../../ports/collection.ts";
+import type {
+  AccountId,
+  AgentId,
+  ConversationId,
+  MessageId,
+  PlaybookId,
+  RunId,
+} from "../../ids.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  nullable,
+  text,
+  time,
+} from "../../ports/collection.ts";
 import type { Json } from "../../ports/agent-model.ts";
 import type { Mode } from "../../scope.ts";
 import type { ActionCall, Run, RunRequest, RunStatus, RunStep } from "./types.ts";
@@ -66,7 +81,9 @@ export const runById = runs.key("account_id", "mode", "id");
 export const runsOfAgent = runs.index("by_agent", ["agent_id", "id"]);
 export const runsOfConversation = runs.index("by_conversation", ["conversation_id", "id"]);
 /** What the conversation's next turn goes on with, the oldest first. */
-export const openRuns = runs.index("open", ["conversation_id", "id"], { where: { column: "open", present: true } });
+export const openRuns = runs.index("open", ["conversation_id", "id"], {
+  where: { column: "open", present: true },
+});
 /** Waiting for somebody's approval. */
 export const awaitingRuns = runs.index("awaiting", ["conversation_id", "approve_by"], {
   where: { column: "approve_by", present: true },

@@ -5,9 +5,15 @@ import type { JobOrder } from "../jobs/types.ts";
 import type { ActionCall, Moves, RunRequest, RunStep, Thought } from "./types.ts";
 
 /** @throws TypeError when something else was given: whoever runs a turn gives what was asked for */
-export function* act(action: string, input: Json, by: "model" | "host" = "host"): Moves<ModelCall["outcome"]> {
+export function* act(
+  action: string,
+  input: Json,
+  by: "model" | "host" = "host",
+): Moves<ModelCall["outcome"]> {
   const given = yield { do: "act", action, input, by };
-  if (given.done !== "acted") throw new TypeError("an action was asked for, and something else was given");
+  if (given.done !== "acted") {
+    throw new TypeError("an action was asked for, and something else was given");
+  }
   return given.outcome;
 }
 
@@ -17,15 +23,24 @@ interface Leave {
 }
 
 /** By default the model can only say something. */
-export function* think(task: ModelTask, { acts, isFree }: Leave = { acts: false, isFree: false }): Moves<Thought> {
+export function* think(
+  task: ModelTask,
+  { acts, isFree }: Leave = { acts: false, isFree: false },
+): Moves<Thought> {
   const given = yield { do: "think", task, acts, isFree };
-  if (given.done !== "thought") throw new TypeError("an answer was asked for, and something else was given");
+  if (given.done !== "thought") {
+    throw new TypeError("an answer was asked for, and something else was given");
+  }
   return given;
 }
 
 /** The job that answers a conversation for its agent, a turn at a time. */
 export function turnJob(
-  { account_id, mode, id }: { readonly account_id: AccountId; readonly mode: Mode; readonly id: string },
+  {
+    account_id,
+    mode,
+    id,
+  }: { readonly account_id: AccountId; readonly mode: Mode; readonly id: string },
   due_at: number,
 ): JobOrder {
   return { kind: "turn", key: id, account_id, mode, lane: `turn ${account_id} ${mode}`, due_at };
@@ -75,7 +90,9 @@ export function withCall(calls: readonly ActionCall[], call: ActionCall): readon
 }
 
 /** What becomes of the calls of a run that nobody approved. */
-export function denied({ calls }: { readonly calls: readonly ActionCall[] }): { readonly calls: ActionCall[] } {
+export function denied({ calls }: { readonly calls: readonly ActionCall[] }): {
+  readonly calls: ActionCall[];
+} {
   return {
     calls: calls.map((call) =>
       call.status === "awaiting_approval" ? { ...call, status: "denied", error: "denied" } : call,
@@ -94,7 +111,9 @@ export function mayQuote(
   { heard, finished_at }: { readonly heard: number; readonly finished_at: number | null },
   message: { readonly sequence: number; readonly created_at: number },
 ): boolean {
-  return (finished_at ?? Infinity) >= message.created_at && heard < message.sequence + mostMessagesShown;
+  return (
+    (finished_at ?? Infinity) >= message.created_at && heard < message.sequence + mostMessagesShown
+  );
 }
 
 /** Of a conversation, that are looked at together. */

@@ -44,7 +44,11 @@ export const runSchema = z
     status: runStatusSchema,
     steps: z.array(runStepSchema),
     result: json,
-    usage: z.strictObject({ input_tokens: z.int().min(0), output_tokens: z.int().min(0), model_calls: z.int().min(0) }),
+    usage: z.strictObject({
+      input_tokens: z.int().min(0),
+      output_tokens: z.int().min(0),
+      model_calls: z.int().min(0),
+    }),
     created_at: timestamp,
     finished_at: timestamp.nullable(),
   })
@@ -53,7 +57,11 @@ export interface Run extends z.infer<typeof runSchema> {}
 
 /** What an API trigger asks for. */
 export type RunRequest =
-  | { readonly type: "playbook"; readonly playbook_id: PlaybookId; readonly slots: { readonly [name: string]: Json } }
+  | {
+      readonly type: "playbook";
+      readonly playbook_id: PlaybookId;
+      readonly slots: { readonly [name: string]: Json };
+    }
   | { readonly type: "action"; readonly action: string; readonly input: Json };
 
 /**
@@ -75,9 +83,19 @@ export interface ActionCall {
  */
 export type Move =
   /** A model may call what its agent lists; playbooks and triggers are the host's own and may call what there is. */
-  | { readonly do: "act"; readonly action: string; readonly input: Json; readonly by: "model" | "host" }
+  | {
+      readonly do: "act";
+      readonly action: string;
+      readonly input: Json;
+      readonly by: "model" | "host";
+    }
   /** `acts`: the calls that the model asks for are made; else it is shown no actions. Free: it may start a playbook. */
-  | { readonly do: "think"; readonly task: ModelTask; readonly acts: boolean; readonly isFree: boolean };
+  | {
+      readonly do: "think";
+      readonly task: ModelTask;
+      readonly acts: boolean;
+      readonly isFree: boolean;
+    };
 
 export type ModelFailure = "model_error" | "model_timeout" | "budget" | "guardrail";
 

@@ -10,14 +10,27 @@ export const assistantPlaybooks: readonly CreatePlaybook[] = [
     name: "Opening hours",
     description: "When the shop is open.",
     enabled: true,
-    trigger: { keywords: ["opening hours", "open", "opened", "close", "closing time"], intents: ["opening_hours"] },
-    steps: [{ id: "answer", type: "instruct", text: "Say when the shop is open, by what you know of it." }],
+    trigger: {
+      keywords: ["opening hours", "open", "opened", "close", "closing time"],
+      intents: ["opening_hours"],
+    },
+    steps: [
+      {
+        id: "answer",
+        type: "instruct",
+        text: "Say when the shop is open, by what you know of it.",
+      },
+    ],
   },
   {
     name: "Move an appointment",
     description: "Finds another day and time for an appointment.",
     enabled: true,
-    trigger: { keywords: ["appointment", "reschedule"], intents: ["reschedule_appointment"], priority: 1 },
+    trigger: {
+      keywords: ["appointment", "reschedule"],
+      intents: ["reschedule_appointment"],
+      priority: 1,
+    },
     slots: [
       { name: "day", type: "date", required: true, prompt: "Of course. Which day would suit you?" },
       {
@@ -39,7 +52,11 @@ export const assistantPlaybooks: readonly CreatePlaybook[] = [
         on_error: "by_hand",
         next: "confirm",
       },
-      { id: "by_hand", type: "send", text: "I can't book that myself, so a colleague will get back to you." },
+      {
+        id: "by_hand",
+        type: "send",
+        text: "I can't book that myself, so a colleague will get back to you.",
+      },
       { id: "pass_on", type: "handoff", reason: "An appointment is to be moved by hand." },
       { id: "confirm", type: "send", text: "Done: we see you on {{day}}, in the {{time}}." },
     ],
@@ -54,7 +71,11 @@ export const assistantPlaybooks: readonly CreatePlaybook[] = [
       priority: 2,
     },
     steps: [
-      { id: "sorry", type: "send", text: "I'm sorry about that. I pass you on to a colleague, who will put it right." },
+      {
+        id: "sorry",
+        type: "send",
+        text: "I'm sorry about that. I pass you on to a colleague, who will put it right.",
+      },
       { id: "pass_on", type: "handoff", reason: "A complaint." },
     ],
   },
@@ -72,12 +93,22 @@ export const assistant: Omit<CreateAgent, "playbook_ids"> & { readonly name: str
       title: "Opening hours",
       text: "We are open Monday to Friday from 9 to 18 and on Saturday from 10 to 16. On Sunday we are closed.",
     },
-    { title: "Delivery", text: "We deliver within the city in two working days, and pick-up is free." },
-    { title: "Returns", text: "Plants that arrive unwell are replaced within 14 days; a photo is enough." },
+    {
+      title: "Delivery",
+      text: "We deliver within the city in two working days, and pick-up is free.",
+    },
+    {
+      title: "Returns",
+      text: "Plants that arrive unwell are replaced within 14 days; a photo is enough.",
+    },
   ],
   reply: { debounce_ms: 500 },
   handoff: {
-    rules: [{ on: "customer_request" }, { on: "sentiment_below", value: -0.5 }, { on: "failed_attempts", value: 3 }],
+    rules: [
+      { on: "customer_request" },
+      { on: "sentiment_below", value: -0.5 },
+      { on: "failed_attempts", value: 3 },
+    ],
     message: "I pass you on to a colleague, who will write to you here.",
     on_no_humans: "leave_message",
   },

@@ -10,8 +10,12 @@ export const listSandboxNumbers: Query<Record<string, never>, SandboxNumbers> = 
   name: "sandbox.numbers",
   input: () => nothing,
   run(_reads, _input, { services }) {
-    const simulated = services.transports.filter(({ capabilities }) => capabilities.modes.includes("sandbox"));
+    const simulated = services.transports.filter(({ capabilities }) =>
+      capabilities.modes.includes("sandbox"),
+    );
     const numbers = simulated.flatMap(({ test_numbers = [] }) => test_numbers);
-    return Promise.resolve({ data: numbers.map(({ number, behaviour }) => ({ number, behaviour })) });
+    return Promise.resolve({
+      data: numbers.map(({ number, behaviour }) => ({ number, behaviour })),
+    });
   },
 };

@@ -89,7 +89,10 @@ export const stories: readonly Story[] = [
       labels: ["orders", "damaged"],
       priority: "high",
       handler: anna,
-      notes: ["Second damaged parcel with this carrier in a month. Told the warehouse.", "Replacement is order 4907."],
+      notes: [
+        "Second damaged parcel with this carrier in a month. Told the warehouse.",
+        "Replacement is order 4907.",
+      ],
       isRead: false,
       end: "open",
     },
@@ -117,7 +120,14 @@ export const stories: readonly Story[] = [
         body: "Could somebody please look into this? It's the second time.",
       },
     ],
-    conversation: { labels: ["billing"], priority: "urgent", handler: "queue", notes: [], isRead: false, end: "open" },
+    conversation: {
+      labels: ["billing"],
+      priority: "urgent",
+      handler: "queue",
+      notes: [],
+      isRead: false,
+      end: "open",
+    },
   },
   {
     medium: "text",
@@ -127,7 +137,13 @@ export const stories: readonly Story[] = [
     labels: ["regular", "vip"],
     attributes: { birthday: "04-12" },
     turns: [
-      { ago: 3 * day + 20, from: "contact", channel: "sms", score: 0.1, body: "Hi, are you open on Saturday?" },
+      {
+        ago: 3 * day + 20,
+        from: "contact",
+        channel: "sms",
+        score: 0.1,
+        body: "Hi, are you open on Saturday?",
+      },
       { ago: 3 * day + 14, from: "host", channel: "sms", body: "Hello Priya! Yes, from 9 to 5." },
       {
         ago: 3 * day + 12,
@@ -137,7 +153,14 @@ export const stories: readonly Story[] = [
         body: "Wonderful, thanks for the quick answer! 🎉",
       },
     ],
-    conversation: { labels: ["hours"], priority: "normal", handler: anna, notes: [], isRead: true, end: "closed" },
+    conversation: {
+      labels: ["hours"],
+      priority: "normal",
+      handler: anna,
+      notes: [],
+      isRead: true,
+      end: "closed",
+    },
   },
   {
     medium: "text",
@@ -194,7 +217,14 @@ export const stories: readonly Story[] = [
         media: [monstera],
       },
     ],
-    conversation: { labels: [], priority: "normal", handler: null, notes: [], isRead: true, end: "open" },
+    conversation: {
+      labels: [],
+      priority: "normal",
+      handler: null,
+      notes: [],
+      isRead: true,
+      end: "open",
+    },
   },
   {
     medium: "webchat",
@@ -204,7 +234,13 @@ export const stories: readonly Story[] = [
     labels: [],
     attributes: { page: "/pricing" },
     turns: [
-      { ago: 9, from: "contact", channel: "webchat", score: 0.1, body: "Does the plus plan include phone support?" },
+      {
+        ago: 9,
+        from: "contact",
+        channel: "webchat",
+        score: 0.1,
+        body: "Does the plus plan include phone support?",
+      },
       {
         ago: 8,
         from: "host",
@@ -213,6 +249,13 @@ export const stories: readonly Story[] = [
       },
       { ago: 6, from: "contact", channel: "webchat", score: 0.5, body: "Great, yes please." },
     ],
-    conversation: { labels: ["sales"], priority: "normal", handler: null, notes: [], isRead: false, end: "open" },
+    conversation: {
+      labels: ["sales"],
+      priority: "normal",
+      handler: null,
+      notes: [],
+      isRead: false,
+      end: "open",
+    },
   },
 ];

@@ -22,12 +22,19 @@ export const sandboxInboundSchema = (limits: Limits) =>
   z
     .strictObject({
       from: phone,
-      to: senderAddress.optional().meta({ description: "By default the account's sandbox number." }),
+      to: senderAddress
+        .optional()
+        .meta({ description: "By default the account's sandbox number." }),
       body: text(limits.message_characters),
       media: z.array(mediaSchema).max(limits.media_items).optional(),
-      provider_message_id: reference.optional().meta({ description: "The same one twice makes one message." }),
+      provider_message_id: reference
+        .optional()
+        .meta({ description: "The same one twice makes one message." }),
     })
-    .refine((draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft), needsContent)
+    .refine(
+      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
+      needsContent,
+    )
     .meta({ id: "SandboxInbound" });
 export interface SandboxInbound extends z.infer<ReturnType<typeof sandboxInboundSchema>> {}
 
@@ -53,14 +60,19 @@ export interface SandboxReceipts extends z.infer<typeof sandboxReceiptsSchema> {
 export const sandboxEventSchema = z
   .strictObject({
     type: eventTypeSchema,
-    contact_id: reference.optional().meta({ description: "Whom it is about; by default somebody made up." }),
+    contact_id: reference
+      .optional()
+      .meta({ description: "Whom it is about; by default somebody made up." }),
   })
   .meta({ id: "SandboxEvent" });
 export interface SandboxEvent extends z.infer<typeof sandboxEventSchema> {}
 
 export const sandboxSeedResultSchema = z
   .strictObject({ contacts: z.int(), conversations: z.int(), messages: z.int() })
-  .meta({ id: "SandboxSeedResult", description: "How many of each were made; none when they were there already." });
+  .meta({
+    id: "SandboxSeedResult",
+    description: "How many of each were made; none when they were there already.",
+  });
 export interface SandboxSeedResult extends z.infer<typeof sandboxSeedResultSchema> {}
 
 /** Removes what the account has in the sandbox, but its keys, senders and webhooks. */

@@ -1,5 +1,14 @@
 import type { AccountId, SenderId } from "../../ids.ts";
-import { boolean, collection, integer, json, nullable, real, text, time } from "../../ports/collection.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  nullable,
+  real,
+  text,
+  time,
+} from "../../ports/collection.ts";
 import type { Channel } from "../../ports/transport.ts";
 import type { Mode } from "../../scope.ts";
 import type { Pace } from "./pace.ts";

@@ -8,7 +8,9 @@ import type { SenderId } from "../../ids.ts";
  */
 export function orderFor(address: string, pool: readonly SenderId[]): SenderId[] {
   const weighed = pool.map((id) => ({ id, weight: weightOf(`${id} ${address}`) }));
-  return weighed.toSorted((a, b) => b.weight - a.weight || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
+  return weighed
+    .toSorted((a, b) => b.weight - a.weight || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id);
 }
 
 function weightOf(text: string): number {

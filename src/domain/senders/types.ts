@@ -1,6 +1,13 @@
 /** The numbers and inboxes that an account writes from, and that say whose an inbound is. */
 import { z } from "zod";
-import { channelSchema, ids, pageFields, reference, senderAddress, timestamp } from "../../fields.ts";
+import {
+  channelSchema,
+  ids,
+  pageFields,
+  reference,
+  senderAddress,
+  timestamp,
+} from "../../fields.ts";
 
 const channels = z
   .array(channelSchema)
@@ -19,14 +26,18 @@ export const senderSchema = z
     channels: z.array(channelSchema),
     transport: z.string().meta({ description: "The transport's name." }),
     default: z.boolean().meta({
-      description: "Used where neither the message nor the contact's history names one, nor is there a pool.",
+      description:
+        "Used where neither the message nor the contact's history names one, nor is there a pool.",
     }),
     pool: z.boolean().meta({ description: pool }),
     messages_per_second: z
       .number()
       .nullable()
       .meta({ description: "Hand-overs in any second; null: as many as there are." }),
-    daily_cap: z.number().nullable().meta({ description: "Hand-overs in any 24 hours; null: as many as there are." }),
+    daily_cap: z
+      .number()
+      .nullable()
+      .meta({ description: "Hand-overs in any 24 hours; null: as many as there are." }),
     created_at: timestamp,
   })
   .meta({ id: "Sender" });
@@ -37,7 +48,10 @@ export const createSenderSchema = z
     address: senderAddress,
     channels,
     transport: reference,
-    default: z.boolean().optional().meta({ description: "By default only an account's first for a channel." }),
+    default: z
+      .boolean()
+      .optional()
+      .meta({ description: "By default only an account's first for a channel." }),
     pool: z
       .boolean()
       .optional()

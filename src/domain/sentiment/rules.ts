@@ -15,7 +15,11 @@ const trendStep = 0.2;
 export function feel(mood: Mood | null, score: number): Mood {
   const messages = (mood?.messages ?? 0) + 1;
   const mean = (1 - alpha) * (mood?.mean ?? 0) + alpha * score;
-  return { label: labelFor(mood?.label ?? "neutral", scoreFrom(mean, messages), messages), mean, messages };
+  return {
+    label: labelFor(mood?.label ?? "neutral", scoreFrom(mean, messages), messages),
+    mean,
+    messages,
+  };
 }
 
 /** A mood as others see it. */

@@ -15,10 +15,17 @@ export const contactSentimentSchema = z
     current: sentimentSchema.nullable().meta({ description: "Null before the first score." }),
     trend: z.enum(["rising", "steady", "falling"]),
     messages: z.array(
-      z.strictObject({ message_id: ids.message, score: z.number().min(-1).max(1), created_at: timestamp }),
+      z.strictObject({
+        message_id: ids.message,
+        score: z.number().min(-1).max(1),
+        created_at: timestamp,
+      }),
     ),
   })
-  .meta({ id: "ContactSentiment", description: "Current mood, its trend, and the messages that moved it." });
+  .meta({
+    id: "ContactSentiment",
+    description: "Current mood, its trend, and the messages that moved it.",
+  });
 export interface ContactSentiment extends z.infer<typeof contactSentimentSchema> {}
 
 /** What scores of a contact's messages come to, one after the other. */

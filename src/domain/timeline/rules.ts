@@ -30,7 +30,10 @@ export function timelineOf(created: Happening, happenings: readonly Happening[])
 }
 
 /** The status that a message was made with, as far as what came first tells: what was not queued can't be sent or put off. */
-export function firstStatus(happenings: readonly Happening[], isScheduled: boolean): "queued" | "scheduled" {
+export function firstStatus(
+  happenings: readonly Happening[],
+  isScheduled: boolean,
+): "queued" | "scheduled" {
   const first = happenings.toSorted(inOrder).find(({ led_to }) => led_to !== null)?.led_to;
   if (first === "sending" || first === "scheduled") return "queued";
   return isScheduled ? "scheduled" : "queued";
@@ -58,8 +61,17 @@ export interface AttemptFacts {
 
 /** An attempt happens twice: it begins, and it is answered. */
 export function happeningsOf(attempt: AttemptFacts): Happening[] {
-  const { id, number, transport, started_at, outcome, answered_at, answer_id, answer_version, provider_message_id } =
-    attempt;
+  const {
+    id,
+    number,
+    transport,
+    started_at,
+    outcome,
+    answered_at,
+    answer_id,
+    answer_version,
+    provider_message_id,
+  } = attempt;
   const { error, led_to } = attempt;
   const entry: TimelineEntry = {
     type: "attempt",
@@ -83,5 +95,15 @@ export function happeningsOf(attempt: AttemptFacts): Happening[] {
     entry,
   };
   if (answered_at === null || answer_id === null || answer_version === null) return [began];
-  return [began, { version: answer_version, ulid: ulidOf(answer_id), at: answered_at, led_to, error, entry: null }];
+  return [
+    began,
+    {
+      version: answer_version,
+      ulid: ulidOf(answer_id),
+      at: answered_at,
+      led_to,
+      error,
+      entry: null,
+    },
+  ];
 }

@@ -9,7 +9,12 @@ export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "
  * Why a receipt changed nothing: seen before, an earlier one of its kind stands, a stronger one does, or the message went on by another
  * attempt.
  */
-export const ignoredReasonSchema = z.enum(["duplicate", "already_known", "outranked", "superseded"]);
+export const ignoredReasonSchema = z.enum([
+  "duplicate",
+  "already_known",
+  "outranked",
+  "superseded",
+]);
 export type IgnoredReason = z.infer<typeof ignoredReasonSchema>;
 
 const transition = z
@@ -71,11 +76,16 @@ const policy = z
     error: messageErrorSchema.nullable(),
   })
   .meta({ id: "TimelinePolicy", description: "A policy kept it from its hand-over." });
-const redaction = z.strictObject({ type: z.literal("redaction"), at: timestamp }).meta({ id: "TimelineRedaction" });
+const redaction = z
+  .strictObject({ type: z.literal("redaction"), at: timestamp })
+  .meta({ id: "TimelineRedaction" });
 
 export const timelineEntrySchema = z
   .discriminatedUnion("type", [transition, attempt, receipt, lookup, edit, policy, redaction])
-  .meta({ id: "TimelineEntry", description: "One thing that happened to a message, also when it changed nothing." });
+  .meta({
+    id: "TimelineEntry",
+    description: "One thing that happened to a message, also when it changed nothing.",
+  });
 export type TimelineEntry = z.infer<typeof timelineEntrySchema>;
 
 export const timelineSchema = z

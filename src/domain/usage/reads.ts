@@ -18,9 +18,13 @@ export const getUsage: Query<GetUsage, Usage> = {
     const to = input.to ?? iso(now).slice(0, 10);
     const from = input.from ?? iso(Date.parse(to) - 30 * dayMs).slice(0, 10);
     const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
-    if (days < 1) throw invalid([{ parameter: "from", code: "order", message: "from must not be after to" }]);
+    if (days < 1) {
+      throw invalid([{ parameter: "from", code: "order", message: "from must not be after to" }]);
+    }
     if (days > mostDays) {
-      throw invalid([{ parameter: "from", code: "too_long", message: `must span at most ${mostDays} days` }]);
+      throw invalid([
+        { parameter: "from", code: "too_long", message: `must span at most ${mostDays} days` },
+      ]);
     }
     const counts = await reads.range({
       index: usageByDay,

@@ -17,7 +17,15 @@ export interface UsageRow {
 
 export const usage = collection<UsageRow>(
   "usage",
-  { account_id: text, mode: text, day: text, channel: text, status: text, messages: integer, segments: integer },
+  {
+    account_id: text,
+    mode: text,
+    day: text,
+    channel: text,
+    status: text,
+    messages: integer,
+    segments: integer,
+  },
   { kind: "counter" },
 );
 export const usageByDay = usage.key("account_id", "mode", "day", "channel", "status");

@@ -36,7 +36,11 @@ export const webchatSessions = collection<WebchatSessionRow>("webchat_sessions",
   created_at: time,
 });
 export const webchatSessionById = webchatSessions.key("account_id", "mode", "id");
-export const webchatSessionsOfAddress = webchatSessions.index("by_address", ["account_id", "mode", "address"]);
+export const webchatSessionsOfAddress = webchatSessions.index("by_address", [
+  "account_id",
+  "mode",
+  "address",
+]);
 export const webchatSessionsByExpiry = webchatSessions.index("by_expiry", ["expires_at"]);
 
 /** What an address has been sent: 1, 2, 3 … without gaps, so that a browser can say how far it has read. */

@@ -15,11 +15,26 @@ export interface ProvenToken {
   readonly expires_at: number;
 }
 
-export function signToken(secret: KeyObject, { scope, session_id, expires_at }: ProvenToken): string {
+export function signToken(
+  secret: KeyObject,
+  { scope, session_id, expires_at }: ProvenToken,
+): string {
   // Over a text of its own kind: nothing else that is signed with the key begins like it.
-  const signed = JSON.stringify(["webchat token", scope.account_id, scope.mode, session_id, expires_at]);
+  const signed = JSON.stringify([
+    "webchat token",
+    scope.account_id,
+    scope.mode,
+    session_id,
+    expires_at,
+  ]);
   const signature = createHmac("sha256", secret).update(signed).digest("base64url");
-  return [ulidOf(scope.account_id), scope.mode, ulidOf(session_id), expires_at.toString(36), signature].join(".");
+  return [
+    ulidOf(scope.account_id),
+    scope.mode,
+    ulidOf(session_id),
+    expires_at.toString(36),
+    signature,
+  ].join(".");
 }
 
 /** What a token proves; `undefined` when it isn't one of ours. */

@@ -6,12 +6,13 @@ import { authorSchema, mediaSchema } from "../messages/types.ts";
 
 export const openWebchatSessionSchema = z
   .strictObject({
-    contact_id: reference
-      .optional()
-      .meta({ description: "Who the visitor is, where you know it. By default a new contact is made." }),
+    contact_id: reference.optional().meta({
+      description: "Who the visitor is, where you know it. By default a new contact is made.",
+    }),
     name: name(200).optional().meta({ description: "What a new contact is called." }),
     inbox: senderAddress.optional().meta({
-      description: "The address of the sender that the visitor writes to. By default the account's for webchat.",
+      description:
+        "The address of the sender that the visitor writes to. By default the account's for webchat.",
     }),
   })
   .refine(({ contact_id, name }) => contact_id === undefined || name === undefined, {
@@ -61,7 +62,10 @@ export const visitorMessageSchema = (limits: Limits) =>
         .string()
         .regex(/^[\x21-\x7e]{1,64}$/, { error: "must be 1 to 64 visible ASCII characters" })
         .optional()
-        .meta({ description: "The browser's own name for the message: the same one twice makes one message." }),
+        .meta({
+          description:
+            "The browser's own name for the message: the same one twice makes one message.",
+        }),
     })
     .meta({ id: "VisitorMessage" });
 export interface VisitorMessage extends z.infer<ReturnType<typeof visitorMessageSchema>> {}
@@ -81,6 +85,9 @@ export const visitorStreamSchema = z.strictObject({
     .string()
     .regex(/^\d{1,15}$/, { error: "must be the id of an event of this stream" })
     .optional()
-    .meta({ description: "Goes on after this event. By default with what came since the session was opened." }),
+    .meta({
+      description:
+        "Goes on after this event. By default with what came since the session was opened.",
+    }),
 });
 export interface VisitorStream extends z.infer<typeof visitorStreamSchema> {}

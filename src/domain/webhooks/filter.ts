@@ -27,7 +27,9 @@ export function typesOf(filter: readonly string[]): EventType[] {
  */
 export function withoutCovered(filter: readonly string[]): string[] {
   const patterns = [...new Set(filter)];
-  return patterns.filter((pattern) => !patterns.some((other) => other !== pattern && covers(other, pattern)));
+  return patterns.filter(
+    (pattern) => !patterns.some((other) => other !== pattern && covers(other, pattern)),
+  );
 }
 
 function covers(wide: string, narrow: string): boolean {

@@ -25,7 +25,8 @@ const text = /^[!-~](?:[\t -~]*[!-~])?$/;
 export interface HeaderProblem {
   /** Of the header; undefined when it is about all of them. */
   readonly name?: string;
-  readonly code: "too_many" | "too_long" | "invalid_name" | "invalid_value" | "reserved" | "duplicate";
+  readonly code:
+    "too_many" | "too_long" | "invalid_name" | "invalid_value" | "reserved" | "duplicate";
   readonly message: string;
 }
 
@@ -38,7 +39,10 @@ export function headerProblems(headers: Readonly<Record<string, string>>): Heade
   }
   if (total > headerLimits.total) {
     return [
-      { code: "too_long", message: `Expected names and values of at most ${headerLimits.total} characters together.` },
+      {
+        code: "too_long",
+        message: `Expected names and values of at most ${headerLimits.total} characters together.`,
+      },
     ];
   }
   const seen = new Set<string>();
@@ -49,10 +53,17 @@ export function headerProblems(headers: Readonly<Record<string, string>>): Heade
   });
 }
 
-function problemOf(name: string, value: string, seen: ReadonlySet<string>): Omit<HeaderProblem, "name"> | undefined {
+function problemOf(
+  name: string,
+  value: string,
+  seen: ReadonlySet<string>,
+): Omit<HeaderProblem, "name"> | undefined {
   const lower = name.toLowerCase();
   if (!token.test(name)) {
-    return { code: "invalid_name", message: "Expected a header's name: letters, digits and dashes." };
+    return {
+      code: "invalid_name",
+      message: "Expected a header's name: letters, digits and dashes.",
+    };
   }
   if (name.length > headerLimits.name || value.length > headerLimits.value) {
     return {
@@ -64,10 +75,16 @@ function problemOf(name: string, value: string, seen: ReadonlySet<string>): Omit
     return { code: "reserved", message: "This header is the sender's own." };
   }
   if (seen.has(lower)) {
-    return { code: "duplicate", message: "A header's name counts in any case, and is there already." };
+    return {
+      code: "duplicate",
+      message: "A header's name counts in any case, and is there already.",
+    };
   }
   if (!text.test(value)) {
-    return { code: "invalid_value", message: "Expected visible ASCII characters, with spaces only between them." };
+    return {
+      code: "invalid_value",
+      message: "Expected visible ASCII characters, with spaces only between them.",
+    };
   }
   return undefined;
 }

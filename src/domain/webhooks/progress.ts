@@ -34,13 +34,20 @@ export function afterAttempt(delivery: DeliveryRow, attempt: EndedAttempt): Prog
   const counts = !manual && next_attempt_at !== null && history.length === before;
   const tried = counts ? [...history, { waited_ms: wait_ms, duration_ms }] : history;
   if (isSuccess(outcome)) {
-    return { status: "succeeded", history: tried, next_attempt_at: null, manual_at: manual ? asked : null };
+    return {
+      status: "succeeded",
+      history: tried,
+      next_attempt_at: null,
+      manual_at: manual ? asked : null,
+    };
   }
   // A test is made by hand alone: nothing comes after it.
   const isOver = status === "pending" && next_attempt_at === null && asked === null;
   if (!counts) return isOver ? { status: "failed", manual_at: null } : { manual_at: asked };
   const next = nextAttempt(tried, outcome, ended_at, jitter);
-  if (next.status !== "pending") return { status: next.status, history: tried, next_attempt_at: null };
+  if (next.status !== "pending") {
+    return { status: next.status, history: tried, next_attempt_at: null };
+  }
   return { history: tried, wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
 }
 
@@ -56,7 +63,11 @@ export function afterAutomatic(
   const failing = { proven: false, streak };
   if (webhook.status !== "enabled") return failing;
   if (isGone(outcome)) return { ...failing, status: "disabled", disabled_reason: "gone" };
-  if (isGivenUp(streak, ended_at)) return { ...failing, status: "disabled", disabled_reason: "failing" };
+  if (isGivenUp(streak, ended_at)) {
+    return { ...failing, status: "disabled", disabled_reason: "failing" };
+  }
   const pause = pauseOf(outcome, ended_at);
-  return pause === 0 ? failing : { ...failing, paused_until: Math.max(webhook.paused_until ?? 0, ended_at + pause) };
+  return pause === 0
+    ? failing
+    : { ...failing, paused_until: Math.max(webhook.paused_until ?? 0, ended_at + pause) };
 }

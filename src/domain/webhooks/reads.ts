@@ -7,7 +7,14 @@ import type { Scope } from "../../scope.ts";
 import { lookAcross } from "../../transactions/look.ts";
 import type { Reads } from "../../transactions/reads.ts";
 import { deliveryResource, deliveryWithAttempts, webhookResource } from "./resource.ts";
-import { deliveriesOfWebhook, deliveryAttempts, deliveryById, webhookById, type WebhookRow, webhooks } from "./rows.ts";
+import {
+  deliveriesOfWebhook,
+  deliveryAttempts,
+  deliveryById,
+  webhookById,
+  type WebhookRow,
+  webhooks,
+} from "./rows.ts";
 import { mostAttemptsKept, storedStatuses } from "./rules.ts";
 import {
   type Delivery,
@@ -62,11 +69,20 @@ export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
       input: { limit, cursor },
       look: (most: number, after?: readonly KeyValue[]) => {
         const where = event_type === undefined ? {} : { where: { event_type } };
-        const from = { index, order: "descending", limit: most, ...where, ...(after && { after }) } as const;
+        const from = {
+          index,
+          order: "descending",
+          limit: most,
+          ...where,
+          ...(after && { after }),
+        } as const;
         const stored = storedStatuses(status, webhook.status);
         return lookAcross(
           reads,
-          stored.map((each) => ({ ...from, prefix: [webhook.account_id, webhook.mode, webhook.id, each] })),
+          stored.map((each) => ({
+            ...from,
+            prefix: [webhook.account_id, webhook.mode, webhook.id, each],
+          })),
         );
       },
     };
@@ -97,7 +113,11 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithAttempts> = {
   },
 };
 
-async function readWebhook(reads: Reads, { account_id, mode }: Scope, id: string): Promise<Seen<WebhookRow>> {
+async function readWebhook(
+  reads: Reads,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<Seen<WebhookRow>> {
   const webhook = await reads.get(webhookById, [account_id, mode, id]);
   if (webhook === undefined) throw notFound("webhook");
   return webhook;

@@ -1,7 +1,13 @@
 import { iso, isoOrNull } from "../time.ts";
 import type { DeliveryAttemptRow, DeliveryRow, WebhookRow } from "./rows.ts";
 import { shownStatus } from "./rules.ts";
-import type { Delivery, DeliveryAttempt, DeliveryWithAttempts, Webhook, WebhookStatus } from "./types.ts";
+import type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryWithAttempts,
+  Webhook,
+  WebhookStatus,
+} from "./types.ts";
 
 export function webhookResource(row: WebhookRow): Webhook {
   const { id, url, events, headers, ordering, description, status, disabled_reason } = row;
@@ -40,10 +46,17 @@ export function deliveryWithAttempts(
   webhook: WebhookStatus,
   attempts: readonly DeliveryAttemptRow[],
 ): DeliveryWithAttempts {
-  return { ...deliveryResource(row, webhook), body: row.body, attempts: attempts.map(attemptResource) };
+  return {
+    ...deliveryResource(row, webhook),
+    body: row.body,
+    attempts: attempts.map(attemptResource),
+  };
 }
 
-function nextAttemptAt({ next_attempt_at, manual_at }: DeliveryRow, webhook: WebhookStatus): number | null {
+function nextAttemptAt(
+  { next_attempt_at, manual_at }: DeliveryRow,
+  webhook: WebhookStatus,
+): number | null {
   const automatic = webhook === "enabled" ? next_attempt_at : null;
   if (automatic === null || manual_at === null) return automatic ?? manual_at;
   return Math.min(automatic, manual_at);

@@ -35,11 +35,16 @@ function errorOf(outcome: HttpOutcome): string | null {
   return outcome.status >= 300 && outcome.status < 400 ? "redirected" : "status_not_2xx";
 }
 
-function bodyColumns(response: HttpResponse | null): Pick<ResponseColumns, "response_body" | "response_is_base64"> {
+function bodyColumns(
+  response: HttpResponse | null,
+): Pick<ResponseColumns, "response_body" | "response_is_base64"> {
   if (response === null) return { response_body: null, response_is_base64: false };
   const bytes = Buffer.from(response.body);
   const text = textOf(bytes, response.truncated);
-  return { response_body: text ?? bytes.toString("base64"), response_is_base64: text === undefined };
+  return {
+    response_body: text ?? bytes.toString("base64"),
+    response_is_base64: text === undefined,
+  };
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -10,7 +10,9 @@ const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
  */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? "";
-  if (/^\d+(?:\.\d*)?$/.test(value)) return Math.min(Math.ceil(Number(value)) * 1_000, longestRetryAfterMs);
+  if (/^\d+(?:\.\d*)?$/.test(value)) {
+    return Math.min(Math.ceil(Number(value)) * 1_000, longestRetryAfterMs);
+  }
   if (!httpDate.test(value)) return undefined;
   // The oldest form names no zone, and means the same as the others.
   const date = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);

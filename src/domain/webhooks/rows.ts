@@ -3,7 +3,16 @@
  * with the bytes that are sent. An *attempt* is one request.
  */
 import type { AccountId, AttemptId, DeliveryId, EventId, WebhookId } from "../../ids.ts";
-import { boolean, collection, integer, json, nullable, position, text, time } from "../../ports/collection.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  nullable,
+  position,
+  text,
+  time,
+} from "../../ports/collection.ts";
 import type { Mode } from "../../scope.ts";
 import type { EventType } from "../events/types.ts";
 import type { FailingStreak } from "./failing.ts";
@@ -80,7 +89,12 @@ export const webhookPatterns = collection<WebhookPatternRow>("webhook_patterns",
   pattern: text,
   webhook_id: text,
 });
-export const webhookPatternByName = webhookPatterns.key("account_id", "mode", "pattern", "webhook_id");
+export const webhookPatternByName = webhookPatterns.key(
+  "account_id",
+  "mode",
+  "pattern",
+  "webhook_id",
+);
 
 export interface DeliveryRow {
   readonly account_id: AccountId;
@@ -132,7 +146,13 @@ export const deliveryById = deliveries.key("account_id", "mode", "id");
 export const deliveriesByPosition = deliveries.unique("by_position", ["position"]);
 /** One for each event and webhook. What an erasure goes through. */
 export const deliveriesOfEvent = deliveries.unique("by_event", ["event_id", "webhook_id"]);
-export const deliveriesOfWebhook = deliveries.index("by_webhook", ["account_id", "mode", "webhook_id", "status", "id"]);
+export const deliveriesOfWebhook = deliveries.index("by_webhook", [
+  "account_id",
+  "mode",
+  "webhook_id",
+  "status",
+  "id",
+]);
 /** What is due to be sent to a webhook, and in which order where it wants one. */
 export const deliveriesDue = deliveries.index("due", ["webhook_id", "next_attempt_at"], {
   where: { column: "next_attempt_at", present: true },
@@ -181,7 +201,12 @@ export const deliveryAttempts = collection<DeliveryAttemptRow>("delivery_attempt
   response_is_base64: boolean,
   response_truncated: boolean,
 });
-export const deliveryAttemptByNumber = deliveryAttempts.key("account_id", "mode", "delivery_id", "number");
+export const deliveryAttemptByNumber = deliveryAttempts.key(
+  "account_id",
+  "mode",
+  "delivery_id",
+  "number",
+);
 
 /** How far along the log of deliveries their webhooks were told that there is work. */
 export interface BookmarkRow {
@@ -190,5 +215,9 @@ export interface BookmarkRow {
   readonly moved_at: number;
 }
 
-export const bookmarks = collection<BookmarkRow>("bookmarks", { name: text, position: integer, moved_at: time });
+export const bookmarks = collection<BookmarkRow>("bookmarks", {
+  name: text,
+  position: integer,
+  moved_at: time,
+});
 export const bookmarkByName = bookmarks.key("name");

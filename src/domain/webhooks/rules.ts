@@ -22,7 +22,14 @@ export function deliverJob(
   { account_id, mode, id, proven }: Pick<WebhookRow, "account_id" | "mode" | "id" | "proven">,
   due_at: number,
 ): JobOrder {
-  return { kind: "deliver", key: id, account_id, mode, lane: laneFor(`webhook ${id}`, proven ? 0 : 1), due_at };
+  return {
+    kind: "deliver",
+    key: id,
+    account_id,
+    mode,
+    lane: laneFor(`webhook ${id}`, proven ? 0 : 1),
+    due_at,
+  };
 }
 
 /** Asks again for what failed, a stretch at a time. */
@@ -44,7 +51,10 @@ export function shownStatus(status: DeliveryRow["status"], webhook: WebhookStatu
 }
 
 /** The statuses of the rows that are shown with that one, or with any. */
-export function storedStatuses(shown: DeliveryStatus | undefined, webhook: WebhookStatus): DeliveryRow["status"][] {
+export function storedStatuses(
+  shown: DeliveryStatus | undefined,
+  webhook: WebhookStatus,
+): DeliveryRow["status"][] {
   const stored = ["pending", "succeeded", "failed", "canceled"] as const;
   return stored.filter((status) => shown === undefined || shownStatus(status, webhook) === shown);
 }

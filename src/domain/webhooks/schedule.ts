@@ -48,11 +48,20 @@ export type Next =
  * @param outcome what came of that one
  * @param jitter drawn, 0 to 1
  */
-export function nextAttempt(history: readonly PastAttempt[], outcome: HttpOutcome, now: number, jitter: number): Next {
+export function nextAttempt(
+  history: readonly PastAttempt[],
+  outcome: HttpOutcome,
+  now: number,
+  jitter: number,
+): Next {
   if (isSuccess(outcome)) return { status: "succeeded" };
   const [delay, ...later] = delays.slice(history.length - 1);
   if (delay === undefined || isGone(outcome)) return { status: "failed" };
-  const used = sum(history.map((each) => each.waited_ms + Math.min(Math.max(0, each.duration_ms), longestAttemptMs)));
+  const used = sum(
+    history.map(
+      (each) => each.waited_ms + Math.min(Math.max(0, each.duration_ms), longestAttemptMs),
+    ),
+  );
   const needed = sum(later) + longestAttemptMs * later.length;
   const wished = Math.max(delay, retryAfterOf(outcome, now)) + delay * mostJitter * jitter;
   const wait_ms = Math.max(delay, Math.min(Math.ceil(wished), budgetMs - used - needed));
@@ -71,12 +80,15 @@ export function isGone(outcome: HttpOutcome): boolean {
 
 /** For how long an endpoint that asked for a rest is left alone, in milliseconds; 0: it didn't ask. */
 export function pauseOf(outcome: HttpOutcome, now: number): number {
-  const mayAsk = outcome.outcome === "answered" && (outcome.status === 429 || outcome.status === 503);
+  const mayAsk =
+    outcome.outcome === "answered" && (outcome.status === 429 || outcome.status === 503);
   return mayAsk ? Math.min(retryAfterOf(outcome, now), longestPauseMs) : 0;
 }
 
 function retryAfterOf(outcome: HttpOutcome, now: number): number {
-  return outcome.outcome === "answered" ? (retryAfterMs(outcome.headers["retry-after"], now) ?? 0) : 0;
+  return outcome.outcome === "answered"
+    ? (retryAfterMs(outcome.headers["retry-after"], now) ?? 0)
+    : 0;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -12,7 +12,9 @@ export interface Signed {
   readonly body: Uint8Array;
 }
 
-export type SignatureHeaders = Readonly<Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>>;
+export type SignatureHeaders = Readonly<
+  Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>
+>;
 
 const prefix = "whsec_";
 
@@ -27,10 +29,18 @@ export function signingKey(secret: string): KeyObject {
 }
 
 /** One signature with each key, in their order: in a rotation the old one signs too. */
-export function signatureHeaders({ id, at, body }: Signed, keys: readonly KeyObject[]): SignatureHeaders {
+export function signatureHeaders(
+  { id, at, body }: Signed,
+  keys: readonly KeyObject[],
+): SignatureHeaders {
   const timestamp = String(Math.floor(at / 1_000));
   const signatures = keys.map(
-    (key) => `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`,
+    (key) =>
+      `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`,
   );
-  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": signatures.join(" "),
+  };
 }

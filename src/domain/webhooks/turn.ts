@@ -16,6 +16,9 @@ export function isHandsTurn(
 }
 
 /** Whether automatic attempts go out at this time. */
-export function isSending({ status, paused_until }: Pick<WebhookRow, "status" | "paused_until">, now: number): boolean {
+export function isSending(
+  { status, paused_until }: Pick<WebhookRow, "status" | "paused_until">,
+  now: number,
+): boolean {
   return status === "enabled" && (paused_until ?? 0) <= now;
 }

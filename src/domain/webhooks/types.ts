@@ -12,13 +12,21 @@ export type WebhookStatus = z.infer<typeof webhookStatusSchema>;
 export const webhookOrderingSchema = z.enum(["none", "fifo"]);
 export type WebhookOrdering = z.infer<typeof webhookOrderingSchema>;
 
-export const deliveryStatusSchema = z.enum(["pending", "succeeded", "failed", "parked", "canceled"]);
+export const deliveryStatusSchema = z.enum([
+  "pending",
+  "succeeded",
+  "failed",
+  "parked",
+  "canceled",
+]);
 export type DeliveryStatus = z.infer<typeof deliveryStatusSchema>;
 
 const webhookFields = {
   id: ids.webhook,
   url: z.string(),
-  events: z.array(z.string()).meta({ description: "Types of events, or patterns: `*`, `message.*`." }),
+  events: z
+    .array(z.string())
+    .meta({ description: "Types of events, or patterns: `*`, `message.*`." }),
   headers: z.record(z.string(), z.string()),
   ordering: webhookOrderingSchema,
   description: z.string().nullable(),
@@ -37,7 +45,10 @@ export interface Webhook extends z.infer<typeof webhookSchema> {}
 export const createdWebhookSchema = z
   .strictObject({
     ...webhookFields,
-    secret: z.string().nullable().meta({ description: "Shown this once: a replay of the request answers null." }),
+    secret: z
+      .string()
+      .nullable()
+      .meta({ description: "Shown this once: a replay of the request answers null." }),
   })
   .meta({ id: "WebhookWithSecret" });
 export interface CreatedWebhook extends z.infer<typeof createdWebhookSchema> {}
@@ -49,13 +60,21 @@ export const deliveryAttemptSchema = z
     manual: z.boolean(),
     started_at: timestamp,
     duration_ms: z.int().min(0),
-    address: z.string().nullable().meta({ description: "The IP address that the socket connected to." }),
+    address: z
+      .string()
+      .nullable()
+      .meta({ description: "The IP address that the socket connected to." }),
     status_code: z.int().nullable(),
-    error: z.string().nullable().meta({ description: "What went wrong, where no whole answer came." }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: "What went wrong, where no whole answer came." }),
     response_headers: z.record(z.string(), z.string()),
     response_body: z.string().nullable(),
     response_body_encoding: z.enum(["utf-8", "base64"]),
-    response_truncated: z.boolean().meta({ description: "There was more of the body than is kept." }),
+    response_truncated: z
+      .boolean()
+      .meta({ description: "There was more of the body than is kept." }),
   })
   .meta({ id: "DeliveryAttempt" });
 export interface DeliveryAttempt extends z.infer<typeof deliveryAttemptSchema> {}
@@ -67,19 +86,25 @@ const deliveryFields = {
   event_type: eventTypeSchema,
   status: deliveryStatusSchema,
   attempt_count: z.int().min(0),
-  next_attempt_at: timestamp.nullable().meta({ description: "Not before then. Null where none is to come." }),
+  next_attempt_at: timestamp
+    .nullable()
+    .meta({ description: "Not before then. Null where none is to come." }),
   created_at: timestamp,
 };
 
-export const deliverySchema = z
-  .strictObject(deliveryFields)
-  .meta({ id: "Delivery", description: "One event for one webhook. Parked: it waits until its webhook is enabled." });
+export const deliverySchema = z.strictObject(deliveryFields).meta({
+  id: "Delivery",
+  description: "One event for one webhook. Parked: it waits until its webhook is enabled.",
+});
 export interface Delivery extends z.infer<typeof deliverySchema> {}
 
 export const deliveryWithAttemptsSchema = z
   .strictObject({
     ...deliveryFields,
-    body: z.string().nullable().meta({ description: "What is sent, to the byte. Null once its contact was erased." }),
+    body: z
+      .string()
+      .nullable()
+      .meta({ description: "What is sent, to the byte. Null once its contact was erased." }),
     attempts: z.array(deliveryAttemptSchema),
   })
   .meta({ id: "DeliveryWithAttempts" });
@@ -101,10 +126,18 @@ const headers = wholeRecord(
     .record(z.string(), z.string())
     .superRefine((given, context) => {
       for (const { name, code, message } of headerProblems(given)) {
-        context.addIssue({ code: "custom", message, path: name === undefined ? [] : [name], params: { code } });
+        context.addIssue({
+          code: "custom",
+          message,
+          path: name === undefined ? [] : [name],
+          params: { code },
+        });
       }
     })
-    .meta({ maxProperties: headerLimits.count, description: "Sent with each delivery. Up to 8,192 characters." }),
+    .meta({
+      maxProperties: headerLimits.count,
+      description: "Sent with each delivery. Up to 8,192 characters.",
+    }),
 );
 
 export const createWebhookSchema = z
@@ -126,11 +159,14 @@ export const updateWebhookSchema = z
     id: reference,
     url: url.optional(),
     events: events.optional(),
-    headers: headers.optional().meta({ description: "All of them; those that are not named are gone." }),
+    headers: headers
+      .optional()
+      .meta({ description: "All of them; those that are not named are gone." }),
     ordering: webhookOrderingSchema.optional(),
     description: text(500).nullable().optional(),
     status: webhookStatusSchema.exclude(["disabled"]).optional().meta({
-      description: "While it is paused or disabled its deliveries are kept; they go out when it is enabled.",
+      description:
+        "While it is paused or disabled its deliveries are kept; they go out when it is enabled.",
     }),
   })
   .meta({ id: "UpdateWebhook" });
@@ -150,13 +186,18 @@ export interface RotateWebhookSecret extends z.infer<typeof rotateWebhookSecretS
 export const testWebhookSchema = z
   .strictObject({
     id: reference,
-    type: eventTypeSchema.optional().meta({ description: "By default the first that its filter takes." }),
+    type: eventTypeSchema
+      .optional()
+      .meta({ description: "By default the first that its filter takes." }),
   })
   .meta({ id: "TestWebhook" });
 export interface TestWebhook extends z.infer<typeof testWebhookSchema> {}
 
 export const recoverWebhookSchema = z
-  .strictObject({ id: reference, since: instant.meta({ description: "When the first of the deliveries was made." }) })
+  .strictObject({
+    id: reference,
+    since: instant.meta({ description: "When the first of the deliveries was made." }),
+  })
   .meta({ id: "RecoverWebhook" });
 export interface RecoverWebhook extends z.infer<typeof recoverWebhookSchema> {}
 

@@ -2,7 +2,9 @@ import { TidingsError, type ErrorCode } from "../../errors.ts";
 
 /** Throws unless both are the same value, compared by their content. */
 export function same(actual: unknown, expected: unknown, what: string): void {
-  if (!alike(actual, expected)) throw new Error(`${what}: expected ${shown(expected)}, got ${shown(actual)}`);
+  if (!alike(actual, expected)) {
+    throw new Error(`${what}: expected ${shown(expected)}, got ${shown(actual)}`);
+  }
 }
 
 export function holds(condition: boolean, what: string): void {
@@ -20,13 +22,23 @@ export async function failure(work: () => unknown, what: string): Promise<Error>
   throw new Error(`${what}: expected to fail, and did not`);
 }
 
-export async function failsAs(kind: new () => Error, work: () => unknown, what: string): Promise<void> {
+export async function failsAs(
+  kind: new () => Error,
+  work: () => unknown,
+  what: string,
+): Promise<void> {
   const error = await failure(work, what);
   const { name } = error;
-  if (!(error instanceof kind)) throw new Error(`${what}: expected ${kind.name}, got ${name}`, { cause: error });
+  if (!(error instanceof kind)) {
+    throw new Error(`${what}: expected ${kind.name}, got ${name}`, { cause: error });
+  }
 }
 
-export async function failsWith(code: ErrorCode, work: () => unknown, what: string): Promise<TidingsError> {
+export async function failsWith(
+  code: ErrorCode,
+  work: () => unknown,
+  what: string,
+): Promise<TidingsError> {
   const error = await failure(work, what);
   const { name, message } = error;
   if (error instanceof TidingsError && error.code === code) return error;
@@ -39,7 +51,10 @@ function alike(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const left = new Map(Object.entries(a));
   const right = new Map(Object.entries(b));
-  return left.size === right.size && [...left].every(([key, value]) => right.has(key) && alike(value, right.get(key)));
+  return (
+    left.size === right.size &&
+    [...left].every(([key, value]) => right.has(key) && alike(value, right.get(key)))
+  );
 }
 
 function shown(value: unknown): string {

@@ -45,7 +45,9 @@ export const itemsByFlag = items.index("by_flag", ["flag", "weight"]);
 export const openItems = items.index("open", ["owner", "at"], {
   where: { column: "state", in: ["open", "it's held"] },
 });
-export const itemByLabel = items.unique("by_label", ["owner", "label"], { where: { column: "label", present: true } });
+export const itemByLabel = items.unique("by_label", ["owner", "label"], {
+  where: { column: "label", present: true },
+});
 export const itemOfAKind = items.unique("one_of_a_kind", ["state", "rank", "label"]);
 
 export interface Place {
@@ -54,7 +56,11 @@ export interface Place {
   readonly people: number;
 }
 
-export const places = collection<Place>("conformance_places", { country: text, town: text, people: integer });
+export const places = collection<Place>("conformance_places", {
+  country: text,
+  town: text,
+  people: integer,
+});
 export const placeByName = places.key("country", "town");
 
 export interface Entry {
@@ -64,7 +70,12 @@ export interface Entry {
   readonly position: number;
 }
 
-export const entries = collection<Entry>("conformance_entries", { id: text, topic: text, body: text, position });
+export const entries = collection<Entry>("conformance_entries", {
+  id: text,
+  topic: text,
+  body: text,
+  position,
+});
 export const entryById = entries.key("id");
 export const entriesByPosition = entries.index("by_position", ["position"]);
 export const entriesByTopic = entries.index("by_topic", ["topic", "position"]);
@@ -104,7 +115,17 @@ export const schema: Schema = schemaOf([items, places, entries, sums, books]);
 
 export function item(id: string, patch: Partial<Item> = {}): Item {
   const nulls = { rank: null, label: null, extra: null };
-  return { id, owner: "anna", state: "open", weight: 0, flag: false, at: 0, data: {}, ...nulls, ...patch };
+  return {
+    id,
+    owner: "anna",
+    state: "open",
+    weight: 0,
+    flag: false,
+    at: 0,
+    data: {},
+    ...nulls,
+    ...patch,
+  };
 }
 
 export function entry(id: string, topic = "news"): Entry {

@@ -48,7 +48,10 @@ export async function write(port: StoragePort, ...writes: readonly Write[]): Pro
   await port.begin().commit(writes);
 }
 
-function intercepted(port: StoragePort, beforeCommit: (writes: readonly Write[]) => void | Promise<void>): StoragePort {
+function intercepted(
+  port: StoragePort,
+  beforeCommit: (writes: readonly Write[]) => void | Promise<void>,
+): StoragePort {
   return {
     capabilities: port.capabilities,
     reader: port.reader,

@@ -43,7 +43,9 @@ export const raceCases: Cases = {
     const stores = await two(ports);
     await seed(stores[0], item("a", { rank: 0 }), item("b", { rank: 0 }));
     const done = await Promise.allSettled(
-      Array.from({ length: 200 }, (_, i) => stores[i % 2 === 0 ? 0 : 1].commit(increment(i % 3 === 0 ? "a" : "b"))),
+      Array.from({ length: 200 }, (_, i) =>
+        stores[i % 2 === 0 ? 0 : 1].commit(increment(i % 3 === 0 ? "a" : "b")),
+      ),
     );
     const counted = done.filter(({ status }) => status === "fulfilled").length;
     holds(counted > 100, `most commands get through, not ${counted}`);
@@ -62,7 +64,12 @@ export const raceCases: Cases = {
       ),
     );
     same(new Set(answers).size, 1, "different winners");
-    const rows = await stores[0].reads.range({ index: itemsByTime, prefix: ["anna"], order: "ascending", limit: 99 });
+    const rows = await stores[0].reads.range({
+      index: itemsByTime,
+      prefix: ["anna"],
+      order: "ascending",
+      limit: 99,
+    });
     same(
       rows.map(({ id }) => id),
       [answers[0]],
@@ -77,7 +84,9 @@ export const raceCases: Cases = {
       async (tx: Tx): Promise<void> => {
         const stays = await tx.get(itemById, [other], { hold: true });
         const row = await tx.get(itemById, [own]);
-        if (stays?.state === "on duty" && row !== undefined) tx.update(items, row, { state: "off duty" });
+        if (stays?.state === "on duty" && row !== undefined) {
+          tx.update(items, row, { state: "off duty" });
+        }
       };
     const rival = await ports.store();
     let meddle = true;
@@ -95,7 +104,9 @@ export const raceCases: Cases = {
     );
   },
 
-  "a command that meets nothing but conflicts runs 8 times, and is then told to try again": async (ports) => {
+  "a command that meets nothing but conflicts runs 8 times, and is then told to try again": async (
+    ports,
+  ) => {
     const store = await ports.store(() => {
       throw new StorageConflict("a rival was faster");
     });
@@ -123,7 +134,11 @@ export const raceCases: Cases = {
     });
     await store.commit(increment("a"));
     await Promise.all(changes);
-    same((await rival.reads.get(itemById, ["a"]))?.rank, changes.length + 1, "the rank after all increments");
+    same(
+      (await rival.reads.get(itemById, ["a"]))?.rank,
+      changes.length + 1,
+      "the rank after all increments",
+    );
   },
 
   "a conflict makes every command of the group run again over what is there now": async (ports) => {
@@ -156,7 +171,12 @@ export const raceCases: Cases = {
     const followed: unknown[] = [];
     let last = 0;
     for (let idle = 0; idle < 2; idle += ended ? 1 : 0) {
-      const beyond = { index: entriesByPosition, prefix: [], order: "ascending", after: [last] } as const;
+      const beyond = {
+        index: entriesByPosition,
+        prefix: [],
+        order: "ascending",
+        after: [last],
+      } as const;
       const rows = await port.reader.range({ ...beyond, limit: 20 });
       for (const { id, position } of rows) {
         followed.push(id);
@@ -166,7 +186,12 @@ export const raceCases: Cases = {
       await port.turn();
     }
     await written;
-    const all = await port.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 1_000 });
+    const all = await port.reader.range({
+      index: entriesByPosition,
+      prefix: [],
+      order: "ascending",
+      limit: 1_000,
+    });
     same(
       followed,
       all.map(({ id }) => id),
@@ -197,7 +222,13 @@ export const raceCases: Cases = {
       let after: readonly [number, string] | undefined;
       for (let page = 0; ; page++) {
         const cursor = after === undefined ? {} : { after };
-        const rows = await store.reads.range({ index: itemsByTime, prefix: ["anna"], order, ...cursor, limit: 7 });
+        const rows = await store.reads.range({
+          index: itemsByTime,
+          prefix: ["anna"],
+          order,
+          ...cursor,
+          limit: 7,
+        });
         walked.push(...rows.map(({ id }) => id).filter((id) => id.startsWith("still")));
         const last = rows.at(-1);
         if (last === undefined) break;

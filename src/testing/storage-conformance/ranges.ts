@@ -28,10 +28,22 @@ export const rangeCases: Cases = {
     const draw = drawFrom(1);
     const rows = Array.from({ length: 120 }, (_, i) => ({ ...someItem(draw, i), version: 1 }));
     await write(port, ...rows.map((row) => ({ kind: "insert", collection: items, row }) as const));
-    const indexes = [itemById, itemsByTime, itemsByRank, itemsByFlag, openItems, itemByLabel, itemOfAKind];
+    const indexes = [
+      itemById,
+      itemsByTime,
+      itemsByRank,
+      itemsByFlag,
+      openItems,
+      itemByLabel,
+      itemOfAKind,
+    ];
     for (let round = 0; round < 600; round++) {
       const range = someRange(draw, draw.one(indexes), rows);
-      same(keys(await port.reader.range(range)), keys(expected(range, rows)), `range ${round}: ${described(range)}`);
+      same(
+        keys(await port.reader.range(range)),
+        keys(expected(range, rows)),
+        `range ${round}: ${described(range)}`,
+      );
       const { index, prefix: key, limit } = range;
       const lookups = await port.reader.get([{ index, key, limit }]);
       const wanted = expected({ index, prefix: key, order: "ascending", limit }, rows);
@@ -44,23 +56,42 @@ export const rangeCases: Cases = {
     const draw = drawFrom(2);
     for (let i = 0; i < 10; i++) {
       const topic = draw.one(["news", "talk"]);
-      const rows = Array.from({ length: 4 }, (_, j) => entry(`e${draw.below(1_000)}-${i}-${j}`, topic));
+      const rows = Array.from({ length: 4 }, (_, j) =>
+        entry(`e${draw.below(1_000)}-${i}-${j}`, topic),
+      );
       await write(
         port,
-        ...rows.map((row) => ({ kind: "insert", collection: entries, row: { ...row, version: 1 } }) as const),
+        ...rows.map(
+          (row) => ({ kind: "insert", collection: entries, row: { ...row, version: 1 } }) as const,
+        ),
       );
     }
-    const rows = await port.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 99 });
+    const rows = await port.reader.range({
+      index: entriesByPosition,
+      prefix: [],
+      order: "ascending",
+      limit: 99,
+    });
     for (let round = 0; round < 200; round++) {
       const range = someRange(draw, draw.one([entryById, entriesByPosition, entriesByTopic]), rows);
-      same(keys(await port.reader.range(range)), keys(expected(range, rows)), `range ${round}: ${described(range)}`);
+      same(
+        keys(await port.reader.range(range)),
+        keys(expected(range, rows)),
+        `range ${round}: ${described(range)}`,
+      );
     }
   },
 
   "a range with a filter that nothing can pass is empty": async (ports) => {
     const port = await ports.port();
     await write(port, { kind: "insert", collection: items, row: { ...item("a"), version: 1 } });
-    const range: Range = { index: itemsByTime, prefix: ["anna"], order: "descending", where: { state: [] }, limit: 5 };
+    const range: Range = {
+      index: itemsByTime,
+      prefix: ["anna"],
+      order: "descending",
+      where: { state: [] },
+      limit: 5,
+    };
     same(await port.reader.range(range), [], "rows that have one of no states");
     same(await port.reader.range({ ...range, where: {}, limit: 0 }), [], "no rows");
   },
@@ -80,7 +111,9 @@ function drawFrom(seed: number): Draw {
   return {
     below,
     one(list) {
-      for (const [i, each] of list.entries()) if (i === list.length - 1 || below(list.length - i) === 0) return each;
+      for (const [i, each] of list.entries()) {
+        if (i === list.length - 1 || below(list.length - i) === 0) return each;
+      }
       throw new RangeError("nothing to draw from");
     },
   };
@@ -106,7 +139,9 @@ function someRange(draw: Draw, index: Index, rows: readonly Row[]): Range {
   const tuple = (from: number, count: number): KeyValue[] => {
     // Mostly bounds that rows lie on, sometimes a mixture that none does.
     const row = draw.one(rows);
-    return columns.slice(from, from + count).map((column) => valueOf(draw.below(4) > 0 ? row : draw.one(rows), column));
+    return columns
+      .slice(from, from + count)
+      .map((column) => valueOf(draw.below(4) > 0 ? row : draw.one(rows), column));
   };
   const bound = (): KeyValue[] => tuple(length, 1 + draw.below(columns.length - length));
   const bounded = columns.length > length;
@@ -147,10 +182,17 @@ function expected(
       tuple,
     );
   return rows
-    .filter((row) => covered(index, row) && prefix.every((value, i) => valueOf(row, columns[i] ?? "") === value))
+    .filter(
+      (row) =>
+        covered(index, row) && prefix.every((value, i) => valueOf(row, columns[i] ?? "") === value),
+    )
     .filter((row) => after === undefined || against(row, after) > 0)
     .filter((row) => until === undefined || against(row, until) < 0)
-    .filter((row) => Object.entries(where).every(([column, wanted]) => [wanted].flat().includes(valueOf(row, column))))
+    .filter((row) =>
+      Object.entries(where).every(([column, wanted]) =>
+        [wanted].flat().includes(valueOf(row, column)),
+      ),
+    )
     .toSorted(
       (a, b) =>
         sign *
@@ -174,7 +216,9 @@ function orderOf({ columns, collection }: Index): string[] {
 
 function valueOf(row: Row, column: string): KeyValue {
   const value = row[column];
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? value
+    : null;
 }
 
 function compareTuples(a: readonly KeyValue[], b: readonly KeyValue[]): number {

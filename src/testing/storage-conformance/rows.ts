@@ -27,7 +27,11 @@ import {
 } from "./collections.ts";
 import { type Cases, write } from "./ports.ts";
 
-const insert = (row: Item): Write => ({ kind: "insert", collection: items, row: { ...row, version: 1 } });
+const insert = (row: Item): Write => ({
+  kind: "insert",
+  collection: items,
+  row: { ...row, version: 1 },
+});
 const place = (country: string, town: string): Write => ({
   kind: "insert",
   collection: places,
@@ -41,7 +45,11 @@ const update = (id: string, version: number, row: Item, ...changed: string[]): W
   row: { ...row, version: version + 1 },
   changed,
 });
-const log = (id: string): Write => ({ kind: "insert", collection: entries, row: { ...entry(id), version: 1 } });
+const log = (id: string): Write => ({
+  kind: "insert",
+  collection: entries,
+  row: { ...entry(id), version: 1 },
+});
 const byId = (id: string): Lookup => ({ index: itemById, key: [id], limit: 1 });
 const first = async (port: StoragePort, lookup: Lookup): Promise<readonly Row[]> => {
   const [rows = []] = await port.reader.get([lookup]);
@@ -62,11 +70,19 @@ export const rowCases: Cases = {
       item("", { owner: "", state: "" }),
       item("unicode", { owner: "Zoë", state: "日本", label: "😀 👩‍👩‍👧 \u{10ffff}" }),
       item("nul", { label: "a\0b\0", state: "\u0001\n\r\t\"'\\%_" }),
-      item("numbers", { rank: Number.MAX_SAFE_INTEGER, at: Number.MIN_SAFE_INTEGER, weight: Number.MAX_VALUE }),
+      item("numbers", {
+        rank: Number.MAX_SAFE_INTEGER,
+        at: Number.MIN_SAFE_INTEGER,
+        weight: Number.MAX_VALUE,
+      }),
       item("small", { rank: -1, weight: Number.MIN_VALUE, flag: true }),
       item("fraction", { weight: 0.1 + 0.2, rank: 0 }),
       item("json", {
-        data: { nested: [{ deep: [[], {}, null, true, 1.5, "é\0😀"] }], "": 0, 'key with "quotes"': "\u2028" },
+        data: {
+          nested: [{ deep: [[], {}, null, true, 1.5, "é\0😀"] }],
+          "": 0,
+          'key with "quotes"': "\u2028",
+        },
         extra: [1, [2, [3]]],
       }),
       item("bare json", { data: "text", extra: false }),
@@ -92,14 +108,18 @@ export const rowCases: Cases = {
     try {
       Object.assign(row, { state: "spoiled" });
       const { data } = row;
-      if (typeof data === "object" && data !== null && "list" in data && Array.isArray(data.list)) data.list.push(2);
+      if (typeof data === "object" && data !== null && "list" in data && Array.isArray(data.list)) {
+        data.list.push(2);
+      }
     } catch (error) {
       holds(error instanceof TypeError, "a row may be frozen, and nothing else");
     }
     same(await read(), { ...item("a", { data: { list: [1] } }), version: 1 }, "the row read again");
   },
 
-  "a value that its column can't hold is refused for good, and nothing of the group stays": async (ports) => {
+  "a value that its column can't hold is refused for good, and nothing of the group stays": async (
+    ports,
+  ) => {
     const port = await ports.port();
     const misfits: Record<string, unknown>[] = [
       { id: null },
@@ -120,7 +140,11 @@ export const rowCases: Cases = {
     for (const misfit of misfits) {
       const row = { ...item("misfit"), version: 1, ...misfit };
       const writes = [insert(item("good")), broken(items, row)];
-      await failsAs(StorageRefusal, () => write(port, ...writes), `a row with a bad ${Object.keys(misfit).join()}`);
+      await failsAs(
+        StorageRefusal,
+        () => write(port, ...writes),
+        `a row with a bad ${Object.keys(misfit).join()}`,
+      );
     }
     same(await allIds(port), [], "rows left");
   },
@@ -180,11 +204,35 @@ export const rowCases: Cases = {
 
   "text sorts by code point and booleans false first": async (ports) => {
     const port = await ports.port();
-    const names = ["", "A", "Z", "a", "a\0", "a!", "é", "\ud7ff", "\uff01", "\u{1f600}", "\u{10ffff}"];
-    await write(port, ...names.toReversed().map((name, i) => insert(item(name, { flag: i % 2 === 0 }))));
+    const names = [
+      "",
+      "A",
+      "Z",
+      "a",
+      "a\0",
+      "a!",
+      "é",
+      "\ud7ff",
+      "\uff01",
+      "\u{1f600}",
+      "\u{10ffff}",
+    ];
+    await write(
+      port,
+      ...names.toReversed().map((name, i) => insert(item(name, { flag: i % 2 === 0 }))),
+    );
     same(await allIds(port), names, "names in order");
-    const flags = await port.reader.range({ index: itemsByFlag, prefix: [], order: "descending", limit: 20 });
-    same(flags.map(({ flag }) => Number(flag)).join(""), "11111100000", "flags in descending order");
+    const flags = await port.reader.range({
+      index: itemsByFlag,
+      prefix: [],
+      order: "descending",
+      limit: 20,
+    });
+    same(
+      flags.map(({ flag }) => Number(flag)).join(""),
+      "11111100000",
+      "flags in descending order",
+    );
     const [flagged] = await port.reader.get([{ index: itemsByFlag, key: [true], limit: 20 }]);
     same(flagged?.length, 6, "rows under true");
   },
@@ -193,9 +241,14 @@ export const rowCases: Cases = {
     const port = await ports.port();
     const held = item("b", { state: "it's held" });
     await write(port, insert(item("a")), insert(held), insert(item("c", { state: "closed" })));
-    const open = async (): Promise<unknown[]> => ids(await first(port, { index: openItems, key: ["anna"], limit: 9 }));
+    const open = async (): Promise<unknown[]> =>
+      ids(await first(port, { index: openItems, key: ["anna"], limit: 9 }));
     same(await open(), ["a", "b"], "open rows");
-    await write(port, update("a", 1, item("a", { state: "closed" }), "state"), update("c", 1, item("c"), "state"));
+    await write(
+      port,
+      update("a", 1, item("a", { state: "closed" }), "state"),
+      update("c", 1, item("c"), "state"),
+    );
     same(await open(), ["b", "c"], "open rows, after they changed");
   },
 
@@ -203,7 +256,11 @@ export const rowCases: Cases = {
     const port = await ports.port();
     await write(port, insert(item("a", { label: "x" })), insert(item("b")), insert(item("c")));
     await failsAs(StorageConflict, () => write(port, insert(item("a"))), "the primary key again");
-    await failsAs(StorageConflict, () => write(port, insert(item("d", { label: "x" }))), "a unique key again");
+    await failsAs(
+      StorageConflict,
+      () => write(port, insert(item("d", { label: "x" }))),
+      "a unique key again",
+    );
     const onto = update("b", 1, item("b", { label: "x" }), "label");
     await failsAs(StorageConflict, () => write(port, onto), "moving onto a unique key");
     await write(port, insert(item("d", { label: "x", owner: "bert" })));
@@ -212,7 +269,11 @@ export const rowCases: Cases = {
     await failsAs(StorageConflict, () => write(port, again), "a unique key of values alone");
     const [found] = await port.reader.get([{ index: itemByLabel, key: ["anna", "x"], limit: 1 }]);
     same(ids(found), ["a"], "the row under the unique key");
-    await write(port, update("a", 1, item("a", { label: null }), "label"), insert(item("e", { label: "x" })));
+    await write(
+      port,
+      update("a", 1, item("a", { label: null }), "label"),
+      insert(item("e", { label: "x" })),
+    );
     const [freed] = await port.reader.get([{ index: itemByLabel, key: ["anna", "x"], limit: 1 }]);
     same(ids(freed), ["e"], "the row under a key that was freed in the same group");
   },
@@ -220,15 +281,33 @@ export const rowCases: Cases = {
   "an update writes the named columns, and the version": async (ports) => {
     const port = await ports.port();
     await write(port, insert(item("a", { data: { n: 1 }, label: "x" })));
-    await write(port, update("a", 1, item("a", { data: { n: 2 }, label: null, extra: [] }), "data", "extra", "label"));
-    same(await first(port, byId("a")), [{ ...item("a", { data: { n: 2 }, extra: [] }), version: 2 }], "the row");
+    await write(
+      port,
+      update(
+        "a",
+        1,
+        item("a", { data: { n: 2 }, label: null, extra: [] }),
+        "data",
+        "extra",
+        "label",
+      ),
+    );
+    same(
+      await first(port, byId("a")),
+      [{ ...item("a", { data: { n: 2 }, extra: [] }), version: 2 }],
+      "the row",
+    );
   },
 
   "a guard that fails refuses the whole group": async (ports) => {
     const port = await ports.port();
     await write(port, insert(item("a")));
     await write(port, update("a", 1, item("a", { state: "new" }), "state"));
-    const add: Write = { kind: "add", collection: sums, row: { day: "today", kind: "x", count: 1, cost: 1 } };
+    const add: Write = {
+      kind: "add",
+      collection: sums,
+      row: { day: "today", kind: "x", count: 1, cost: 1 },
+    };
     const change = update("a", 2, item("a", { state: "half" }), "state");
     const stale: [what: string, refused: Write, ...others: Write[]][] = [
       ["an outdated update", update("a", 1, item("a", { state: "lost" }), "state")],
@@ -236,18 +315,34 @@ export const rowCases: Cases = {
       ["an outdated hold", { kind: "hold", collection: items, key: ["a"], version: 1 }],
       ["a key that is taken", insert(item("a"))],
       ["an update of a row that is gone", update("gone", 1, item("gone"), "state"), change],
-      ["a removal of a row that is gone", { kind: "remove", collection: items, key: ["gone"], version: 1 }, change],
-      ["a hold of a row that is gone", { kind: "hold", collection: items, key: ["gone"], version: 1 }, change],
+      [
+        "a removal of a row that is gone",
+        { kind: "remove", collection: items, key: ["gone"], version: 1 },
+        change,
+      ],
+      [
+        "a hold of a row that is gone",
+        { kind: "hold", collection: items, key: ["gone"], version: 1 },
+        change,
+      ],
     ];
     for (const [what, refused, ...others] of stale) {
-      await failsAs(StorageConflict, () => write(port, insert(item("b")), add, log("e"), ...others, refused), what);
+      await failsAs(
+        StorageConflict,
+        () => write(port, insert(item("b")), add, log("e"), ...others, refused),
+        what,
+      );
       const read = await port.reader.get([
         byId("a"),
         byId("b"),
         { index: sumByDay, key: ["today", "x"], limit: 1 },
         { index: entriesByPosition, key: [], limit: 9 },
       ]);
-      same(read, [[{ ...item("a", { state: "new" }), version: 2 }], [], [], []], `rows after ${what}`);
+      same(
+        read,
+        [[{ ...item("a", { state: "new" }), version: 2 }], [], [], []],
+        `rows after ${what}`,
+      );
     }
     const held: Write = { kind: "hold", collection: items, key: ["a"], version: 2 };
     await write(port, held, insert(item("b")));
@@ -266,14 +361,20 @@ export const rowCases: Cases = {
     same(await allIds(other), ["a", "b"], "rows of both");
   },
 
-  "a group that is aborted leaves nothing, and one can be aborted after its commit failed": async (ports) => {
+  "a group that is aborted leaves nothing, and one can be aborted after its commit failed": async (
+    ports,
+  ) => {
     const port = await ports.port();
     const group = port.begin();
     await group.read([byId("a")]);
     await group.abort();
     const refused = port.begin();
     await refused.read([byId("a")]);
-    await failsAs(StorageConflict, () => refused.commit([update("a", 1, item("a"), "state")]), "a commit");
+    await failsAs(
+      StorageConflict,
+      () => refused.commit([update("a", 1, item("a"), "state")]),
+      "a commit",
+    );
     await refused.abort();
     await write(port, insert(item("a")));
     same(await allIds(port), ["a"], "rows of the next group");
@@ -289,7 +390,12 @@ export const rowCases: Cases = {
     await write(port, add("mon", 2, 0.5), add("tue", 1, 0));
     await write(port, add("mon", 3, 0.25));
     await write(port, add("mon", -1, 0));
-    const read = await port.reader.range({ index: sumByDay, prefix: [], order: "ascending", limit: 9 });
+    const read = await port.reader.range({
+      index: sumByDay,
+      prefix: [],
+      order: "ascending",
+      limit: 9,
+    });
     same(
       read,
       [
@@ -305,21 +411,31 @@ export const rowCases: Cases = {
     const other = await ports.port();
     await write(port, log("c"), log("a"));
     await write(other, log("b"));
-    await failsAs(StorageConflict, () => write(port, log("x"), log("a")), "a log row with a key that is taken");
+    await failsAs(
+      StorageConflict,
+      () => write(port, log("x"), log("a")),
+      "a log row with a key that is taken",
+    );
     await write(port, log("d"));
-    const rows = await port.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 9 });
+    const rows = await port.reader.range({
+      index: entriesByPosition,
+      prefix: [],
+      order: "ascending",
+      limit: 9,
+    });
     same(ids(rows), ["c", "a", "b", "d"], "rows by position");
     const positions = rows.map((row) => Number(row["position"]));
     const ascending = positions.every((at, i) => at > (positions[i - 1] ?? 0));
     holds(ascending, `positions ascend from 1, not ${positions.join()}`);
   },
 
-  "opening twice and closing twice are the same as once, and what was committed is there again": async (ports) => {
-    const port = await ports.port();
-    await write(port, insert(item("a")));
-    await port.close();
-    await port.close();
-    const again = await ports.port();
-    same(await allIds(again), ["a"], "rows after opening again");
-  },
+  "opening twice and closing twice are the same as once, and what was committed is there again":
+    async (ports) => {
+      const port = await ports.port();
+      await write(port, insert(item("a")));
+      await port.close();
+      await port.close();
+      const again = await ports.port();
+      same(await allIds(again), ["a"], "rows after opening again");
+    },
 };

@@ -1,11 +1,25 @@
-import { type SearchedWord, StorageConflict, type StoragePort, type Write } from "../../ports/storage.ts";
+import {
+  type SearchedWord,
+  StorageConflict,
+  type StoragePort,
+  type Write,
+} from "../../ports/storage.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { failsAs, same } from "./checks.ts";
 import { type Book, books, booksByWords } from "./collections.ts";
 import { type Cases, write } from "./ports.ts";
 
-const book = (id: string, words: string | null, pages = 0): Book => ({ shelf: "a", id, words, pages });
-const insert = (row: Book): Write => ({ kind: "insert", collection: books, row: { ...row, version: 1 } });
+const book = (id: string, words: string | null, pages = 0): Book => ({
+  shelf: "a",
+  id,
+  words,
+  pages,
+});
+const insert = (row: Book): Write => ({
+  kind: "insert",
+  collection: books,
+  row: { ...row, version: 1 },
+});
 const update = (row: Book, version: number, ...changed: string[]): Write => ({
   kind: "update",
   collection: books,
@@ -26,7 +40,9 @@ const wordsOf = (query: string): SearchedWord[] =>
   query.split(" ").map((each) => ({ word: each.replace("*", ""), prefix: each.endsWith("*") }));
 
 async function found(port: StoragePort, query: string, limit = 100): Promise<unknown[]> {
-  const [rows = []] = await port.reader.search([{ index: booksByWords, words: wordsOf(query), limit }]);
+  const [rows = []] = await port.reader.search([
+    { index: booksByWords, words: wordsOf(query), limit },
+  ]);
   return ids(rows);
 }
 
@@ -35,7 +51,9 @@ const ids = (rows: readonly { readonly id?: unknown }[]): unknown[] =>
 
 /** Searches by words. */
 export const searchCases: Cases = {
-  "a search finds the rows that have all of the words, whole or by their beginnings": async (ports) => {
+  "a search finds the rows that have all of the words, whole or by their beginnings": async (
+    ports,
+  ) => {
     const port = await ports.port();
     await write(
       port,
@@ -53,7 +71,9 @@ export const searchCases: Cases = {
     same(await found(port, "moby the"), [], "words of different rows");
     same(await found(port, "oby*"), [], "the middle of a word");
     same(await found(port, "185*"), ["whale"], "a number");
-    const [whale] = await port.reader.search([{ index: booksByWords, words: wordsOf("moby"), limit: 1 }]);
+    const [whale] = await port.reader.search([
+      { index: booksByWords, words: wordsOf("moby"), limit: 1 },
+    ]);
     same(whale, [{ ...book("whale", "moby dick 1851"), version: 1 }], "the row that is found");
   },
 
@@ -67,7 +87,9 @@ export const searchCases: Cases = {
       insert(book("beyond", "𐐨𐐩 x")),
       insert(book("long", `${"x".repeat(99)}y`)),
     );
-    for (const word of ["and", "or", "not", "near"]) same(await found(port, word), ["operators"], word);
+    for (const word of ["and", "or", "not", "near"]) {
+      same(await found(port, word), ["operators"], word);
+    }
     same(await found(port, "日*"), ["japanese"], "a beginning of one character");
     same(await found(port, "日"), [], "less than a word");
     same(await found(port, "東京 日本"), ["japanese"], "two words");
@@ -99,8 +121,16 @@ export const searchCases: Cases = {
     await write(port, ...Array.from({ length: 50 }, (_, i) => insert(book(`b${i}`, `all n${i}`))));
     same((await found(port, "all", 7)).length, 7, "rows up to the limit");
     same((await found(port, "n* all", 7)).length, 7, "rows up to the limit by a beginning");
-    const searches = ["n3", "none", "n4"].map((query) => ({ index: booksByWords, words: wordsOf(query), limit: 5 }));
-    same((await port.reader.search(searches)).map(ids), [["b3"], [], ["b4"]], "rows of each search");
+    const searches = ["n3", "none", "n4"].map((query) => ({
+      index: booksByWords,
+      words: wordsOf(query),
+      limit: 5,
+    }));
+    same(
+      (await port.reader.search(searches)).map(ids),
+      [["b3"], [], ["b4"]],
+      "rows of each search",
+    );
     same(await port.reader.search([]), [], "no search");
   },
 
@@ -110,16 +140,22 @@ export const searchCases: Cases = {
     const below = (limit: number): number => (random.bytes(1)[0] ?? 0) % limit;
     const vocabulary = ["a", "ab", "abc", "abd", "b", "ba", "é", "éa"];
     const some = (most: number): string[] => [
-      ...new Set(Array.from({ length: 1 + below(most) }, () => vocabulary[below(vocabulary.length)] ?? "a")),
+      ...new Set(
+        Array.from({ length: 1 + below(most) }, () => vocabulary[below(vocabulary.length)] ?? "a"),
+      ),
     ];
-    const rows = Array.from({ length: 60 }, (_, i) => book(`b${i}`, below(5) === 0 ? null : some(4).join(" ")));
+    const rows = Array.from({ length: 60 }, (_, i) =>
+      book(`b${i}`, below(5) === 0 ? null : some(4).join(" ")),
+    );
     await write(port, ...rows.map(insert));
     for (let round = 0; round < 100; round++) {
       const query = some(3).map((word) => `${word}${below(2) === 0 ? "*" : ""}`);
       const expected = rows.filter(({ words }) => {
         const own = words?.split(" ") ?? [];
         return query.every((each) =>
-          each.endsWith("*") ? own.some((word) => word.startsWith(each.slice(0, -1))) : own.includes(each),
+          each.endsWith("*")
+            ? own.some((word) => word.startsWith(each.slice(0, -1)))
+            : own.includes(each),
         );
       });
       same(await found(port, query.join(" ")), ids(expected), query.join(" "));

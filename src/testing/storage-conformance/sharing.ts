@@ -1,9 +1,26 @@
-import { type AdmissionRequest, StorageConflict, type StoragePort, type Write } from "../../ports/storage.ts";
+import {
+  type AdmissionRequest,
+  StorageConflict,
+  type StoragePort,
+  type Write,
+} from "../../ports/storage.ts";
 import { failsAs, failure, holds, same } from "./checks.ts";
-import { entries, entriesByPosition, entry, item, itemById, items, itemsByTime } from "./collections.ts";
+import {
+  entries,
+  entriesByPosition,
+  entry,
+  item,
+  itemById,
+  items,
+  itemsByTime,
+} from "./collections.ts";
 import { type Cases, type OpenPorts, write } from "./ports.ts";
 
-const insert = (id: string): Write => ({ kind: "insert", collection: items, row: { ...item(id), version: 1 } });
+const insert = (id: string): Write => ({
+  kind: "insert",
+  collection: items,
+  row: { ...item(id), version: 1 },
+});
 const close = (id: string, version = 1): Write => ({
   kind: "update",
   collection: items,
@@ -14,7 +31,12 @@ const close = (id: string, version = 1): Write => ({
 });
 
 async function idsIn(port: StoragePort): Promise<unknown[]> {
-  const rows = await port.reader.range({ index: itemById, prefix: [], order: "ascending", limit: 100 });
+  const rows = await port.reader.range({
+    index: itemById,
+    prefix: [],
+    order: "ascending",
+    limit: 100,
+  });
   return rows.map(({ id }) => id);
 }
 
@@ -24,32 +46,37 @@ async function having<V extends "transaction" | "admit" | "watch">(
   verb: V,
 ): Promise<(StoragePort & Required<Pick<StoragePort, V>>) | undefined> {
   const port = await ports.port();
-  return port[verb] === undefined ? undefined : (port as StoragePort & Required<Pick<StoragePort, V>>);
+  return port[verb] === undefined
+    ? undefined
+    : (port as StoragePort & Required<Pick<StoragePort, V>>);
 }
 
 /** What the storage itself sees to between processes; each verb where it is offered. */
 export const sharingCases: Cases = {
-  "rows that were claimed can be written by who claimed them, and are free again when that ends": async (ports) => {
-    const port = await ports.port();
-    const other = await ports.port();
-    await write(port, insert("a"), insert("b"), insert("c"));
-    const claim = { index: itemsByTime, key: ["anna"], limit: 2, claim: true };
-    const group = port.begin();
-    const [claimed = []] = await group.read([claim]);
-    same(
-      claimed.map(({ id }) => id),
-      ["a", "b"],
-      "rows claimed",
-    );
-    await group.commit([close("a"), close("b")]);
-    const next = other.begin();
-    const [[again] = []] = await next.read([{ index: itemById, key: ["a"], limit: 1, claim: true }]);
-    same(again?.["state"], "closed", "the row as its claimer left it");
-    await next.abort();
-    const last = port.begin();
-    same((await last.read([claim]))[0]?.length, 2, "rows claimed after an abort");
-    await last.abort();
-  },
+  "rows that were claimed can be written by who claimed them, and are free again when that ends":
+    async (ports) => {
+      const port = await ports.port();
+      const other = await ports.port();
+      await write(port, insert("a"), insert("b"), insert("c"));
+      const claim = { index: itemsByTime, key: ["anna"], limit: 2, claim: true };
+      const group = port.begin();
+      const [claimed = []] = await group.read([claim]);
+      same(
+        claimed.map(({ id }) => id),
+        ["a", "b"],
+        "rows claimed",
+      );
+      await group.commit([close("a"), close("b")]);
+      const next = other.begin();
+      const [[again] = []] = await next.read([
+        { index: itemById, key: ["a"], limit: 1, claim: true },
+      ]);
+      same(again?.["state"], "closed", "the row as its claimer left it");
+      await next.abort();
+      const last = port.begin();
+      same((await last.read([claim]))[0]?.length, 2, "rows claimed after an abort");
+      await last.abort();
+    },
 
   "an exclusive group gets through whatever others write meanwhile": async (ports) => {
     const port = await ports.port();
@@ -78,7 +105,11 @@ export const sharingCases: Cases = {
     if (port?.host === undefined) return;
     const joined = port.host.bind(port);
     const answered = await port.transaction(async (handle) => {
-      const log: Write = { kind: "insert", collection: entries, row: { ...entry("e"), version: 1 } };
+      const log: Write = {
+        kind: "insert",
+        collection: entries,
+        row: { ...entry("e"), version: 1 },
+      };
       await joined(handle).commit([insert("a"), log]);
       const [[seen] = []] = await joined(handle).read([{ index: itemById, key: ["a"], limit: 1 }]);
       same(seen?.["id"], "a", "what the transaction sees of itself");
@@ -87,7 +118,12 @@ export const sharingCases: Cases = {
     });
     same(answered, "done", "the answer");
     same(await idsIn(port), ["a"], "rows after it");
-    const log = await port.reader.range({ index: entriesByPosition, prefix: [], order: "ascending", limit: 9 });
+    const log = await port.reader.range({
+      index: entriesByPosition,
+      prefix: [],
+      order: "ascending",
+      limit: 9,
+    });
     same(
       log.map(({ id }) => id),
       ["e"],
@@ -99,7 +135,11 @@ export const sharingCases: Cases = {
     });
     same((await failure(() => failed, "the work")).message, "no", "the error of the work");
     const conflicted = port.transaction(async (handle) => {
-      await failsAs(StorageConflict, async () => joined(handle).commit([insert("c"), insert("a")]), "a taken key");
+      await failsAs(
+        StorageConflict,
+        async () => joined(handle).commit([insert("c"), insert("a")]),
+        "a taken key",
+      );
       await joined(handle).commit([insert("d")]);
     });
     await conflicted;
@@ -110,8 +150,14 @@ export const sharingCases: Cases = {
     const port = await having(ports, "admit");
     const other = await having(ports, "admit");
     if (port === undefined || other === undefined) return;
-    const request = (key: string, limit: number): AdmissionRequest => ({ key, limit, window: 600_000 });
-    const asked = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? port : other).admit([request("a", 12)]));
+    const request = (key: string, limit: number): AdmissionRequest => ({
+      key,
+      limit,
+      window: 600_000,
+    });
+    const asked = Array.from({ length: 30 }, (_, i) =>
+      (i % 2 === 0 ? port : other).admit([request("a", 12)]),
+    );
     const answers = (await Promise.all(asked)).flat();
     same(answers.filter(({ admitted }) => admitted).length, 12, "admitted of 30");
     const remaining = answers.filter(({ admitted }) => admitted).map((each) => each.remaining);
@@ -121,11 +167,22 @@ export const sharingCases: Cases = {
       "remaining after each",
     );
     for (const answer of answers) {
-      holds(answer.limit === 12 && answer.reset_ms > 0 && answer.reset_ms <= 600_000, "the limit, and when it is free");
+      holds(
+        answer.limit === 12 && answer.reset_ms > 0 && answer.reset_ms <= 600_000,
+        "the limit, and when it is free",
+      );
       const waits = answer.remaining === 0;
-      holds(waits ? answer.retry_after_ms > 0 : answer.retry_after_ms === 0, "a wait when nothing remains, else none");
+      holds(
+        waits ? answer.retry_after_ms > 0 : answer.retry_after_ms === 0,
+        "a wait when nothing remains, else none",
+      );
     }
-    const mixed = await other.admit([request("a", 12), request("b", 1), request("b", 1), request("a", 13)]);
+    const mixed = await other.admit([
+      request("a", 12),
+      request("b", 1),
+      request("b", 1),
+      request("a", 13),
+    ]);
     same(
       mixed.map(({ admitted }) => admitted),
       [false, true, false, true],

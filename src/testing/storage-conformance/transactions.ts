@@ -18,7 +18,12 @@ import {
 import type { Cases } from "./ports.ts";
 
 const idsUnder = async (store: Store): Promise<unknown[]> => {
-  const rows = await store.reads.range({ index: itemsByTime, prefix: ["anna"], order: "ascending", limit: 100 });
+  const rows = await store.reads.range({
+    index: itemsByTime,
+    prefix: ["anna"],
+    order: "ascending",
+    limit: 100,
+  });
   return rows.map(({ id }) => id);
 };
 
@@ -39,31 +44,36 @@ function gate(): { readonly passed: Promise<void>; open(): void } {
 
 /** Commands through the engine's transactions: what each sees, and what stays of it. */
 export const transactionCases: Cases = {
-  "a unique key that one row frees another can take in the same command, whichever was written first": async (
-    ports,
-  ) => {
-    const store = await ports.store();
-    await store.commit(async (tx) => {
-      tx.insert(items, item("a", { label: "one" }));
-      tx.insert(items, item("b"));
-      tx.insert(items, item("c", { label: "two" }));
-    });
-    await store.commit(async (tx) => {
-      const [a, b, c] = [await tx.get(itemById, ["a"]), await tx.get(itemById, ["b"]), await tx.get(itemById, ["c"])];
-      if (a === undefined || b === undefined || c === undefined) throw new Error("the rows are gone");
-      const touched = tx.update(items, b, { rank: 1 });
-      const moved = tx.update(items, a, { label: "three" });
-      tx.update(items, c, { label: "one" });
-      tx.update(items, touched, { label: "two" });
-      tx.update(items, moved, { rank: 2 });
-    });
-    const rows = await store.reads.getAll(itemById, [["a"], ["b"], ["c"]]);
-    same(
-      rows.map(({ label }) => label),
-      ["three", "two", "one"],
-      "the labels",
-    );
-  },
+  "a unique key that one row frees another can take in the same command, whichever was written first":
+    async (ports) => {
+      const store = await ports.store();
+      await store.commit(async (tx) => {
+        tx.insert(items, item("a", { label: "one" }));
+        tx.insert(items, item("b"));
+        tx.insert(items, item("c", { label: "two" }));
+      });
+      await store.commit(async (tx) => {
+        const [a, b, c] = [
+          await tx.get(itemById, ["a"]),
+          await tx.get(itemById, ["b"]),
+          await tx.get(itemById, ["c"]),
+        ];
+        if (a === undefined || b === undefined || c === undefined) {
+          throw new Error("the rows are gone");
+        }
+        const touched = tx.update(items, b, { rank: 1 });
+        const moved = tx.update(items, a, { label: "three" });
+        tx.update(items, c, { label: "one" });
+        tx.update(items, touched, { label: "two" });
+        tx.update(items, moved, { rank: 2 });
+      });
+      const rows = await store.reads.getAll(itemById, [["a"], ["b"], ["c"]]);
+      same(
+        rows.map(({ label }) => label),
+        ["three", "two", "one"],
+        "the labels",
+      );
+    },
 
   "a command's writes are there when it is answered, all of them": async (ports) => {
     const store = await ports.store();
@@ -106,7 +116,9 @@ export const transactionCases: Cases = {
       await go.passed;
     });
     let answered = false;
-    const command = store.commit(async (tx) => void tx.insert(items, item("a"))).then(() => (answered = true));
+    const command = store
+      .commit(async (tx) => void tx.insert(items, item("a")))
+      .then(() => (answered = true));
     await reached.passed;
     same(await idsUnder(store), [], "rows before the commit");
     holds(!answered, "a command was answered before its commit");
@@ -115,10 +127,14 @@ export const transactionCases: Cases = {
     same(await idsUnder(store), ["a"], "rows after it");
   },
 
-  "commands that commit together see what the earlier ones wrote, and themselves": async (ports) => {
+  "commands that commit together see what the earlier ones wrote, and themselves": async (
+    ports,
+  ) => {
     const store = await ports.store();
     await store.commit(async (tx) => {
-      for (const [at, id] of ["a", "b", "c", "d"].entries()) tx.insert(items, item(id, { at: at * 10 }));
+      for (const [at, id] of ["a", "b", "c", "d"].entries()) {
+        tx.insert(items, item(id, { at: at * 10 }));
+      }
     });
     const [, listed] = await Promise.all([
       store.commit(async (tx) => {
@@ -155,7 +171,11 @@ export const transactionCases: Cases = {
       await tx.attempt(async (inner) => void inner.insert(items, item("c")));
     });
     same(await idsUnder(store), ["a", "c"], "rows");
-    same((await store.reads.get(itemById, ["a"]))?.state, "open", "the row that the attempt changed");
+    same(
+      (await store.reads.get(itemById, ["a"]))?.state,
+      "open",
+      "the row that the attempt changed",
+    );
   },
 
   "a rejection is answered only after the commit of what it saw": async (ports) => {
@@ -182,14 +202,18 @@ export const transactionCases: Cases = {
     holds(rejected, "the command was not rejected");
   },
 
-  "when the commit of what it saw fails, a command that was to be rejected runs again": async (ports) => {
+  "when the commit of what it saw fails, a command that was to be rejected runs again": async (
+    ports,
+  ) => {
     const rival = await ports.store();
     await rival.commit(async (tx) => void tx.insert(items, item("a")));
     let meddle = true;
     const store = await ports.store(async () => {
       if (!meddle) return;
       meddle = false;
-      await rival.commit(async (tx) => void tx.update(items, await need(tx, "a"), { state: "closed" }));
+      await rival.commit(
+        async (tx) => void tx.update(items, await need(tx, "a"), { state: "closed" }),
+      );
     });
     const first = store.commit(async (tx) => {
       const row = await need(tx, "a");
@@ -204,7 +228,9 @@ export const transactionCases: Cases = {
     same(state, "closed", "what the second command saw at last");
   },
 
-  "a command that awaits what is not its transaction is refused, and the others go on": async (ports) => {
+  "a command that awaits what is not its transaction is refused, and the others go on": async (
+    ports,
+  ) => {
     const store = await ports.store();
     const never = new Promise<void>(() => {});
     const refused = store.commit(async (tx) => {
@@ -213,7 +239,10 @@ export const transactionCases: Cases = {
     });
     const good = store.commit(async (tx) => void tx.insert(items, item("b")));
     const { message } = await failure(() => refused, "the command that waits");
-    holds(/await/.test(message) && /transaction/.test(message), `an error that says what is wrong, not: ${message}`);
+    holds(
+      /await/.test(message) && /transaction/.test(message),
+      `an error that says what is wrong, not: ${message}`,
+    );
     await good;
     await store.commit(async (tx) => void tx.insert(items, item("c")));
     same(await idsUnder(store), ["b", "c"], "rows");
@@ -258,7 +287,8 @@ export const transactionCases: Cases = {
 
   "closing answers what waits and refuses what is new": async (ports) => {
     const store = await ports.store();
-    const insert = (i: number): Promise<void> => store.commit(async (tx) => void tx.insert(items, item(`i${i}`)));
+    const insert = (i: number): Promise<void> =>
+      store.commit(async (tx) => void tx.insert(items, item(`i${i}`)));
     const waiting = Array.from({ length: 200 }, (_, i) => insert(i));
     const closed = store.close();
     await failsWith("shutting_down", () => store.commit(async () => {}), "a command after closing");
@@ -266,7 +296,12 @@ export const transactionCases: Cases = {
     await closed;
     await store.close();
     const again = await ports.store();
-    const rows = await again.reads.range({ index: itemsByTime, prefix: ["anna"], order: "ascending", limit: 500 });
+    const rows = await again.reads.range({
+      index: itemsByTime,
+      prefix: ["anna"],
+      order: "ascending",
+      limit: 500,
+    });
     same(rows.length, 200, "rows after closing");
   },
 };

@@ -9,7 +9,10 @@ function rejected(answer: SendAnswer): Extract<SendAnswer, { outcome: "rejected"
   const { error, retry_after_ms = 0 } = answer;
   holds(carrierErrorCodes.includes(error.code), `${error.code} is not one of the engine's reasons`);
   holds(error.message !== "", "a reason without a sentence");
-  holds(Number.isFinite(retry_after_ms) && retry_after_ms >= 0, `${retry_after_ms} is no time to wait`);
+  holds(
+    Number.isFinite(retry_after_ms) && retry_after_ms >= 0,
+    `${retry_after_ms} is no time to wait`,
+  );
   return answer;
 }
 
@@ -23,7 +26,10 @@ export const answerCases: Readonly<Record<string, Case>> = {
     needs: ["accepts"],
     async run(bench) {
       const { provider_message_id } = await bench.taken();
-      holds(provider_message_id !== "" && provider_message_id.length <= 255, "a name of 1 to 255 characters");
+      holds(
+        provider_message_id !== "" && provider_message_id.length <= 255,
+        "a name of 1 to 255 characters",
+      );
     },
   },
   "tell two messages apart": {
@@ -75,7 +81,10 @@ export const answerCases: Readonly<Record<string, Case>> = {
   "are honest under a signal that has aborted before": {
     needs: ["accepts"],
     async run(bench) {
-      const answer = await bench.send(bench.under.message("accepts"), bench.attempt(AbortSignal.abort()));
+      const answer = await bench.send(
+        bench.under.message("accepts"),
+        bench.attempt(AbortSignal.abort()),
+      );
       holds(answer.outcome !== "rejected" || !answer.permanent, "another attempt could send it");
     },
   },
@@ -98,7 +107,10 @@ export const answerCases: Readonly<Record<string, Case>> = {
           ? subject.attempt_id === attempt_id
           : subject.provider_message_id === provider_message_id,
       );
-      holds(names.length > 0 && names.every(Boolean), `${names.length} receipts, and not all of that message`);
+      holds(
+        names.length > 0 && names.every(Boolean),
+        `${names.length} receipts, and not all of that message`,
+      );
     },
   },
 };

@@ -91,7 +91,9 @@ export class Bench {
       holds(taken === 0, "said that the message was surely not sent, and the carrier has it");
     }
     const isTold = this.under.taken === undefined || taken === 1;
-    if (answer.outcome === "accepted") holds(isTold, `said that the carrier has the message, and it has ${taken}`);
+    if (answer.outcome === "accepted") {
+      holds(isTold, `said that the carrier has the message, and it has ${taken}`);
+    }
     return answer;
   }
 

@@ -1,12 +1,19 @@
 import { TidingsError } from "../../errors.ts";
-import type { CallbackRequest, CallbackResult, InboundMessage, Receipt } from "../../ports/transport.ts";
+import type {
+  CallbackRequest,
+  CallbackResult,
+  InboundMessage,
+  Receipt,
+} from "../../ports/transport.ts";
 import { holds, same } from "../storage-conformance/checks.ts";
 import type { Bench, CarrierCallbacks, Case } from "./bench.ts";
 
 const statuses: readonly Receipt["status"][] = ["sent", "delivered", "undelivered", "read"];
 
 function callbacksOf({ under }: Bench): CarrierCallbacks {
-  if (under.callbacks === undefined) throw new Error("the transport parses callbacks, and its carrier makes none");
+  if (under.callbacks === undefined) {
+    throw new Error("the transport parses callbacks, and its carrier makes none");
+  }
   return under.callbacks;
 }
 
@@ -17,11 +24,16 @@ async function parse({ transport }: Bench, request: CallbackRequest): Promise<Ca
 }
 
 /** The result, or that it was refused as the client's fault. Anything else that is thrown is an error of the transport's. */
-async function parseOrRefuse(bench: Bench, request: CallbackRequest): Promise<CallbackResult | "refused"> {
+async function parseOrRefuse(
+  bench: Bench,
+  request: CallbackRequest,
+): Promise<CallbackResult | "refused"> {
   try {
     return await parse(bench, request);
   } catch (error) {
-    if (error instanceof TidingsError && error.status >= 400 && error.status < 500) return "refused";
+    if (error instanceof TidingsError && error.status >= 400 && error.status < 500) {
+      return "refused";
+    }
     throw error;
   }
 }
@@ -68,7 +80,11 @@ export const callbackCases: Readonly<Record<string, Case>> = {
         const request = callbacksOf(bench).receipt(taken, status, bench.clock.now());
         if (request === undefined) continue;
         const { receipts, inbound, response } = await parse(bench, request);
-        same([receipts.length, inbound.length], [1, 0], `receipts and messages in one of ${status}`);
+        same(
+          [receipts.length, inbound.length],
+          [1, 0],
+          `receipts and messages in one of ${status}`,
+        );
         const [told] = receipts;
         same(told?.receipt.status, status, "the status");
         holds(
@@ -80,7 +96,10 @@ export const callbackCases: Readonly<Record<string, Case>> = {
           provider_message_id: undefined,
           ...told?.subject,
         };
-        holds(attempt_id === undefined || attempt_id === taken.attempt_id, `${status} is of another attempt`);
+        holds(
+          attempt_id === undefined || attempt_id === taken.attempt_id,
+          `${status} is of another attempt`,
+        );
         const names = [attempt_id, provider_message_id].filter((name) => name !== undefined);
         holds(names.length > 0, `${status} is of no attempt`);
         holds(
@@ -101,16 +120,26 @@ export const callbackCases: Readonly<Record<string, Case>> = {
       const { provider_message_id, at, ...message } = first;
       const { provider_message_id: _, at: written_at, ...expected } = written;
       same(message, expected, "the message");
-      holds(provider_message_id !== "", "a message without a name is made again each time that it comes");
+      holds(
+        provider_message_id !== "",
+        "a message without a name is made again each time that it comes",
+      );
       holds(Math.abs(at - written_at) < 1_000, "its time");
     },
   },
   "say the same when they come again": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
-      const requests = [...(await receiptsOf(bench)), callbacksOf(bench).inbound(inboundMessage(bench))];
+      const requests = [
+        ...(await receiptsOf(bench)),
+        callbacksOf(bench).inbound(inboundMessage(bench)),
+      ];
       for (const request of requests) {
-        same(facts(await parse(bench, request)), facts(await parse(bench, request)), "what it says the second time");
+        same(
+          facts(await parse(bench, request)),
+          facts(await parse(bench, request)),
+          "what it says the second time",
+        );
       }
     },
   },
@@ -128,7 +157,10 @@ export const callbackCases: Readonly<Record<string, Case>> = {
   "are refused when a bit of them was changed": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
-      const requests = [...(await receiptsOf(bench)), callbacksOf(bench).inbound(inboundMessage(bench))];
+      const requests = [
+        ...(await receiptsOf(bench)),
+        callbacksOf(bench).inbound(inboundMessage(bench)),
+      ];
       for (const request of requests) {
         for (const forged of bent(request)) {
           same(await parseOrRefuse(bench, forged), "refused", "what a forged callback says");
@@ -175,7 +207,13 @@ export const callbackCases: Readonly<Record<string, Case>> = {
       ];
       for (const body of bodies) {
         for (const sent of [headers, {}]) {
-          const request = { method: "POST", url, headers: sent, body: new TextEncoder().encode(body), received_at };
+          const request = {
+            method: "POST",
+            url,
+            headers: sent,
+            body: new TextEncoder().encode(body),
+            received_at,
+          };
           same(await parseOrRefuse(bench, request), "refused", `what ${body.slice(0, 10)} says`);
         }
       }

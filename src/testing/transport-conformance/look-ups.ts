@@ -1,4 +1,9 @@
-import type { AttemptMade, LookupAnswer, OutboundMessage, SendContext } from "../../ports/transport.ts";
+import type {
+  AttemptMade,
+  LookupAnswer,
+  OutboundMessage,
+  SendContext,
+} from "../../ports/transport.ts";
 import { holds, same } from "../storage-conformance/checks.ts";
 import type { Bench, Case, Fate } from "./bench.ts";
 
@@ -17,7 +22,9 @@ async function lookUp(
 
 const foundIn = (answer: LookupAnswer): readonly string[] => {
   if (answer.outcome === "sent") return [answer.provider_message_id];
-  return answer.outcome === "alike" ? answer.messages.map(({ provider_message_id }) => provider_message_id) : [];
+  return answer.outcome === "alike"
+    ? answer.messages.map(({ provider_message_id }) => provider_message_id)
+    : [];
 };
 
 async function neverDenied(bench: Bench, fate: Fate): Promise<void> {

@@ -20,7 +20,13 @@ const asker: Actor = {
   async act({ dice, carrier, people, words }) {
     const [from, to] = [people.some(dice), dice.pick(senderAddresses)];
     for (let left = dice.chance(0.3) ? dice.between(2, 3) : 1; left > 0; left--) {
-      carrier.bring({ channel: "sms", from, to, body: `${dice.weighted(asked).says} ${words.draw()}`, media: [] });
+      carrier.bring({
+        channel: "sms",
+        from,
+        to,
+        body: `${dice.weighted(asked).says} ${words.draw()}`,
+        media: [],
+      });
     }
   },
 };

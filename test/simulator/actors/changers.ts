@@ -5,7 +5,10 @@ import type { World } from "../world.ts";
 import type { Actor } from "./actor.ts";
 
 /** One of the orders that were acknowledged, rather a late one. */
-function some(world: World, fits: (order: Order) => boolean): { order: Order; id: string } | undefined {
+function some(
+  world: World,
+  fits: (order: Order) => boolean,
+): { order: Order; id: string } | undefined {
   const order = world.dice.pick(
     world.clients.orders.filter((each) => each.message !== undefined && fits(each)).slice(-12),
   );
@@ -32,7 +35,8 @@ const canceler: Actor = {
 };
 
 const cancelUnder =
-  (idempotencyKey: string, id: string) => (engine: Parameters<Parameters<World["clients"]["ask"]>[0]>[0]) =>
+  (idempotencyKey: string, id: string) =>
+  (engine: Parameters<Parameters<World["clients"]["ask"]>[0]>[0]) =>
     engine.messages.cancel(id, { idempotencyKey });
 
 const editor: Actor = {
@@ -43,7 +47,8 @@ const editor: Actor = {
     const { clients, dice, clock } = world;
     const chosen = some(
       world,
-      ({ input, edits }) => input.send_at !== undefined && edits.every(({ state }) => state !== "asked"),
+      ({ input, edits }) =>
+        input.send_at !== undefined && edits.every(({ state }) => state !== "asked"),
     );
     if (chosen === undefined) return;
     const { order, id } = chosen;
@@ -54,7 +59,9 @@ const editor: Actor = {
     order.edits.push(edit);
     world.trace.note([id], `client: edits order ${order.number}: ${JSON.stringify(changes)}`);
     const idempotencyKey = clients.drawKey();
-    const answer = await clients.persist((engine) => engine.messages.edit(id, changes, { idempotencyKey }));
+    const answer = await clients.persist((engine) =>
+      engine.messages.edit(id, changes, { idempotencyKey }),
+    );
     edit.state = answer.kind === "done" ? "acknowledged" : "refused";
     world.trace.note([id], `client: order ${order.number}, edit ${edit.state}`);
   },
@@ -73,14 +80,18 @@ const redactor: Actor = {
     order.redaction = "asked";
     world.trace.note([id], `client: redacts order ${order.number}`);
     const idempotencyKey = clients.drawKey();
-    const answer = await clients.persist((engine) => engine.messages.redact(id, { idempotencyKey }));
+    const answer = await clients.persist((engine) =>
+      engine.messages.redact(id, { idempotencyKey }),
+    );
     order.redaction = answer.kind === "done" ? "acknowledged" : "refused";
     world.trace.note([id], `client: order ${order.number}, redaction ${order.redaction}`);
   },
 };
 
 async function redactInbound({ clients, dice, ground }: World): Promise<void> {
-  const inbound = dice.pick(allOf(ground, messages).filter(({ direction }) => direction === "inbound"));
+  const inbound = dice.pick(
+    allOf(ground, messages).filter(({ direction }) => direction === "inbound"),
+  );
   if (inbound === undefined) return;
   let asked = 0;
   const answer = await clients.persist((engine) => {

@@ -9,7 +9,9 @@ const zones = ["Europe/Berlin", "Africa/Abidjan", "Asia/Kolkata", "America/New_Y
 
 /** Of the latest contacts; now and then one that was merged. */
 function some({ ground, dice }: World): ContactRow | undefined {
-  const all = allOf(ground, contacts).filter(({ merged_into }) => merged_into === null || dice.chance(0.1));
+  const all = allOf(ground, contacts).filter(
+    ({ merged_into }) => merged_into === null || dice.chance(0.1),
+  );
   return dice.pick(all.slice(-8));
 }
 
@@ -36,8 +38,10 @@ const creator: Actor = {
     const { dice, desk, people } = world;
     const number = dice.chance(0.9) ? phone(world) : undefined;
     const input = { ...facts(world), ...(number === undefined ? {} : { phone: number }) };
-    const answer = await desk.run(`makes a contact of ${number ?? "a name"}`, "", (engine, options) =>
-      engine.contacts.create(input, options),
+    const answer = await desk.run(
+      `makes a contact of ${number ?? "a name"}`,
+      "",
+      (engine, options) => engine.contacts.create(input, options),
     );
     if (answer.kind === "done" && number !== undefined) people.join(number);
   },
@@ -53,9 +57,14 @@ const updater: Actor = {
     if (contact === undefined) return;
     const { id } = contact;
     const number = dice.chance(0.4) ? (dice.chance(0.3) ? null : phone(world)) : undefined;
-    const changes: Omit<UpdateContact, "id"> = { ...facts(world), ...(number === undefined ? {} : { phone: number }) };
-    const answer = await desk.run(`updates ${id}: ${JSON.stringify(changes)}`, id, (engine, options) =>
-      engine.contacts.update(id, changes, options),
+    const changes: Omit<UpdateContact, "id"> = {
+      ...facts(world),
+      ...(number === undefined ? {} : { phone: number }),
+    };
+    const answer = await desk.run(
+      `updates ${id}: ${JSON.stringify(changes)}`,
+      id,
+      (engine, options) => engine.contacts.update(id, changes, options),
     );
     if (answer.kind === "done" && typeof number === "string") people.join(number);
   },
@@ -69,8 +78,15 @@ const merger: Actor = {
     const [a, b] = [some(world), some(world)];
     if (a === undefined || b === undefined || a.id === b.id) return;
     const [survivor, other] = [a.id, b.id];
-    const answer = await world.desk.run(`merges ${other} into ${survivor}`, survivor, (engine, { idempotencyKey }) =>
-      engine.contacts.merge(survivor, other, idempotencyKey === undefined ? {} : { idempotencyKey }),
+    const answer = await world.desk.run(
+      `merges ${other} into ${survivor}`,
+      survivor,
+      (engine, { idempotencyKey }) =>
+        engine.contacts.merge(
+          survivor,
+          other,
+          idempotencyKey === undefined ? {} : { idempotencyKey },
+        ),
     );
     if (answer.kind === "done") world.desk.merged.push({ survivor, other });
   },
@@ -134,7 +150,9 @@ const importer: Actor = {
   async act(world) {
     const { clients, dice, people } = world;
     const rows = Array.from({ length: dice.between(1, 3) }, (): ImportContact => {
-      const consent = dice.chance(0.3) ? { consent: { status: dice.pick(["opted_in", "opted_out"]) } } : {};
+      const consent = dice.chance(0.3)
+        ? { consent: { status: dice.pick(["opted_in", "opted_out"]) } }
+        : {};
       return { ...facts(world), phone: phone(world), ...consent };
     });
     const answer = await clients.persist(async (engine) => {
@@ -151,4 +169,12 @@ const importer: Actor = {
   },
 };
 
-export const clerks: readonly Actor[] = [creator, updater, merger, eraser, observer, consenter, importer];
+export const clerks: readonly Actor[] = [
+  creator,
+  updater,
+  merger,
+  eraser,
+  observer,
+  consenter,
+  importer,
+];

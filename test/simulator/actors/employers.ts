@@ -47,9 +47,9 @@ export const refunds: CreatePlaybook = {
 };
 
 export function draftAgent({ dice, ground, words }: World): CreateAgent {
-  const on = (["customer_request", "model_error", "model_timeout", "action_failure", "guardrail"] as const).filter(() =>
-    dice.chance(0.3),
-  );
+  const on = (
+    ["customer_request", "model_error", "model_timeout", "action_failure", "guardrail"] as const
+  ).filter(() => dice.chance(0.3));
   const numbers = [
     ...(dice.chance(0.3) ? [{ on: "confidence_below" as const, value: 0.1 }] : []),
     ...(dice.chance(0.3) ? [{ on: "failed_attempts" as const, value: 2 }] : []),
@@ -84,17 +84,23 @@ const employer: Actor = {
   async act(world) {
     if (allOf(world.ground, agents).length >= mostAgents) return;
     const input = draftAgent(world);
-    await world.desk.run(`employs ${input.name}`, "", (engine, options) => engine.agents.create(input, options));
+    await world.desk.run(`employs ${input.name}`, "", (engine, options) =>
+      engine.agents.create(input, options),
+    );
   },
 };
 
-type Chore = (world: World, agent: AgentRow) => { readonly does: string; readonly errand: Errand<unknown> };
+type Chore = (
+  world: World,
+  agent: AgentRow,
+) => { readonly does: string; readonly errand: Errand<unknown> };
 
 const edit: Chore = (world, { id }) => {
   const { name, reply, handoff, limits } = draftAgent(world);
   return {
     does: "tells it other things",
-    errand: (engine, options) => engine.agents.update(id, { name, reply, handoff, limits }, options),
+    errand: (engine, options) =>
+      engine.agents.update(id, { name, reply, handoff, limits }, options),
   };
 };
 
@@ -141,7 +147,14 @@ const orderer: Actor = {
     const conversation = dice.pick(allOf(ground, conversations).slice(-8));
     const contact = dice.pick(allOf(ground, contacts).slice(-8));
     const playbook = dice.pick(allOf(ground, playbooks));
-    if (agent === undefined || conversation === undefined || contact === undefined || playbook === undefined) return;
+    if (
+      agent === undefined ||
+      conversation === undefined ||
+      contact === undefined ||
+      playbook === undefined
+    ) {
+      return;
+    }
     const isByContact = dice.chance(0.4);
     const where = isByContact ? { contact_id: contact.id } : { conversation_id: conversation.id };
     const contact_id = isByContact ? contact.id : conversation.contact_id;
@@ -170,9 +183,13 @@ export async function decide(world: World, share: number): Promise<void> {
     const { id, agent_id, conversation_id } = run;
     const decision = dice.chance(0.7) ? "approve" : "deny";
     if (decision === "approve") desk.approvals.add(id);
-    const contact = allOf(ground, conversations).find((each) => each.id === conversation_id)?.contact_id ?? "";
-    await desk.run(`${decision === "approve" ? "approves" : "denies"} ${id}`, [contact, agent_id], (engine, options) =>
-      engine.agents.approve(agent_id, id, { decision, author_id: "ann" }, options),
+    const contact =
+      allOf(ground, conversations).find((each) => each.id === conversation_id)?.contact_id ?? "";
+    await desk.run(
+      `${decision === "approve" ? "approves" : "denies"} ${id}`,
+      [contact, agent_id],
+      (engine, options) =>
+        engine.agents.approve(agent_id, id, { decision, author_id: "ann" }, options),
     );
   }
 }

@@ -17,7 +17,11 @@ export const labels = ["vip", "billing", "later"] as const;
 type Chore = (
   world: World,
   conversation: ConversationRow,
-) => { readonly does: string; readonly errand: Errand<unknown>; readonly as?: "reading" | "opening" | "handling" };
+) => {
+  readonly does: string;
+  readonly errand: Errand<unknown>;
+  readonly as?: "reading" | "opening" | "handling";
+};
 
 const assign: Chore = ({ dice, ground }, { id }) => {
   const agent = {
@@ -42,7 +46,8 @@ const snooze: Chore = ({ dice, clock }, { id }) => {
   const snoozed_until = new Date(until).toISOString();
   return {
     does: `snoozes it until ${snoozed_until}`,
-    errand: (engine, options) => engine.conversations.update(id, { status: "snoozed", snoozed_until }, options),
+    errand: (engine, options) =>
+      engine.conversations.update(id, { status: "snoozed", snoozed_until }, options),
   };
 };
 
@@ -58,7 +63,10 @@ const reopen: Chore = (_world, { id }) => ({
 });
 
 const label: Chore = ({ dice, words }, { id }) => {
-  const chosen = [...labels.filter(() => dice.chance(0.5)), ...(dice.chance(0.3) ? [words.draw()] : [])];
+  const chosen = [
+    ...labels.filter(() => dice.chance(0.5)),
+    ...(dice.chance(0.3) ? [words.draw()] : []),
+  ];
   return {
     does: `labels it ${chosen.join(" ")}`,
     errand: (engine, options) => engine.conversations.setLabels(id, chosen, options),
@@ -79,7 +87,10 @@ const rank: Chore = ({ dice, words }, { id }) => {
 
 const note: Chore = ({ words }, { id }) => {
   const body = `Note ${words.draw()}`;
-  return { does: "notes something", errand: (engine, options) => engine.conversations.addNote(id, { body }, options) };
+  return {
+    does: "notes something",
+    errand: (engine, options) => engine.conversations.addNote(id, { body }, options),
+  };
 };
 
 const read: Chore = (_world, { id }) => ({
@@ -94,7 +105,8 @@ const passOn: Chore = ({ dice, words }, { id }) => {
     return { does: "hands it back", errand, as: "handling" };
   }
   const handOff = { reason: `Because ${words.draw()}`, summary: `About ${words.draw()}` };
-  const errand: Errand<unknown> = (engine, options) => engine.conversations.handOff(id, handOff, options);
+  const errand: Errand<unknown> = (engine, options) =>
+    engine.conversations.handOff(id, handOff, options);
   return { does: "hands it off", errand, as: "handling" };
 };
 
@@ -139,7 +151,9 @@ const meddler: Actor = {
   weight: 2,
   async act(world) {
     const { desk, dice, ground } = world;
-    const busy = new Set(allOf(ground, runs).flatMap((run) => (run.status === "running" ? [run.conversation_id] : [])));
+    const busy = new Set(
+      allOf(ground, runs).flatMap((run) => (run.status === "running" ? [run.conversation_id] : [])),
+    );
     const conversation = dice.pick(allOf(ground, conversations).filter(({ id }) => busy.has(id)));
     if (conversation === undefined) return;
     const { id, contact_id } = conversation;
@@ -191,11 +205,15 @@ const opener: Actor = {
   async act(world) {
     const conversation = some(world);
     const to =
-      conversation === undefined || world.dice.chance(0.3) ? world.people.some(world.dice) : conversation.contact_id;
+      conversation === undefined || world.dice.chance(0.3)
+        ? world.people.some(world.dice)
+        : conversation.contact_id;
     const contact_id = to.startsWith("+") ? "" : to;
     world.desk.opening.begin(to);
-    const answer = await world.desk.run(`opens a conversation with ${to}`, contact_id, (engine, options) =>
-      engine.conversations.open({ to }, options),
+    const answer = await world.desk.run(
+      `opens a conversation with ${to}`,
+      contact_id,
+      (engine, options) => engine.conversations.open({ to }, options),
     );
     if (answer.kind !== "unknown") world.desk.opening.end(to);
   },

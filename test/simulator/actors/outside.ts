@@ -12,7 +12,9 @@ const writer: Actor = {
       from: people.some(dice),
       to: dice.pick(senderAddresses),
       body: `inbound words ${words.draw()}`,
-      media: hasPicture ? [{ url: `https://media.example/${words.draw()}`, content_type: "image/png" }] : [],
+      media: hasPicture
+        ? [{ url: `https://media.example/${words.draw()}`, content_type: "image/png" }]
+        : [],
     });
   },
 };

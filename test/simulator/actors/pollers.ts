@@ -12,7 +12,9 @@ const poller: Actor = {
   weight: 6,
   async act(world) {
     const { dice, clients, clock } = world;
-    const order = dice.pick(clients.orders.filter(({ message }) => message !== undefined).slice(-10));
+    const order = dice.pick(
+      clients.orders.filter(({ message }) => message !== undefined).slice(-10),
+    );
     const id = order?.message?.id;
     const busy = looking.get(world) ?? new Set();
     looking.set(world, busy);
@@ -21,7 +23,8 @@ const poller: Actor = {
     let before = "queued";
     for (let looks = dice.between(1, 4); looks > 0; looks--) {
       const answer = await clients.ask((engine) => engine.messages.get(id));
-      const isErased = order?.message !== undefined && world.registry.isErased(order.message.contact_id);
+      const isErased =
+        order?.message !== undefined && world.registry.isErased(order.message.contact_id);
       if (answer.kind === "refused" && !isErased) {
         world.accuse(
           "what was acknowledged is there",

@@ -13,7 +13,9 @@ const searcher: Actor = {
   async act(world) {
     const { ground, dice, clients, registry } = world;
     const known = allOf(ground, contacts).slice(-8);
-    const words = known.flatMap(({ name, email, attributes }) => [...tellingIn({ name, email, attributes })]);
+    const words = known.flatMap(({ name, email, attributes }) => [
+      ...tellingIn({ name, email, attributes }),
+    ]);
     const word = dice.pick(words);
     if (word === undefined) return;
     const q = dice.chance(0.7) ? word : word.slice(0, -1);
@@ -25,11 +27,21 @@ const searcher: Actor = {
     const after = new Set(knownBy(world, q));
     for (const id of before) {
       if (after.has(id) && !found.includes(id)) {
-        world.accuse(searchFinds.name, [id], `${id} is known by ${q}, and a search for it doesn't find it`);
+        world.accuse(
+          searchFinds.name,
+          [id],
+          `${id} is known by ${q}, and a search for it doesn't find it`,
+        );
       }
     }
     for (const id of found) {
-      if (gone.has(id)) world.accuse(searchFinds.name, [id], `a search for ${q} finds ${id}, which was gone before`);
+      if (gone.has(id)) {
+        world.accuse(
+          searchFinds.name,
+          [id],
+          `a search for ${q} finds ${id}, which was gone before`,
+        );
+      }
     }
   },
 };

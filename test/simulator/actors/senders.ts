@@ -30,7 +30,12 @@ function recipient(world: World): string {
 /** How an order is put to an engine. */
 type Put = Errand<Message>;
 
-async function orderKeyed(world: World, order: Order, put: Put, idempotencyKey: string): Promise<void> {
+async function orderKeyed(
+  world: World,
+  order: Order,
+  put: Put,
+  idempotencyKey: string,
+): Promise<void> {
   const { clients } = world;
   const answer = await clients.persist((engine) => put(engine, { idempotencyKey }));
   if (answer.kind === "done") clients.answered(order, answer.value);
@@ -120,12 +125,20 @@ const batcher: Actor = {
     const again = dice.chance(0.3) ? 2 : 1;
     for (let i = 0; i < again; i++) {
       const messages = orders.map(({ input }) => input);
-      const answer = await clients.persist((engine) => engine.messages.batch({ messages }, { idempotencyKey: key }));
-      if (answer.kind === "refused") return orders.forEach((order) => clients.refused(order, answer.code));
+      const answer = await clients.persist((engine) =>
+        engine.messages.batch({ messages }, { idempotencyKey: key }),
+      );
+      if (answer.kind === "refused") {
+        return orders.forEach((order) => clients.refused(order, answer.code));
+      }
       for (const result of answer.value.data) {
         const order = orders[result.index];
         if (order === undefined) {
-          world.accuse("one key, one answer", [], `a batch of ${orders.length} answered item ${result.index}`);
+          world.accuse(
+            "one key, one answer",
+            [],
+            `a batch of ${orders.length} answered item ${result.index}`,
+          );
         } else if (result.ok) clients.answered(order, result.message);
         else clients.refused(order, result.code);
       }

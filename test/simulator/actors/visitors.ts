@@ -21,8 +21,12 @@ const regular: Actor = {
   part: "webchat",
   weight: 0.6,
   async act({ visitors, dice, ground }) {
-    const known = dice.pick(allOf(ground, contacts).filter(({ merged_into }) => merged_into === null));
-    if (known !== undefined && visitors.present.length < mostBrowsers) await visitors.come(known.id);
+    const known = dice.pick(
+      allOf(ground, contacts).filter(({ merged_into }) => merged_into === null),
+    );
+    if (known !== undefined && visitors.present.length < mostBrowsers) {
+      await visitors.come(known.id);
+    }
   },
 };
 

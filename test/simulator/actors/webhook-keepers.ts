@@ -7,7 +7,12 @@ import type { Actor } from "./actor.ts";
 /** More would each be told little. */
 const mostWebhooks = 4;
 
-const filters = [["*"], ["message.*"], ["message.updated", "contact.*"], ["message.received"]] as const;
+const filters = [
+  ["*"],
+  ["message.*"],
+  ["message.updated", "contact.*"],
+  ["message.received"],
+] as const;
 
 const subscriber: Actor = {
   name: "subscriber",
@@ -32,7 +37,10 @@ type Chore = (
 
 const turn: Chore = (_world, { id, status }) => {
   const to = status === "enabled" ? "paused" : "enabled";
-  return { does: `has it ${to}`, errand: (engine, options) => engine.webhooks.update(id, { status: to }, options) };
+  return {
+    does: `has it ${to}`,
+    errand: (engine, options) => engine.webhooks.update(id, { status: to }, options),
+  };
 };
 
 const rotate: Chore = ({ dice }, { id }) => {
@@ -44,7 +52,9 @@ const rotate: Chore = ({ dice }, { id }) => {
 };
 
 const redeliver: Chore = ({ ground, dice }, { id }) => {
-  const made = allOf(ground, deliveries).filter(({ webhook_id, body }) => webhook_id === id && body !== null);
+  const made = allOf(ground, deliveries).filter(
+    ({ webhook_id, body }) => webhook_id === id && body !== null,
+  );
   const chosen = dice.pick(made.slice(-20));
   if (chosen === undefined) return undefined;
   return {
@@ -55,7 +65,10 @@ const redeliver: Chore = ({ ground, dice }, { id }) => {
 
 const recover: Chore = ({ clock, dice }, { id }) => {
   const since = new Date(clock.now() - dice.between(0, 600_000)).toISOString();
-  return { does: `recovers it`, errand: (engine, options) => engine.webhooks.recover(id, { since }, options) };
+  return {
+    does: `recovers it`,
+    errand: (engine, options) => engine.webhooks.recover(id, { since }, options),
+  };
 };
 
 const probe: Chore = (_world, { id }) => ({

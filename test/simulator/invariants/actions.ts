@@ -13,7 +13,9 @@ class CallLog {
 
   heed(writes: readonly Write[]): void {
     for (const { calls } of runsIn(writes)) {
-      for (const call of calls) this.#calls.set(call.id, [...(this.#calls.get(call.id) ?? []), call]);
+      for (const call of calls) {
+        this.#calls.set(call.id, [...(this.#calls.get(call.id) ?? []), call]);
+      }
     }
   }
 
@@ -25,7 +27,10 @@ class CallLog {
 const runOf = (key: string): string => key.slice(0, key.indexOf("."));
 
 function breach({ action, key, conversation_id, engine }: Effect, says: string): Breach {
-  return { about: [runOf(key), conversation_id], says: `${engine} did ${action} under ${key}, ${says}` };
+  return {
+    about: [runOf(key), conversation_id],
+    says: `${engine} did ${action} under ${key}, ${says}`,
+  };
 }
 
 export const onCallRecord: Invariant = {
@@ -40,12 +45,25 @@ export const onCallRecord: Invariant = {
       *effect(effect) {
         const { action, about, key, risk, conversation_id, contact_id } = effect;
         const call = log.was(key, "pending");
-        if (risk !== "read" && (call?.action !== action || JSON.stringify(call.input) !== JSON.stringify({ about }))) {
+        if (
+          risk !== "read" &&
+          (call?.action !== action || JSON.stringify(call.input) !== JSON.stringify({ about }))
+        ) {
           yield breach(effect, `and on record is ${JSON.stringify(call ?? null)}`);
         }
-        const [conversation] = peek(ground, conversationById, [defaultAccountId, "live", conversation_id]);
-        if (conversation !== undefined && registry.now(conversation.contact_id) !== registry.now(contact_id)) {
-          yield breach(effect, `for ${contact_id}, in a conversation with ${conversation.contact_id}`);
+        const [conversation] = peek(ground, conversationById, [
+          defaultAccountId,
+          "live",
+          conversation_id,
+        ]);
+        if (
+          conversation !== undefined &&
+          registry.now(conversation.contact_id) !== registry.now(contact_id)
+        ) {
+          yield breach(
+            effect,
+            `for ${contact_id}, in a conversation with ${conversation.contact_id}`,
+          );
         }
       },
     };
@@ -61,12 +79,19 @@ export const doneOnce: Invariant = {
         if (risk === "read") return;
         for (const earlier of works.effects) {
           // The model asks for each call once in a run.
-          const isSame = runOf(earlier.key) === runOf(key) && earlier.action === action && earlier.about === about;
-          if (isSame && !idempotent) yield breach(effect, `after ${earlier.engine} had done it under ${earlier.key}`);
+          const isSame =
+            runOf(earlier.key) === runOf(key) &&
+            earlier.action === action &&
+            earlier.about === about;
+          if (isSame && !idempotent) {
+            yield breach(effect, `after ${earlier.engine} had done it under ${earlier.key}`);
+          }
           if (isSame && earlier.key !== key) {
             yield breach(effect, `and ${earlier.engine} the same under ${earlier.key}`);
           }
-          if (earlier.key === key && !isSame) yield breach(effect, `which was ${earlier.action} ${earlier.about}`);
+          if (earlier.key === key && !isSame) {
+            yield breach(effect, `which was ${earlier.action} ${earlier.about}`);
+          }
         }
       },
     };
@@ -85,8 +110,11 @@ export const approvedFirst: Invariant = {
       *effect(effect) {
         const { risk, key } = effect;
         if (risk !== "approval") return;
-        if (log.was(key, "approved") === undefined) yield breach(effect, "which nobody had approved");
-        else if (!desk.approvals.has(runOf(key))) yield breach(effect, "which nobody wanted to approve");
+        if (log.was(key, "approved") === undefined) {
+          yield breach(effect, "which nobody had approved");
+        } else if (!desk.approvals.has(runOf(key))) {
+          yield breach(effect, "which nobody wanted to approve");
+        }
         if (log.was(key, "denied") !== undefined) yield breach(effect, "which was denied");
       },
     };

@@ -32,7 +32,10 @@ export const answeredOnce: Invariant = {
       *commit(engine, writes) {
         const ended = turnsIn(writes);
         for (const { id, conversation_id, sequence, body } of saidByAgents(writes)) {
-          const breach = (says: string): Breach => ({ about: [id, conversation_id], says: `${engine}: ${says}` });
+          const breach = (says: string): Breach => ({
+            about: [id, conversation_id],
+            says: `${engine}: ${says}`,
+          });
           const own = ended.filter((run) => run.conversation_id === conversation_id);
           const [run] = own;
           if (run === undefined || own.length > 1) {
@@ -44,7 +47,9 @@ export const answeredOnce: Invariant = {
           if (left === 0) yield breach(`${run.id} says ${id}, and has had its say`);
           for (const heard of run.message_ids) {
             const other = answeredBy.get(heard) ?? run.id;
-            if (other !== run.id) yield breach(`${run.id} answers ${heard} with ${id}, as ${other} has before`);
+            if (other !== run.id) {
+              yield breach(`${run.id} answers ${heard} with ${id}, as ${other} has before`);
+            }
             answeredBy.set(heard, run.id);
           }
           if (run.request !== null || run.resumed) continue;
@@ -55,7 +60,9 @@ export const answeredOnce: Invariant = {
               each.sequence > run.heard &&
               each.sequence < sequence,
           );
-          if (newer !== undefined) yield breach(`${id}, "${body ?? ""}", was said though ${newer.id} had come in`);
+          if (newer !== undefined) {
+            yield breach(`${id}, "${body ?? ""}", was said though ${newer.id} had come in`);
+          }
         }
         for (const { id, status } of runsIn(writes)) {
           if (status === "awaiting_approval") mayStill.set(id, (mayStill.get(id) ?? 1) + 1);
@@ -95,7 +102,9 @@ export const heardOut: Invariant = {
     const expected = new Map<string, MessageRow>();
     const agents = new Map<string, string | undefined>();
     const forget = (conversation_id: string): void => {
-      for (const [id, each] of expected) if (each.conversation_id === conversation_id) expected.delete(id);
+      for (const [id, each] of expected) {
+        if (each.conversation_id === conversation_id) expected.delete(id);
+      }
     };
     const wantsNone = ({ account_id, mode, channel, from, to }: MessageRow): boolean =>
       peek(ground, identityByAddress, [account_id, mode, mediumOf(channel), from]).some(
@@ -110,32 +119,52 @@ export const heardOut: Invariant = {
             const { handler, status, assignee } = step.conversation;
             const agent = handler === "ai" && status !== "closed" ? assignee?.id : undefined;
             const before = agents.get(conversation_id);
-            const last = [...expected.values()].findLast((each) => each.conversation_id === conversation_id);
+            const last = [...expected.values()].findLast(
+              (each) => each.conversation_id === conversation_id,
+            );
             if (agent !== before) forget(conversation_id);
             // The last of what came in calls an agent; those before it were written to people, or to nobody.
             if (before === undefined && last !== undefined) expected.set(last.id, last);
             agents.set(conversation_id, agent);
           }
-          if (step.kind === "has a message" && step.message.author_type === "human") forget(conversation_id);
-          if (step.kind === "has a message" && step.message.direction === "inbound" && step.message.keyword === null) {
+          if (step.kind === "has a message" && step.message.author_type === "human") {
+            forget(conversation_id);
+          }
+          if (
+            step.kind === "has a message" &&
+            step.message.direction === "inbound" &&
+            step.message.keyword === null
+          ) {
             expected.set(step.message.id, step.message);
           }
         }
         for (const write of writes) {
-          if (write.collection === conversations && write.kind === "remove") forget(String(write.key[2]));
+          if (write.collection === conversations && write.kind === "remove") {
+            forget(String(write.key[2]));
+          }
         }
         // Whoever writes last is answered, for all that was written: who has two numbers may have opted out with that one.
-        const last = new Map([...expected.values()].map((message) => [message.conversation_id, message]));
+        const last = new Map(
+          [...expected.values()].map((message) => [message.conversation_id, message]),
+        );
         for (const [conversation_id, message] of last) {
-          if (agents.get(conversation_id) === undefined || wantsNone(message)) forget(conversation_id);
+          if (agents.get(conversation_id) === undefined || wantsNone(message)) {
+            forget(conversation_id);
+          }
         }
-        for (const { message_ids } of turnsIn(writes)) for (const id of message_ids) expected.delete(id);
+        for (const { message_ids } of turnsIn(writes)) {
+          for (const id of message_ids) expected.delete(id);
+        }
         return [];
       },
       async end() {
         return [...expected.values()].flatMap((message): Breach[] => {
           const { id, conversation_id, sequence, account_id, mode } = message;
-          const [conversation] = peek(ground, conversationById, [account_id, mode, conversation_id]);
+          const [conversation] = peek(ground, conversationById, [
+            account_id,
+            mode,
+            conversation_id,
+          ]);
           if (conversation?.handler !== "ai" || conversation.status === "closed") return [];
           if (agents.get(conversation_id) === undefined) return [];
           const says = `${id}, number ${sequence} of ${conversation_id}, was written to ${conversation.assignee_id ?? ""} and nothing came of it`;

@@ -11,7 +11,10 @@ import { peek } from "../rows.ts";
 import type { World } from "../world.ts";
 
 /** The carrier refused it, or said in a look-up that it never had it: only then may the message go out again. */
-function surelyNotSent({ carrier }: World, { attempt_id, provider_message_id }: CarrierCall): boolean {
+function surelyNotSent(
+  { carrier }: World,
+  { attempt_id, provider_message_id }: CarrierCall,
+): boolean {
   return provider_message_id === null || carrier.denied.has(attempt_id);
 }
 
@@ -21,22 +24,32 @@ export const atMostOnce: Invariant = {
     *call({ attempt_id, number, message, engine, wasDenied }) {
       const id = message.message_id;
       const earlier = world.carrier.callsOf(id);
-      const open = earlier.find((each) => !surelyNotSent(world, each) || each.attempt_id === attempt_id);
+      const open = earlier.find(
+        (each) => !surelyNotSent(world, each) || each.attempt_id === attempt_id,
+      );
       if (open !== undefined) {
         const says = `${engine} called the carrier with ${id}, attempt ${number}, while attempt ${open.number} may have been sent`;
         yield { about: [id], says };
       }
       if (wasDenied) {
-        yield { about: [id], says: `attempt ${number} of ${id} was looked up before its call could be over` };
+        yield {
+          about: [id],
+          says: `attempt ${number} of ${id} was looked up before its call could be over`,
+        };
       }
     },
     async end() {
       const sent = new Map<string, number>();
       for (const { message, provider_message_id } of world.carrier.calls) {
-        if (provider_message_id !== null) sent.set(message.message_id, (sent.get(message.message_id) ?? 0) + 1);
+        if (provider_message_id !== null) {
+          sent.set(message.message_id, (sent.get(message.message_id) ?? 0) + 1);
+        }
       }
       const twice = [...sent].filter(([, times]) => times > 1);
-      return twice.map(([id, times]) => ({ about: [id], says: `message ${id} went out ${times} times` }));
+      return twice.map(([id, times]) => ({
+        about: [id],
+        says: `message ${id} went out ${times} times`,
+      }));
     },
   }),
 };
@@ -77,7 +90,9 @@ export const inItsTime: Invariant = {
       const order = clients.orders.find((each) => each.message?.id === message_id);
       if (attempt === undefined || order?.message === undefined) return;
       const { send_at, ttl_seconds = 4 * 3_600 } = order.input;
-      const asked = [send_at, ...order.edits.map((edit) => edit.send_at)].filter((each) => each !== undefined);
+      const asked = [send_at, ...order.edits.map((edit) => edit.send_at)].filter(
+        (each) => each !== undefined,
+      );
       const times = asked.map((each) => Date.parse(each));
       const created = Date.parse(order.message.created_at);
       const earliest = Math.min(...(times.length > 0 ? times : [created]));
@@ -91,10 +106,14 @@ export const inItsTime: Invariant = {
       }
       const [row] = peek(ground, messageById, [attempt.account_id, attempt.mode, message_id]);
       // A message that a policy put off has the more time for it.
-      const putOff = peek(ground, timelineById, [attempt.account_id, attempt.mode, message_id]).some(
-        ({ entry }) => entry?.type === "policy" && entry.verdict === "defer",
-      );
-      const last = putOff ? (row?.expires_at ?? Infinity) : Math.max(created, ...times) + ttl_seconds * 1_000;
+      const putOff = peek(ground, timelineById, [
+        attempt.account_id,
+        attempt.mode,
+        message_id,
+      ]).some(({ entry }) => entry?.type === "policy" && entry.verdict === "defer");
+      const last = putOff
+        ? (row?.expires_at ?? Infinity)
+        : Math.max(created, ...times) + ttl_seconds * 1_000;
       if (attempt.started_at > last + blur || clock.now() > last + blur + slackMs) {
         yield {
           about: [message_id],
@@ -124,7 +143,10 @@ export const asAsked: Invariant = {
         };
       }
       if (to !== order.message.to) {
-        yield { about: [message_id], says: `${message_id} to ${order.message.to} was sent to ${to}` };
+        yield {
+          about: [message_id],
+          says: `${message_id} to ${order.message.to} was sent to ${to}`,
+        };
       }
     },
   }),
@@ -138,15 +160,22 @@ export const cancelOrSend: Invariant = {
       *call({ message: { message_id }, number }) {
         const order = clients.orders.find((each) => each.message?.id === message_id);
         if (order?.cancel === "acknowledged") {
-          yield { about: [message_id], says: `${message_id} was canceled and then called with, attempt ${number}` };
+          yield {
+            about: [message_id],
+            says: `${message_id} was canceled and then called with, attempt ${number}`,
+          };
         }
       },
       async end() {
         const canceled = clients.orders.filter(({ cancel }) => cancel === "acknowledged");
         return canceled.flatMap(({ message }) => {
           const id = message?.id ?? "";
-          const sent = carrier.callsOf(id).find(({ provider_message_id }) => provider_message_id !== null);
-          return sent === undefined ? [] : [{ about: [id], says: `${id} was canceled, and the carrier sent it` }];
+          const sent = carrier
+            .callsOf(id)
+            .find(({ provider_message_id }) => provider_message_id !== null);
+          return sent === undefined
+            ? []
+            : [{ about: [id], says: `${id} was canceled, and the carrier sent it` }];
         });
       },
     };

@@ -46,8 +46,12 @@ class Wishes {
   /** In the order in which they were drawn, which is theirs. Answers the addresses that opted in. */
   heed(writes: readonly Write[]): ReadonlySet<string> {
     this.#lifted.clear();
-    const said = inserted<MessageRow>(writes, messages).filter(({ direction }) => direction === "inbound");
-    const set = inserted<EventRow>(writes, events).filter(({ type }) => type.startsWith("contact.opted_"));
+    const said = inserted<MessageRow>(writes, messages).filter(
+      ({ direction }) => direction === "inbound",
+    );
+    const set = inserted<EventRow>(writes, events).filter(({ type }) =>
+      type.startsWith("contact.opted_"),
+    );
     const all = [
       ...said.map((row) => ({ at: row.id.slice("msg_".length), heed: () => this.#hear(row) })),
       ...set.map((row) => ({ at: row.id.slice("evt_".length), heed: () => this.#see(row) })),
@@ -104,28 +108,38 @@ export const leftAlone: Invariant = {
     const wishes = new Wishes(world);
     return {
       *commit(engine, writes) {
-        const handedOver = inserted<AttemptRow>(writes, attempts).flatMap(({ account_id, mode, message_id }) =>
-          peek(ground, messageById, [account_id, mode, message_id]),
+        const handedOver = inserted<AttemptRow>(writes, attempts).flatMap(
+          ({ account_id, mode, message_id }) =>
+            peek(ground, messageById, [account_id, mode, message_id]),
         );
         const late = handedOver.filter(
-          ({ to, from, channel, keyword }) => keyword !== "opt_out" && wishes.isOut(mediumOf(channel), to, from),
+          ({ to, from, channel, keyword }) =>
+            keyword !== "opt_out" && wishes.isOut(mediumOf(channel), to, from),
         );
         const lifted = wishes.heed(writes);
         for (const { id, to, channel, contact_id } of late) {
           // What commits together with an opt-in may come after it, and what commits together with an opt-out before it.
           if (lifted.has(`${mediumOf(channel)} ${to}`)) continue;
-          yield { about: [id, contact_id], says: `${engine} handed over ${id} to ${to}, who opted out` };
+          yield {
+            about: [id, contact_id],
+            says: `${engine} handed over ${id} to ${to}, who opted out`,
+          };
         }
       },
       async end() {
         return allOf(ground, identities).flatMap((identity): Breach[] => {
           const { medium, address, contact_id, consent, opted_out_of, opted_in_to } = identity;
-          const of = (isOut: (sender: string) => boolean): string => senderAddresses.filter(isOut).join(" ");
+          const of = (isOut: (sender: string) => boolean): string =>
+            senderAddresses.filter(isOut).join(" ");
           const said = of((sender) => wishes.isOut(medium, address, sender));
           const known = of(
-            (sender) => opted_out_of.includes(sender) || (consent === "opted_out" && !opted_in_to.includes(sender)),
+            (sender) =>
+              opted_out_of.includes(sender) ||
+              (consent === "opted_out" && !opted_in_to.includes(sender)),
           );
-          if (known === said && (consent === "opted_out") === wishes.of(medium, address).byAll) return [];
+          if (known === said && (consent === "opted_out") === wishes.of(medium, address).byAll) {
+            return [];
+          }
           const says = `${medium} ${address} opted out of ${said || "nobody"}, and is kept as ${consent} ${known}`;
           return [{ about: [contact_id], says }];
         });
@@ -140,12 +154,19 @@ export const spared: Invariant = {
     const wishes = new Wishes(world);
     return {
       *commit(engine, writes) {
-        const said = inserted<MessageRow>(writes, messages).filter(({ author_type }) => author_type === "agent");
-        const late = said.filter(({ to, from, channel }) => wishes.isOut(mediumOf(channel), to, from));
+        const said = inserted<MessageRow>(writes, messages).filter(
+          ({ author_type }) => author_type === "agent",
+        );
+        const late = said.filter(({ to, from, channel }) =>
+          wishes.isOut(mediumOf(channel), to, from),
+        );
         const lifted = wishes.heed(writes);
         for (const { id, to, channel, conversation_id } of late) {
           if (lifted.has(`${mediumOf(channel)} ${to}`)) continue;
-          yield { about: [id, conversation_id], says: `${engine} had an agent say ${id} to ${to}, who opted out` };
+          yield {
+            about: [id, conversation_id],
+            says: `${engine} had an agent say ${id} to ${to}, who opted out`,
+          };
         }
       },
     };
@@ -166,7 +187,10 @@ export const confirmedOnce: Invariant = {
           confirmed.set(to, all);
           const times = wishes.saidOut.get(to) ?? 0;
           if (all.length > times) {
-            yield { about: all, says: `${to} opted out ${times} times, and ${all.length} messages confirm it` };
+            yield {
+              about: all,
+              says: `${to} opted out ${times} times, and ${all.length} messages confirm it`,
+            };
           }
         }
       },
@@ -175,7 +199,12 @@ export const confirmedOnce: Invariant = {
         return [...wishes.saidOut].flatMap(([address, times]) => {
           const all = confirmed.get(address) ?? [];
           if (all.length === (silent ? 0 : times)) return [];
-          return [{ about: all, says: `${address} opted out ${times} times, and ${all.length} messages confirm it` }];
+          return [
+            {
+              about: all,
+              says: `${address} opted out ${times} times, and ${all.length} messages confirm it`,
+            },
+          ];
         });
       },
     };

@@ -36,20 +36,27 @@ export const noneStuck: Invariant = {
           const says = whyForgotten(world, write.row as unknown as WebhookRow);
           if (says !== undefined) yield { about: [String(write.row["id"])], says };
         }
-        const there = allOf(ground, webhooks).filter(({ created_at }) => created_at < clock.now() - longestCommit);
+        const there = allOf(ground, webhooks).filter(
+          ({ created_at }) => created_at < clock.now() - longestCommit,
+        );
         for (const write of writes) {
           if (write.collection !== events || write.kind !== "insert") continue;
           const { id, type } = write.row as unknown as EventRow;
           const patterns = patternsOf(type);
-          const listening = there.filter((webhook) => webhook.events.some((pattern) => patterns.includes(pattern)));
+          const listening = there.filter((webhook) =>
+            webhook.events.some((pattern) => patterns.includes(pattern)),
+          );
           for (const webhook of listening) expected.push([webhook.id, id]);
         }
       },
       async end() {
-        const there = new Map<string, WebhookRow>(allOf(ground, webhooks).map((webhook) => [webhook.id, webhook]));
+        const there = new Map<string, WebhookRow>(
+          allOf(ground, webhooks).map((webhook) => [webhook.id, webhook]),
+        );
         const untold = expected.filter(
           ([webhook_id, event_id]) =>
-            there.has(webhook_id) && peek(ground, deliveriesOfEvent, [event_id, webhook_id]).length === 0,
+            there.has(webhook_id) &&
+            peek(ground, deliveriesOfEvent, [event_id, webhook_id]).length === 0,
         );
         const rows = allOf(ground, deliveries);
         return [
@@ -61,7 +68,12 @@ export const noneStuck: Invariant = {
             const why = whyStuck(world, delivery, there.get(delivery.webhook_id));
             if (why === undefined) return [];
             const { id, webhook_id, event_id } = delivery;
-            return [{ about: [webhook_id, event_id], says: `${id} for ${webhook_id} of ${event_id} ${why}` }];
+            return [
+              {
+                about: [webhook_id, event_id],
+                says: `${id} for ${webhook_id} of ${event_id} ${why}`,
+              },
+            ];
           }),
         ];
       },
@@ -73,26 +85,37 @@ export const noneStuck: Invariant = {
 function whyForgotten({ ground }: World, { id, status }: WebhookRow): string | undefined {
   const [head] = peek(ground, deliveriesInOrder, [id]);
   const [bookmark] = peek(ground, bookmarks.primary, ["deliveries"]);
-  if (status !== "enabled" || head === undefined || head.position > (bookmark?.position ?? 0)) return undefined;
+  if (status !== "enabled" || head === undefined || head.position > (bookmark?.position ?? 0)) {
+    return undefined;
+  }
   if (peek(ground, jobByName, ["deliver", id]).length > 0) return undefined;
   return `${id} is enabled, ${head.event_id} is pending, and nobody comes for it`;
 }
 
-function whyStuck({ ground, clock }: World, delivery: DeliveryRow, webhook?: WebhookRow): string | undefined {
+function whyStuck(
+  { ground, clock }: World,
+  delivery: DeliveryRow,
+  webhook?: WebhookRow,
+): string | undefined {
   const { status, body, next_attempt_at: due, manual_at, manual_after, history } = delivery;
   if (webhook === undefined) return "is left of a webhook that is deleted";
-  if (status === "canceled") return body === null ? undefined : "is canceled, and nothing of it was erased";
+  if (status === "canceled") {
+    return body === null ? undefined : "is canceled, and nothing of it was erased";
+  }
   const [job] = peek(ground, jobByName, ["deliver", webhook.id]);
   const isSending = webhook.status === "enabled";
   const [head] = isSending ? peek(ground, deliveriesInOrder, [webhook.id]) : [];
   if (manual_at !== null) {
-    const waits = webhook.ordering === "fifo" && head !== undefined && head.position <= manual_after;
+    const waits =
+      webhook.ordering === "fifo" && head !== undefined && head.position <= manual_after;
     if (!waits && job === undefined) return "is asked for by hand, and nobody comes for it";
   }
   if (status === "failed") {
     const wasGone = attemptsOf(ground, delivery).some(({ status_code: code }) => code === 410);
     const isTest = history.length === 0;
-    return wasGone || isTest || history.length === mostAttempts ? undefined : `failed after ${history.length} attempts`;
+    return wasGone || isTest || history.length === mostAttempts
+      ? undefined
+      : `failed after ${history.length} attempts`;
   }
   if (status !== "pending" || !isSending) return undefined;
   const first = webhook.ordering === "fifo" ? head?.next_attempt_at : due;
@@ -117,12 +140,19 @@ export const onSchedule: Invariant = {
     /** What is said of a delivery whose requests are in `posts`. */
     function* judge(delivery: DeliveryRow, posts: readonly Post[]): Iterable<string> {
       const rows = attemptsOf(ground, delivery);
-      const made = rows.map(({ started_at }) => posts.find((post) => post.started_at === started_at));
+      const made = rows.map(({ started_at }) =>
+        posts.find((post) => post.started_at === started_at),
+      );
       if (made.includes(undefined)) yield "has an attempt that its receiver never saw";
       const lost = posts.filter((post) => !made.includes(post) && !mayBeLost(post));
       if (lost.length > 0) yield `has no attempt for what its receiver saw at ${lost[0]?.at}`;
-      if (delivery.attempts !== rows.length) yield `counts ${delivery.attempts} attempts, and has ${rows.length}`;
-      if (made.some((post) => isGood(post)) !== (delivery.status === "succeeded") && delivery.status !== "canceled") {
+      if (delivery.attempts !== rows.length) {
+        yield `counts ${delivery.attempts} attempts, and has ${rows.length}`;
+      }
+      if (
+        made.some((post) => isGood(post)) !== (delivery.status === "succeeded") &&
+        delivery.status !== "canceled"
+      ) {
         yield `is ${delivery.status}, whatever was answered`;
       }
       if (takenOver.has(delivery.webhook_id)) return;
@@ -136,7 +166,9 @@ export const onSchedule: Invariant = {
     return {
       commit(_engine, writes) {
         log.heed(writes);
-        for (const { id } of allOf(ground, webhooks)) if (log.wasTakenOver(id, clock.now())) takenOver.add(id);
+        for (const { id } of allOf(ground, webhooks)) {
+          if (log.wasTakenOver(id, clock.now())) takenOver.add(id);
+        }
         return [];
       },
       async end() {
@@ -145,9 +177,14 @@ export const onSchedule: Invariant = {
         for (const delivery of allOf(ground, deliveries)) {
           const { id, webhook_id, event_id } = delivery;
           const url = urls.get(webhook_id);
-          const posts = receivers.posts.filter((post) => post.url === url && post.event_id === event_id);
+          const posts = receivers.posts.filter(
+            (post) => post.url === url && post.event_id === event_id,
+          );
           for (const says of judge(delivery, posts)) {
-            breaches.push({ about: [webhook_id, event_id], says: `${id} of ${event_id} for ${webhook_id} ${says}` });
+            breaches.push({
+              about: [webhook_id, event_id],
+              says: `${id} of ${event_id} for ${webhook_id} ${says}`,
+            });
           }
         }
         return breaches;
@@ -159,7 +196,9 @@ export const onSchedule: Invariant = {
 /** Whoever sent it heard nothing of it, or did not live to write it down, or could not for longer than it tries. */
 function mayBeLost({ heard, life, ended_at }: Post): boolean {
   const end = ended_at ?? 0;
-  const wasOut = life.outages.some(({ from, until }) => from < end + longestBlindness && until > end);
+  const wasOut = life.outages.some(
+    ({ from, until }) => from < end + longestBlindness && until > end,
+  );
   return !heard || wasOut || (life.endedAt ?? Infinity) - end < longestBlindness;
 }
 

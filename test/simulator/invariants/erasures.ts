@@ -1,7 +1,12 @@
 import { contacts } from "../../../src/domain/contacts/rows.ts";
 import { conversationById, notes } from "../../../src/domain/conversations/rows.ts";
 import { agentSessions } from "../../../src/domain/agents/rows.ts";
-import { type AttemptRow, attempts, messageById, messages } from "../../../src/domain/messages/rows.ts";
+import {
+  type AttemptRow,
+  attempts,
+  messageById,
+  messages,
+} from "../../../src/domain/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { runs } from "../../../src/domain/runs/rows.ts";
 import { schema } from "../../../src/schema.ts";
@@ -56,7 +61,9 @@ class Owners {
 }
 
 /** Every row of every table, so that no new one is forgotten here. */
-function* everything({ ground }: World): Iterable<{ readonly table: string; readonly row: object }> {
+function* everything({
+  ground,
+}: World): Iterable<{ readonly table: string; readonly row: object }> {
   for (const collection of schema.collections) {
     for (const row of allOf(ground, collection)) yield { table: collection.name, row };
   }
@@ -93,13 +100,23 @@ export const nothingLeft: Invariant = {
         if (fresh.length === 0) return [];
         const there = fresh.filter((id) => !registry.isErased(id));
         return [
-          ...there.map((id) => ({ about: [id], says: `the erasure of ${id} was answered, and it is there` })),
-          ...found().filter(({ about }) => about.every((id) => desk.erased.includes(registry.now(id)))),
+          ...there.map((id) => ({
+            about: [id],
+            says: `the erasure of ${id} was answered, and it is there`,
+          })),
+          ...found().filter(({ about }) =>
+            about.every((id) => desk.erased.includes(registry.now(id))),
+          ),
         ];
       },
       async end() {
-        const unasked = registry.erased.filter((id) => !registry.goneWith(id).some((each) => desk.erasures.has(each)));
-        return [...unasked.map((id) => ({ about: [id], says: `nobody wanted ${id} to be erased` })), ...found()];
+        const unasked = registry.erased.filter(
+          (id) => !registry.goneWith(id).some((each) => desk.erasures.has(each)),
+        );
+        return [
+          ...unasked.map((id) => ({ about: [id], says: `nobody wanted ${id} to be erased` })),
+          ...found(),
+        ];
       },
     };
   },
@@ -118,7 +135,10 @@ export const nothingSent: Invariant = {
           const [message] = peek(ground, messageById, [account_id, mode, message_id]);
           if (message === undefined || !erased.has(registry.now(message.contact_id))) continue;
           const about = [message_id, message.contact_id];
-          yield { about, says: `${engine} handed over ${message_id} of ${message.contact_id}, which is erased` };
+          yield {
+            about,
+            says: `${engine} handed over ${message_id} of ${message.contact_id}, which is erased`,
+          };
         }
         erased = new Set(registry.erased);
       },
@@ -133,7 +153,12 @@ export const nothingSaid: Invariant = {
     return {
       commit(_engine, writes) {
         for (const write of writes) {
-          if (write.collection !== messages || (write.kind !== "insert" && write.kind !== "update")) continue;
+          if (
+            write.collection !== messages ||
+            (write.kind !== "insert" && write.kind !== "update")
+          ) {
+            continue;
+          }
           const id = String(write.row["id"]);
           const words = said.get(id) ?? new Set();
           for (const word of tellingIn(write.row["body"] ?? "")) words.add(word);
@@ -144,8 +169,13 @@ export const nothingSaid: Invariant = {
       async end() {
         const { clients } = world;
         const redacted = clients.orders.filter(({ redaction }) => redaction === "acknowledged");
-        const ids = [...redacted.flatMap(({ message }) => message?.id ?? []), ...clients.redactedInbound];
-        const gone = new Map(ids.flatMap((id) => [...(said.get(id) ?? [])].map((word) => [word, id] as const)));
+        const ids = [
+          ...redacted.flatMap(({ message }) => message?.id ?? []),
+          ...clients.redactedInbound,
+        ];
+        const gone = new Map(
+          ids.flatMap((id) => [...(said.get(id) ?? [])].map((word) => [word, id] as const)),
+        );
         if (gone.size === 0) return [];
         const breaches: Breach[] = [];
         for (const { table, row } of everything(world)) {

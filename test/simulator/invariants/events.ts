@@ -17,15 +17,30 @@ class Follower {
 
   async read(): Promise<readonly EventRow[]> {
     const after = [this.seen.at(-1)?.position ?? 0];
-    const range = { index: eventsByPosition, prefix: [], order: "ascending", after, limit: 10_000 } as const;
-    const fresh = (await this.#world.ground.reader.range(range)) as readonly object[] as readonly EventRow[];
+    const range = {
+      index: eventsByPosition,
+      prefix: [],
+      order: "ascending",
+      after,
+      limit: 10_000,
+    } as const;
+    const fresh = (await this.#world.ground.reader.range(
+      range,
+    )) as readonly object[] as readonly EventRow[];
     this.seen.push(...fresh);
     return fresh;
   }
 
   async everything(): Promise<readonly EventRow[]> {
-    const range = { index: eventsByPosition, prefix: [], order: "ascending", limit: 100_000 } as const;
-    return (await this.#world.ground.reader.range(range)) as readonly object[] as readonly EventRow[];
+    const range = {
+      index: eventsByPosition,
+      prefix: [],
+      order: "ascending",
+      limit: 100_000,
+    } as const;
+    return (await this.#world.ground.reader.range(
+      range,
+    )) as readonly object[] as readonly EventRow[];
   }
 }
 
@@ -50,7 +65,11 @@ export const connectedEvents: Invariant = {
           counts.set(`${type} ${message_id}`, (counts.get(`${type} ${message_id}`) ?? 0) + 1);
           if (type !== "message.updated") continue;
           const before = last.get(message_id);
-          if (before === undefined ? !["queued", "scheduled"].includes(previous_status) : before !== previous_status) {
+          if (
+            before === undefined
+              ? !["queued", "scheduled"].includes(previous_status)
+              : before !== previous_status
+          ) {
             breaches.push({
               about: [message_id],
               says: `${message_id} was ${before ?? "new"}, and an event says that it was ${previous_status}`,
@@ -69,24 +88,37 @@ export const connectedEvents: Invariant = {
       async end() {
         const breaches: Breach[] = [];
         const all = await follower.everything();
-        if (all.length !== follower.seen.length || all.some(({ id }, i) => id !== follower.seen[i]?.id)) {
-          breaches.push({ about: [], says: "a follower of the log missed events, or saw them in another order" });
+        if (
+          all.length !== follower.seen.length ||
+          all.some(({ id }, i) => id !== follower.seen[i]?.id)
+        ) {
+          breaches.push({
+            about: [],
+            says: "a follower of the log missed events, or saw them in another order",
+          });
         }
         const expect = (type: string, id: string, times: number): void => {
           const told = counts.get(`${type} ${id}`) ?? 0;
-          if (told !== times) breaches.push({ about: [id], says: `${told} events ${type} of ${id}, not ${times}` });
+          if (told !== times) {
+            breaches.push({ about: [id], says: `${told} events ${type} of ${id}, not ${times}` });
+          }
         };
         for (const { id, direction, status, delivered_at } of allOf(world.ground, messages)) {
           if (direction === "inbound") expect("message.received", id, 1);
           else expect("message.sent", id, delivered_at === null ? 0 : 1);
           const latest = last.get(id);
           if (latest !== undefined && latest !== status) {
-            breaches.push({ about: [id], says: `${id} is ${status}, and the last event says ${latest}` });
+            breaches.push({
+              about: [id],
+              says: `${id} is ${status}, and the last event says ${latest}`,
+            });
           }
         }
         const told = all.filter(({ type }) => type === "contact.created").length;
         const { made } = world.registry;
-        if (told !== made.size) breaches.push({ about: [], says: `${told} events contact.created for ${made.size}` });
+        if (told !== made.size) {
+          breaches.push({ about: [], says: `${told} events contact.created for ${made.size}` });
+        }
         return breaches;
       },
     };
@@ -145,9 +177,12 @@ export const countedUsage: Invariant = {
       },
       async end() {
         const expected = new Map<string, number>();
-        const count = (status: string): void => void expected.set(status, (expected.get(status) ?? 0) + 1);
+        const count = (status: string): void =>
+          void expected.set(status, (expected.get(status) ?? 0) + 1);
         const events = await follower.everything();
-        for (const { type, data } of events) if (type === "message.updated") count((data as Told).status);
+        for (const { type, data } of events) {
+          if (type === "message.updated") count((data as Told).status);
+        }
         for (const { type, data } of events.toReversed()) {
           const { message_id, previous_status } = data as Told;
           if (type === "message.updated") began.set(message_id, previous_status);

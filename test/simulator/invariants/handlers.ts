@@ -9,7 +9,9 @@ import { runsIn } from "./runs.ts";
 /** Events as they went into the log. */
 function toldIn(writes: readonly Write[]): EventRow[] {
   return writes.flatMap((write) =>
-    write.collection === events && write.kind === "insert" ? [write.row as unknown as EventRow] : [],
+    write.collection === events && write.kind === "insert"
+      ? [write.row as unknown as EventRow]
+      : [],
   );
 }
 
@@ -40,7 +42,10 @@ export const handedOffOnce: Invariant = {
         }
         for (const [conversation_id, tells] of untold) {
           if (tells === "must") {
-            yield { about: [conversation_id], says: `${engine} handed off ${conversation_id}, and told nobody` };
+            yield {
+              about: [conversation_id],
+              says: `${engine} handed off ${conversation_id}, and told nobody`,
+            };
           }
         }
         untold.clear();
@@ -72,10 +77,14 @@ export const rightHands: Invariant = {
     return {
       *commit(engine, writes) {
         const steps = courseOf(writes);
-        const worked = new Set<string>(runsIn(writes).map(({ conversation_id }) => conversation_id));
+        const worked = new Set<string>(
+          runsIn(writes).map(({ conversation_id }) => conversation_id),
+        );
         const written = new Set(
           steps.flatMap((step) =>
-            step.kind === "has a message" && step.message.direction === "inbound" ? [step.conversation_id] : [],
+            step.kind === "has a message" && step.message.direction === "inbound"
+              ? [step.conversation_id]
+              : [],
           ),
         );
         const reopened = new Set<string>();
@@ -84,7 +93,9 @@ export const rightHands: Invariant = {
           const { conversation_id, conversation: after } = step;
           const before = standing.get(conversation_id);
           standing.set(conversation_id, after);
-          if (before?.status === "closed" && after.status !== "closed") reopened.add(conversation_id);
+          if (before?.status === "closed" && after.status !== "closed") {
+            reopened.add(conversation_id);
+          }
           if (before === undefined || before.handler === after.handler) continue;
           const isAsked = desk.handling.has(conversation_id) || desk.handling.has(after.contact.id);
           const given = {

@@ -11,7 +11,9 @@ export const holderAlone: Invariant = {
     return {
       *commit(engine, writes) {
         for (const write of writes) {
-          if (write.collection !== jobs || (write.kind !== "insert" && write.kind !== "update")) continue;
+          if (write.collection !== jobs || (write.kind !== "insert" && write.kind !== "update")) {
+            continue;
+          }
           const { kind, key, leased } = write.row as unknown as JobRow;
           // What is armed and leased in one breath is inserted leased.
           const isTaken = leased && (write.kind === "insert" || write.changed.includes("fence"));

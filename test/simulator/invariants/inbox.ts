@@ -22,17 +22,30 @@ const views: readonly View[] = [
   })),
   { filters: { assignee: "ann" }, shows: ({ assignee_id }) => assignee_id === "ann" },
   { filters: { unread: true }, shows: ({ unread_count }) => unread_count > 0 },
-  { filters: { unread: false, status: "open" }, shows: (row) => row.unread_count === 0 && row.status === "open" },
-  { filters: { opt_out_suspected: true }, shows: ({ opt_out_suspected }) => opt_out_suspected === true },
+  {
+    filters: { unread: false, status: "open" },
+    shows: (row) => row.unread_count === 0 && row.status === "open",
+  },
+  {
+    filters: { opt_out_suspected: true },
+    shows: ({ opt_out_suspected }) => opt_out_suspected === true,
+  },
   { filters: { channel: "webchat" }, shows: ({ medium }) => medium === "webchat" },
-  ...labels.map((label) => ({ filters: { label }, shows: (row: ConversationRow) => row.labels.includes(label) })),
+  ...labels.map((label) => ({
+    filters: { label },
+    shows: (row: ConversationRow) => row.labels.includes(label),
+  })),
 ];
 
 /** A walk through all pages, each so short that there are several. */
 async function walk(engine: MessagingEngine, filters: ListConversations): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await engine.conversations.list({ ...filters, limit: 3, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await engine.conversations.list({
+      ...filters,
+      limit: 3,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     ids.push(...page.data.map(({ id }) => id));
     if (page.next_cursor === null) return ids;
     cursor = page.next_cursor;

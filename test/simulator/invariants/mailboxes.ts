@@ -11,7 +11,10 @@ import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";
 import type { World } from "../world.ts";
 
-function sessionOf({ ground }: World, { admission: { session_id } }: Browser): WebchatSessionRow | undefined {
+function sessionOf(
+  { ground }: World,
+  { admission: { session_id } }: Browser,
+): WebchatSessionRow | undefined {
   return allOf(ground, webchatSessions).find(({ id }) => id === session_id);
 }
 
@@ -25,11 +28,18 @@ export const seenOnce: Invariant = {
       const session = sessionOf(world, browser);
       if (session === undefined) return [];
       const { account_id, mode, address, id } = session;
-      return peek(ground, mailByNumber, [account_id, mode, address]).flatMap(({ number, message_id }) => {
-        if (number <= after || number >= before) return [];
-        if (peek(ground, messageById, [account_id, mode, message_id]).length === 0) return [];
-        return [{ about: [id, message_id], says: `the visitor of ${id} never saw ${message_id}, number ${number}` }];
-      });
+      return peek(ground, mailByNumber, [account_id, mode, address]).flatMap(
+        ({ number, message_id }) => {
+          if (number <= after || number >= before) return [];
+          if (peek(ground, messageById, [account_id, mode, message_id]).length === 0) return [];
+          return [
+            {
+              about: [id, message_id],
+              says: `the visitor of ${id} never saw ${message_id}, number ${number}`,
+            },
+          ];
+        },
+      );
     };
     const beginning = (browser: Browser): number =>
       browser.admission.after ?? sessionOf(world, browser)?.begins_after ?? Infinity;
@@ -45,7 +55,12 @@ export const seenOnce: Invariant = {
             const last = had[i - 1]?.number ?? beginning(browser);
             const about = [admission.session_id, message.id];
             const again = had.slice(0, i).some((earlier) => earlier.message.id === message.id);
-            if (again) breaches.push({ about, says: `the visitor of ${admission.session_id} saw ${message.id} twice` });
+            if (again) {
+              breaches.push({
+                about,
+                says: `the visitor of ${admission.session_id} saw ${message.id} twice`,
+              });
+            }
             if (number <= last && last !== Infinity) {
               breaches.push({
                 about,
@@ -80,7 +95,10 @@ export const rightMailbox: Invariant = {
           const isThere = peek(ground, mailOfMessage, [id, to]).length > 0;
           const isSent = ["sent", "delivered", "read", "unconfirmed"].includes(status);
           if (isThere !== isSent) {
-            breaches.push({ about: [id], says: `${id} is ${status}, and in the mailbox: ${isThere}` });
+            breaches.push({
+              about: [id],
+              says: `${id} is ${status}, and in the mailbox: ${isThere}`,
+            });
           }
         }
         const last = new Map<string, number>();
@@ -109,9 +127,14 @@ export const rightMailbox: Invariant = {
             const made = allOf(ground, messages).filter(({ provider_message_id }) =>
               provider_message_id?.endsWith(`${whose.slice("wcs_".length)}:${client_id}`),
             );
-            const right = made.length === 1 && made.every((row) => row.id === taken && [body, null].includes(row.body));
+            const right =
+              made.length === 1 &&
+              made.every((row) => row.id === taken && [body, null].includes(row.body));
             if (!right) {
-              breaches.push({ about: [taken], says: `${client_id} of ${whose} made ${made.length} messages` });
+              breaches.push({
+                about: [taken],
+                says: `${client_id} of ${whose} made ${made.length} messages`,
+              });
             }
           }
         }

@@ -17,7 +17,9 @@ function heardIn(
   kind: "insert" | "update",
 ): Map<string, MessageScoreRow[]> {
   const rows = writes.flatMap((write) =>
-    write.collection === messageScores && write.kind === kind ? [write.row as unknown as MessageScoreRow] : [],
+    write.collection === messageScores && write.kind === kind
+      ? [write.row as unknown as MessageScoreRow]
+      : [],
   );
   return Map.groupBy(
     rows.filter(({ state }) => state === "scored"),
@@ -52,7 +54,9 @@ export const moods: Invariant = {
         const heard = heardIn(world, writes, "update");
         const moved = heardIn(world, writes, "insert");
         const rows = contactsIn(writes);
-        const joined = new Set(rows.flatMap(({ id, merged_into }) => (merged_into === null ? [] : [id, merged_into])));
+        const joined = new Set(
+          rows.flatMap(({ id, merged_into }) => (merged_into === null ? [] : [id, merged_into])),
+        );
         for (const { id, mood } of rows) {
           const before = known.get(id) ?? unmoved;
           const after = mood ?? unmoved;
@@ -70,14 +74,22 @@ export const moods: Invariant = {
           }
           const shifts = shiftsIn(writes, id);
           const isTold = scores.length > 1 || shifts === (after.label === before.label ? 0 : 1);
-          if (!isTold) yield { about: [id], says: `${id} was ${before.label} and is ${after.label}: ${shifts} events` };
+          if (!isTold) {
+            yield {
+              about: [id],
+              says: `${id} was ${before.label} and is ${after.label}: ${shifts} events`,
+            };
+          }
         }
       },
       async end() {
-        const scored = new Map(allOf(ground, messageScores).map((row) => [row.message_id as string, row]));
+        const scored = new Map(
+          allOf(ground, messageScores).map((row) => [row.message_id as string, row]),
+        );
         const waiting = [...scored.values()].filter(({ state }) => state === "pending");
         const unscored = allOf(ground, messages).filter(
-          ({ direction, keyword, id }) => direction === "inbound" && keyword === null && !scored.has(id),
+          ({ direction, keyword, id }) =>
+            direction === "inbound" && keyword === null && !scored.has(id),
         );
         return [
           ...waiting.map(({ message_id }) => message_id),

@@ -1,4 +1,10 @@
-import { attempts, messageById, messages, type MessageRow, outbox } from "../../../src/domain/messages/rows.ts";
+import {
+  attempts,
+  messageById,
+  messages,
+  type MessageRow,
+  outbox,
+} from "../../../src/domain/messages/rows.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";
 
@@ -15,7 +21,12 @@ export const inOrder: Invariant = {
     return {
       *commit(engine, writes) {
         for (const write of writes) {
-          if (write.collection !== messages || (write.kind !== "insert" && write.kind !== "update")) continue;
+          if (
+            write.collection !== messages ||
+            (write.kind !== "insert" && write.kind !== "update")
+          ) {
+            continue;
+          }
           const { id, status } = write.row as unknown as MessageRow;
           if (status === "scheduled" || status === "ambiguous") loose.add(id);
         }
@@ -64,10 +75,17 @@ export const inOrder: Invariant = {
       return answered.flatMap((later) =>
         answered.flatMap((earlier) => {
           const [a, b] = [rows.get(earlier.message?.id ?? ""), rows.get(later.message?.id ?? "")];
-          if (a === undefined || b === undefined || a.conversation_id !== b.conversation_id) return [];
-          if ((earlier.acknowledged ?? Infinity) >= later.begun || a.sequence < b.sequence) return [];
+          if (a === undefined || b === undefined || a.conversation_id !== b.conversation_id) {
+            return [];
+          }
+          if ((earlier.acknowledged ?? Infinity) >= later.begun || a.sequence < b.sequence) {
+            return [];
+          }
           return [
-            { about: [a.id, b.id], says: `${b.id} was ordered after ${a.id} was acknowledged, and stands before it` },
+            {
+              about: [a.id, b.id],
+              says: `${b.id} was ordered after ${a.id} was acknowledged, and stands before it`,
+            },
           ];
         }),
       );

@@ -1,4 +1,9 @@
-import { contactLabels, contacts, identities, identitiesOfContact } from "../../../src/domain/contacts/rows.ts";
+import {
+  contactLabels,
+  contacts,
+  identities,
+  identitiesOfContact,
+} from "../../../src/domain/contacts/rows.ts";
 import {
   conversationLabels,
   conversations,
@@ -24,7 +29,9 @@ export const onePerson: Invariant = {
       const current = all.filter((each) => each.current === true);
       const stray = all.filter((each) => each.status !== "closed" && each.current !== true);
       const owned = allOf(ground, identities);
-      const phones = allOf(ground, contacts).flatMap(({ id, phone }) => (phone === null ? [] : [{ id, phone }]));
+      const phones = allOf(ground, contacts).flatMap(({ id, phone }) =>
+        phone === null ? [] : [{ id, phone }],
+      );
       const unowned = phones.filter(
         ({ id, phone }) => !owned.some((each) => each.contact_id === id && each.address === phone),
       );
@@ -45,7 +52,10 @@ export const onePerson: Invariant = {
           about: [id],
           says: `${id} is ${status} and not its contact's current one`,
         })),
-        ...unowned.map(({ id, phone }) => ({ about: [id], says: `contact ${id} says ${phone}, which is not its own` })),
+        ...unowned.map(({ id, phone }) => ({
+          about: [id],
+          says: `contact ${id} says ${phone}, which is not its own`,
+        })),
       ];
     },
   }),
@@ -55,14 +65,22 @@ export const noOrphans: Invariant = {
   name: "whatever there is belongs to a contact that is there",
   watch: ({ ground }) => ({
     async end() {
-      const there = new Map(allOf(ground, contacts).map((contact) => [contact.id as string, contact]));
-      const threads = new Map(allOf(ground, conversations).map((thread) => [thread.id as string, thread]));
+      const there = new Map(
+        allOf(ground, contacts).map((contact) => [contact.id as string, contact]),
+      );
+      const threads = new Map(
+        allOf(ground, conversations).map((thread) => [thread.id as string, thread]),
+      );
       const breaches: Breach[] = [];
       const whole = (what: string, contact_id: string, id: string): void => {
         const contact = there.get(contact_id);
         if (contact !== undefined && contact.merged_into === null) return;
-        const is = contact === undefined ? "is not there" : `was merged into ${contact.merged_into ?? ""}`;
-        breaches.push({ about: [contact_id, id], says: `${what} ${id} is of ${contact_id}, which ${is}` });
+        const is =
+          contact === undefined ? "is not there" : `was merged into ${contact.merged_into ?? ""}`;
+        breaches.push({
+          about: [contact_id, id],
+          says: `${what} ${id} is of ${contact_id}, which ${is}`,
+        });
       };
       const inThread = (what: string, conversation_id: string, id: string): void => {
         if (threads.has(conversation_id)) return;
@@ -71,13 +89,19 @@ export const noOrphans: Invariant = {
           says: `${what} ${id} is in ${conversation_id}, which is not there`,
         });
       };
-      for (const { contact_id, address } of allOf(ground, identities)) whole("address", contact_id, address);
+      for (const { contact_id, address } of allOf(ground, identities)) {
+        whole("address", contact_id, address);
+      }
       for (const { contact_id, id } of threads.values()) whole("conversation", contact_id, id);
       for (const { contact_id, message_id } of allOf(ground, messageScores)) {
         whole("the score of", contact_id, message_id);
       }
-      for (const { contact_id, id } of allOf(ground, observations)) whole("observation", contact_id, id);
-      for (const { contact_id, label } of allOf(ground, contactLabels)) whole("label", contact_id, label);
+      for (const { contact_id, id } of allOf(ground, observations)) {
+        whole("observation", contact_id, id);
+      }
+      for (const { contact_id, label } of allOf(ground, contactLabels)) {
+        whole("label", contact_id, label);
+      }
       for (const { contact_id, conversation_id, id } of allOf(ground, messages)) {
         whole("message", contact_id, id);
         inThread("message", conversation_id, id);
@@ -87,14 +111,19 @@ export const noOrphans: Invariant = {
           breaches.push({ about: [id, conversation_id], says });
         }
       }
-      for (const { conversation_id, id } of allOf(ground, notes)) inThread("note", conversation_id, id);
+      for (const { conversation_id, id } of allOf(ground, notes)) {
+        inThread("note", conversation_id, id);
+      }
       for (const { conversation_id, label } of allOf(ground, conversationLabels)) {
         inThread("label", conversation_id, label);
       }
       const written = new Set(allOf(ground, messages).map(({ id }) => id));
       for (const { message_id, address } of allOf(ground, mail)) {
         if (written.has(message_id)) continue;
-        breaches.push({ about: [message_id], says: `the mailbox of ${address} has ${message_id}, which is not there` });
+        breaches.push({
+          about: [message_id],
+          says: `the mailbox of ${address} has ${message_id}, which is not there`,
+        });
       }
       return breaches;
     },
@@ -115,7 +144,10 @@ export const lastHeard: Invariant = {
         const answer = await clients.ask((engine) => engine.contacts.get(id));
         const told = answer.kind === "done" ? answer.value.last_message_at : answer.kind;
         if (told !== last) {
-          breaches.push({ about: [id], says: `${id} had its last message at ${last}, and says ${told}` });
+          breaches.push({
+            about: [id],
+            says: `${id} had its last message at ${last}, and says ${told}`,
+          });
         }
       }
       return breaches;
@@ -136,7 +168,12 @@ export const mergesAnswered: Invariant = {
             (index) => peek<object>(ground, index, [other]).length > 0,
           );
           if (!left && registry.isMerged(other)) return [];
-          return [{ about: [survivor, other], says: `${other} was merged into ${survivor}, and has something yet` }];
+          return [
+            {
+              about: [survivor, other],
+              says: `${other} was merged into ${survivor}, and has something yet`,
+            },
+          ];
         });
       },
       async end() {
@@ -144,10 +181,18 @@ export const mergesAnswered: Invariant = {
         for (const id of registry.merged) {
           const survivor = registry.now(id);
           const answer = await clients.ask((engine) => engine.contacts.get(id));
-          const told = answer.kind === "done" ? answer.value.merged_into : answer.kind === "refused" ? answer.code : "";
+          const told =
+            answer.kind === "done"
+              ? answer.value.merged_into
+              : answer.kind === "refused"
+                ? answer.code
+                : "";
           const expected = registry.isErased(id) ? "not_found" : survivor;
           if (told !== expected) {
-            breaches.push({ about: [id, survivor], says: `${id} answers ${told ?? "nothing"} and not ${expected}` });
+            breaches.push({
+              about: [id, survivor],
+              says: `${id} answers ${told ?? "nothing"} and not ${expected}`,
+            });
           }
         }
         return breaches;

@@ -1,5 +1,9 @@
 import { Webhook as Verifier } from "standardwebhooks";
-import { deliveriesInOrder, deliveriesOfEvent, type WebhookRow } from "../../../src/domain/webhooks/rows.ts";
+import {
+  deliveriesInOrder,
+  deliveriesOfEvent,
+  type WebhookRow,
+} from "../../../src/domain/webhooks/rows.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import type { Post } from "../receivers.ts";
 import { peek } from "../rows.ts";
@@ -37,14 +41,23 @@ function ofEachPost(name: string, judge: (world: World) => Judge): Invariant {
 }
 
 function signaturesBy(secret: string, { event_id, headers, body }: Post): string {
-  return new Verifier(secret).sign(event_id, new Date(Number(headers["webhook-timestamp"]) * 1_000), body);
+  return new Verifier(secret).sign(
+    event_id,
+    new Date(Number(headers["webhook-timestamp"]) * 1_000),
+    body,
+  );
 }
 
 /** With what it is to be signed; a secret that ends in this very second signs or does not. */
-function isSignedBy({ secret, previous_secret, previous_expires_at }: WebhookRow, post: Post): boolean {
+function isSignedBy(
+  { secret, previous_secret, previous_expires_at }: WebhookRow,
+  post: Post,
+): boolean {
   const signatures = post.headers["webhook-signature"];
   const now = signaturesBy(secret, post);
-  if (previous_secret === null || (previous_expires_at ?? 0) <= post.started_at) return signatures === now;
+  if (previous_secret === null || (previous_expires_at ?? 0) <= post.started_at) {
+    return signatures === now;
+  }
   return signatures === `${now} ${signaturesBy(previous_secret, post)}`;
 }
 
@@ -53,11 +66,17 @@ export const signed: Invariant = ofEachPost(
   () =>
     function* judge(post, { id }, log) {
       const webhooks = log.webhooks.between(id, post.at, longestLook);
-      if (post.headers["webhook-timestamp"] !== String(Math.floor(post.started_at / 1_000))) yield "with an old time";
-      if (!webhooks.some((webhook) => isSignedBy(webhook, post))) yield "and not signed with its secrets of that time";
+      if (post.headers["webhook-timestamp"] !== String(Math.floor(post.started_at / 1_000))) {
+        yield "with an old time";
+      }
+      if (!webhooks.some((webhook) => isSignedBy(webhook, post))) {
+        yield "and not signed with its secrets of that time";
+      }
       if (post.headers["x-shop"] !== "ours") yield "without its own headers";
       const told = log.deliveries.between(`${id} ${post.event_id}`, post.at, longestLook);
-      if (!told.some(({ body }) => body === post.body)) yield "with other words than are written down";
+      if (!told.some(({ body }) => body === post.body)) {
+        yield "with other words than are written down";
+      }
     },
 );
 
@@ -68,7 +87,9 @@ export const oneAtATime: Invariant = ofEachPost(
       if (log.wasTakenOver(id, post.at)) return;
       const other = receivers.posts.find(
         ({ url, event_id, ended_at }) =>
-          ended_at === null && url === post.url && (ordering === "fifo" || event_id === post.event_id),
+          ended_at === null &&
+          url === post.url &&
+          (ordering === "fifo" || event_id === post.event_id),
       );
       if (other !== undefined) yield `while ${other.life.name} is about ${other.event_id}`;
     },
@@ -84,8 +105,12 @@ export const inTurn: Invariant = ofEachPost(
       if (told.some(({ manual_at }) => manual_at !== null) || log.wasTakenOver(id, post.at)) return;
       if (!webhooks.some(({ status }) => status === "enabled")) yield "which isn't enabled";
       const isDue = told.some(({ next_attempt_at: due }) => due !== null && due <= post.started_at);
-      if (!isDue) yield `and is ${told.at(-1)?.status ?? "nothing"}, due ${told.at(-1)?.next_attempt_at ?? "never"}`;
-      const isLeftAlone = webhooks.every(({ paused_until }) => (paused_until ?? 0) > post.started_at);
+      if (!isDue) {
+        yield `and is ${told.at(-1)?.status ?? "nothing"}, due ${told.at(-1)?.next_attempt_at ?? "never"}`;
+      }
+      const isLeftAlone = webhooks.every(
+        ({ paused_until }) => (paused_until ?? 0) > post.started_at,
+      );
       if (isLeftAlone && webhooks.length > 0) yield "which asked for a rest";
       if (ordering !== "fifo") return;
       const [delivery] = peek(ground, deliveriesOfEvent, [post.event_id, id]);

@@ -14,12 +14,22 @@ export const acknowledged: Invariant = {
         const answer = await clients.ask((engine) => engine.messages.get(id));
         if (registry.isErased(contact_id)) continue;
         if (answer.kind !== "done") {
-          breaches.push({ about: [id], says: `order ${order.number} was acknowledged as ${id}, which can't be found` });
+          breaches.push({
+            about: [id],
+            says: `order ${order.number} was acknowledged as ${id}, which can't be found`,
+          });
           continue;
         }
         const now = answer.value;
         const whose = registry.now(contact_id);
-        const expected = { to, from, contact_id: whose, conversation_id, created_at, body: bodyOf(order) };
+        const expected = {
+          to,
+          from,
+          contact_id: whose,
+          conversation_id,
+          created_at,
+          body: bodyOf(order),
+        };
         const found = Object.fromEntries(
           Object.keys(expected).map((name) => [name, Reflect.get(now, name) as unknown]),
         );
@@ -40,7 +50,10 @@ export const acknowledged: Invariant = {
 
 function bodyOf({ input, edits, redaction }: Order): string | null {
   if (redaction === "acknowledged") return null;
-  return edits.findLast(({ body, state }) => body !== undefined && state === "acknowledged")?.body ?? input.body;
+  return (
+    edits.findLast(({ body, state }) => body !== undefined && state === "acknowledged")?.body ??
+    input.body
+  );
 }
 
 export const oneKeyOneMessage: Invariant = {
@@ -55,16 +68,23 @@ export const oneKeyOneMessage: Invariant = {
       const strangers: Breach[] = [];
       for (const { id, idempotency_key: key } of outbound) {
         if (key !== null) ids.set(key, (ids.get(key) ?? 0) + 1);
-        if (!known.has(id)) strangers.push({ about: [id], says: `message ${id} is nobody's order` });
+        if (!known.has(id)) {
+          strangers.push({ about: [id], says: `message ${id} is nobody's order` });
+        }
       }
-      const unanswered = clients.orders.filter(({ message, unknown }) => message === undefined && unknown).length;
+      const unanswered = clients.orders.filter(
+        ({ message, unknown }) => message === undefined && unknown,
+      ).length;
       return [
         ...[...ids]
           .filter(([, count]) => count > 1)
           .map(([key, count]) => ({ about: [], says: `key ${key} made ${count} messages` })),
         ...(strangers.length > unanswered ? strangers : []),
         ...clients.orders
-          .filter(({ message, refusal, unknown }) => message === undefined && refusal === null && !unknown)
+          .filter(
+            ({ message, refusal, unknown }) =>
+              message === undefined && refusal === null && !unknown,
+          )
           .map(({ number }) => ({ about: [], says: `order ${number} was never answered` })),
       ];
     },
@@ -96,14 +116,19 @@ export const oneInbound: Invariant = {
       async end() {
         return carrier.inbound.flatMap(({ message: { provider_message_id, body, from } }) => {
           const [first] = made.get(provider_message_id) ?? [];
-          if (first === undefined) return [{ about: [], says: `${provider_message_id} made no message` }];
+          if (first === undefined) {
+            return [{ about: [], says: `${provider_message_id} made no message` }];
+          }
           const { id, contact_id } = first;
           const [one] = peek(ground, messageById, [first.account_id, first.mode, id]);
           if (one === undefined) {
-            return registry.isErased(contact_id) ? [] : [{ about: [id], says: `${id}, of ${contact_id}, is gone` }];
+            return registry.isErased(contact_id)
+              ? []
+              : [{ about: [id], says: `${id}, of ${contact_id}, is gone` }];
           }
           const expected = clients.redactedInbound.has(id) ? null : body;
-          const isAsSaid = one.body === expected || (one.body === null && clients.perhapsRedacted.has(id));
+          const isAsSaid =
+            one.body === expected || (one.body === null && clients.perhapsRedacted.has(id));
           if (isAsSaid && one.from === from) return [];
           const says = `${provider_message_id} says "${one.body ?? "nothing"}" and not "${expected ?? "nothing"}"`;
           return [{ about: [id], says }];

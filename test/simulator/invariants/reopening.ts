@@ -23,11 +23,16 @@ export const reopening: Invariant = {
     const threads = new Map<string, ConversationRow>();
     const currentOf = ({ contact_id, channel }: MessageRow): ConversationRow | undefined =>
       [...threads.values()].find(
-        (each) => each.current === true && each.contact_id === contact_id && each.medium === mediumOf(channel),
+        (each) =>
+          each.current === true &&
+          each.contact_id === contact_id &&
+          each.medium === mediumOf(channel),
       );
     return {
       *commit(engine, writes) {
-        const came = writes.filter(({ collection, kind }) => collection === messages && kind === "insert");
+        const came = writes.filter(
+          ({ collection, kind }) => collection === messages && kind === "insert",
+        );
         const all = rowsOf<MessageRow>(came, messages);
         // A merge in the same commit may have come first, and with it another conversation.
         const judged = rowsOf<object>(writes, contacts).length > 0 ? [] : all;
@@ -47,7 +52,9 @@ export const reopening: Invariant = {
         }
         for (const row of rowsOf<ConversationRow>(writes, conversations)) threads.set(row.id, row);
         for (const write of writes) {
-          if (write.collection === conversations && write.kind === "remove") threads.delete(String(write.key[2]));
+          if (write.collection === conversations && write.kind === "remove") {
+            threads.delete(String(write.key[2]));
+          }
         }
       },
     };

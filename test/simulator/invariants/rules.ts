@@ -7,7 +7,9 @@ import { peek } from "../rows.ts";
 
 function handedOver(writes: readonly Write[]): AttemptRow[] {
   return writes.flatMap((write) =>
-    write.collection === attempts && write.kind === "insert" ? [write.row as unknown as AttemptRow] : [],
+    write.collection === attempts && write.kind === "insert"
+      ? [write.row as unknown as AttemptRow]
+      : [],
   );
 }
 
@@ -19,7 +21,10 @@ export const ruled: Invariant = {
       for (const { message_id } of handedOver(writes)) {
         const verdict = rule.lastTo(engine, message_id) ?? "nothing";
         if (verdict !== "allow") {
-          yield { about: [message_id], says: `${engine} handed over ${message_id}, of which the rule said ${verdict}` };
+          yield {
+            about: [message_id],
+            says: `${engine} handed over ${message_id}, of which the rule said ${verdict}`,
+          };
         }
       }
     },
@@ -38,8 +43,17 @@ export const quiet: Invariant = {
         const [message] = peek(ground, messageById, [account_id, mode, message_id]);
         if (message?.category !== "marketing") continue;
         // Whoever has the number now gets it, whomever it was written to.
-        const [owner] = peek(ground, identityByAddress, [account_id, mode, mediumOf(message.channel), message.to]);
-        const [contact] = peek(ground, contactById, [account_id, mode, owner?.contact_id ?? message.contact_id]);
+        const [owner] = peek(ground, identityByAddress, [
+          account_id,
+          mode,
+          mediumOf(message.channel),
+          message.to,
+        ]);
+        const [contact] = peek(ground, contactById, [
+          account_id,
+          mode,
+          owner?.contact_id ?? message.contact_id,
+        ]);
         // Where it lives may have been set in the meantime.
         if (
           contact === undefined ||

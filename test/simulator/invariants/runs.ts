@@ -14,7 +14,8 @@ export function runsIn(writes: readonly Write[]): RunRow[] {
   );
 }
 
-const isUnderWay = (status: RunRow["status"]): boolean => status === "running" || status === "awaiting_approval";
+const isUnderWay = (status: RunRow["status"]): boolean =>
+  status === "running" || status === "awaiting_approval";
 
 export const endsOnce: Invariant = {
   name: "every run ends, and is told of once",
@@ -50,13 +51,19 @@ export const endsOnce: Invariant = {
         }
         for (const { id, status, conversation_id } of runsIn(writes)) {
           if (isUnderWay(status) || told.has(id)) continue;
-          yield { about: [id, conversation_id], says: `${engine} ended ${id} as ${status}, and told nobody` };
+          yield {
+            about: [id, conversation_id],
+            says: `${engine} ended ${id} as ${status}, and told nobody`,
+          };
         }
       },
       async end() {
         return allOf(ground, runs)
           .filter(({ status }) => isUnderWay(status))
-          .map(({ id, status, conversation_id }) => ({ about: [id, conversation_id], says: `${id} stays ${status}` }));
+          .map(({ id, status, conversation_id }) => ({
+            about: [id, conversation_id],
+            says: `${id} stays ${status}`,
+          }));
       },
     };
   },

@@ -12,7 +12,12 @@ export const searchFinds: Invariant = {
     return {
       commit(_engine, writes) {
         for (const write of writes) {
-          if (write.collection !== contacts || (write.kind !== "insert" && write.kind !== "update")) continue;
+          if (
+            write.collection !== contacts ||
+            (write.kind !== "insert" && write.kind !== "update")
+          ) {
+            continue;
+          }
           const { name, email, attributes, phone } = write.row as unknown as ContactRow;
           for (const each of tellingIn({ name, email, attributes, phone })) said.add(each);
         }
@@ -22,8 +27,13 @@ export const searchFinds: Invariant = {
         const breaches: Breach[] = [];
         for (const q of said) {
           const expected = knownBy(world, q).toSorted();
-          const answer = await world.clients.ask((engine) => engine.contacts.search({ q, limit: 100 }));
-          const found = answer.kind === "done" ? answer.value.data.map(({ id }) => id).toSorted() : [answer.kind];
+          const answer = await world.clients.ask((engine) =>
+            engine.contacts.search({ q, limit: 100 }),
+          );
+          const found =
+            answer.kind === "done"
+              ? answer.value.data.map(({ id }) => id).toSorted()
+              : [answer.kind];
           if (found.join() === expected.join()) continue;
           const says = `a search for ${q} finds ${found.join(", ")} and not ${expected.join(", ")}`;
           breaches.push({ about: [...found, ...expected], says });

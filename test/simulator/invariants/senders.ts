@@ -17,9 +17,15 @@ import { carrierName } from "../line.ts";
 import { allOf, peek } from "../rows.ts";
 import type { World } from "../world.ts";
 
-function written<R>(writes: readonly Write[], to: Write["collection"], kinds: readonly Write["kind"][]): R[] {
+function written<R>(
+  writes: readonly Write[],
+  to: Write["collection"],
+  kinds: readonly Write["kind"][],
+): R[] {
   return writes.flatMap((write) =>
-    write.collection === to && kinds.includes(write.kind) && "row" in write ? [write.row as unknown as R] : [],
+    write.collection === to && kinds.includes(write.kind) && "row" in write
+      ? [write.row as unknown as R]
+      : [],
   );
 }
 
@@ -30,29 +36,41 @@ export const paced: Invariant = {
   watch: ({ ground, isSkewed, terms: { pace } }) => {
     const [address] = senderAddresses;
     const { messages_per_second: rate, daily_cap } = pace;
-    const aSecond = rate == null ? [] : [{ most: Math.max(rate, 1), within: rate < 1 ? 1_000 / rate : 1_000 }];
+    const aSecond =
+      rate == null ? [] : [{ most: Math.max(rate, 1), within: rate < 1 ? 1_000 / rate : 1_000 }];
     const aDay = daily_cap == null ? [] : [{ most: daily_cap, within: dayMs }];
     const bounds = [...aSecond, ...aDay];
     const times: number[] = [];
     return {
       *commit(engine, writes) {
         if (bounds.length === 0) return;
-        const made = written<AttemptRow>(writes, attempts, ["insert"]).filter(({ account_id, mode, message_id }) =>
-          peek(ground, messageById, [account_id, mode, message_id]).some(({ from }) => from === address),
+        const made = written<AttemptRow>(writes, attempts, ["insert"]).filter(
+          ({ account_id, mode, message_id }) =>
+            peek(ground, messageById, [account_id, mode, message_id]).some(
+              ({ from }) => from === address,
+            ),
         );
         const counted = written<HandOverRow>(writes, senderHandOvers, ["insert"]);
         const about = made.map(({ message_id }) => message_id);
         if (made.length !== counted.length) {
-          yield { about, says: `${engine} handed over ${made.length} from ${address} and counted ${counted.length}` };
+          yield {
+            about,
+            says: `${engine} handed over ${made.length} from ${address} and counted ${counted.length}`,
+          };
         }
         // Where the engines' clocks differ, only what they count by can be compared.
-        times.push(...(isSkewed ? counted.map(({ at }) => at) : made.map(({ started_at }) => started_at)));
+        times.push(
+          ...(isSkewed ? counted.map(({ at }) => at) : made.map(({ started_at }) => started_at)),
+        );
         for (const { most, within } of bounds) {
           const fullest = Math.max(
             ...times.map((from) => times.filter((at) => at >= from && at < from + within).length),
           );
           if (fullest > most) {
-            yield { about, says: `${engine} handed over from ${address}, ${fullest} times within ${within} ms` };
+            yield {
+              about,
+              says: `${engine} handed over from ${address}, ${fullest} times within ${within} ms`,
+            };
           }
         }
       },
@@ -61,7 +79,10 @@ export const paced: Invariant = {
 };
 
 /** Only then may another line have it. */
-function surelyNotSent({ carrier }: World, { attempt_id, provider_message_id }: CarrierCall): boolean {
+function surelyNotSent(
+  { carrier }: World,
+  { attempt_id, provider_message_id }: CarrierCall,
+): boolean {
   return provider_message_id === null || carrier.denied.has(attempt_id);
 }
 
@@ -89,20 +110,29 @@ export const routed: Invariant = {
         if (message === undefined || message.channel === "webchat") continue;
         const route = routes.find(({ from }) => from?.includes(message.from) ?? true);
         const lines = route?.transports ?? [carrierName];
-        const earlier = peek(ground, attemptsOfMessage, [message_id]).filter((each) => each.number < number);
-        const over = (line: string): AttemptRow[] => earlier.filter((each) => each.transport === line);
+        const earlier = peek(ground, attemptsOfMessage, [message_id]).filter(
+          (each) => each.number < number,
+        );
+        const over = (line: string): AttemptRow[] =>
+          earlier.filter((each) => each.transport === line);
         const last = earlier.at(-1);
         // One whose answer was lost is passed over, unless it is found not to have had the message, or the only one.
         const isLeft = (line: string): boolean =>
-          over(line).every((each) => (each.outcome === "rejected" ? each.error?.permanent !== true : each === last));
+          over(line).every((each) =>
+            each.outcome === "rejected" ? each.error?.permanent !== true : each === last,
+          );
         const untried = lines.find((line) => over(line).length === 0);
         const left = lines.length === 1 ? lines : lines.filter(isLeft);
         const expected = untried === undefined ? left : [untried];
         const asked = over(transport).at(-1)?.not_before ?? 0;
         const hands = `${engine} hands over ${message_id}, attempt ${number}, to ${transport}`;
         const about = [message_id];
-        if (!expected.includes(transport)) yield { about, says: `${hands} and not to ${expected.join(" or ")}` };
-        if (!isSkewed && started_at < asked) yield { about, says: `${hands} ${asked - started_at} ms too soon` };
+        if (!expected.includes(transport)) {
+          yield { about, says: `${hands} and not to ${expected.join(" or ")}` };
+        }
+        if (!isSkewed && started_at < asked) {
+          yield { about, says: `${hands} ${asked - started_at} ms too soon` };
+        }
       }
     },
   }),
@@ -119,26 +149,45 @@ export const sticky: Invariant = {
     const addressOf = (id: string | null): string =>
       allOf(ground, senders).find((each) => each.id === id)?.address ?? "";
     const fresh = (to: string): string => {
-      const phones = allOf(ground, senders).filter(({ mode, channels }) => mode === "live" && channels.includes("sms"));
+      const phones = allOf(ground, senders).filter(
+        ({ mode, channels }) => mode === "live" && channels.includes("sms"),
+      );
       const [first] = orderFor(
         to,
         phones.map(({ id }) => id),
       );
-      return hasPool ? addressOf(first ?? null) : (phones.find((each) => each.default)?.address ?? "");
+      return hasPool
+        ? addressOf(first ?? null)
+        : (phones.find((each) => each.default)?.address ?? "");
     };
     return {
       *commit(engine, writes) {
         const inserted = written<MessageRow>(writes, messages, ["insert"]);
         for (const { id, to, from, body, channel } of inserted) {
           const order = clients.orders.find(({ input }) => input.body === body);
-          const isAlone = inserted.every((each) => each.id === id || ![each.to, each.from].includes(to));
-          if (channel === "webchat" || order === undefined || order.input.from !== undefined || !isAlone) continue;
+          const isAlone = inserted.every(
+            (each) => each.id === id || ![each.to, each.from].includes(to),
+          );
+          if (
+            channel === "webchat" ||
+            order === undefined ||
+            order.input.from !== undefined ||
+            !isAlone
+          ) {
+            continue;
+          }
           const recent = (known.get(to) ?? []).filter(({ until }) => until > clock.now() - staleMs);
           const expected = recent.length > 0 ? recent.map(({ sender }) => sender) : [fresh(to)];
           if (expected.includes(from)) continue;
-          yield { about: [id], says: `${engine} writes to ${to} from ${from}, and not from ${expected.join(" or ")}` };
+          yield {
+            about: [id],
+            says: `${engine} writes to ${to} from ${from}, and not from ${expected.join(" or ")}`,
+          };
         }
-        for (const { address, last_sender_id } of written<IdentityRow>(writes, identities, ["insert", "update"])) {
+        for (const { address, last_sender_id } of written<IdentityRow>(writes, identities, [
+          "insert",
+          "update",
+        ])) {
           const before = known.get(address) ?? [];
           const latest = before.at(-1);
           const sender = addressOf(last_sender_id);
@@ -148,7 +197,9 @@ export const sticky: Invariant = {
         }
         for (const write of writes) {
           // What was known of an address goes with its contact.
-          if (write.collection === identities && write.kind === "remove") known.delete(String(write.key.at(-1)));
+          if (write.collection === identities && write.kind === "remove") {
+            known.delete(String(write.key.at(-1)));
+          }
         }
       },
     };

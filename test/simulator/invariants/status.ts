@@ -14,21 +14,29 @@ export const joinOfEvidence: Invariant = {
         ({ direction, channel }) => direction === "outbound" && channel !== "webchat",
       );
       return outbound.flatMap(({ id, status, delivered_at }): Breach[] => {
-        const breach = (says: string): Breach[] => [{ about: [id], says: `${id} is ${status}: ${says}` }];
-        const calls = world.carrier.callsOf(id).filter(({ provider_message_id }) => provider_message_id !== null);
+        const breach = (says: string): Breach[] => [
+          { about: [id], says: `${id} is ${status}: ${says}` },
+        ];
+        const calls = world.carrier
+          .callsOf(id)
+          .filter(({ provider_message_id }) => provider_message_id !== null);
         if (calls.length === 0) {
           const ends = ["canceled", "expired", "failed", ...(world.canLookUp ? [] : ["ambiguous"])];
           return ends.includes(status) ? [] : breach("the carrier never took it");
         }
         const issued = calls.flatMap(({ receipts }) => receipts);
-        const certain = issued.filter((each) => each.heard && isKnown(world, id, each)).map(({ receipt }) => receipt);
+        const certain = issued
+          .filter((each) => each.heard && isKnown(world, id, each))
+          .map(({ receipt }) => receipt);
         const possible = issued.map(({ receipt }) => receipt);
         if (rankOf(status) === 0) {
           const blind = !world.canLookUp && status === "ambiguous" && certain.length === 0;
           return blind ? [] : breach("the carrier took it");
         }
         if (!world.hasReceipts) {
-          return status === "delivered" ? [] : breach("accepted is all that this carrier ever says");
+          return status === "delivered"
+            ? []
+            : breach("accepted is all that this carrier ever says");
         }
         const [least, most] = [strongest(certain), strongest(possible)];
         if (rankOf(status) < rankOf(least)) return breach(`a receipt said ${least}`);
@@ -39,7 +47,9 @@ export const joinOfEvidence: Invariant = {
         const first = firstDelivery(possible);
         return first === delivered_at
           ? []
-          : breach(`delivered at ${delivered_at ?? "no time"}, and the carrier says ${first ?? "no time"}`);
+          : breach(
+              `delivered at ${delivered_at ?? "no time"}, and the carrier says ${first ?? "no time"}`,
+            );
       });
     },
   }),
@@ -49,15 +59,22 @@ export const joinOfEvidence: Invariant = {
 function isKnown({ ground }: World, message_id: string, { subject }: IssuedReceipt): boolean {
   if ("attempt_id" in subject) return true;
   const tried = peek(ground, attemptsOfMessage, [message_id]);
-  return tried.some(({ provider_message_id }) => provider_message_id === subject.provider_message_id);
+  return tried.some(
+    ({ provider_message_id }) => provider_message_id === subject.provider_message_id,
+  );
 }
 
 function strongest(receipts: readonly Receipt[]): string {
-  return receipts.reduce((best, { status }) => (rankOf(status) > rankOf(best) ? status : best), "sent");
+  return receipts.reduce(
+    (best, { status }) => (rankOf(status) > rankOf(best) ? status : best),
+    "sent",
+  );
 }
 
 function firstDelivery(receipts: readonly Receipt[]): number | null {
-  const times = receipts.filter(({ status }) => status === "delivered" || status === "read").map(({ at }) => at);
+  const times = receipts
+    .filter(({ status }) => status === "delivered" || status === "read")
+    .map(({ at }) => at);
   return times.length > 0 ? Math.min(...times) : null;
 }
 
@@ -73,11 +90,14 @@ export const receiptsKept: Invariant = {
         const taken = receipts.filter((each) => each.heard && isKnown(world, id, each));
         if (taken.length === 0) continue;
         const answer = await world.clients.ask((engine) => engine.messages.timeline(id));
-        const told = answer.kind === "done" ? answer.value.data.filter(({ type }) => type === "receipt") : [];
+        const told =
+          answer.kind === "done" ? answer.value.data.filter(({ type }) => type === "receipt") : [];
         for (const { receipt } of taken) {
           const kept = told.some((entry) => {
             return (
-              entry.type === "receipt" && entry.status === receipt.status && Date.parse(entry.carrier_at) === receipt.at
+              entry.type === "receipt" &&
+              entry.status === receipt.status &&
+              Date.parse(entry.carrier_at) === receipt.at
             );
           });
           if (!kept) {

@@ -8,14 +8,21 @@ import { allOf, peek } from "../rows.ts";
 /** Messages that just came into conversations, by conversation. */
 function arrived(writes: readonly Write[]): Map<string, MessageRow[]> {
   const rows = writes.flatMap((write) =>
-    write.collection === messages && write.kind === "insert" ? [write.row as unknown as MessageRow] : [],
+    write.collection === messages && write.kind === "insert"
+      ? [write.row as unknown as MessageRow]
+      : [],
   );
   return Map.groupBy(rows, ({ conversation_id }) => conversation_id as string);
 }
 
 function* written(writes: readonly Write[]): Iterable<ConversationRow> {
   for (const write of writes) {
-    if (write.collection !== conversations || (write.kind !== "insert" && write.kind !== "update")) continue;
+    if (
+      write.collection !== conversations ||
+      (write.kind !== "insert" && write.kind !== "update")
+    ) {
+      continue;
+    }
     yield write.row as unknown as ConversationRow;
   }
 }
@@ -53,7 +60,9 @@ export const unread: Invariant = {
     const counts = new Map<string, number>();
     return {
       *commit(_engine, writes) {
-        const inbound = arrived(writes.filter((write) => "row" in write && write.row["direction"] === "inbound"));
+        const inbound = arrived(
+          writes.filter((write) => "row" in write && write.row["direction"] === "inbound"),
+        );
         for (const row of written(writes)) {
           const fresh = inbound.get(row.id)?.length ?? 0;
           const expected = (counts.get(row.id) ?? 0) + fresh;
@@ -61,7 +70,10 @@ export const unread: Invariant = {
           // Somebody may have read it just before these came, or between them.
           const wasRead = desk.reading.has(row.id) && row.unread_count <= fresh;
           if (row.unread_count !== expected && !wasRead) {
-            yield { about: [row.id], says: `${row.id} has ${expected} unread messages and counts ${row.unread_count}` };
+            yield {
+              about: [row.id],
+              says: `${row.id} has ${expected} unread messages and counts ${row.unread_count}`,
+            };
           }
           if ((row.unread === true) !== row.unread_count > 0) {
             yield {
@@ -99,7 +111,9 @@ export const snoozes: Invariant = {
       },
       async end() {
         return allOf(ground, conversations).flatMap(({ id, status, snoozed_until }) =>
-          status === "snoozed" || snoozed_until !== null ? [{ about: [id], says: `${id} is still ${status}` }] : [],
+          status === "snoozed" || snoozed_until !== null
+            ? [{ about: [id], says: `${id} is still ${status}` }]
+            : [],
         );
       },
     };

@@ -8,8 +8,20 @@ import { peek } from "../rows.ts";
 
 /** What is decided of a conversation, and not merely comes to pass in it: that is told each time. */
 function decided(row: ConversationRow): string {
-  const { status, handler, assignee_id, labels, priority, snoozed_until, opt_out_suspected, metadata, closed_at } = row;
-  const times = [snoozed_until, closed_at].map((time) => (time === null ? null : new Date(time).toISOString()));
+  const {
+    status,
+    handler,
+    assignee_id,
+    labels,
+    priority,
+    snoozed_until,
+    opt_out_suspected,
+    metadata,
+    closed_at,
+  } = row;
+  const times = [snoozed_until, closed_at].map((time) =>
+    time === null ? null : new Date(time).toISOString(),
+  );
   return JSON.stringify([
     status,
     handler,
@@ -34,12 +46,24 @@ function told({
 }: Conversation): string {
   const { snoozed_until, closed_at } = times;
   const id = assignee?.id ?? null;
-  return JSON.stringify([status, handler, id, labels, priority, opt_out_suspected, metadata, snoozed_until, closed_at]);
+  return JSON.stringify([
+    status,
+    handler,
+    id,
+    labels,
+    priority,
+    opt_out_suspected,
+    metadata,
+    snoozed_until,
+    closed_at,
+  ]);
 }
 
 function eventsIn(writes: readonly Write[]): EventRow[] {
   const rows = writes.flatMap((write) =>
-    write.collection === events && write.kind === "insert" ? [write.row as unknown as EventRow] : [],
+    write.collection === events && write.kind === "insert"
+      ? [write.row as unknown as EventRow]
+      : [],
   );
   return rows.filter(({ type }) => /^conversation\.(created|updated|closed)$/.test(type));
 }
@@ -59,14 +83,26 @@ export const conversationEvents: Invariant = {
           const before = last.get(id)?.status;
           last.set(id, conversation);
           const expected =
-            before === undefined ? "created" : status === "closed" && before !== "closed" ? "closed" : "updated";
+            before === undefined
+              ? "created"
+              : status === "closed" && before !== "closed"
+                ? "closed"
+                : "updated";
           if (type !== `conversation.${expected}`) {
             const was = before ?? "not there";
-            yield { about: [id], says: `${engine} told ${type} of ${id}, which was ${was} and is ${status}` };
+            yield {
+              about: [id],
+              says: `${engine} told ${type} of ${id}, which was ${was} and is ${status}`,
+            };
           }
         }
         for (const write of writes) {
-          if (write.collection !== conversations || (write.kind !== "insert" && write.kind !== "update")) continue;
+          if (
+            write.collection !== conversations ||
+            (write.kind !== "insert" && write.kind !== "update")
+          ) {
+            continue;
+          }
           const row = write.row as unknown as ConversationRow;
           if (!isThere([row.account_id, row.mode, row.contact_id])) continue;
           const known = last.get(row.id);

@@ -12,9 +12,16 @@ export const neverForgotten: Invariant = {
         if (write.collection === messages && (write.kind === "insert" || write.kind === "update")) {
           const { id, status, conversation_id } = write.row as unknown as MessageRow;
           const name =
-            status === "scheduled" ? ["release", id] : status === "queued" ? ["send", conversation_id] : undefined;
+            status === "scheduled"
+              ? ["release", id]
+              : status === "queued"
+                ? ["send", conversation_id]
+                : undefined;
           if (name !== undefined && peek(ground, jobByName, name).length === 0) {
-            yield { about: [id], says: `${engine} left ${id} ${status}, and no job is to ${name.join(" ")}` };
+            yield {
+              about: [id],
+              says: `${engine} left ${id} ${status}, and no job is to ${name.join(" ")}`,
+            };
           }
         }
         if (write.collection === jobs && write.kind === "remove" && write.key[0] === "send") {

@@ -41,7 +41,12 @@ export interface EventfulClient {
 }
 
 export function isClient(value: unknown): value is PostgresClient {
-  return typeof value === "object" && value !== null && "query" in value && typeof value.query === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "query" in value &&
+    typeof value.query === "function"
+  );
 }
 
 export function isEventful(client: object): client is EventfulClient {
@@ -55,6 +60,8 @@ export function isEventful(client: object): client is EventfulClient {
 
 /** `I`: no transaction is open, `T`: one is, `E`: one is and has failed; `undefined` where the driver can't tell. */
 export function transactionStatus(client: object): unknown {
-  if (!("getTransactionStatus" in client) || typeof client.getTransactionStatus !== "function") return undefined;
+  if (!("getTransactionStatus" in client) || typeof client.getTransactionStatus !== "function") {
+    return undefined;
+  }
   return (client.getTransactionStatus as () => unknown)() ?? undefined;
 }

@@ -52,7 +52,10 @@ export class Connection {
       }, patienceMs);
     });
     try {
-      const results = this.#batches === undefined ? this.#oneByOne(statements) : batched(this.#batches, statements);
+      const results =
+        this.#batches === undefined
+          ? this.#oneByOne(statements)
+          : batched(this.#batches, statements);
       return await Promise.race([results, silence]);
     } catch (error) {
       this.#lost ||= isLost(error);
@@ -94,7 +97,10 @@ interface BatchingClient {
   query(batch: Batch): unknown;
 }
 
-function batched(client: BatchingClient, statements: readonly Statement[]): Promise<readonly Result[]> {
+function batched(
+  client: BatchingClient,
+  statements: readonly Statement[],
+): Promise<readonly Result[]> {
   return new Promise((resolve, reject) => {
     const batch = new Batch(statements, (error, results = []) => {
       if (error === null) resolve(results);
@@ -109,7 +115,15 @@ const sendsAhead = (client: object): boolean => "pipeline" in client && client.p
 
 function takesBatches(client: object): client is BatchingClient {
   if (sendsAhead(client)) return false;
-  if (!("connection" in client) || typeof client.connection !== "object" || client.connection === null) return false;
+  if (
+    !("connection" in client) ||
+    typeof client.connection !== "object" ||
+    client.connection === null
+  ) {
+    return false;
+  }
   const { connection } = client;
-  return ["parse", "bind", "execute", "sync"].every((name) => typeof Reflect.get(connection, name) === "function");
+  return ["parse", "bind", "execute", "sync"].every(
+    (name) => typeof Reflect.get(connection, name) === "function",
+  );
 }

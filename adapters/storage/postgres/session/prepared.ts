@@ -36,7 +36,9 @@ export class Prepared {
     }
     this.#names.delete(text);
     this.#names.set(text, name);
-    return this.#doubtful.delete(text) ? { name, close: [name], parse: true } : { name, close: [], parse: false };
+    return this.#doubtful.delete(text)
+      ? { name, close: [name], parse: true }
+      : { name, close: [], parse: false };
   }
 
   doubt(texts: Iterable<string>): void {
