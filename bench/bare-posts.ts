@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { signatureHeaders, signingKey } from "../src/domain/webhooks/signature.ts";
+import { signatureHeaders, signingKey } from "../src/webhooks/signature.ts";
 import { concurrently } from "./measure.ts";
 
 export interface BarePosts {

@@ -1,19 +1,14 @@
 /** An account with as many contacts as are asked for, each with a conversation: rows as the engine writes them, without the engine. */
-import {
-  type ContactRow,
-  contacts,
-  identities,
-  type IdentityRow,
-} from "../src/domain/contacts/rows.ts";
-import { searchWordsOf } from "../src/domain/contacts/search.ts";
+import { type ContactRow, contacts, identities, type IdentityRow } from "../src/contacts/rows.ts";
+import { searchWordsOf } from "../src/contacts/search-words.ts";
 import {
   type ConversationLabelRow,
   conversationLabels,
   type ConversationRow,
   conversations,
-} from "../src/domain/conversations/rows.ts";
+} from "../src/conversations/rows.ts";
 import type { Write } from "../src/ports/storage.ts";
-import type { Scope } from "../src/scope.ts";
+import type { Scope } from "../src/kernel/scope.ts";
 
 /** Contacts that share a family name, however many there are. */
 const family = 50;

@@ -7,7 +7,7 @@ import { planWrites } from "../adapters/storage/postgres/writes.ts";
 import { tablesOf } from "../adapters/storage/schema.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table as SqliteTable } from "../adapters/storage/sqlite/tables.ts";
-import { contactsByWords } from "../src/domain/contacts/rows.ts";
+import { contactsByWords } from "../src/contacts/rows.ts";
 import type { MessagingEngine } from "../src/engine.ts";
 import type { Write } from "../src/ports/storage.ts";
 import { schema } from "../src/schema.ts";

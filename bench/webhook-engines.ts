@@ -1,6 +1,6 @@
 import { httpClient } from "../adapters/http-client/index.ts";
-import type { CreateWebhook } from "../src/domain/webhooks/types.ts";
-import type { AccountHandle } from "../src/account-handle.ts";
+import type { CreateWebhook } from "../src/webhooks/types.ts";
+import type { AccountHandle } from "../src/handles.ts";
 import type { Extras } from "./engines.ts";
 import { concurrently } from "./measure.ts";
 

@@ -1,344 +1,206 @@
-import type { Account, CreateAccount, CreatedAccount } from "./domain/accounts/types.ts";
-import type {
-  Agent,
-  ApproveRun,
-  CreateAgent,
-  ListRuns,
-  TriggerAgent,
-  UpdateAgent,
-} from "./domain/agents/types.ts";
-import type { ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
-import type {
-  Contact,
-  CreateContact,
-  ImportContact,
-  ImportCounts,
-  ImportReport,
-  ListContacts,
-  SearchContacts,
-  UpdateContact,
-} from "./domain/contacts/types.ts";
-import type {
-  AddNote,
-  AssignConversation,
-  Conversation,
-  HandOffConversation,
-  ListConversations,
-  Note,
-  OpenConversation,
-  Reply,
-  UpdateConversation,
-} from "./domain/conversations/types.ts";
-import type { Event, ListEvents } from "./domain/events/types.ts";
-import type { ApiKey, CreatedKey, CreateKey } from "./domain/keys/types.ts";
-import type {
-  BatchMessages,
-  BatchResults,
-  EditMessage,
-  ListMessages,
-  Message,
-  MessagePreview,
-  PreviewMessage,
-  SendMessage,
-} from "./domain/messages/types.ts";
-import type { AddObservation, Observation } from "./domain/observations/types.ts";
-import type { CreatePlaybook, Playbook, UpdatePlaybook } from "./domain/playbooks/types.ts";
-import type { Run } from "./domain/runs/types.ts";
-import type {
-  SandboxEvent,
-  SandboxInbound,
-  SandboxNumbers,
-  SandboxReceipts,
-  SandboxResetResult,
-  SandboxSeedResult,
-} from "./domain/sandbox/types.ts";
-import type { CreateSender, Sender, UpdateSender } from "./domain/senders/types.ts";
-import type { ContactSentiment } from "./domain/sentiment/types.ts";
-import type { Timeline } from "./domain/timeline/types.ts";
-import type { GetUsage, Usage } from "./domain/usage/types.ts";
-import type { OpenWebchatSession, WebchatSession } from "./domain/webchat/types.ts";
-import type {
-  CreatedWebhook,
-  CreateWebhook,
-  Delivery,
-  DeliveryWithAttempts,
-  ListDeliveries,
-  TestWebhook,
-  UpdateWebhook,
-  Webhook,
-} from "./domain/webhooks/types.ts";
-import type { Page, PageQuery } from "./fields.ts";
-import type { Scope } from "./scope.ts";
+import type { AccountHandle, CommandOptions } from "./handles.ts";
+import { addNote } from "./conversations/add-note.ts";
+import { addObservation } from "./observations/add.ts";
+import { approveRun } from "./agents/approve-run.ts";
+import { assignConversation } from "./agents/assign.ts";
+import { cancelMessage } from "./messages/cancel.ts";
+import { createAgent } from "./agents/create-agent.ts";
+import { createContact } from "./contacts/create.ts";
+import { createKey } from "./accounts/create-key.ts";
+import { createPlaybook } from "./agents/create-playbook.ts";
+import { createSandboxEvent } from "./sandbox/create-event.ts";
+import { createSender } from "./senders/create.ts";
+import { createWebhook } from "./webhooks/create.ts";
+import { editMessage } from "./messages/edit.ts";
+import { getConsents } from "./consents/get.ts";
+import { getContactSentiment } from "./sentiment/get.ts";
+import { getContact } from "./contacts/get.ts";
+import { getConversation } from "./conversations/get.ts";
+import { getRun } from "./agents/get-run.ts";
+import { handBackConversation } from "./agents/hand-back.ts";
+import { handOffConversation } from "./agents/hand-off-command.ts";
+import { labelConversation } from "./conversations/set-labels.ts";
+import { listContactConversations } from "./conversations/list-of-contact.ts";
+import { listContactMessages } from "./messages/list-of-contact.ts";
+import { listContacts } from "./contacts/list.ts";
+import { listConversationMessages } from "./messages/list-of-conversation.ts";
+import { listConversations } from "./conversations/list.ts";
+import { listNotes } from "./conversations/list-notes.ts";
+import { listObservations } from "./observations/list.ts";
+import { listRuns } from "./agents/list-runs.ts";
+import { openConversation } from "./conversations/open.ts";
+import { openWebchatSession } from "./webchat/open-session.ts";
+import { previewMessage } from "./messages/preview.ts";
+import { readConversation } from "./conversations/mark-read.ts";
+import { receiveSandboxMessage } from "./sandbox/receive-message.ts";
+import { receiveSandboxReceipts } from "./sandbox/receive-receipts.ts";
+import { recoverWebhook } from "./webhooks/recover.ts";
+import { redactMessage } from "./privacy/redact.ts";
+import { redeliver } from "./webhooks/redeliver.ts";
+import { removeAgent } from "./agents/remove-agent.ts";
+import { removeObservation } from "./observations/remove.ts";
+import { removePlaybook } from "./agents/remove-playbook.ts";
+import { removeSender } from "./senders/remove.ts";
+import { removeWebhook } from "./webhooks/remove.ts";
+import { reply } from "./messages/reply.ts";
+import { revokeKey } from "./accounts/revoke-key.ts";
+import { rotateKey } from "./accounts/rotate-key.ts";
+import { rotateWebhookSecret } from "./webhooks/rotate-secret.ts";
+import { searchContacts } from "./contacts/search.ts";
+import { seedSandbox } from "./sandbox/seed.ts";
+import { sendMessage } from "./messages/send.ts";
+import { changeConsent } from "./consents/set.ts";
+import { testWebhook } from "./webhooks/send-test.ts";
+import { triggerAgent } from "./agents/trigger.ts";
+import { updateAgent } from "./agents/update-agent.ts";
+import { updateContact } from "./contacts/update.ts";
+import { updateConversation } from "./conversations/update.ts";
+import { updatePlaybook } from "./agents/update-playbook.ts";
+import { updateSender } from "./senders/update.ts";
+import { updateWebhook } from "./webhooks/update.ts";
+import { getAccount } from "./accounts/reads.ts";
+import { getAgent, listAgents } from "./agents/reads.ts";
+import { getEvent, listEvents } from "./events/reads.ts";
+import { listKeys } from "./accounts/list-keys.ts";
+import { getMessage, getTimeline, listMessages } from "./messages/reads.ts";
+import { getPlaybook, listPlaybooks } from "./agents/playbooks/reads.ts";
+import { listSandboxNumbers } from "./sandbox/list-numbers.ts";
+import { listSenders } from "./senders/reads.ts";
+import { getUsage } from "./accounts/get-usage.ts";
+import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./webhooks/reads.ts";
+import { eraseContact } from "./privacy/erase.ts";
+import { importContactRows } from "./contacts/import.ts";
+import { mergeContacts } from "./privacy/merge.ts";
+import { resetSandbox } from "./sandbox/reset.ts";
+import { sendBatch } from "./messages/send-batch.ts";
+import type { Command, Procedure, Query, RowProcedure } from "./operations/operation.ts";
+import type { Scope } from "./kernel/scope.ts";
 
-/** What every change takes beside its input. */
-export interface CommandOptions {
-  /** 1 to 255 visible ASCII characters. The same call under the same key is done once and answered the same. */
-  readonly idempotencyKey?: string;
-  /**
-   * What `engine.transaction` gave you, or your own database handle with a transaction open on it: the change commits or vanishes with
-   * yours. On SQLite a `node:sqlite` or better-sqlite3 handle of the same file. Handlers of `engine.on` don't hear of what you commit
-   * yourself.
-   */
-  readonly tx?: object | undefined;
+/** How a handle reaches the engine: inputs are parsed there. */
+export interface Run {
+  readonly change: <Input, Output>(
+    operation: Command<Input, Output> | Procedure<Input, Output>,
+    input: unknown,
+    options: CommandOptions | undefined,
+  ) => Promise<Output>;
+  readonly read: <Input, Output>(query: Query<Input, Output>, input: unknown) => Promise<Output>;
+  readonly rows: <Report, Total>(
+    procedure: RowProcedure<Report, Total>,
+    rows: Iterable<unknown> | AsyncIterable<unknown>,
+  ) => AsyncGenerator<Report, Total>;
 }
 
-/** Of what takes several transactions, and so can't join yours. */
-export type Keyed = Pick<CommandOptions, "idempotencyKey">;
-
-type Changes<Input> = Omit<Input, "id">;
-
-export interface Messages {
-  /** Queues or schedules a message; it is handed over by a started engine on the same storage. */
-  send(input: SendMessage, options?: CommandOptions): Promise<Message>;
-  /** Up to 1,000 messages, each by itself; with a key, a call that was cut off goes on where it was. */
-  batch(input: BatchMessages, options?: CommandOptions): Promise<BatchResults>;
-  preview(input: PreviewMessage): Promise<MessagePreview>;
-  get(id: string): Promise<Message>;
-  /** Newest first. */
-  list(filters?: ListMessages): Promise<Page<Message>>;
-  timeline(id: string): Promise<Timeline>;
-  edit(id: string, changes: Changes<EditMessage>, options?: CommandOptions): Promise<Message>;
-  cancel(id: string, options?: CommandOptions): Promise<Message>;
-  redact(id: string, options?: CommandOptions): Promise<Message>;
-}
-
-export interface Contacts {
-  /**
-   * @throws TidingsError `conflict` when another contact has the phone number, with that contact's id as `conflictingId`
-   */
-  create(input: CreateContact, options?: CommandOptions): Promise<Contact>;
-  /** One that was merged is empty but for `merged_into`. */
-  get(id: string): Promise<Contact>;
-  /** The best first, by words, beginnings of words or the beginning of a phone number. One page: `next_cursor` is null. */
-  search(query: SearchContacts): Promise<Page<Contact>>;
-  /**
-   * Makes and updates contacts by their phone numbers, as they are taken from `rows`, and reports on each; nothing happens before the
-   * reports are read. Few rows are held at a time, so that there may be any number of them. Done again it changes nothing: what fails
-   * half-way (the storage, `rows` itself) is thrown, and the whole import can be run again.
-   *
-   * ```ts
-   * for await (const { index, status, errors } of engine.contacts.import(rows)) if (status === "failed") console.warn(index, errors);
-   * ```
-   */
-  import(
-    rows: Iterable<ImportContact> | AsyncIterable<ImportContact>,
-  ): AsyncGenerator<ImportReport, ImportCounts>;
-  /** Newest first. Merged contacts are not among them. */
-  list(filters?: ListContacts): Promise<Page<Contact>>;
-  /** What is absent stays as it is; null takes it away. A phone number that it gives up is nobody's. */
-  update(id: string, changes: Changes<UpdateContact>, options?: CommandOptions): Promise<Contact>;
-  /** Moves all that the other contact has to this one. Resolves when it has moved. */
-  merge(id: string, otherId: string, options?: Keyed): Promise<Contact>;
-  /**
-   * Leaves nothing of a contact but counts, and what its addresses allow; nothing that is queued for it is sent. Resolves when nothing is
-   * left.
-   */
-  erase(id: string, options?: Keyed): Promise<void>;
-  /** The one that began last first. */
-  conversations(id: string, page?: PageQuery): Promise<Page<Conversation>>;
-  /** On all channels, newest first. */
-  messages(id: string, page?: PageQuery): Promise<Page<Message>>;
-  /** Newest first, without those that have expired. */
-  observations(id: string, page?: PageQuery): Promise<Page<Observation>>;
-  addObservation(
-    id: string,
-    input: Changes<AddObservation>,
-    options?: CommandOptions,
-  ): Promise<Observation>;
-  removeObservation(id: string, observationId: string, options?: CommandOptions): Promise<void>;
-  /** What each of its addresses allows, with the 50 newest pieces of evidence. */
-  consents(id: string): Promise<Consents>;
-  /**
-   * Opts all its addresses on a medium in or out. Answers what they allow now, and of the evidence what this made.
-   * @throws TidingsError `validation_failed` when it has none there
-   */
-  setConsent(
-    id: string,
-    medium: ConsentMedium,
-    change: Omit<Changes<SetConsent>, "medium">,
-    options?: CommandOptions,
-  ): Promise<Consents>;
-  /** How a contact feels by its own words, where that goes, and up to 20 messages that moved it, newest first. */
-  sentiment(id: string): Promise<ContactSentiment>;
-}
-
-export interface Conversations {
-  /** The contact's active one on the medium, where there is one; else a new one. */
-  open(input: OpenConversation, options?: CommandOptions): Promise<Conversation>;
-  get(id: string): Promise<Conversation>;
-  /** The inbox: newest activity first; of one contact, in the order in which they began. */
-  list(filters?: ListConversations): Promise<Page<Conversation>>;
-  update(
-    id: string,
-    changes: Changes<UpdateConversation>,
-    options?: CommandOptions,
-  ): Promise<Conversation>;
-  /** The thread, from its end. */
-  messages(id: string, page?: PageQuery): Promise<Page<Message>>;
-  /** Sends what a person writes, who takes the conversation over with it. */
-  reply(id: string, input: Changes<Reply>, options?: CommandOptions): Promise<Message>;
-  /** Newest first. */
-  notes(id: string, page?: PageQuery): Promise<Page<Note>>;
-  addNote(id: string, input: Changes<AddNote>, options?: CommandOptions): Promise<Note>;
-  /** To a person, an agent, or nobody: null. */
-  assign(
-    id: string,
-    assignee: AssignConversation["assignee"],
-    options?: CommandOptions,
-  ): Promise<Conversation>;
-  setLabels(id: string, labels: readonly string[], options?: CommandOptions): Promise<Conversation>;
-  markRead(id: string, options?: CommandOptions): Promise<Conversation>;
-  handOff(
-    id: string,
-    input: Changes<HandOffConversation>,
-    options?: CommandOptions,
-  ): Promise<Conversation>;
-  handBack(id: string, options?: CommandOptions): Promise<Conversation>;
-}
-
-export interface ApiKeys {
-  /** The secret is in the answer, this once. */
-  create(input: CreateKey, options?: CommandOptions): Promise<CreatedKey>;
-  list(page?: PageQuery): Promise<Page<ApiKey>>;
-  rotate(
-    id: string,
-    input?: { readonly grace_seconds?: number },
-    options?: CommandOptions,
-  ): Promise<CreatedKey>;
-  revoke(id: string, options?: CommandOptions): Promise<void>;
-}
-
-export interface Webchat {
-  /** Lets a visitor's browser in; the token for it is in the answer, this once. */
-  open(input?: OpenWebchatSession, options?: CommandOptions): Promise<WebchatSession>;
-}
-
-export interface Senders {
-  create(input: CreateSender, options?: CommandOptions): Promise<Sender>;
-  list(page?: PageQuery): Promise<Page<Sender>>;
-  update(id: string, changes: Changes<UpdateSender>, options?: CommandOptions): Promise<Sender>;
-  remove(id: string, options?: CommandOptions): Promise<void>;
-}
-
-export interface Events {
-  get(id: string): Promise<Event>;
-  /** Newest first. */
-  list(filters?: ListEvents): Promise<Page<Event>>;
-}
-
-export interface Webhooks {
-  /**
-   * The secret is in the answer, this once.
-   * @throws TidingsError `not_configured` where the engine has no option `http`
-   */
-  create(input: CreateWebhook, options?: CommandOptions): Promise<CreatedWebhook>;
-  get(id: string): Promise<Webhook>;
-  /** Newest first. */
-  list(page?: PageQuery): Promise<Page<Webhook>>;
-  update(id: string, changes: Changes<UpdateWebhook>, options?: CommandOptions): Promise<Webhook>;
-  /** Its deliveries go with it, a little later. */
-  remove(id: string, options?: CommandOptions): Promise<void>;
-  /** The old secret signs too for the grace time, a day by default. */
-  rotateSecret(
-    id: string,
-    input?: { readonly grace_seconds?: number },
-    options?: CommandOptions,
-  ): Promise<CreatedWebhook>;
-  /** Sends it a sample event, once, whatever its status. */
-  test(id: string, input?: Changes<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
-  /** Newest first. */
-  deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<Delivery>>;
-  /** With what is sent, and every attempt. */
-  delivery(id: string, deliveryId: string): Promise<DeliveryWithAttempts>;
-  /** Once more, whatever became of it. */
-  redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
-  /** Sends once more what failed and was made since then. Goes on after it resolves. */
-  recover(
-    id: string,
-    input: { readonly since: string },
-    options?: CommandOptions,
-  ): Promise<Webhook>;
-}
-
-export interface Agents {
-  /**
-   * It answers what comes in from now on, unless it is made disabled.
-   * @throws TidingsError `not_configured` where it is to be enabled and the engine has no option `agents`
-   */
-  create(input: CreateAgent, options?: CommandOptions): Promise<Agent>;
-  get(id: string): Promise<Agent>;
-  /** Newest first. */
-  list(page?: PageQuery): Promise<Page<Agent>>;
-  /** What is absent stays, also within parts; null takes away. Conversations that it has go on with the version that they began with. */
-  update(id: string, changes: Changes<UpdateAgent>, options?: CommandOptions): Promise<Agent>;
-  remove(id: string, options?: CommandOptions): Promise<void>;
-  /**
-   * Has it run a playbook or an action. Resolves when that is ordered; how it comes out, the run tells.
-   * @throws TidingsError `conflict` where people or another agent have the conversation, and where it is closed
-   */
-  trigger(id: string, input: Changes<TriggerAgent>, options?: CommandOptions): Promise<Run>;
-  /** Newest first. */
-  runs(id: string, filters?: Changes<ListRuns>): Promise<Page<Run>>;
-  run(id: string, runId: string): Promise<Run>;
-  /**
-   * Decides about an action that waits for it.
-   * @throws TidingsError `conflict` where none does, any more or yet
-   */
-  approve(
-    id: string,
-    runId: string,
-    decision: Omit<Changes<ApproveRun>, "run_id">,
-    options?: CommandOptions,
-  ): Promise<Run>;
-}
-
-export interface Playbooks {
-  /** Disabled unless it is said otherwise: its steps are checked as a whole when it is enabled. */
-  create(input: CreatePlaybook, options?: CommandOptions): Promise<Playbook>;
-  get(id: string): Promise<Playbook>;
-  /** Newest first. */
-  list(page?: PageQuery): Promise<Page<Playbook>>;
-  /** What is absent stays. Who is in the middle of it goes on with the version that they began with. */
-  update(id: string, changes: Changes<UpdatePlaybook>, options?: CommandOptions): Promise<Playbook>;
-  /** @throws TidingsError `conflict` while an agent has it, or another playbook calls it, with that one's id as `conflictingId` */
-  remove(id: string, options?: CommandOptions): Promise<void>;
-}
-
-/** A test bench; in the sandbox only. */
-export interface Sandbox {
-  /** The test numbers, and what each does. */
-  numbers(): Promise<SandboxNumbers>;
-  inbound(input: SandboxInbound, options?: CommandOptions): Promise<Message>;
-  receipts(
-    id: string,
-    receipts: SandboxReceipts["receipts"],
-    options?: CommandOptions,
-  ): Promise<Message>;
-  /** Tells handlers, streams and webhooks of a sample event. */
-  event(input: SandboxEvent, options?: CommandOptions): Promise<Event>;
-  seed(options?: CommandOptions): Promise<SandboxSeedResult>;
-  reset(options?: CommandOptions): Promise<SandboxResetResult>;
-}
-
-export interface Accounts {
-  /** Makes an account with its sandbox, and a first sandbox key whose secret is in the answer, this once. */
-  create(input: CreateAccount, options?: CommandOptions): Promise<CreatedAccount>;
-}
-
-/** One account in one mode, in process: what its API keys can do over HTTP, and as the same operations. */
-export interface AccountHandle {
-  readonly scope: Scope;
-  readonly messages: Messages;
-  readonly conversations: Conversations;
-  readonly contacts: Contacts;
-  readonly apiKeys: ApiKeys;
-  readonly webchat: Webchat;
-  readonly senders: Senders;
-  readonly events: Events;
-  readonly webhooks: Webhooks;
-  readonly agents: Agents;
-  readonly playbooks: Playbooks;
-  readonly sandbox: Sandbox;
-  get(): Promise<Account>;
-  usage(days?: GetUsage): Promise<Usage>;
+export function accountHandle(scope: Scope, { change, read, rows }: Run): AccountHandle {
+  return {
+    scope,
+    messages: {
+      send: (input, options) => change(sendMessage, input, options),
+      batch: (input, options) => change(sendBatch, input, options),
+      preview: (input) => change(previewMessage, input, undefined),
+      get: (id) => read(getMessage, { id }),
+      list: (filters = {}) => read(listMessages, filters),
+      timeline: (id) => read(getTimeline, { id }),
+      edit: (id, changes, options) => change(editMessage, { ...changes, id }, options),
+      cancel: (id, options) => change(cancelMessage, { id }, options),
+      redact: (id, options) => change(redactMessage, { id }, options),
+    },
+    contacts: {
+      search: (query) => read(searchContacts, query),
+      import: (contacts) => rows(importContactRows, contacts),
+      create: (input, options) => change(createContact, input, options),
+      get: (id) => read(getContact, { id }),
+      list: (filters = {}) => read(listContacts, filters),
+      update: (id, changes, options) => change(updateContact, { ...changes, id }, options),
+      merge: (id, contact_id, options) => change(mergeContacts, { id, contact_id }, options),
+      erase: (id, options) => change(eraseContact, { id }, options),
+      conversations: (id, page = {}) => read(listContactConversations, { ...page, id }),
+      messages: (id, page = {}) => read(listContactMessages, { ...page, id }),
+      observations: (id, page = {}) => read(listObservations, { ...page, id }),
+      addObservation: (id, input, options) => change(addObservation, { ...input, id }, options),
+      removeObservation: (id, observation_id, options) =>
+        change(removeObservation, { id, observation_id }, options),
+      consents: (id) => read(getConsents, { id }),
+      setConsent: (id, medium, asked, options) =>
+        change(changeConsent, { ...asked, id, medium }, options),
+      sentiment: (id) => read(getContactSentiment, { id }),
+    },
+    conversations: {
+      open: (input, options) => change(openConversation, input, options),
+      get: (id) => read(getConversation, { id }),
+      list: (filters = {}) => read(listConversations, filters),
+      update: (id, changes, options) => change(updateConversation, { ...changes, id }, options),
+      messages: (id, page = {}) => read(listConversationMessages, { ...page, id }),
+      reply: (id, input, options) => change(reply, { ...input, id }, options),
+      notes: (id, page = {}) => read(listNotes, { ...page, id }),
+      addNote: (id, input, options) => change(addNote, { ...input, id }, options),
+      assign: (id, assignee, options) => change(assignConversation, { id, assignee }, options),
+      setLabels: (id, labels, options) => change(labelConversation, { id, labels }, options),
+      markRead: (id, options) => change(readConversation, { id }, options),
+      handOff: (id, input, options) => change(handOffConversation, { ...input, id }, options),
+      handBack: (id, options) => change(handBackConversation, { id }, options),
+    },
+    apiKeys: {
+      create: (input, options) => change(createKey, input, options),
+      list: (page = {}) => read(listKeys, page),
+      rotate: (id, input = {}, options) => change(rotateKey, { ...input, id }, options),
+      revoke: (id, options) => change(revokeKey, { id }, options),
+    },
+    webchat: {
+      open: (input = {}, options) => change(openWebchatSession, input, options),
+    },
+    senders: {
+      create: (input, options) => change(createSender, input, options),
+      list: (page = {}) => read(listSenders, page),
+      update: (id, changes, options) => change(updateSender, { ...changes, id }, options),
+      remove: (id, options) => change(removeSender, { id }, options),
+    },
+    events: {
+      get: (id) => read(getEvent, { id }),
+      list: (filters = {}) => read(listEvents, filters),
+    },
+    webhooks: {
+      create: (input, options) => change(createWebhook, input, options),
+      get: (id) => read(getWebhook, { id }),
+      list: (page = {}) => read(listWebhooks, page),
+      update: (id, changes, options) => change(updateWebhook, { ...changes, id }, options),
+      remove: (id, options) => change(removeWebhook, { id }, options),
+      rotateSecret: (id, input = {}, options) =>
+        change(rotateWebhookSecret, { ...input, id }, options),
+      test: (id, input = {}, options) => change(testWebhook, { ...input, id }, options),
+      deliveries: (id, filters = {}) => read(listDeliveries, { ...filters, id }),
+      delivery: (id, delivery_id) => read(getDelivery, { id, delivery_id }),
+      redeliver: (id, delivery_id, options) => change(redeliver, { id, delivery_id }, options),
+      recover: (id, input, options) => change(recoverWebhook, { ...input, id }, options),
+    },
+    agents: {
+      create: (input, options) => change(createAgent, input, options),
+      get: (id) => read(getAgent, { id }),
+      list: (page = {}) => read(listAgents, page),
+      update: (id, changes, options) => change(updateAgent, { ...changes, id }, options),
+      remove: (id, options) => change(removeAgent, { id }, options),
+      trigger: (id, input, options) => change(triggerAgent, { ...input, id }, options),
+      runs: (id, filters = {}) => read(listRuns, { ...filters, id }),
+      run: (id, run_id) => read(getRun, { id, run_id }),
+      approve: (id, run_id, decision, options) =>
+        change(approveRun, { ...decision, id, run_id }, options),
+    },
+    playbooks: {
+      create: (input, options) => change(createPlaybook, input, options),
+      get: (id) => read(getPlaybook, { id }),
+      list: (page = {}) => read(listPlaybooks, page),
+      update: (id, changes, options) => change(updatePlaybook, { ...changes, id }, options),
+      remove: (id, options) => change(removePlaybook, { id }, options),
+    },
+    sandbox: {
+      numbers: () => read(listSandboxNumbers, {}),
+      inbound: (input, options) => change(receiveSandboxMessage, input, options),
+      receipts: (id, receipts, options) =>
+        change(receiveSandboxReceipts, { id, receipts }, options),
+      event: (input, options) => change(createSandboxEvent, input, options),
+      seed: (options) => change(seedSandbox, {}, options),
+      reset: (options) => change(resetSandbox, {}, options),
+    },
+    get: () => read(getAccount, {}),
+    usage: (days = {}) => read(getUsage, days),
+  };
 }

@@ -1,6 +1,6 @@
 export { MessagingEngine } from "./engine.ts";
 export type { StopOptions } from "./engine.ts";
-export type { Consumer } from "./consumers.ts";
+export type { Consumer } from "./events/consumers.ts";
 export type {
   Accounts,
   AccountHandle,
@@ -16,7 +16,7 @@ export type {
   Senders,
   Webchat,
   Webhooks,
-} from "./account-handle.ts";
+} from "./handles.ts";
 export { defaultLimits } from "./options.ts";
 export type {
   AgentOptions,
@@ -28,14 +28,14 @@ export type {
   WebchatOptions,
   WebhookOptions,
 } from "./options.ts";
-export { ReplayedError, TidingsError } from "./errors.ts";
-export type { ErrorCode, FieldError, FieldPlace } from "./errors.ts";
-export type { Mode, Scope } from "./scope.ts";
+export { ReplayedError, TidingsError } from "./kernel/errors.ts";
+export type { ErrorCode, FieldError, FieldPlace } from "./kernel/errors.ts";
+export type { Mode, Scope } from "./kernel/scope.ts";
 export type { EventHandler } from "./events/bus.ts";
 export type { ApiHandler, ApiRequest, ApiResponse } from "./api/http.ts";
-export type { Problem } from "./problem.ts";
+export type { Problem } from "./kernel/problem.ts";
 
-export type { Account, CreateAccount, CreatedAccount, Plan } from "./domain/accounts/types.ts";
+export type { Account, CreateAccount, CreatedAccount, Plan } from "./accounts/types.ts";
 export type {
   Agent,
   ApproveRun,
@@ -45,14 +45,14 @@ export type {
   ListRuns,
   TriggerAgent,
   UpdateAgent,
-} from "./domain/agents/types.ts";
-export type { Consent, ConsentMedium, Consents, SetConsent } from "./domain/consents/types.ts";
+} from "./agents/types.ts";
+export type { Consent, ConsentMedium, Consents, SetConsent } from "./contacts/consent-types.ts";
 export type {
   ConsumeOptions,
   ConsumerContext,
   ConsumerHandler,
   ParkedEvent,
-} from "./domain/consumers/types.ts";
+} from "./events/consumer-types.ts";
 export type {
   Contact,
   ContactReference,
@@ -64,7 +64,7 @@ export type {
   ListContacts,
   SearchContacts,
   UpdateContact,
-} from "./domain/contacts/types.ts";
+} from "./contacts/types.ts";
 export type {
   AddNote,
   AssignConversation,
@@ -75,10 +75,10 @@ export type {
   OpenConversation,
   Reply,
   UpdateConversation,
-} from "./domain/conversations/types.ts";
-export type { Event, EventMap, EventType, ListEvents } from "./domain/events/types.ts";
-export type { Page, PageQuery } from "./fields.ts";
-export type { ApiKey, CreatedKey, CreateKey, KeyScope } from "./domain/keys/types.ts";
+} from "./conversations/types.ts";
+export type { Event, EventMap, EventType, ListEvents } from "./events/types.ts";
+export type { Page, PageQuery } from "./kernel/fields.ts";
+export type { ApiKey, CreatedKey, CreateKey, KeyScope } from "./accounts/key-types.ts";
 export type {
   BatchMessages,
   BatchResult,
@@ -92,21 +92,21 @@ export type {
   PreviewMessage,
   Segments,
   SendMessage,
-} from "./domain/messages/types.ts";
-export type { AddObservation, Observation } from "./domain/observations/types.ts";
-export type { ContactSentiment, Sentiment, SentimentLabel } from "./domain/sentiment/types.ts";
+} from "./messages/types.ts";
+export type { AddObservation, Observation } from "./observations/types.ts";
+export type { ContactSentiment, Sentiment, SentimentLabel } from "./contacts/sentiment-types.ts";
 export type {
   CreatePlaybook,
   Playbook,
   PlaybookStep,
   Slot,
   UpdatePlaybook,
-} from "./domain/playbooks/types.ts";
-export type { Run, RunStatus, RunStep } from "./domain/runs/types.ts";
-export type { PolicyVerdict } from "./domain/policies/types.ts";
-export type { CreateSender, Sender, UpdateSender } from "./domain/senders/types.ts";
-export type { Timeline, TimelineEntry } from "./domain/timeline/types.ts";
-export type { OpenWebchatSession, WebchatMessage, WebchatSession } from "./domain/webchat/types.ts";
+} from "./agents/playbooks/types.ts";
+export type { Run, RunStatus, RunStep } from "./agents/runs/types.ts";
+export type { PolicyVerdict } from "./consents/policy-types.ts";
+export type { CreateSender, Sender, UpdateSender } from "./senders/types.ts";
+export type { Timeline, TimelineEntry } from "./messages/timeline-types.ts";
+export type { OpenWebchatSession, WebchatMessage, WebchatSession } from "./webchat/types.ts";
 export type {
   CreatedWebhook,
   CreateWebhook,
@@ -116,8 +116,8 @@ export type {
   ListDeliveries,
   UpdateWebhook,
   Webhook,
-} from "./domain/webhooks/types.ts";
-export type { GetUsage, Usage } from "./domain/usage/types.ts";
+} from "./webhooks/types.ts";
+export type { GetUsage, Usage } from "./accounts/usage-types.ts";
 
 export type { Policy, PolicyFacts, Verdict } from "./ports/policy.ts";
 export { action } from "./ports/action.ts";
@@ -135,7 +135,7 @@ export type { Random } from "./ports/random.ts";
 export type { Route } from "./ports/route.ts";
 export type { SentimentAnalyzer } from "./ports/sentiment.ts";
 export type { StorageCapabilities, StoragePort } from "./ports/storage.ts";
-export { destinations, publicOnly } from "./destinations/destinations.ts";
-export type { DestinationOptions, Destinations } from "./destinations/destinations.ts";
+export { destinations, publicOnly } from "./ports/destinations.ts";
+export type { DestinationOptions, Destinations } from "./ports/destinations.ts";
 export type * from "./ports/http-client.ts";
 export type * from "./ports/transport.ts";

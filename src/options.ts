@@ -1,4 +1,4 @@
-import type { Destinations } from "./destinations/destinations.ts";
+import type { Destinations } from "./ports/destinations.ts";
 import type { Action } from "./ports/action.ts";
 import type { AgentModel } from "./ports/agent-model.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -10,7 +10,7 @@ import type { Route } from "./ports/route.ts";
 import type { SentimentAnalyzer } from "./ports/sentiment.ts";
 import type { StoragePort } from "./ports/storage.ts";
 import type { Transport } from "./ports/transport.ts";
-import type { Mode } from "./scope.ts";
+import type { Mode } from "./kernel/scope.ts";
 
 /** Bounds that a host can move. Each has a default in `defaultLimits`. */
 export interface Limits {

@@ -1,5 +1,5 @@
-import { destinations } from "./destinations/destinations.ts";
-import { TidingsError } from "./errors.ts";
+import { destinations } from "./ports/destinations.ts";
+import { TidingsError } from "./kernel/errors.ts";
 import {
   type AgentOptions,
   type AgentSettings,
@@ -13,7 +13,7 @@ import { silent } from "./ports/logger.ts";
 import type { Policy } from "./ports/policy.ts";
 import { isRoute } from "./ports/route.ts";
 import { type Transport, webchatTransportName } from "./ports/transport.ts";
-import { isTimeZone } from "./time-zones.ts";
+import { isTimeZone } from "./kernel/time-zones.ts";
 
 /**
  * @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and what came

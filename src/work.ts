@@ -1,17 +1,17 @@
-import { carriersOf } from "./commands/steps/carriers.ts";
-import type { Consumers } from "./consumers.ts";
-import { Dispatcher } from "./dispatch/dispatcher.ts";
-import { arm } from "./domain/jobs/rows.ts";
-import { roads } from "./domain/jobs/rules.ts";
-import type { HostPolicies } from "./host-policies.ts";
-import type { DrawId } from "./ids.ts";
-import { jobHandlers } from "./jobs/index.ts";
-import { reapJob } from "./jobs/reap.ts";
-import type { Services } from "./operation.ts";
+import { carriersOf } from "./messages/carriers.ts";
+import type { Consumers } from "./events/consumers.ts";
+import { Dispatcher } from "./queue/dispatcher.ts";
+import { arm } from "./queue/rows.ts";
+import { roads } from "./queue/rules.ts";
+import type { HostPolicies } from "./operations/host-policies.ts";
+import type { DrawId } from "./kernel/ids.ts";
+import { jobHandlers } from "./jobs.ts";
+import { reapJob } from "./privacy/reap-job.ts";
+import type { Services } from "./operations/operation.ts";
 import type { Settings } from "./options.ts";
 import { analyzerName } from "./ports/sentiment.ts";
-import type { Store } from "./transactions/store.ts";
-import { startTransports } from "./transports.ts";
+import type { Store } from "./store/store.ts";
+import { startTransports } from "./messages/transports.ts";
 import { DeliveryReader } from "./webhooks/delivery-reader.ts";
 
 /** What an engine does by itself while it is started. */

@@ -1,7 +1,7 @@
 import http, { type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP, type LookupFunction, type Socket } from "node:net";
-import { checkAddress, type Destinations } from "../../src/destinations/destinations.ts";
+import { checkAddress, type Destinations } from "../../src/ports/destinations.ts";
 import {
   type HttpOutcome,
   type HttpPhase,

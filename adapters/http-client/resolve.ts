@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
-import { checkAddress, type Destinations } from "../../src/destinations/destinations.ts";
+import { checkAddress, type Destinations } from "../../src/ports/destinations.ts";
 import { Failure } from "./failures.ts";
 
 /** Addresses of a name, IPv4 first: a machine without a way to IPv6 would lose time over it. */

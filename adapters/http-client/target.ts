@@ -1,10 +1,5 @@
 import { LRUCache } from "lru-cache";
-import {
-  checkUrl,
-  type Destinations,
-  hostOf,
-  type Refusal,
-} from "../../src/destinations/destinations.ts";
+import { checkUrl, type Destinations, hostOf, type Refusal } from "../../src/ports/destinations.ts";
 
 /** Where a request goes, in the terms of `http.request`. */
 export interface Target {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Mountable } from "../../src/api/http.ts";
 import { isOurs } from "./mount.ts";
 import { NodeRequest, type Parsed } from "./node-request.ts";

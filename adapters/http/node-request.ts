@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { ApiBody, ApiRequest } from "../../src/api/http.ts";
 
 /** What a body parser before us left on the framework's request. */

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { AgentModel, ModelTurn } from "../../src/ports/agent-model.ts";
 import { answerOf } from "./language-model/answer.ts";
 import { promptOf } from "./language-model/prompt.ts";

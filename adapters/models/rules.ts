@@ -1,4 +1,4 @@
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { likeliestIntent, likeliestPlaybook } from "./rules/intents.ts";
 import { noticedIn } from "./rules/noticing.ts";

@@ -1,5 +1,5 @@
 /** What the storages in databases do alike with a schema: compare its version with theirs, find what they lack, and its tables. */
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import {
   type Collection,
   type Column,

@@ -1,4 +1,4 @@
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 
 /** What is there while a storage is open. */
 export interface Opened {

@@ -1,6 +1,6 @@
 /** What carriers that call back have in common: a URL that names the attempt, and bounds. */
-import { TidingsError } from "../../src/errors.ts";
-import { type AttemptId, isId } from "../../src/ids.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { type AttemptId, isId } from "../../src/kernel/ids.ts";
 import type { Media, ReceiptSubject } from "../../src/ports/transport.ts";
 import { wrongOption } from "./carrier-api.ts";
 

@@ -4,8 +4,8 @@ import {
   destinations,
   hostOf,
   publicOnly,
-} from "../../src/destinations/destinations.ts";
-import { TidingsError } from "../../src/errors.ts";
+} from "../../src/ports/destinations.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient, HttpOutcome, HttpResponse } from "../../src/ports/http-client.ts";
 import { type CarrierError, permanentReasons, type SendAnswer } from "../../src/ports/transport.ts";
 import { carrierError } from "./reasons.ts";

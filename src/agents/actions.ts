@@ -1,5 +1,5 @@
-import { canonicalJson } from "../idempotency/fingerprint.ts";
-import { storable } from "../fields.ts";
+import { canonicalJson } from "../operations/fingerprint.ts";
+import { storable } from "../kernel/fields.ts";
 import type { Action, ActionContext, SchemaIssue } from "../ports/action.ts";
 import type { Json, ModelAction } from "../ports/agent-model.ts";
 

@@ -1,4 +1,4 @@
-import { isDenied, wordsOf } from "../domain/playbooks/words.ts";
+import { isDenied, wordsOf } from "./playbooks/words.ts";
 
 /** Words that may stand before a person. */
 const some = String.raw`(?:(?:an?|any|some|the|your|one of|another|other|real|actual|live|living|human|proper|different|member of|customer|support|service|sales) ){0,4}`;

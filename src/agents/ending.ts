@@ -1,5 +1,5 @@
-import type { TurnOutcome } from "../commands/steps/turn.ts";
-import type { HandoffCause } from "../domain/agents/types.ts";
+import type { TurnOutcome } from "./turn-rows.ts";
+import type { HandoffCause } from "./types.ts";
 
 /** Why people take over. */
 export interface HandOff {

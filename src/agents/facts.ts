@@ -1,9 +1,9 @@
-import type { AgentSessionRow } from "../domain/agents/rows.ts";
-import type { AgentDefinition } from "../domain/agents/types.ts";
-import type { Library } from "../domain/playbooks/play.ts";
-import type { PinnedPlaybook } from "../domain/playbooks/types.ts";
-import type { RunRequest } from "../domain/runs/types.ts";
-import type { SentimentLabel } from "../domain/sentiment/types.ts";
+import type { AgentSessionRow } from "./rows.ts";
+import type { AgentDefinition } from "./types.ts";
+import type { Library } from "./playbooks/play.ts";
+import type { PinnedPlaybook } from "./playbooks/types.ts";
+import type { RunRequest } from "./runs/types.ts";
+import type { SentimentLabel } from "../contacts/sentiment-types.ts";
 import type { Json, ModelMessage } from "../ports/agent-model.ts";
 import type { Channel } from "../ports/transport.ts";
 

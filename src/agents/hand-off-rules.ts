@@ -1,10 +1,10 @@
-import type { AgentDefinition, HandoffCause, HandoffRule } from "../domain/agents/types.ts";
-import { isVeryNegative } from "../domain/sentiment/rules.ts";
+import type { AgentDefinition, HandoffCause, HandoffRule } from "./types.ts";
+import { isVeryNegative } from "../contacts/sentiment-rules.ts";
 import { asksForPerson } from "./asks-for-person.ts";
 import type { HandOff } from "./ending.ts";
 import type { TurnFacts } from "./facts.ts";
 import { suspectsLoop } from "./loop-guard.ts";
-import { hasPhrase, wordsOf } from "../domain/playbooks/words.ts";
+import { hasPhrase, wordsOf } from "./playbooks/words.ts";
 
 export function ruleFor(
   { handoff: { rules } }: AgentDefinition,

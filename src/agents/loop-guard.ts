@@ -1,5 +1,5 @@
 import type { TurnFacts } from "./facts.ts";
-import { wordsOf } from "../domain/playbooks/words.ts";
+import { wordsOf } from "./playbooks/words.ts";
 
 /** What is older says nothing about now; in milliseconds. */
 const windowMs = 600_000;

@@ -1,15 +1,15 @@
-import type { BegunTurn } from "../commands/steps/turn.ts";
-import { contactById } from "../domain/contacts/rows.ts";
-import { messageById, type MessageRow, messagesOfConversation } from "../domain/messages/rows.ts";
-import { observations } from "../domain/observations/rows.ts";
-import { playbookById, playbookVersionOf } from "../domain/playbooks/rows.ts";
-import type { Frame, PinnedPlaybook, PlaybookDefinition } from "../domain/playbooks/types.ts";
-import { runById } from "../domain/runs/rows.ts";
-import { messageScoreById } from "../domain/sentiment/rows.ts";
-import { sentimentOf } from "../domain/sentiment/rules.ts";
-import type { PlaybookId } from "../ids.ts";
+import type { BegunTurn } from "./turn-rows.ts";
+import { contactById } from "../contacts/rows.ts";
+import { messageById, type MessageRow, messagesOfConversation } from "../messages/rows.ts";
+import { observations } from "../observations/rows.ts";
+import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
+import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./playbooks/types.ts";
+import { runById } from "./runs/rows.ts";
+import { messageScoreById } from "../sentiment/rows.ts";
+import { sentimentOf } from "../contacts/sentiment-rules.ts";
+import type { PlaybookId } from "../kernel/ids.ts";
 import type { ModelMessage } from "../ports/agent-model.ts";
-import type { Reads } from "../transactions/reads.ts";
+import type { Reads } from "../store/reads.ts";
 import type { Heard, TurnFacts } from "./facts.ts";
 
 /** How far a turn looks back. */

@@ -1,8 +1,8 @@
-import { segmentsOf } from "../domain/messages/segments.ts";
-import type { AgentDefinition } from "../domain/agents/types.ts";
-import { storable } from "../fields.ts";
+import { segmentsOf } from "../messages/segments.ts";
+import type { AgentDefinition } from "./types.ts";
+import { storable } from "../kernel/fields.ts";
 import type { Channel } from "../ports/transport.ts";
-import { hasPhrase, wordsOf } from "../domain/playbooks/words.ts";
+import { hasPhrase, wordsOf } from "./playbooks/words.ts";
 import type { TurnFacts } from "./facts.ts";
 
 /** An SMS in more parts is a letter: handsets put them together late, and each one is paid for. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { storable } from "../fields.ts";
+import { storable } from "../kernel/fields.ts";
 import type { Json, ModelAnswer } from "../ports/agent-model.ts";
 
 /** Of one answer; what is beyond is dropped. */

@@ -3,14 +3,14 @@
  * nothing else. The order is fixed: loop guard, rules of hand-off, the playbook that goes on, a playbook that the words start, the model,
  * the fallback text.
  */
-import type { Noticed } from "../commands/steps/turn.ts";
-import type { HandoffCause } from "../domain/agents/types.ts";
-import { beginFrame, play, type Played } from "../domain/playbooks/play.ts";
-import { allowed } from "../domain/playbooks/slots.ts";
-import { triggered } from "../domain/playbooks/triggers.ts";
-import type { Frame, PinnedPlaybook } from "../domain/playbooks/types.ts";
-import { act, think } from "../domain/runs/rules.ts";
-import type { Moves } from "../domain/runs/types.ts";
+import type { Noticed } from "./turn-rows.ts";
+import type { HandoffCause } from "./types.ts";
+import { beginFrame, play, type Played } from "./playbooks/play.ts";
+import { allowed } from "./playbooks/slots.ts";
+import { triggered } from "./playbooks/triggers.ts";
+import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
+import { act, think } from "./runs/rules.ts";
+import type { Moves } from "./runs/types.ts";
 import type { Json, ModelAnswer } from "../ports/agent-model.ts";
 import type { Ending, HandOff } from "./ending.ts";
 import type { TurnFacts } from "./facts.ts";

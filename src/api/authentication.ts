@@ -1,4 +1,4 @@
-import { TidingsError } from "../errors.ts";
+import { TidingsError } from "../kernel/errors.ts";
 
 const bearer = /^Bearer +([\w.~+/-]{1,256}=*)$/i;
 

@@ -1,5 +1,5 @@
-import type { Context } from "../execute.ts";
-import type { DrawId } from "../ids.ts";
+import type { Context } from "../operations/executor.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import type {
   Command,
   EventStream,
@@ -8,11 +8,11 @@ import type {
   Query,
   RowProcedure,
   StreamEvent,
-} from "../operation.ts";
+} from "../operations/operation.ts";
 import type { Limits } from "../options.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { CallbackRequest, CallbackResult } from "../ports/transport.ts";
-import type { Authenticated } from "../key-ring.ts";
+import type { Authenticated } from "../accounts/key-ring.ts";
 import type { Visitor } from "../webchat/visitors.ts";
 import type { Admission } from "../ports/storage.ts";
 

@@ -1,6 +1,6 @@
-import { TidingsError, invalid } from "../errors.ts";
-import type { FieldError } from "../errors.ts";
-import { inBody, unknownField } from "../validation.ts";
+import { TidingsError, invalid } from "../kernel/errors.ts";
+import type { FieldError } from "../kernel/errors.ts";
+import { inBody, unknownField } from "../kernel/validation.ts";
 import { headerOf } from "./http.ts";
 import type { ApiBody, ApiRequest } from "./http.ts";
 

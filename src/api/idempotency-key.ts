@@ -1,6 +1,6 @@
-import { TidingsError } from "../errors.ts";
-import type { FieldPlace } from "../errors.ts";
-import { idempotencyKeyOf, isIdempotencyKey } from "../idempotency/key.ts";
+import { TidingsError } from "../kernel/errors.ts";
+import type { FieldPlace } from "../kernel/errors.ts";
+import { idempotencyKeyOf, isIdempotencyKey } from "../operations/idempotency-key.ts";
 
 export const idempotencyField = "idempotency_key";
 

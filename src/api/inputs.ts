@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { invalid } from "../errors.ts";
-import { inBody, inQuery, parse, unknownField } from "../validation.ts";
-import type { Place } from "../validation.ts";
+import { invalid } from "../kernel/errors.ts";
+import { inBody, inQuery, parse, unknownField } from "../kernel/validation.ts";
+import type { Place } from "../kernel/validation.ts";
 import { percentDecoded } from "./query-string.ts";
 
 type Params = Readonly<Record<string, string>>;

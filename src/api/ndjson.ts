@@ -1,7 +1,7 @@
 /** JSON values, one a line (`application/x-ndjson`): read as they come, answered as they go. */
-import { TidingsError } from "../errors.ts";
-import { type Problem, problem } from "../problem.ts";
-import type { RequestId } from "../ids.ts";
+import { TidingsError } from "../kernel/errors.ts";
+import { type Problem, problem } from "../kernel/problem.ts";
+import type { RequestId } from "../kernel/ids.ts";
 import { checkDepth } from "./body.ts";
 
 const ndjson =

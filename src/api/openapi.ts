@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { Limits } from "../options.ts";
-import { problemSchema } from "../problem.ts";
+import { problemSchema } from "../kernel/problem.ts";
 import { idempotencyField } from "./idempotency-key.ts";
-import { type Guarded, isGuarded, type Route } from "./route.ts";
+import { type Guarded, isGuarded, type Route } from "../operations/api-route.ts";
 import { parameterNames } from "./router.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 

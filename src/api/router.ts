@@ -1,4 +1,4 @@
-import type { Method, Route } from "./route.ts";
+import type { Method, Route } from "../operations/api-route.ts";
 
 export type Match =
   | {

@@ -1,10 +1,10 @@
 import { EventEmitter } from "eventemitter3";
-import { eventResource } from "../domain/events/resource.ts";
-import { type EventRow, events } from "../domain/events/rows.ts";
-import type { Event, EventType } from "../domain/events/types.ts";
+import { eventResource } from "./resource.ts";
+import { type EventRow, events } from "./rows.ts";
+import type { Event, EventType } from "./types.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Write } from "../ports/storage.ts";
-import type { Scope } from "../scope.ts";
+import type { Scope } from "../kernel/scope.ts";
 
 /** Called after the commit that brought the event. What it throws is logged and hurts nobody. */
 export type EventHandler<T extends EventType> = (

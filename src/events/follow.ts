@@ -1,4 +1,4 @@
-import type { News, StreamEvent, StreamSources } from "../operation.ts";
+import type { News, StreamEvent, StreamSources } from "../operations/operation.ts";
 
 /** What there is to tell now. */
 export interface Told {

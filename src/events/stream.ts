@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { eventResource } from "../domain/events/resource.ts";
-import { eventOf, type EventRow, eventsOfAccount } from "../domain/events/rows.ts";
-import { type EventType, eventTypeSchema } from "../domain/events/types.ts";
-import { reference } from "../fields.ts";
-import { invalid } from "../errors.ts";
-import type { EventStream } from "../operation.ts";
+import { eventResource } from "./resource.ts";
+import { eventOf, type EventRow, eventsOfAccount } from "./rows.ts";
+import { type EventType, eventTypeSchema } from "./types.ts";
+import { reference } from "../kernel/fields.ts";
+import { invalid } from "../kernel/errors.ts";
+import type { EventStream } from "../operations/operation.ts";
 import type { KeyValue } from "../ports/collection.ts";
-import type { Scope } from "../scope.ts";
-import { look } from "../transactions/look.ts";
-import type { Reads } from "../transactions/reads.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { look } from "../store/look.ts";
+import type { Reads } from "../store/reads.ts";
 import { follow, type Told } from "./follow.ts";
 
 export const streamEventsSchema = z.strictObject({

@@ -2,7 +2,7 @@
  * Requests to the outside: webhooks, carriers, agents' actions. One call is one request on the wire: nothing is followed, retried or
  * decompressed, and what comes back is data, never a throw.
  */
-import type { Destinations, Refusal } from "../destinations/destinations.ts";
+import type { Destinations, Refusal } from "./destinations.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -2,8 +2,8 @@
  * A policy says whether a message may go out now. It is asked twice: when the message is accepted, and in the transaction that hands it
  * over, which has the last word.
  */
-import type { AccountId, ContactId, MessageId } from "../ids.ts";
-import type { Mode } from "../scope.ts";
+import type { AccountId, ContactId, MessageId } from "../kernel/ids.ts";
+import type { Mode } from "../kernel/scope.ts";
 import type { Channel, Media } from "./transport.ts";
 
 /**

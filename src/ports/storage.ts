@@ -30,7 +30,7 @@ export interface Lookup {
  * primary key's that are not in it, order the rows. `after` and `until` are bounds on those, each a tuple of any length:
  * rows strictly beyond `after` and strictly before `until`, in the direction of `order`.
  * `where` filters further; a list of values means any of them. The adapter applies it while it walks, for as long as it
- * takes to find `limit` rows: whoever can't tell how many pass bounds the stretch (`src/transactions/look.ts`).
+ * takes to find `limit` rows: whoever can't tell how many pass bounds the stretch (`src/store/look.ts`).
  * `skip` leaves out the first so many of the rows that would be answered.
  */
 export interface Range {

@@ -4,8 +4,8 @@
  * An answer is honest about what it knows. *accepted*: the carrier has it. *rejected*: it surely was not sent.
  * *ambiguous*: it may have been; it is never sent again unless a look-up or the host says so.
  */
-import type { AttemptId, MessageId } from "../ids.ts";
-import type { Mode } from "../scope.ts";
+import type { AttemptId, MessageId } from "../kernel/ids.ts";
+import type { Mode } from "../kernel/scope.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 

@@ -1,19 +1,19 @@
-import { markWebchatMail } from "../commands/mark-webchat-messages.ts";
-import { messageResource } from "../domain/messages/resource.ts";
-import { messageById } from "../domain/messages/rows.ts";
-import { webchatMessage } from "../domain/webchat/resource.ts";
+import { markWebchatMail } from "./mark-messages.ts";
+import { messageResource } from "../messages/resource.ts";
+import { messageById } from "../messages/rows.ts";
+import { webchatMessage } from "./resource.ts";
 import {
   mailboxName,
   mailByNumber,
   type MailRow,
   webchatSessionById,
   type WebchatSessionRow,
-} from "../domain/webchat/rows.ts";
-import { type VisitorStream, visitorStreamSchema } from "../domain/webchat/types.ts";
-import { notFound } from "../errors.ts";
+} from "./rows.ts";
+import { type VisitorStream, visitorStreamSchema } from "./types.ts";
+import { notFound } from "../kernel/errors.ts";
 import { follow, type Told } from "../events/follow.ts";
-import type { EventStream, StreamEvent } from "../operation.ts";
-import type { Reads } from "../transactions/reads.ts";
+import type { EventStream, StreamEvent } from "../operations/operation.ts";
+import type { Reads } from "../store/reads.ts";
 
 /** Entries read at once. */
 const pageSize = 100;

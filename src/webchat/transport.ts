@@ -1,7 +1,7 @@
-import { deliverWebchatMessage } from "../commands/deliver-webchat-message.ts";
-import { mailOfMessage } from "../domain/webchat/rows.ts";
+import { deliverWebchatMessage } from "./deliver.ts";
+import { mailOfMessage } from "./rows.ts";
 import { type Transport, webchatTransportName } from "../ports/transport.ts";
-import type { Store } from "../transactions/store.ts";
+import type { Store } from "../store/store.ts";
 
 /** 72 hours: a visitor who hasn't come back by then won't. */
 const receiptMs = 72 * 3_600_000;

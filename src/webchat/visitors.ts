@@ -1,10 +1,10 @@
-import { webchatSessionById } from "../domain/webchat/rows.ts";
-import { verifyToken } from "../domain/webchat/token.ts";
-import { notFound, TidingsError } from "../errors.ts";
+import { webchatSessionById } from "./rows.ts";
+import { verifyToken } from "./token.ts";
+import { notFound, TidingsError } from "../kernel/errors.ts";
 import type { KeyObject } from "node:crypto";
-import type { VisitorCaller } from "../operation.ts";
-import type { Scope } from "../scope.ts";
-import type { Reads } from "../transactions/reads.ts";
+import type { VisitorCaller } from "../operations/operation.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Reads } from "../store/reads.ts";
 
 /** A browser that was let in, and whose session it is. */
 export interface Visitor {

@@ -1,9 +1,9 @@
-import { moveBookmark } from "../commands/move-bookmark.ts";
-import { bookmarkByName, deliveries, deliveriesByPosition } from "../domain/webhooks/rows.ts";
-import { Follower, type Step } from "../follower.ts";
+import { moveBookmark } from "./move-cursor.ts";
+import { bookmarkByName, deliveries, deliveriesByPosition } from "./rows.ts";
+import { Follower, type Step } from "../events/follower.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
-import type { Store } from "../transactions/store.ts";
+import type { Store } from "../store/store.ts";
 
 export interface DeliveryReaderOptions {
   readonly store: Store;

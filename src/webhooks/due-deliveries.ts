@@ -4,10 +4,10 @@ import {
   deliveriesInOrder,
   type DeliveryRow,
   type WebhookRow,
-} from "../domain/webhooks/rows.ts";
-import { isHandsTurn, isSending } from "../domain/webhooks/turn.ts";
+} from "./rows.ts";
+import { isHandsTurn, isSending } from "./turn.ts";
 import type { Index } from "../ports/collection.ts";
-import type { Reads } from "../transactions/reads.ts";
+import type { Reads } from "../store/reads.ts";
 
 export interface Wanted {
   readonly now: number;

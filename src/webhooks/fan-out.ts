@@ -1,11 +1,11 @@
-import { eventResource } from "../domain/events/resource.ts";
-import { type EventRow, events } from "../domain/events/rows.ts";
-import { patternsOf } from "../domain/webhooks/filter.ts";
-import { webhookPatternByName } from "../domain/webhooks/rows.ts";
-import { mostWebhooks } from "../domain/webhooks/rules.ts";
-import type { DrawId } from "../ids.ts";
-import type { Projection, Tx } from "../transactions/transaction.ts";
-import { writeDelivery } from "../commands/steps/write-delivery.ts";
+import { eventResource } from "../events/resource.ts";
+import { type EventRow, events } from "../events/rows.ts";
+import { patternsOf } from "./filter.ts";
+import { webhookPatternByName } from "./rows.ts";
+import { mostWebhooks } from "./rules.ts";
+import type { DrawId } from "../kernel/ids.ts";
+import type { Projection, Tx } from "../store/transaction.ts";
+import { writeDelivery } from "./write-delivery.ts";
 
 /**
  * Makes the deliveries of an event in its own transaction, with the bytes that are sent. Webhooks are found by the patterns that take the

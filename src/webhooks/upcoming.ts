@@ -1,9 +1,9 @@
-import { type DeliveryRow, webhookById, type WebhookRow } from "../domain/webhooks/rows.ts";
-import type { WebhookId } from "../ids.ts";
+import { type DeliveryRow, webhookById, type WebhookRow } from "./rows.ts";
+import type { WebhookId } from "../kernel/ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../scope.ts";
-import type { Reads } from "../transactions/reads.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Reads } from "../store/reads.ts";
 import { dueDeliveries } from "./due-deliveries.ts";
 
 /** Deliveries that are read at once: at first, and at most, when they are soon sent. */

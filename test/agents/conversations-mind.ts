@@ -2,7 +2,7 @@
  * A small mind in a language model's place. It knows some English and nothing of the shop: what it says and which tools it
  * takes follows from what it is shown, as with any language model.
  */
-import type { Reply } from "../models/mocks.ts";
+import type { Reply } from "../adapters/models/mocks.ts";
 
 export interface Tool {
   readonly name: string;

@@ -7,7 +7,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { onTestFinished } from "vitest";
 import { type GenerateOptions, languageModel, rules } from "tidings/models";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
-import { specifications } from "../models/mocks.ts";
+import { specifications } from "../adapters/models/mocks.ts";
 import { type Shown, think, type Tool } from "./conversations-mind.ts";
 
 export interface Thinker {

@@ -3,9 +3,9 @@
  * Thursday, 2026-01-01.
  */
 import { z } from "zod";
-import type { CreateAgent } from "../../src/domain/agents/types.ts";
-import type { CreatePlaybook } from "../../src/domain/playbooks/types.ts";
-import { assistant, assistantPlaybooks } from "../../src/domain/sandbox/assistant.ts";
+import type { CreateAgent } from "../../src/agents/types.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import { assistant, assistantPlaybooks } from "../../src/sandbox/seed-agent-definition.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 
 export type Line =

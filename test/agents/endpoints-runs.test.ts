@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { agentSessions } from "../../src/domain/agents/rows.ts";
-import { jobs } from "../../src/domain/jobs/rows.ts";
-import type { CreatePlaybook } from "../../src/domain/playbooks/types.ts";
-import { runs as runRows } from "../../src/domain/runs/rows.ts";
+import { agentSessions } from "../../src/agents/rows.ts";
+import { jobs } from "../../src/queue/rows.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import { runs as runRows } from "../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { action } from "../../src/ports/action.ts";
 import { outcome } from "../contacts/people.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { agentVersions } from "../../src/domain/agents/rows.ts";
-import type { Agent, CreateAgent, UpdateAgent } from "../../src/domain/agents/types.ts";
-import { playbookVersions } from "../../src/domain/playbooks/rows.ts";
-import type { CreatePlaybook } from "../../src/domain/playbooks/types.ts";
+import { agentVersions } from "../../src/agents/rows.ts";
+import type { Agent, CreateAgent, UpdateAgent } from "../../src/agents/types.ts";
+import { playbookVersions } from "../../src/agents/playbooks/rows.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { outcome } from "../contacts/people.ts";
 import { rowsOf } from "../contacts/rows.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { Handler } from "../../src/domain/conversations/types.ts";
+import type { Handler } from "../../src/conversations/types.ts";
 import { outcome } from "../contacts/people.ts";
 import { type Agency, agency } from "./world.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { agentSessions } from "../../src/domain/agents/rows.ts";
+import { agentSessions } from "../../src/agents/rows.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { rowsOf } from "../contacts/rows.ts";

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { AccountHandle } from "../../src/account-handle.ts";
+import type { AccountHandle } from "../../src/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";

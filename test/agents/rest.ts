@@ -1,10 +1,10 @@
 /** What holds of agents' conversations, whatever was done to them, when all has come to rest. */
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/account-handle.ts";
-import { agentSessions } from "../../src/domain/agents/rows.ts";
-import { conversations } from "../../src/domain/conversations/rows.ts";
-import { messages, type MessageRow } from "../../src/domain/messages/rows.ts";
-import { runs } from "../../src/domain/runs/rows.ts";
+import type { AccountHandle } from "../../src/handles.ts";
+import { agentSessions } from "../../src/agents/rows.ts";
+import { conversations } from "../../src/conversations/rows.ts";
+import { messages, type MessageRow } from "../../src/messages/rows.ts";
+import { runs } from "../../src/agents/runs/rows.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { everyEvent } from "../contacts/people.ts";
 import { rowsOf } from "../contacts/rows.ts";

@@ -2,11 +2,11 @@
 import type { Action } from "../../src/ports/action.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import type { Agent, CreateAgent } from "../../src/domain/agents/types.ts";
-import type { CreatePlaybook } from "../../src/domain/playbooks/types.ts";
+import type { Agent, CreateAgent } from "../../src/agents/types.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import type { EngineOptions } from "../../src/options.ts";
-import type { Message } from "../../src/domain/messages/types.ts";
-import type { Conversation } from "../../src/domain/conversations/types.ts";
+import type { Message } from "../../src/messages/types.ts";
+import type { Conversation } from "../../src/conversations/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { type Carrier, carrier } from "../support/carrier.ts";
 import { type World, world } from "../support/world.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { keywordOf, suspectsOptOut } from "../../src/domain/consents/keywords.ts";
+import { keywordOf, suspectsOptOut } from "../../src/consents/keywords.ts";
 import { standardConsent } from "../../src/options.ts";
 
 const words = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { messages } from "../../src/domain/messages/rows.ts";
+import { messages } from "../../src/messages/rows.ts";
 import type { EngineOptions } from "../../src/options.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Group, Write } from "../../src/ports/storage.ts";

@@ -4,8 +4,8 @@ import {
   consentEvidence,
   consentEvidenceById,
   type ConsentEvidenceRow,
-} from "../../src/domain/consents/rows.ts";
-import { mail } from "../../src/domain/webchat/rows.ts";
+} from "../../src/contacts/consent-rows.ts";
+import { mail } from "../../src/webchat/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Row } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { eventSchema } from "../../src/domain/events/types.ts";
-import { jobs } from "../../src/domain/jobs/rows.ts";
+import { eventSchema } from "../../src/events/types.ts";
+import { jobs } from "../../src/queue/rows.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import { carrier } from "../support/carrier.ts";

@@ -2,11 +2,11 @@ import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportLines } from "../../src/api/ndjson.ts";
-import type { ImportReport } from "../../src/domain/contacts/types.ts";
-import { call, jsonOf } from "../http/call.ts";
-import { ask, parseAnswers, type RawAnswer } from "../http/raw.ts";
-import { mountings, type Running, serve } from "../http/servers.ts";
-import { world, type World } from "../http/world.ts";
+import type { ImportReport } from "../../src/contacts/types.ts";
+import { call, jsonOf } from "../api/call.ts";
+import { ask, parseAnswers, type RawAnswer } from "../api/raw.ts";
+import { mountings, type Running, serve } from "../api/servers.ts";
+import { world, type World } from "../api/world.ts";
 
 const path = "/v1/contacts/import";
 const type = ["Content-Type", "application/x-ndjson"] as const;

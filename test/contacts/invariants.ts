@@ -1,14 +1,14 @@
 /** What holds of contacts and all that is theirs, whatever was done to them. */
 import { expect } from "vitest";
-import { contactLabels, contacts, identities } from "../../src/domain/contacts/rows.ts";
-import { nothingOfItsOwn } from "../../src/domain/contacts/rules.ts";
-import { conversations, notes } from "../../src/domain/conversations/rows.ts";
-import { events } from "../../src/domain/events/rows.ts";
-import { jobs } from "../../src/domain/jobs/rows.ts";
-import { attempts, messages, timeline } from "../../src/domain/messages/rows.ts";
-import { observations } from "../../src/domain/observations/rows.ts";
-import { messageScores } from "../../src/domain/sentiment/rows.ts";
-import { mail, mailboxes, webchatSessions } from "../../src/domain/webchat/rows.ts";
+import { contactLabels, contacts, identities } from "../../src/contacts/rows.ts";
+import { nothingOfItsOwn } from "../../src/contacts/rules.ts";
+import { conversations, notes } from "../../src/conversations/rows.ts";
+import { events } from "../../src/events/rows.ts";
+import { jobs } from "../../src/queue/rows.ts";
+import { attempts, messages, timeline } from "../../src/messages/rows.ts";
+import { observations } from "../../src/observations/rows.ts";
+import { messageScores } from "../../src/sentiment/rows.ts";
+import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { rowsOf } from "./rows.ts";

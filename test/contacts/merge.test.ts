@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jobs } from "../../src/domain/jobs/rows.ts";
+import { jobs } from "../../src/queue/rows.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

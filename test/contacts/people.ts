@@ -1,9 +1,9 @@
 /** An engine with people to write to, on storages that can fail. */
-import type { AccountHandle } from "../../src/account-handle.ts";
-import type { Contact, ImportContact, ImportReport } from "../../src/domain/contacts/types.ts";
-import type { Event } from "../../src/domain/events/types.ts";
-import { TidingsError } from "../../src/errors.ts";
-import type { Page } from "../../src/fields.ts";
+import type { AccountHandle } from "../../src/handles.ts";
+import type { Contact, ImportContact, ImportReport } from "../../src/contacts/types.ts";
+import type { Event } from "../../src/events/types.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import type { Page } from "../../src/kernel/fields.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 
 /** What a list has in all, page by page. */

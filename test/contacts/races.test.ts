@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/account-handle.ts";
-import { identities } from "../../src/domain/contacts/rows.ts";
-import { events } from "../../src/domain/events/rows.ts";
-import { messages } from "../../src/domain/messages/rows.ts";
+import type { AccountHandle } from "../../src/handles.ts";
+import { identities } from "../../src/contacts/rows.ts";
+import { events } from "../../src/events/rows.ts";
+import { messages } from "../../src/messages/rows.ts";
 import { accepted, carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

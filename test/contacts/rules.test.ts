@@ -6,10 +6,10 @@ import {
   mergedFacts,
   mostLabels,
   whichGoesOn,
-} from "../../src/domain/contacts/rules.ts";
-import { erasedData } from "../../src/domain/events/rules.ts";
-import { eventDataSchemas, type EventType, eventTypes } from "../../src/domain/events/types.ts";
-import { isTimeZone } from "../../src/time-zones.ts";
+} from "../../src/contacts/rules.ts";
+import { erasedData } from "../../src/events/rules.ts";
+import { eventDataSchemas, type EventType, eventTypes } from "../../src/events/types.ts";
+import { isTimeZone } from "../../src/kernel/time-zones.ts";
 
 const word = fc.stringMatching(/^[a-z]{3,8}$/);
 const facts: fc.Arbitrary<MergeFacts> = fc.record({

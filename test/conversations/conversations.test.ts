@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/account-handle.ts";
-import type { EventType } from "../../src/domain/events/types.ts";
-import { feel, sentimentOf } from "../../src/domain/sentiment/rules.ts";
-import type { Mood } from "../../src/domain/sentiment/types.ts";
+import type { AccountHandle } from "../../src/handles.ts";
+import type { EventType } from "../../src/events/types.ts";
+import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
+import type { Mood } from "../../src/contacts/sentiment-types.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

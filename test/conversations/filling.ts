@@ -1,10 +1,10 @@
 /** An inbox of any shape, written straight into a storage. */
 import fc from "fast-check";
-import { contacts, identities } from "../../src/domain/contacts/rows.ts";
-import { conversationLabels, conversations } from "../../src/domain/conversations/rows.ts";
-import { messages, untouched } from "../../src/domain/messages/rows.ts";
+import { contacts, identities } from "../../src/contacts/rows.ts";
+import { conversationLabels, conversations } from "../../src/conversations/rows.ts";
+import { messages, untouched } from "../../src/messages/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { type ContactId, type ConversationId, idSource } from "../../src/ids.ts";
+import { type ContactId, type ConversationId, idSource } from "../../src/kernel/ids.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { simulated } from "../../src/testing/index.ts";

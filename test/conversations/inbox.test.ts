@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/account-handle.ts";
-import type { Conversation, ListConversations } from "../../src/domain/conversations/types.ts";
+import type { AccountHandle } from "../../src/handles.ts";
+import type { Conversation, ListConversations } from "../../src/conversations/types.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

@@ -1,17 +1,17 @@
 /** Changes of conversations, alone and at the same moment, on the model and on two engines of one storage. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/account-handle.ts";
-import { agentSessions } from "../../src/domain/agents/rows.ts";
+import type { AccountHandle } from "../../src/handles.ts";
+import { agentSessions } from "../../src/agents/rows.ts";
 import {
   conversationLabels,
   type ConversationLabelRow,
   type ConversationRow,
   conversations,
-} from "../../src/domain/conversations/rows.ts";
-import { messagesOfConversation } from "../../src/domain/messages/rows.ts";
-import type { Scope } from "../../src/scope.ts";
-import type { Reads } from "../../src/transactions/reads.ts";
+} from "../../src/conversations/rows.ts";
+import { messagesOfConversation } from "../../src/messages/rows.ts";
+import type { Scope } from "../../src/kernel/scope.ts";
+import type { Reads } from "../../src/store/reads.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
 import {

@@ -6,8 +6,8 @@ import {
   handlerOnHandBack,
   maxSnooze,
   receive,
-} from "../../src/domain/conversations/rules.ts";
-import type { Standing } from "../../src/domain/conversations/rules.ts";
+} from "../../src/conversations/rules.ts";
+import type { Standing } from "../../src/conversations/rules.ts";
 
 const now = 1_700_000_000_000;
 const standing: fc.Arbitrary<Standing> = fc.oneof(

@@ -7,8 +7,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { EventType } from "../../src/domain/events/types.ts";
-import { authority } from "../http-client/authority.ts";
+import type { EventType } from "../../src/events/types.ts";
+import { authority } from "../adapters/http-client/authority.ts";
 import type { Dice } from "./dice.ts";
 
 export interface Endpoint {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { MessagingEngine } from "../../src/engine.ts";
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { EngineOptions } from "../../src/options.ts";
 import { simulated } from "../../src/testing/index.ts";
 import { carrier } from "../support/carrier.ts";

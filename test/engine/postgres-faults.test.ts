@@ -6,7 +6,7 @@ import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { systemClock } from "../../adapters/system/system-clock.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
 import { MessagingEngine } from "../../src/engine.ts";
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { epoch, fastClock } from "../crash/clock.ts";
 import { type Carrier, carrier, providerId } from "../support/carrier.ts";

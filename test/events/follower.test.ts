@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { Follower, type Step } from "../../src/follower.ts";
+import { Follower, type Step } from "../../src/events/follower.ts";
 import { virtualClock } from "../../src/testing/index.ts";
 import { held } from "../support/carrier.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
-import type { Contact } from "../../src/domain/contacts/types.ts";
-import { eventResource } from "../../src/domain/events/resource.ts";
-import { sampleData } from "../../src/domain/events/samples.ts";
-import { eventSchema, type EventType, eventTypes } from "../../src/domain/events/types.ts";
+import type { Contact } from "../../src/contacts/types.ts";
+import { eventResource } from "../../src/events/resource.ts";
+import { sampleData } from "../../src/events/samples.ts";
+import { eventSchema, type EventType, eventTypes } from "../../src/events/types.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const id = "evt_01JZZZZZZZZZZZZZZZZZZZZZZZ";

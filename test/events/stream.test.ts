@@ -1,18 +1,18 @@
 import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type EventRow, events } from "../../src/domain/events/rows.ts";
-import type { EventType } from "../../src/domain/events/types.ts";
+import { type EventRow, events } from "../../src/events/rows.ts";
+import type { EventType } from "../../src/events/types.ts";
 import { eventStream } from "../../src/events/stream.ts";
-import { NewsDesk } from "../../src/events/news.ts";
-import { idSource } from "../../src/ids.ts";
-import type { Call } from "../../src/operation.ts";
-import { noOpinions } from "../../src/domain/policies/opinions.ts";
+import { NewsDesk } from "../../src/api/stream-notifier.ts";
+import { idSource } from "../../src/kernel/ids.ts";
+import type { Call } from "../../src/operations/operation.ts";
+import { noOpinions } from "../../src/operations/opinions.ts";
 import { defaultLimits, standardConsent } from "../../src/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
-import type { Scope } from "../../src/scope.ts";
+import type { Scope } from "../../src/kernel/scope.ts";
 import { simulated, type VirtualClock } from "../../src/testing/index.ts";
-import { reads, type Reads } from "../../src/transactions/reads.ts";
+import { reads, type Reads } from "../../src/store/reads.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 
 const quiet: Scope = { account_id: "acct_quiet", mode: "live" };

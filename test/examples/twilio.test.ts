@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { sid } from "../carriers/world.ts";
+import { sid } from "../adapters/transport/world.ts";
 import { start } from "./program.ts";
 
 const account = {

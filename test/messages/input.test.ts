@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { eventTypes } from "../../src/domain/events/types.ts";
-import { listMessagesSchema, sendMessageSchema } from "../../src/domain/messages/types.ts";
+import { eventTypes } from "../../src/events/types.ts";
+import { listMessagesSchema, sendMessageSchema } from "../../src/messages/types.ts";
 import { defaultLimits } from "../../src/options.ts";
 
 const schema = sendMessageSchema(defaultLimits);

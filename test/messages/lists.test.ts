@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type MessageRow, messages } from "../../src/domain/messages/rows.ts";
-import type { ListMessages, Message } from "../../src/domain/messages/types.ts";
-import type { Page } from "../../src/fields.ts";
-import type { ContactId, ConversationId } from "../../src/ids.ts";
+import { type MessageRow, messages } from "../../src/messages/rows.ts";
+import type { ListMessages, Message } from "../../src/messages/types.ts";
+import type { Page } from "../../src/kernel/fields.ts";
+import type { ContactId, ConversationId } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../src/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
-import type { Scope } from "../../src/scope.ts";
+import type { Scope } from "../../src/kernel/scope.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 

@@ -21,8 +21,8 @@ import {
   retryAt,
   retryDelays,
   unconfirmed,
-} from "../../src/domain/messages/rules.ts";
-import { maxScheduleAhead, messageStatuses } from "../../src/domain/messages/types.ts";
+} from "../../src/messages/rules.ts";
+import { maxScheduleAhead, messageStatuses } from "../../src/messages/types.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 
 const now = 1_000_000;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { SegmentedMessage } from "sms-segments-calculator";
 import { describe, expect, it } from "vitest";
-import { segmentsOf } from "../../src/domain/messages/segments.ts";
+import { segmentsOf } from "../../src/messages/segments.ts";
 
 const gsm = [
   ...Array.from(

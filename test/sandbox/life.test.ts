@@ -9,7 +9,7 @@ import {
   notSent,
   plan,
   unconfirmed,
-} from "../../src/domain/messages/rules.ts";
+} from "../../src/messages/rules.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type {
   AttemptMade,

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { feel, sentimentOf } from "../../src/domain/sentiment/rules.ts";
-import type { Mood } from "../../src/domain/sentiment/types.ts";
+import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
+import type { Mood } from "../../src/contacts/sentiment-types.ts";
 import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import { storages } from "../support/storages.ts";

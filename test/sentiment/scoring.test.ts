@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { Event } from "../../src/domain/events/types.ts";
-import { feel, sentimentOf } from "../../src/domain/sentiment/rules.ts";
-import { messageScores } from "../../src/domain/sentiment/rows.ts";
-import type { Mood } from "../../src/domain/sentiment/types.ts";
+import type { Event } from "../../src/events/types.ts";
+import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
+import { messageScores } from "../../src/sentiment/rows.ts";
+import type { Mood } from "../../src/contacts/sentiment-types.ts";
 import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";

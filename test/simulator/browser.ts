@@ -1,5 +1,5 @@
 import type { ApiResponse } from "../../src/api/http.ts";
-import type { WebchatMessage } from "../../src/domain/webchat/types.ts";
+import type { WebchatMessage } from "../../src/webchat/types.ts";
 import { webRequest, type Asking } from "./web.ts";
 import type { World } from "./world.ts";
 

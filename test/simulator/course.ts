@@ -1,7 +1,7 @@
-import type { Conversation } from "../../src/domain/conversations/types.ts";
-import { events, type EventRow } from "../../src/domain/events/rows.ts";
-import { messages, type MessageRow } from "../../src/domain/messages/rows.ts";
-import { ulidOf } from "../../src/ids.ts";
+import type { Conversation } from "../../src/conversations/types.ts";
+import { events, type EventRow } from "../../src/events/rows.ts";
+import { messages, type MessageRow } from "../../src/messages/rows.ts";
+import { ulidOf } from "../../src/kernel/ids.ts";
 import type { Write } from "../../src/ports/storage.ts";
 
 /** One thing that happened to a conversation. */

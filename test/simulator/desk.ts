@@ -1,4 +1,4 @@
-import type { CommandOptions } from "../../src/account-handle.ts";
+import type { CommandOptions } from "../../src/handles.ts";
 import type { MessagingEngine } from "../../src/index.ts";
 import type { Answer } from "./clients.ts";
 import type { World } from "./world.ts";

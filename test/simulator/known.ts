@@ -1,4 +1,4 @@
-import { contacts, identities } from "../../src/domain/contacts/rows.ts";
+import { contacts, identities } from "../../src/contacts/rows.ts";
 import { allOf } from "./rows.ts";
 import { tellingIn } from "./words.ts";
 import type { World } from "./world.ts";

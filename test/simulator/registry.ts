@@ -1,6 +1,6 @@
-import { agents } from "../../src/domain/agents/rows.ts";
-import { contacts, type ContactRow } from "../../src/domain/contacts/rows.ts";
-import { webhooks } from "../../src/domain/webhooks/rows.ts";
+import { agents } from "../../src/agents/rows.ts";
+import { contacts, type ContactRow } from "../../src/contacts/rows.ts";
+import { webhooks } from "../../src/webhooks/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 
 /** What became of contacts, by what was committed and not by what engines say. */

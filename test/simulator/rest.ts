@@ -1,6 +1,6 @@
-import { jobs } from "../../src/domain/jobs/rows.ts";
-import { runs } from "../../src/domain/runs/rows.ts";
-import { attemptById, messages } from "../../src/domain/messages/rows.ts";
+import { jobs } from "../../src/queue/rows.ts";
+import { runs } from "../../src/agents/runs/rows.ts";
+import { attemptById, messages } from "../../src/messages/rows.ts";
 import { allOf, peek } from "./rows.ts";
 import type { World } from "./world.ts";
 

@@ -4,7 +4,7 @@ import { bookings, decide, draftAgent, refunds } from "./actors/employers.ts";
 import { closeForTheNight } from "./actors/operators.ts";
 import { senderAddresses } from "./actors/senders.ts";
 import { defaultSteps } from "./defaults.ts";
-import { approvalMs } from "../../src/domain/runs/rules.ts";
+import { approvalMs } from "../../src/agents/runs/rules.ts";
 import { carrierName } from "./line.ts";
 import { invariants } from "./invariants/index.ts";
 import type { Invariant } from "./invariant.ts";

@@ -1,10 +1,10 @@
-import { type JobRow, jobs } from "../../src/domain/jobs/rows.ts";
+import { type JobRow, jobs } from "../../src/queue/rows.ts";
 import {
   deliveries,
   type DeliveryRow,
   webhooks,
   type WebhookRow,
-} from "../../src/domain/webhooks/rows.ts";
+} from "../../src/webhooks/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 
 interface Version<R> {

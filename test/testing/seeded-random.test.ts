@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { idSource } from "../../src/ids.ts";
+import { idSource } from "../../src/kernel/ids.ts";
 import { seededRandom, simulated } from "../../src/testing/index.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");

@@ -1,8 +1,8 @@
 import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { pace } from "../../src/domain/webchat/rules.ts";
-import { type ProvenToken, signToken, verifyToken } from "../../src/domain/webchat/token.ts";
+import { pace } from "../../src/webchat/rules.ts";
+import { type ProvenToken, signToken, verifyToken } from "../../src/webchat/token.ts";
 
 it("a session may write 20 messages in any ten seconds, and no message is refused when fewer came", () => {
   const gap = fc.oneof(fc.nat({ max: 900 }), fc.constantFrom(0, 1, 499, 500, 501, 10_000));

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { type Mounting, mountings } from "../http/servers.ts";
-import { call } from "../http/call.ts";
+import { type Mounting, mountings } from "../api/servers.ts";
+import { call } from "../api/call.ts";
 import { over } from "../support/over.ts";
 import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
 

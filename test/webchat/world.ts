@@ -6,10 +6,10 @@ import { nodeHandler } from "../../adapters/http/node.ts";
 import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../src/engine.ts";
-import type { WebchatMessage, WebchatSession } from "../../src/domain/webchat/types.ts";
+import type { WebchatMessage, WebchatSession } from "../../src/webchat/types.ts";
 import type { EngineOptions } from "../../src/options.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { type Mounting, serve } from "../http/servers.ts";
+import { type Mounting, serve } from "../api/servers.ts";
 import { over } from "../support/over.ts";
 
 export interface Shop {

@@ -1,7 +1,7 @@
 /** What runs ahead: reading before sending, and sending before writing down. None of it may be seen. */
 import { describe, expect, it } from "vitest";
-import { deliveryAttempts } from "../../src/domain/webhooks/rows.ts";
-import { TidingsError } from "../../src/errors.ts";
+import { deliveryAttempts } from "../../src/webhooks/rows.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";

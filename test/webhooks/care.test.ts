@@ -1,8 +1,8 @@
 /** What becomes of deliveries when what they tell of goes: erasure, redaction, time, a new start. */
 import { describe, expect, it } from "vitest";
-import { events } from "../../src/domain/events/rows.ts";
-import { eventSchema } from "../../src/domain/events/types.ts";
-import { deliveries, deliveryAttempts, webhooks } from "../../src/domain/webhooks/rows.ts";
+import { events } from "../../src/events/rows.ts";
+import { eventSchema } from "../../src/events/types.ts";
+import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
 import { all, everyEvent, outcome } from "../contacts/people.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { storages } from "../support/storages.ts";

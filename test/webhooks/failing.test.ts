@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type FailingStreak, isGivenUp, withFailure } from "../../src/domain/webhooks/failing.ts";
+import { type FailingStreak, isGivenUp, withFailure } from "../../src/webhooks/failing.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

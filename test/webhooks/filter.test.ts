@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eventTypes } from "../../src/domain/events/types.ts";
-import { eventPatterns, patternsOf, withoutCovered } from "../../src/domain/webhooks/filter.ts";
+import { eventTypes } from "../../src/events/types.ts";
+import { eventPatterns, patternsOf, withoutCovered } from "../../src/webhooks/filter.ts";
 
 describe("an event filter", () => {
   test("may ask for all, for kinds, for types by name", () => {

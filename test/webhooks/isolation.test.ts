@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { webhooks } from "../../src/domain/webhooks/rows.ts";
-import { TidingsError } from "../../src/errors.ts";
+import { webhooks } from "../../src/webhooks/rows.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import type { Behaviour } from "./receivers.ts";

@@ -1,7 +1,7 @@
 /** What holds of every webhook at any time, whatever happens. */
 import { expect } from "vitest";
-import type { DeliveryAttemptRow, DeliveryRow } from "../../src/domain/webhooks/rows.ts";
-import { delays, mostAttempts } from "../../src/domain/webhooks/schedule.ts";
+import type { DeliveryAttemptRow, DeliveryRow } from "../../src/webhooks/rows.ts";
+import { delays, mostAttempts } from "../../src/webhooks/schedule.ts";
 import { isGenuine, type Seen } from "./receivers.ts";
 import type { WebhookWorld } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { longestRetryAfterMs, retryAfterMs } from "../../src/domain/webhooks/retry-after.ts";
+import { longestRetryAfterMs, retryAfterMs } from "../../src/webhooks/retry-after.ts";
 
 /** Of RFC 9110's own example: Sun, 06 Nov 1994 08:49:37 GMT. */
 const then = Date.UTC(1994, 10, 6, 8, 49, 37);

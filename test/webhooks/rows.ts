@@ -7,8 +7,8 @@ import {
   type WebhookRow,
   webhookPatterns,
   webhooks,
-} from "../../src/domain/webhooks/rows.ts";
-import { jobs } from "../../src/domain/jobs/rows.ts";
+} from "../../src/webhooks/rows.ts";
+import { jobs } from "../../src/queue/rows.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { rowsOf } from "../contacts/rows.ts";
 

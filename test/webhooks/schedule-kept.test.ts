@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { delays, mostAttempts } from "../../src/domain/webhooks/schedule.ts";
+import { delays, mostAttempts } from "../../src/webhooks/schedule.ts";
 import { storages } from "../support/storages.ts";
 import { judge } from "./judge.ts";
 import type { Answer } from "./receivers.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deliveriesDue } from "../../src/domain/webhooks/rows.ts";
+import { deliveriesDue } from "../../src/webhooks/rows.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { stopped } from "../support/world.ts";

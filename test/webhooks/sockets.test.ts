@@ -5,9 +5,9 @@ import { system } from "../../adapters/system/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { MessagingEngine } from "../../src/engine.ts";
-import type { DeliveryWithAttempts } from "../../src/domain/webhooks/types.ts";
-import { type Behaviour, drip, flood, receiver } from "../http-client/receiver.ts";
-import { client } from "../http-client/world.ts";
+import type { DeliveryWithAttempts } from "../../src/webhooks/types.ts";
+import { type Behaviour, drip, flood, receiver } from "../adapters/http-client/receiver.ts";
+import { client } from "../adapters/http-client/world.ts";
 import { isGenuine } from "./receivers.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

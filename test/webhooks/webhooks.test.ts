@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
-import type { CreateWebhook, UpdateWebhook } from "../../src/domain/webhooks/types.ts";
-import { webhooks } from "../../src/domain/webhooks/rows.ts";
+import type { CreateWebhook, UpdateWebhook } from "../../src/webhooks/types.ts";
+import { webhooks } from "../../src/webhooks/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { TidingsError } from "../../src/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { all, outcome } from "../contacts/people.ts";
 import { rowsOf } from "../contacts/rows.ts";

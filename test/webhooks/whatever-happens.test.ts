@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { leaseMs } from "../../src/dispatch/dispatcher.ts";
-import { mostAttempts } from "../../src/domain/webhooks/schedule.ts";
+import { leaseMs } from "../../src/queue/dispatcher.ts";
+import { mostAttempts } from "../../src/webhooks/schedule.ts";
 import { storages } from "../support/storages.ts";
 import { judge } from "./judge.ts";
 import { startProcess } from "./process.ts";

@@ -1,5 +1,5 @@
 /** An account with receivers on the world's clock, and engines on one storage that send to them. */
-import type { AccountHandle } from "../../src/account-handle.ts";
+import type { AccountHandle } from "../../src/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import {
   deliveries,
@@ -10,11 +10,11 @@ import {
   webhookPatterns,
   type WebhookRow,
   webhooks,
-} from "../../src/domain/webhooks/rows.ts";
+} from "../../src/webhooks/rows.ts";
 import type { Collection, Index } from "../../src/ports/collection.ts";
 import type { EngineOptions } from "../../src/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import type { CreatedWebhook, CreateWebhook } from "../../src/domain/webhooks/types.ts";
+import type { CreatedWebhook, CreateWebhook } from "../../src/webhooks/types.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import { type LogLine, world } from "../support/world.ts";
 import type { Ground } from "../support/storages.ts";

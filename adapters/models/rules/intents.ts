@@ -1,4 +1,4 @@
-import { likeness, plainText, termsOf, type Term } from "../../../src/domain/agents/words.ts";
+import { likeness, plainText, termsOf, type Term } from "../../../src/agents/words.ts";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
 
 export interface Guess {

@@ -1,5 +1,5 @@
-import { likeness, termsOf } from "../../../src/domain/agents/words.ts";
-import { readAnswer } from "../../../src/domain/playbooks/slots.ts";
+import { likeness, termsOf } from "../../../src/agents/words.ts";
+import { readAnswer } from "../../../src/agents/playbooks/slots.ts";
 import type { Json, ModelSlot } from "../../../src/ports/agent-model.ts";
 
 const mostClauses = 20;

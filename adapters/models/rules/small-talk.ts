@@ -1,4 +1,4 @@
-import { plainText } from "../../../src/domain/agents/words.ts";
+import { plainText } from "../../../src/agents/words.ts";
 
 interface Courtesy {
   /** A part of the message between signs, whole. */

@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import { sqlState, translated, unprepared } from "./errors.ts";
 import type { Result, Statement } from "./session/batch.ts";
 import type { PostgresPool, PostgresPoolClient } from "./session/client.ts";

@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import { StorageConflict, StorageRefusal } from "../../../src/ports/storage.ts";
 
 /** What a guard that fails raises: the text is the number that PostgreSQL is made to read (`guardSql`). */

@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
 import {
   begin,

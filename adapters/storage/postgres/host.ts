@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Group, Write } from "../../../src/ports/storage.ts";
 import { sqlState, translated } from "./errors.ts";
 import type { Ground } from "./groups.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Schema } from "../../../src/ports/collection.ts";
 import {
   type Access,

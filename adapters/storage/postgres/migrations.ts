@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Schema } from "../../../src/ports/collection.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import type { Connection } from "./session/connection.ts";

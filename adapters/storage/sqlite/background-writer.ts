@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import { StorageConflict } from "../../../src/ports/storage.ts";
 import { translated } from "./errors.ts";
 import type { Step } from "./writes.ts";

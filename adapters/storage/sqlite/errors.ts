@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import { StorageConflict, StorageRefusal } from "../../../src/ports/storage.ts";
 
 /**

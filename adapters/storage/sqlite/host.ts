@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/storage.ts";
 import { isBusy, translated } from "./errors.ts";
 import { Connection, type SqliteHandle } from "./handle.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 

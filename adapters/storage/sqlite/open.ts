@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import { translated, whenUnlocked } from "./errors.ts";
 
 /**

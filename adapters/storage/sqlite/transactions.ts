@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Access, Group, Write } from "../../../src/ports/storage.ts";
 import { translated, whenUnlocked } from "./errors.ts";
 import { rollBack } from "./migrations.ts";

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { z } from "zod";
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { HttpClient } from "../../../src/ports/http-client.ts";
 import type {
   CallbackRequest,

@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/errors.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
 import type {
   CallbackRequest,
   CallbackResult,

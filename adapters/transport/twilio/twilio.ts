@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { HttpClient } from "../../../src/ports/http-client.ts";
-import type { AttemptId } from "../../../src/ids.ts";
+import type { AttemptId } from "../../../src/kernel/ids.ts";
 import type { OutboundMessage, Transport } from "../../../src/ports/transport.ts";
 import { callbackUrlOf, checkedCallbackUrl } from "../callbacks.ts";
 import { carrierApi, type Dialect, hour, minute, sendAnswer, wrongOption } from "../carrier-api.ts";

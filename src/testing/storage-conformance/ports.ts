@@ -1,6 +1,6 @@
 import { silent } from "../../ports/logger.ts";
 import type { Group, StoragePort, Write } from "../../ports/storage.ts";
-import { Store } from "../../transactions/store.ts";
+import { Store } from "../../store/store.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { virtualClock } from "../virtual-clock.ts";
 import { schema } from "./collections.ts";

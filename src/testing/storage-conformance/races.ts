@@ -1,6 +1,6 @@
 import { StorageConflict } from "../../ports/storage.ts";
-import type { Store } from "../../transactions/store.ts";
-import type { Tx } from "../../transactions/transaction.ts";
+import type { Store } from "../../store/store.ts";
+import type { Tx } from "../../store/transaction.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { failsWith, holds, same } from "./checks.ts";
 import {

@@ -1,5 +1,5 @@
-import type { Store } from "../../transactions/store.ts";
-import type { Tx } from "../../transactions/transaction.ts";
+import type { Store } from "../../store/store.ts";
+import type { Tx } from "../../store/transaction.ts";
 import { failsWith, failure, holds, same } from "./checks.ts";
 import {
   entries,

@@ -1,4 +1,4 @@
-import type { AttemptId } from "../../ids.ts";
+import type { AttemptId } from "../../kernel/ids.ts";
 import { silent } from "../../ports/logger.ts";
 import type {
   CallbackRequest,

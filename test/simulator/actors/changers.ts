@@ -1,5 +1,5 @@
 import { allOf } from "../rows.ts";
-import { messages } from "../../../src/domain/messages/rows.ts";
+import { messages } from "../../../src/messages/rows.ts";
 import type { Edit, Order } from "../clients.ts";
 import type { World } from "../world.ts";
 import type { Actor } from "./actor.ts";

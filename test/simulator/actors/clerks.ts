@@ -1,5 +1,5 @@
-import { contacts, type ContactRow } from "../../../src/domain/contacts/rows.ts";
-import type { ImportContact, UpdateContact } from "../../../src/domain/contacts/types.ts";
+import { contacts, type ContactRow } from "../../../src/contacts/rows.ts";
+import type { ImportContact, UpdateContact } from "../../../src/contacts/types.ts";
 import { allOf } from "../rows.ts";
 import type { World } from "../world.ts";
 import type { Actor } from "./actor.ts";

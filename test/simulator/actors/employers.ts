@@ -1,10 +1,10 @@
-import { agents, type AgentRow } from "../../../src/domain/agents/rows.ts";
-import type { CreateAgent } from "../../../src/domain/agents/types.ts";
-import { contacts } from "../../../src/domain/contacts/rows.ts";
-import { conversations } from "../../../src/domain/conversations/rows.ts";
-import { playbooks } from "../../../src/domain/playbooks/rows.ts";
-import type { CreatePlaybook } from "../../../src/domain/playbooks/types.ts";
-import { runs } from "../../../src/domain/runs/rows.ts";
+import { agents, type AgentRow } from "../../../src/agents/rows.ts";
+import type { CreateAgent } from "../../../src/agents/types.ts";
+import { contacts } from "../../../src/contacts/rows.ts";
+import { conversations } from "../../../src/conversations/rows.ts";
+import { playbooks } from "../../../src/agents/playbooks/rows.ts";
+import type { CreatePlaybook } from "../../../src/agents/playbooks/types.ts";
+import { runs } from "../../../src/agents/runs/rows.ts";
 import type { Errand } from "../desk.ts";
 import { allOf } from "../rows.ts";
 import { actionNames } from "../works.ts";

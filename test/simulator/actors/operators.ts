@@ -1,6 +1,6 @@
-import { agents } from "../../../src/domain/agents/rows.ts";
-import { conversations, type ConversationRow } from "../../../src/domain/conversations/rows.ts";
-import { runs } from "../../../src/domain/runs/rows.ts";
+import { agents } from "../../../src/agents/rows.ts";
+import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
+import { runs } from "../../../src/agents/runs/rows.ts";
 import type { Errand } from "../desk.ts";
 import { allOf } from "../rows.ts";
 import type { World } from "../world.ts";

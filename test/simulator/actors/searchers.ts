@@ -1,4 +1,4 @@
-import { contacts } from "../../../src/domain/contacts/rows.ts";
+import { contacts } from "../../../src/contacts/rows.ts";
 import { searchFinds } from "../invariants/search.ts";
 import { knownBy } from "../known.ts";
 import { allOf } from "../rows.ts";

@@ -1,4 +1,4 @@
-import { contacts, identitiesOfContact } from "../../../src/domain/contacts/rows.ts";
+import { contacts, identitiesOfContact } from "../../../src/contacts/rows.ts";
 import { allOf, peek } from "../rows.ts";
 import type { Actor } from "./actor.ts";
 import { placeOrder } from "./senders.ts";

@@ -1,4 +1,4 @@
-import { deliveries, type WebhookRow, webhooks } from "../../../src/domain/webhooks/rows.ts";
+import { deliveries, type WebhookRow, webhooks } from "../../../src/webhooks/rows.ts";
 import type { Errand } from "../desk.ts";
 import { allOf } from "../rows.ts";
 import type { World } from "../world.ts";

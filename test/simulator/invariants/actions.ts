@@ -1,6 +1,6 @@
-import { defaultAccountId } from "../../../src/commands/prepare-storage.ts";
-import { conversationById } from "../../../src/domain/conversations/rows.ts";
-import type { ActionCall } from "../../../src/domain/runs/types.ts";
+import { defaultAccountId } from "../../../src/accounts/prepare-storage.ts";
+import { conversationById } from "../../../src/conversations/rows.ts";
+import type { ActionCall } from "../../../src/agents/runs/types.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";

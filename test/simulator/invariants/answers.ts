@@ -1,9 +1,9 @@
-import { identityByAddress } from "../../../src/domain/contacts/rows.ts";
-import { conversationById, conversations } from "../../../src/domain/conversations/rows.ts";
-import type { Conversation } from "../../../src/domain/conversations/types.ts";
-import { type MessageRow, messagesOfConversation } from "../../../src/domain/messages/rows.ts";
-import { mediumOf } from "../../../src/domain/messages/rules.ts";
-import type { RunRow } from "../../../src/domain/runs/rows.ts";
+import { identityByAddress } from "../../../src/contacts/rows.ts";
+import { conversationById, conversations } from "../../../src/conversations/rows.ts";
+import type { Conversation } from "../../../src/conversations/types.ts";
+import { type MessageRow, messagesOfConversation } from "../../../src/messages/rows.ts";
+import { mediumOf } from "../../../src/messages/rules.ts";
+import type { RunRow } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { courseOf } from "../course.ts";
 import type { Breach, Invariant } from "../invariant.ts";

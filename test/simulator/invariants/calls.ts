@@ -4,7 +4,7 @@ import {
   attempts,
   messageById,
   timelineById,
-} from "../../../src/domain/messages/rows.ts";
+} from "../../../src/messages/rows.ts";
 import type { CarrierCall } from "../carrier.ts";
 import type { Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";

@@ -1,14 +1,14 @@
 import { senderAddresses } from "../actors/senders.ts";
 import { sayings } from "../actors/texters.ts";
-import { identities } from "../../../src/domain/contacts/rows.ts";
-import { events, type EventRow } from "../../../src/domain/events/rows.ts";
+import { identities } from "../../../src/contacts/rows.ts";
+import { events, type EventRow } from "../../../src/events/rows.ts";
 import {
   type AttemptRow,
   attempts,
   messageById,
   messages,
   type MessageRow,
-} from "../../../src/domain/messages/rows.ts";
+} from "../../../src/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";

@@ -1,6 +1,6 @@
-import { type EventRow, events } from "../../../src/domain/events/rows.ts";
-import { jobByName } from "../../../src/domain/jobs/rows.ts";
-import { patternsOf } from "../../../src/domain/webhooks/filter.ts";
+import { type EventRow, events } from "../../../src/events/rows.ts";
+import { jobByName } from "../../../src/queue/rows.ts";
+import { patternsOf } from "../../../src/webhooks/filter.ts";
 import {
   bookmarks,
   deliveries,
@@ -10,8 +10,8 @@ import {
   type DeliveryRow,
   type WebhookRow,
   webhooks,
-} from "../../../src/domain/webhooks/rows.ts";
-import { delays, mostAttempts } from "../../../src/domain/webhooks/schedule.ts";
+} from "../../../src/webhooks/rows.ts";
+import { delays, mostAttempts } from "../../../src/webhooks/schedule.ts";
 import { longest } from "../faults.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import type { Post } from "../receivers.ts";

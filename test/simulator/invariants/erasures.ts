@@ -1,14 +1,9 @@
-import { contacts } from "../../../src/domain/contacts/rows.ts";
-import { conversationById, notes } from "../../../src/domain/conversations/rows.ts";
-import { agentSessions } from "../../../src/domain/agents/rows.ts";
-import {
-  type AttemptRow,
-  attempts,
-  messageById,
-  messages,
-} from "../../../src/domain/messages/rows.ts";
+import { contacts } from "../../../src/contacts/rows.ts";
+import { conversationById, notes } from "../../../src/conversations/rows.ts";
+import { agentSessions } from "../../../src/agents/rows.ts";
+import { type AttemptRow, attempts, messageById, messages } from "../../../src/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
-import { runs } from "../../../src/domain/runs/rows.ts";
+import { runs } from "../../../src/agents/runs/rows.ts";
 import { schema } from "../../../src/schema.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";

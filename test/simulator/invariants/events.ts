@@ -1,5 +1,5 @@
-import { type EventRow, eventsByPosition } from "../../../src/domain/events/rows.ts";
-import { messages, type MessageRow } from "../../../src/domain/messages/rows.ts";
+import { type EventRow, eventsByPosition } from "../../../src/events/rows.ts";
+import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { MessageStatus } from "../../../src/index.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { rankOf } from "../ranks.ts";

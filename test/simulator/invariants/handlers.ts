@@ -1,5 +1,5 @@
-import type { Conversation, Handler } from "../../../src/domain/conversations/types.ts";
-import { events, type EventRow } from "../../../src/domain/events/rows.ts";
+import type { Conversation, Handler } from "../../../src/conversations/types.ts";
+import { events, type EventRow } from "../../../src/events/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { courseOf, standingIn } from "../course.ts";
 import type { Invariant } from "../invariant.ts";

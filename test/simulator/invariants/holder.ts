@@ -1,5 +1,5 @@
-import { jobs, type JobRow } from "../../../src/domain/jobs/rows.ts";
-import { attempts, type AttemptRow, messageById } from "../../../src/domain/messages/rows.ts";
+import { jobs, type JobRow } from "../../../src/queue/rows.ts";
+import { attempts, type AttemptRow, messageById } from "../../../src/messages/rows.ts";
 import type { Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";
 

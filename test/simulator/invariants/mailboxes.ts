@@ -1,11 +1,11 @@
-import { messageById, messages } from "../../../src/domain/messages/rows.ts";
+import { messageById, messages } from "../../../src/messages/rows.ts";
 import {
   mail,
   mailByNumber,
   mailOfMessage,
   webchatSessions,
   type WebchatSessionRow,
-} from "../../../src/domain/webchat/rows.ts";
+} from "../../../src/webchat/rows.ts";
 import type { Browser } from "../browser.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";

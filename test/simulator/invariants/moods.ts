@@ -1,8 +1,8 @@
-import { contacts, type ContactRow } from "../../../src/domain/contacts/rows.ts";
-import { events, type EventRow } from "../../../src/domain/events/rows.ts";
-import { messages } from "../../../src/domain/messages/rows.ts";
-import { messageScores, type MessageScoreRow } from "../../../src/domain/sentiment/rows.ts";
-import type { Mood } from "../../../src/domain/sentiment/types.ts";
+import { contacts, type ContactRow } from "../../../src/contacts/rows.ts";
+import { events, type EventRow } from "../../../src/events/rows.ts";
+import { messages } from "../../../src/messages/rows.ts";
+import { messageScores, type MessageScoreRow } from "../../../src/sentiment/rows.ts";
+import type { Mood } from "../../../src/contacts/sentiment-types.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { allOf } from "../rows.ts";

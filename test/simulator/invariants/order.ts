@@ -4,7 +4,7 @@ import {
   messages,
   type MessageRow,
   outbox,
-} from "../../../src/domain/messages/rows.ts";
+} from "../../../src/messages/rows.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";
 

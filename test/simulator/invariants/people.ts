@@ -3,17 +3,17 @@ import {
   contacts,
   identities,
   identitiesOfContact,
-} from "../../../src/domain/contacts/rows.ts";
+} from "../../../src/contacts/rows.ts";
 import {
   conversationLabels,
   conversations,
   conversationsOfContact,
   notes,
-} from "../../../src/domain/conversations/rows.ts";
-import { messages, messagesOfContact } from "../../../src/domain/messages/rows.ts";
-import { observations } from "../../../src/domain/observations/rows.ts";
-import { messageScores } from "../../../src/domain/sentiment/rows.ts";
-import { mail } from "../../../src/domain/webchat/rows.ts";
+} from "../../../src/conversations/rows.ts";
+import { messages, messagesOfContact } from "../../../src/messages/rows.ts";
+import { observations } from "../../../src/observations/rows.ts";
+import { messageScores } from "../../../src/sentiment/rows.ts";
+import { mail } from "../../../src/webchat/rows.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";
 

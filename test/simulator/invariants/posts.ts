@@ -3,7 +3,7 @@ import {
   deliveriesInOrder,
   deliveriesOfEvent,
   type WebhookRow,
-} from "../../../src/domain/webhooks/rows.ts";
+} from "../../../src/webhooks/rows.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import type { Post } from "../receivers.ts";
 import { peek } from "../rows.ts";

@@ -1,4 +1,4 @@
-import { messageById, messages, type MessageRow } from "../../../src/domain/messages/rows.ts";
+import { messageById, messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { Order } from "../clients.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";

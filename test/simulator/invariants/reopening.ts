@@ -1,7 +1,7 @@
-import { contacts } from "../../../src/domain/contacts/rows.ts";
-import { conversations, type ConversationRow } from "../../../src/domain/conversations/rows.ts";
-import { messages, type MessageRow } from "../../../src/domain/messages/rows.ts";
-import { mediumOf } from "../../../src/domain/messages/rules.ts";
+import { contacts } from "../../../src/contacts/rows.ts";
+import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
+import { messages, type MessageRow } from "../../../src/messages/rows.ts";
+import { mediumOf } from "../../../src/messages/rules.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { reopenHours } from "../terms.ts";

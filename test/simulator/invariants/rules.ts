@@ -1,6 +1,6 @@
-import { contactById, identityByAddress } from "../../../src/domain/contacts/rows.ts";
-import { attempts, type AttemptRow, messageById } from "../../../src/domain/messages/rows.ts";
-import { mediumOf } from "../../../src/domain/messages/rules.ts";
+import { contactById, identityByAddress } from "../../../src/contacts/rows.ts";
+import { attempts, type AttemptRow, messageById } from "../../../src/messages/rows.ts";
+import { mediumOf } from "../../../src/messages/rules.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";

@@ -1,6 +1,6 @@
-import { events, type EventRow } from "../../../src/domain/events/rows.ts";
-import { type RunRow, runs } from "../../../src/domain/runs/rows.ts";
-import type { Run } from "../../../src/domain/runs/types.ts";
+import { events, type EventRow } from "../../../src/events/rows.ts";
+import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
+import type { Run } from "../../../src/agents/runs/types.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { allOf } from "../rows.ts";

@@ -1,4 +1,4 @@
-import { contacts, type ContactRow } from "../../../src/domain/contacts/rows.ts";
+import { contacts, type ContactRow } from "../../../src/contacts/rows.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { knownBy } from "../known.ts";
 import { tellingIn } from "../words.ts";

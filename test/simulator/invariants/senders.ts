@@ -1,4 +1,4 @@
-import { identities, type IdentityRow } from "../../../src/domain/contacts/rows.ts";
+import { identities, type IdentityRow } from "../../../src/contacts/rows.ts";
 import {
   attempts,
   type AttemptRow,
@@ -6,9 +6,9 @@ import {
   messageById,
   messages,
   type MessageRow,
-} from "../../../src/domain/messages/rows.ts";
-import { orderFor } from "../../../src/domain/senders/rules.ts";
-import { type HandOverRow, senderHandOvers, senders } from "../../../src/domain/senders/rows.ts";
+} from "../../../src/messages/rows.ts";
+import { orderFor } from "../../../src/senders/rules.ts";
+import { type HandOverRow, senderHandOvers, senders } from "../../../src/senders/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { senderAddresses } from "../actors/senders.ts";
 import type { CarrierCall } from "../carrier.ts";

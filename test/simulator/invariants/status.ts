@@ -1,4 +1,4 @@
-import { attemptsOfMessage, messages } from "../../../src/domain/messages/rows.ts";
+import { attemptsOfMessage, messages } from "../../../src/messages/rows.ts";
 import type { Receipt } from "../../../src/ports/transport.ts";
 import type { IssuedReceipt } from "../carrier.ts";
 import type { Breach, Invariant } from "../invariant.ts";

@@ -1,6 +1,6 @@
-import { type ConversationRow, conversations } from "../../../src/domain/conversations/rows.ts";
-import { jobByName } from "../../../src/domain/jobs/rows.ts";
-import { messages, type MessageRow } from "../../../src/domain/messages/rows.ts";
+import { type ConversationRow, conversations } from "../../../src/conversations/rows.ts";
+import { jobByName } from "../../../src/queue/rows.ts";
+import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { allOf, peek } from "../rows.ts";

@@ -1,7 +1,7 @@
-import { contactById } from "../../../src/domain/contacts/rows.ts";
-import { type ConversationRow, conversations } from "../../../src/domain/conversations/rows.ts";
-import type { Conversation } from "../../../src/domain/conversations/types.ts";
-import { events, type EventRow } from "../../../src/domain/events/rows.ts";
+import { contactById } from "../../../src/contacts/rows.ts";
+import { type ConversationRow, conversations } from "../../../src/conversations/rows.ts";
+import type { Conversation } from "../../../src/conversations/types.ts";
+import { events, type EventRow } from "../../../src/events/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";

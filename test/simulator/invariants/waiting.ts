@@ -1,5 +1,5 @@
-import { jobByName, jobs } from "../../../src/domain/jobs/rows.ts";
-import { messages, type MessageRow, outbox } from "../../../src/domain/messages/rows.ts";
+import { jobByName, jobs } from "../../../src/queue/rows.ts";
+import { messages, type MessageRow, outbox } from "../../../src/messages/rows.ts";
 import type { Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";
 

@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../../src/errors.ts";
+import { TidingsError } from "../../../../src/kernel/errors.ts";
 import { isLost } from "../errors.ts";
 import { Batch, type Result, type Statement } from "./batch.ts";
 import { isEventful, type PostgresClient } from "./client.ts";

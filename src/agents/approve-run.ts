@@ -1,0 +1,75 @@
+import type { AgentRow } from "./rows.ts";
+import { answersIn } from "./rules.ts";
+import { type ApproveRun, approveRunSchema } from "./types.ts";
+import { conversationById } from "../conversations/rows.ts";
+import { arm } from "../queue/rows.ts";
+import { runResource } from "./runs/resource.ts";
+import { runById, type RunRow, runs } from "./runs/rows.ts";
+import { turnJob } from "./runs/rules.ts";
+import type { Run } from "./runs/types.ts";
+import { iso } from "../kernel/time.ts";
+import { notFound, TidingsError } from "../kernel/errors.ts";
+import type { Command } from "../operations/operation.ts";
+import type { Tx } from "../store/transaction.ts";
+import { agentToChange } from "./find-agent.ts";
+
+/** Lets an action that waits for it be called, or not. Where several wait, it is the one that has waited longest. */
+export const approveRun: Command<ApproveRun, Run> = {
+  kind: "command",
+  name: "agents.approve",
+  input: () => approveRunSchema,
+  status: 200,
+  async run(tx, { id, run_id, decision, author_id }, { scope }) {
+    const agent = await agentToChange(tx, scope, id);
+    const run = await tx.get(runById, [scope.account_id, scope.mode, run_id]);
+    if (run?.agent_id !== agent.id) throw notFound("run");
+    const call = run.calls.find(({ status }) => status === "awaiting_approval");
+    // Too late is too late, also where nobody has seen to it yet.
+    if (
+      run.status !== "awaiting_approval" ||
+      call === undefined ||
+      (run.approve_by ?? 0) <= tx.now
+    ) {
+      throw new TidingsError("conflict", "The run does not wait for an approval.");
+    }
+    // An action that was ordered by itself concerns nobody's talk.
+    if (decision === "approve" && run.request?.type !== "action") {
+      await refuseElsewhere(tx, run, agent);
+    }
+    const step = {
+      type: "approval",
+      name: call.action,
+      input: { call_id: call.id, author_id: author_id ?? null },
+      output: decision,
+      error: null,
+      started_at: iso(tx.now),
+      duration_ms: 0,
+    };
+    const outcome =
+      decision === "approve"
+        ? { status: "approved" as const }
+        : { status: "denied" as const, error: "denied" };
+    const after = tx.update(runs, run, {
+      calls: run.calls.map((each) => (each === call ? { ...call, ...outcome } : each)),
+      steps: [...run.steps, step],
+      status: "running",
+      open: true,
+      approve_by: null,
+    });
+    await arm(tx, turnJob({ ...scope, id: run.conversation_id }, tx.now));
+    return runResource(after);
+  },
+};
+
+/** It would not be done, for an agent does nothing where people have the conversation. They may give it back, or approve nothing. */
+async function refuseElsewhere(
+  tx: Tx,
+  { account_id, mode, conversation_id }: RunRow,
+  agent: AgentRow,
+): Promise<void> {
+  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], {
+    hold: true,
+  });
+  if (conversation !== undefined && answersIn(agent, conversation)) return;
+  throw new TidingsError("conflict", "The agent does not answer the conversation any more.");
+}

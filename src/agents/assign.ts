@@ -1,0 +1,42 @@
+import { agentById } from "./rows.ts";
+import { handlerOnAssign } from "../conversations/rules.ts";
+import {
+  type AssignConversation,
+  assignConversationSchema,
+  type Conversation,
+} from "../conversations/types.ts";
+import { invalid } from "../kernel/errors.ts";
+import type { Command } from "../operations/operation.ts";
+import { actorOf } from "../events/append.ts";
+import { changeConversation, findActiveConversation } from "../conversations/change.ts";
+import { giveToAgent } from "./give-to-agent.ts";
+import { showConversation } from "../conversations/show.ts";
+
+/** Gives a conversation to a person, an agent or nobody, who from then on handles it. */
+export const assignConversation: Command<AssignConversation, Conversation> = {
+  kind: "command",
+  name: "conversations.assign",
+  input: () => assignConversationSchema,
+  status: 200,
+  async run(tx, { id, assignee }, { scope, services }) {
+    const conversation = await findActiveConversation(tx, scope, id);
+    const actor = actorOf(scope, services.drawId);
+    if (assignee?.type === "agent") {
+      const agent = await tx.get(agentById, [scope.account_id, scope.mode, assignee.id], {
+        hold: true,
+      });
+      if (agent === undefined) {
+        throw invalid([
+          { pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" },
+        ]);
+      }
+      return showConversation(tx, await giveToAgent(tx, actor, conversation, agent));
+    }
+    const patch = {
+      assignee_type: assignee?.type ?? null,
+      assignee_id: assignee?.id ?? null,
+      handler: handlerOnAssign(conversation.handler, assignee),
+    };
+    return showConversation(tx, await changeConversation(tx, actor, conversation, patch));
+  },
+};

@@ -1,0 +1,22 @@
+import { agentResource } from "./resource.ts";
+import { definitionOf } from "./rules.ts";
+import { type Agent, type CreateAgent, createAgentSchema } from "./types.ts";
+import type { Command } from "../operations/operation.ts";
+import { actorOf } from "../events/append.ts";
+import { equipAgent } from "./validate-agent.ts";
+import { insertAgent } from "./write-agent.ts";
+
+/** Has somebody answer what comes in from this commit on, unless it is made disabled. */
+export const createAgent: Command<CreateAgent, Agent> = {
+  kind: "command",
+  name: "agents.create",
+  input: createAgentSchema,
+  status: 201,
+  async run(tx, input, call) {
+    const { enabled = true } = input;
+    await equipAgent(tx, call, { ...input, enabled });
+    const actor = actorOf(call.scope, call.services.drawId);
+    const definition = definitionOf(input);
+    return agentResource(await insertAgent(tx, actor, { definition, enabled }), definition);
+  },
+};

@@ -1,0 +1,32 @@
+import type { ConversationRow } from "../conversations/rows.ts";
+import { completedEventId } from "../events/rows.ts";
+import { toldRun } from "./runs/resource.ts";
+import { type RunRow, runs } from "./runs/rows.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Tx } from "../store/transaction.ts";
+import { type Actor, appendEvent } from "../events/append.ts";
+
+/** Ends a run, and tells so. */
+export function endRun(
+  tx: Tx,
+  actor: Actor,
+  { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
+  run: Seen<RunRow>,
+  patch: Partial<RunRow> & Pick<RunRow, "status">,
+): void {
+  const ended = tx.update(runs, run, {
+    ...patch,
+    open: null,
+    approve_by: null,
+    finished_at: tx.now,
+  });
+  const about = { contact_id, conversation_id };
+  appendEvent(
+    tx,
+    actor,
+    "agent.run.completed",
+    { run: toldRun(ended) },
+    about,
+    completedEventId(run.id),
+  );
+}

@@ -1,0 +1,37 @@
+import { renew } from "../queue/rows.ts";
+import type { Claim } from "../queue/types.ts";
+import type { Tx } from "../store/transaction.ts";
+import { actorOf } from "../events/append.ts";
+import { endRun } from "./end-run.ts";
+import { giveBackTurn } from "./give-back-turn.ts";
+import { handOff } from "./hand-off.ts";
+import { runStanding } from "./run-standing.ts";
+import type { BegunTurn, TurnContext } from "./turn-rows.ts";
+
+/** Gives up a turn that can't be brought to its end, and leaves who waits for it to people. */
+export async function failTurn(
+  tx: Tx,
+  claim: Claim,
+  { run: begun }: BegunTurn,
+  { leaseMs, services }: TurnContext,
+): Promise<void> {
+  if (!(await renew(tx, claim, leaseMs))) return;
+  const standing = await runStanding(tx, begun);
+  if (standing.state !== "over") {
+    const { run, session } = standing;
+    const actor = actorOf(run, services.drawId);
+    const reason = "The turn failed again and again.";
+    // Nobody waits for an action that was ordered by itself.
+    const conversation =
+      session === null
+        ? standing.conversation
+        : await handOff(tx, actor, standing.conversation, {
+            rule: null,
+            reason,
+            summary: "",
+            run_id: run.id,
+          });
+    endRun(tx, actor, conversation, run, { status: "failed", result: { error: reason } });
+  }
+  await giveBackTurn(tx, claim, { hasMore: true });
+}

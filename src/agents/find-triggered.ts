@@ -1,0 +1,71 @@
+import {
+  conversationById,
+  type ConversationRow,
+  currentConversation,
+} from "../conversations/rows.ts";
+import type { TriggerAgent } from "./types.ts";
+import { invalid, TidingsError } from "../kernel/errors.ts";
+import type { Seen } from "../ports/collection.ts";
+import { StorageConflict } from "../ports/storage.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { Actor } from "../events/append.ts";
+import { findRecipient } from "../contacts/find-recipient.ts";
+import { findSurvivor } from "../contacts/find-survivor.ts";
+import { beginConversation, findConversation, isActive } from "../conversations/begin.ts";
+import { media } from "../contacts/show.ts";
+
+/**
+ * The conversation that an agent is to do something in: the one that is named, or the contact's active one, of several that of the last
+ * activity; else a new one by text. It is held: whoever erases the contact comes before this, or after it and finds what is made in it.
+ * @throws TidingsError `validation_failed`; `conflict` when it is closed
+ */
+export async function findTriggered(
+  tx: Tx,
+  actor: Actor,
+  { contact_id, conversation_id }: Pick<TriggerAgent, "contact_id" | "conversation_id">,
+): Promise<Seen<ConversationRow>> {
+  if (contact_id !== undefined) return ofContact(tx, actor, contact_id);
+  const found = conversation_id && (await hold(tx, { ...actor.scope, id: conversation_id }));
+  if (!found) {
+    throw invalid([
+      {
+        pointer: "/conversation_id",
+        code: "unknown_conversation",
+        message: "no such conversation",
+      },
+    ]);
+  }
+  if (found.status !== "closed") return found;
+  throw new TidingsError("conflict", "The conversation is closed; open it first.");
+}
+
+async function ofContact(tx: Tx, actor: Actor, id: string): Promise<Seen<ConversationRow>> {
+  const { scope } = actor;
+  const contact = await findSurvivor(tx, scope, id);
+  if (contact === undefined) {
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
+  }
+  const found = await Promise.all(
+    media.map((medium) => tx.get(currentConversation, [contact.id, medium])),
+  );
+  const [last] = found.filter(isActive).toSorted((a, b) => b.last_activity_at - a.last_activity_at);
+  if (last !== undefined) {
+    const latest = await hold(tx, last);
+    if (isActive(latest)) return latest;
+    throw new StorageConflict("the conversation was closed between two reads");
+  }
+  const identity = await findRecipient(tx, scope, "text", contact.id, "/contact_id");
+  if (identity === undefined) {
+    throw new StorageConflict("the contact gave the address up between two reads");
+  }
+  return beginConversation(tx, actor, identity, await findConversation(tx, identity));
+}
+
+function hold(
+  tx: Tx,
+  { account_id, mode, id }: Pick<ConversationRow, "account_id" | "mode"> & { readonly id: string },
+): Promise<Seen<ConversationRow> | undefined> {
+  return tx.get(conversationById, [account_id, mode, id], { hold: true });
+}

@@ -1,0 +1,19 @@
+import { finish } from "../queue/rows.ts";
+import type { Claim } from "../queue/types.ts";
+import { awaitingRuns, openRuns } from "./runs/rows.ts";
+import type { Tx } from "../store/transaction.ts";
+
+interface GiveBackTurn {
+  /** There is more to do than what is on record. */
+  readonly hasMore: boolean;
+}
+
+/** Gives a turn's job back. It comes at once while there are open runs, and to those that wait for somebody when that has been long enough. */
+export async function giveBackTurn(tx: Tx, claim: Claim, { hasMore }: GiveBackTurn): Promise<void> {
+  const [[open], [waiting]] = await Promise.all([
+    tx.list(openRuns, [claim.key], 1),
+    tx.list(awaitingRuns, [claim.key], 1),
+  ]);
+  const againAt = hasMore || open !== undefined ? tx.now : waiting?.approve_by;
+  await finish(tx, claim, againAt == null ? {} : { againAt });
+}

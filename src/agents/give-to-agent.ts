@@ -1,0 +1,53 @@
+import type { AgentRow } from "./rows.ts";
+import type { ConversationRow } from "../conversations/rows.ts";
+import { arm } from "../queue/rows.ts";
+import { turnJob } from "./runs/rules.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { Actor } from "../events/append.ts";
+import { beginRun } from "./begin-run.ts";
+import { cancelAnswers } from "./cancel-answers.ts";
+import { changeConversation } from "../conversations/change.ts";
+import { openSession } from "./open-session.ts";
+import { heardIn, unansweredIn } from "./unanswered.ts";
+
+/** Has an agent go on with a conversation, and answer what the contact wrote since anybody wrote to it. */
+export async function giveToAgent(
+  tx: Tx,
+  actor: Actor,
+  before: Seen<ConversationRow>,
+  agent: AgentRow,
+): Promise<Seen<ConversationRow>> {
+  const { agent_revision, heard } = await openSession(tx, before, agent, {
+    heard: await lastAnswered(tx, before),
+  });
+  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
+  const conversation = await changeConversation(tx, actor, before, patch);
+  const messages = await unansweredIn(tx, conversation, { heard });
+  const isNews = before.handler !== "ai" || before.assignee_id !== agent.id;
+  if (isNews) await cancelAnswers(tx, actor, conversation);
+  if (messages.length === 0) return conversation;
+  if (isNews) {
+    beginRun(tx, actor, {
+      agent_id: agent.id,
+      agent_revision,
+      playbook_id: null,
+      conversation_id: conversation.id,
+      trigger: "handback",
+      ...heardIn(messages),
+    });
+  }
+  await arm(tx, turnJob(conversation, tx.now));
+  return conversation;
+}
+
+/** The place of the last message before those of the contact's that the conversation ends with. */
+async function lastAnswered(tx: Tx, conversation: ConversationRow): Promise<number> {
+  const messages = await unansweredIn(tx, conversation, { heard: 0 });
+  let place = conversation.message_count;
+  for (const { sequence } of messages.toReversed()) {
+    if (sequence !== place) break;
+    place--;
+  }
+  return place;
+}

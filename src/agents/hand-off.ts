@@ -1,0 +1,101 @@
+import { agentSessionOf, agentSessions, agentVersionOf } from "./rows.ts";
+import type { HandoffCause } from "./types.ts";
+import { contactById } from "../contacts/rows.ts";
+import type { ConversationRow } from "../conversations/rows.ts";
+import { handoffEventId } from "../events/rows.ts";
+import { arm } from "../queue/rows.ts";
+import { messagesOfConversation } from "../messages/rows.ts";
+import { unqueueJob } from "./runs/rules.ts";
+import { sentimentOf } from "../contacts/sentiment-rules.ts";
+import { isId, type MessageId, type RunId } from "../kernel/ids.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Tx } from "../store/transaction.ts";
+import { type Actor, appendEvent } from "../events/append.ts";
+import { changeConversation } from "../conversations/change.ts";
+import { showConversation } from "../conversations/show.ts";
+
+export interface HandOver {
+  /** Null where nobody's rule asks for it. */
+  readonly rule: HandoffCause | null;
+  readonly reason: string;
+  readonly summary: string;
+  /** The run that does it: what it says may quote, and is found by it. */
+  readonly run_id?: RunId;
+}
+
+/** Puts an active conversation in the queue, for the first person free, and tells so. One that waits there already stays as it is. */
+export async function handOff(
+  tx: Tx,
+  actor: Actor,
+  before: Seen<ConversationRow>,
+  { rule, reason, summary, run_id }: HandOver,
+): Promise<Seen<ConversationRow>> {
+  if (before.handler === "queue") return before;
+  // A person lets go of it. An agent stays assigned: that is whom people hand it back to.
+  const freed = before.assignee_type === "human" ? { assignee_type: null, assignee_id: null } : {};
+  const conversation = await changeConversation(tx, actor, before, { handler: "queue", ...freed });
+  const { account_id, mode, contact_id, assignee_id } = conversation;
+  const [shown, contact, last_message_ids] = await Promise.all([
+    showConversation(tx, conversation),
+    tx.get(contactById, [account_id, mode, contact_id]),
+    lastMessageIds(tx, conversation),
+  ]);
+  const data = {
+    conversation_id: conversation.id,
+    contact: shown.contact,
+    agent_id: assignee_id !== null && isId("agt", assignee_id) ? assignee_id : null,
+    reason,
+    rule,
+    summary,
+    last_message_ids,
+    sentiment: contact?.mood ? sentimentOf(contact.mood) : null,
+  };
+  const about = { contact_id, conversation_id: conversation.id };
+  appendEvent(tx, actor, "conversation.handoff", data, about, run_id && handoffEventId(run_id));
+  await waitForPeople(tx, conversation, rule);
+  return conversation;
+}
+
+/** With these the agent's part is over: it doesn't go on when nobody comes, or what they end would begin anew. */
+const final: ReadonlySet<HandoffCause | null> = new Set([
+  "loop_suspected",
+  "guardrail",
+  "max_turns",
+  "budget",
+]);
+
+/** Its agent's setting decides what becomes of it when nobody comes. */
+async function waitForPeople(
+  tx: Tx,
+  { account_id, mode, id }: ConversationRow,
+  rule: HandoffCause | null,
+): Promise<void> {
+  const session = await tx.get(agentSessionOf, [account_id, mode, id]);
+  if (session === undefined) return;
+  const isFinal = final.has(rule);
+  tx.update(agentSessions, session, { queued_at: isFinal ? null : tx.now, updated_at: tx.now });
+  if (isFinal) return;
+  const version = await tx.get(agentVersionOf, [
+    account_id,
+    mode,
+    session.agent_id,
+    session.agent_revision,
+  ]);
+  const seconds = version?.definition.handoff.queue_timeout_seconds;
+  if (seconds !== undefined) await arm(tx, unqueueJob(session, tx.now + seconds * 1_000));
+}
+
+const mostTold = 10;
+
+/** Oldest first. Their numbers have no gaps, so they are known without looking. */
+async function lastMessageIds(
+  tx: Tx,
+  { id, message_count }: ConversationRow,
+): Promise<MessageId[]> {
+  const count = Math.min(message_count, mostTold);
+  const places = Array.from({ length: count }, (_, i) => message_count - count + 1 + i);
+  const rows = await Promise.all(
+    places.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)),
+  );
+  return rows.flat().map((message) => message.id);
+}

@@ -1,0 +1,37 @@
+import { notFound } from "../../kernel/errors.ts";
+import { type ById, byIdSchema, type Page } from "../../kernel/fields.ts";
+import type { Query } from "../../operations/operation.ts";
+import { mapPage, page } from "../../operations/pagination.ts";
+import { playbookResource } from "./resource.ts";
+import { playbookById, playbooks } from "./rows.ts";
+import { type ListPlaybooks, listPlaybooksSchema, type Playbook } from "./types.ts";
+
+export const getPlaybook: Query<ById, Playbook> = {
+  kind: "query",
+  name: "playbooks.get",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope: { account_id, mode } }) {
+    const playbook = await reads.get(playbookById, [account_id, mode, id]);
+    if (playbook === undefined) throw notFound("playbook");
+    return playbookResource(playbook);
+  },
+};
+
+/** Newest first. */
+export const listPlaybooks: Query<ListPlaybooks, Page<Playbook>> = {
+  kind: "query",
+  name: "playbooks.list",
+  input: () => listPlaybooksSchema,
+  async run(reads, input, call) {
+    const { account_id, mode } = call.scope;
+    const walk = {
+      index: playbooks.primary,
+      prefix: [account_id, mode],
+      order: "descending",
+      operation: "playbooks.list",
+      filters: {},
+      input,
+    } as const;
+    return mapPage(await page(reads, walk, call), playbookResource);
+  },
+};

@@ -1,0 +1,24 @@
+import { iso } from "../../kernel/time.ts";
+import type { PlaybookRow } from "./rows.ts";
+import type { Playbook } from "./types.ts";
+
+export function playbookResource({
+  id,
+  enabled,
+  revision,
+  definition,
+  created_at,
+  updated_at,
+}: PlaybookRow): Playbook {
+  const { name, description, ...others } = definition;
+  return {
+    id,
+    name,
+    description,
+    enabled,
+    ...others,
+    version: revision,
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+  };
+}

@@ -1,0 +1,55 @@
+import { notFound } from "../kernel/errors.ts";
+import {
+  type ById,
+  byIdSchema,
+  type Page,
+  type PageQuery,
+  pageQuerySchema,
+} from "../kernel/fields.ts";
+import type { Query } from "../operations/operation.ts";
+import { page } from "../operations/pagination.ts";
+import { agentResource } from "./resource.ts";
+import { agentById, agents, agentVersionOf } from "./rows.ts";
+import type { Agent } from "./types.ts";
+
+export const getAgent: Query<ById, Agent> = {
+  kind: "query",
+  name: "agents.get",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope: { account_id, mode } }) {
+    const agent = await reads.get(agentById, [account_id, mode, id]);
+    if (agent === undefined) throw notFound("agent");
+    const version = await reads.get(agentVersionOf, [account_id, mode, agent.id, agent.revision]);
+    // One that was changed or removed between the two reads is as good as read before that, or gone.
+    if (version === undefined) throw notFound("agent");
+    return agentResource(agent, version.definition);
+  },
+};
+
+/** Newest first. */
+export const listAgents: Query<PageQuery, Page<Agent>> = {
+  kind: "query",
+  name: "agents.list",
+  input: () => pageQuerySchema,
+  async run(reads, input, call) {
+    const { account_id, mode } = call.scope;
+    const walk = {
+      index: agents.primary,
+      prefix: [account_id, mode],
+      order: "descending",
+      operation: "agents.list",
+      filters: {},
+      input,
+    } as const;
+    const found = await page(reads, walk, call);
+    const keys = found.data.map(({ id, revision }) => [account_id, mode, id, revision] as const);
+    const versions = new Map(
+      (await reads.getAll(agentVersionOf, keys)).map((each) => [each.agent_id, each.definition]),
+    );
+    const shown = found.data.flatMap((agent) => {
+      const definition = versions.get(agent.id);
+      return definition === undefined ? [] : [agentResource(agent, definition)];
+    });
+    return { ...found, data: shown };
+  },
+};

@@ -1,0 +1,15 @@
+import { agents } from "./rows.ts";
+import { type ById, byIdSchema } from "../kernel/fields.ts";
+import type { Command } from "../operations/operation.ts";
+import { agentToChange } from "./find-agent.ts";
+
+/** From this commit on it says nothing more: its conversations are people's when their turn comes. */
+export const removeAgent: Command<ById, void> = {
+  kind: "command",
+  name: "agents.remove",
+  input: () => byIdSchema,
+  status: 204,
+  async run(tx, { id }, { scope }) {
+    tx.remove(agents, await agentToChange(tx, scope, id));
+  },
+};

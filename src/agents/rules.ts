@@ -1,0 +1,67 @@
+import type { Channel } from "../ports/transport.ts";
+import type { ConversationStatus, Handler } from "../conversations/types.ts";
+import { type AgentDefinition, type CreateAgent, standard, type UpdateAgent } from "./types.ts";
+
+/** Of an account in a mode. */
+export const mostAgents = 100;
+
+/** Whether it answers what came in on a channel for a sender. */
+export function answersFor(
+  { channels, senders }: Pick<AgentDefinition, "channels" | "senders">,
+  channel: Channel,
+  sender: string,
+): boolean {
+  return channels.includes(channel) && (senders === null || senders.includes(sender));
+}
+
+/** Whether a conversation is an agent's to answer. */
+export function answersIn<A extends { readonly id: string; readonly enabled: true | null }>(
+  agent: A | undefined,
+  {
+    handler,
+    status,
+    assignee_id,
+  }: {
+    readonly handler: Handler;
+    readonly status: ConversationStatus;
+    readonly assignee_id: string | null;
+  },
+): agent is A {
+  return (
+    agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id
+  );
+}
+
+/** What an agent is that was given so, with what was left out. */
+export function definitionOf(given: CreateAgent): AgentDefinition {
+  return changedDefinition({ ...standard, name: given.name, channels: given.channels }, given);
+}
+
+/** What it comes to by a change: what is absent stays, also within its parts; null takes away. */
+export function changedDefinition(
+  before: AgentDefinition,
+  change: Omit<UpdateAgent, "id">,
+): AgentDefinition {
+  const { enabled: _, persona, guidelines, reply, handoff, limits, senders, ...others } = change;
+  return {
+    ...over(before, others),
+    senders: senders === undefined ? before.senders : senders,
+    persona: over(before.persona, persona),
+    guidelines:
+      guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,
+    reply: over(before.reply, reply),
+    handoff: over(before.handoff, handoff),
+    limits: over(before.limits, limits),
+  };
+}
+
+type Change<T> = {
+  readonly [K in keyof T]?: T[K] | (undefined extends T[K] ? null : never) | undefined;
+};
+
+/** Null is for what may be absent, so that what is left is whole. */
+function over<T extends object>(before: T, change: Change<T> = {}): T {
+  const said = Object.entries(change).filter(([, value]) => value !== undefined);
+  const after = Object.entries({ ...before, ...Object.fromEntries(said) });
+  return Object.fromEntries(after.filter(([, value]) => value !== null)) as T;
+}

@@ -1,0 +1,59 @@
+import { conversationById, type ConversationRow } from "../conversations/rows.ts";
+import type { Author } from "../messages/types.ts";
+import { TidingsError } from "../kernel/errors.ts";
+import type { Call } from "../operations/operation.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Tx } from "../store/transaction.ts";
+import { acceptMessage } from "../messages/accept.ts";
+import { chooseSender } from "../senders/choose.ts";
+import { findCorrespondent } from "../conversations/find-correspondent.ts";
+
+export interface Said {
+  /** As it is afterwards. */
+  readonly conversation: Seen<ConversationRow>;
+  readonly isSaid: boolean;
+  /** Why it can't be said. */
+  readonly error: { readonly error: string; readonly code: string } | null;
+}
+
+/** Says something in a conversation for the engine or an agent, where there is something to say and nothing forbids it. */
+export async function sayAs(
+  tx: Tx,
+  conversation: Seen<ConversationRow>,
+  author: Author,
+  text: string | null,
+  { services, hostOpinions }: Pick<Call, "services" | "hostOpinions">,
+): Promise<Said> {
+  if (text === null) return { conversation, isSaid: false, error: null };
+  const { account_id, mode, id, medium } = conversation;
+  const scope = { account_id, mode };
+  try {
+    await tx.attempt(async (within) => {
+      const identity = await findCorrespondent(within, conversation);
+      const channel = medium === "webchat" ? "webchat" : "sms";
+      const wish = {
+        channel,
+        from: undefined,
+        last: identity.last_sender_id,
+        to: identity.address,
+      } as const;
+      const sender = await chooseSender(within, scope, wish, services.transports);
+      const correspondence = {
+        channel,
+        identity,
+        sender,
+        conversation,
+        isNew: false,
+        author,
+      } as const;
+      const call = { scope, services, hostOpinions, idempotency_key: null };
+      await acceptMessage(within, call, { body: text }, correspondence);
+    });
+  } catch (error) {
+    // An opt-out, a rule of the host's, no sender: it can't be said, and saying it again would change nothing.
+    if (!(error instanceof TidingsError) || error.retryable) throw error;
+    return { conversation, isSaid: false, error: { error: error.message, code: error.code } };
+  }
+  const after = await tx.get(conversationById, [account_id, mode, id], { hold: true });
+  return { conversation: after ?? conversation, isSaid: true, error: null };
+}

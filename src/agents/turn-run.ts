@@ -1,0 +1,213 @@
+import type { TurnFacts } from "./facts.ts";
+import { modelTurn } from "./model-turn.ts";
+import { maySay } from "./reply.ts";
+import { soundAnswer } from "./sound-answer.ts";
+import { takeTurn } from "./turn.ts";
+import type { BegunTurn, Progress, TurnOutcome } from "./turn-rows.ts";
+import { withDeadline } from "../queue/deadline.ts";
+import type { Claim } from "../queue/types.ts";
+import type { Given, Move, RunStep, Thought } from "./runs/types.ts";
+import { iso } from "../kernel/time.ts";
+import { storable } from "../kernel/fields.ts";
+import type { AgentSettings } from "../options.ts";
+import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/agent-model.ts";
+import { ActionCalls } from "./action-calls.ts";
+import { errorFacts } from "../queue/error-facts.ts";
+import type { CarrierWork } from "../messages/send-job.ts";
+
+export interface TurnRunOptions extends Pick<
+  CarrierWork,
+  "store" | "clock" | "logger" | "services"
+> {
+  readonly agents: AgentSettings;
+  /** The host's actions as models are shown them. */
+  readonly shown: ReadonlyMap<string, ModelAction>;
+  readonly claim: Claim;
+  readonly begun: BegunTurn;
+  readonly facts: TurnFacts;
+  readonly abort: AbortSignal;
+}
+
+/** Steps that are kept, the first of them. */
+const mostSteps = 100;
+
+type Act = Extract<Move, { readonly do: "act" }>;
+type Think = Extract<Move, { readonly do: "think" }>;
+
+/** Runs one turn: does what it asks for, and gives it what came of that. */
+export class TurnRun {
+  readonly #options: TurnRunOptions;
+  readonly #endsAt: number;
+  readonly #steps: RunStep[];
+  readonly #calls: ActionCalls;
+  #input_tokens: number;
+  #output_tokens: number;
+  #model_calls: number;
+
+  constructor(options: TurnRunOptions) {
+    const { clock, begun } = options;
+    const { run, agent } = begun;
+    this.#options = options;
+    this.#endsAt = clock.now() + agent.limits.timeout_ms;
+    this.#steps = [...run.steps];
+    this.#calls = new ActionCalls({
+      ...options,
+      left: () => this.#left(),
+      progress: () => this.#progress(),
+    });
+    this.#input_tokens = run.input_tokens;
+    this.#output_tokens = run.output_tokens;
+    this.#model_calls = run.model_calls;
+  }
+
+  /** An action is called at this moment, for all that is known: it may still be going on after an abort. */
+  get isCalling(): boolean {
+    return this.#calls.isCalling;
+  }
+
+  /** Undefined: the turn is not ours to end any more. */
+  async run(): Promise<TurnOutcome | undefined> {
+    const moves = takeTurn(this.#options.facts);
+    let next = moves.next();
+    while (next.done !== true) {
+      const given = await this.#do(next.value);
+      if (given === undefined || this.#options.abort.aborted) return undefined;
+      next = moves.next(given);
+    }
+    const { handOff, ...ending } = next.value;
+    const { said } = this.#options.facts;
+    return {
+      ...ending,
+      source: this.#options.agents.model.source ?? "model",
+      handOff: handOff && {
+        rule: handOff.rule,
+        reason: handOff.reason,
+        summary: handOff.summary ?? storable(said, 500),
+      },
+      ...this.#progress(),
+    };
+  }
+
+  #progress(): Progress {
+    return {
+      steps: this.#steps.slice(0, mostSteps),
+      calls: this.#calls.all,
+      usage: {
+        input_tokens: this.#input_tokens,
+        output_tokens: this.#output_tokens,
+        model_calls: this.#model_calls,
+      },
+    };
+  }
+
+  #do(move: Move): Promise<Given | undefined> {
+    return move.do === "think" ? this.#think(move) : this.#act(move);
+  }
+
+  async #think({ task, ...leave }: Think): Promise<Thought> {
+    const { clock } = this.#options;
+    const started_at = clock.now();
+    const thought = await this.#ask(task, leave);
+    const { text, intent, confidence, handoff, playbook_id, calls } = thought.answer ?? {};
+    const output = { text, intent, confidence, handoff, playbook_id, calls };
+    this.#note(
+      "model",
+      task.type,
+      null,
+      thought.answer && jsonOf(output),
+      thought.failure,
+      started_at,
+    );
+    return thought;
+  }
+
+  async #ask(task: ModelTask, leave: Omit<Think, "do" | "task">): Promise<Thought> {
+    const { clock, logger, abort, agents, begun, facts, shown } = this.#options;
+    const left = this.#left();
+    if (left <= 0) return failed("model_timeout");
+    const spent =
+      this.#input_tokens + this.#output_tokens - begun.run.input_tokens - begun.run.output_tokens;
+    if (facts.session.tokens + spent >= begun.agent.limits.max_tokens_per_conversation) {
+      return failed("budget");
+    }
+    this.#model_calls++;
+    try {
+      const actions = begun.agent.actions.flatMap((name) => shown.get(name) ?? []);
+      const turn = modelTurn({
+        facts,
+        task,
+        ...leave,
+        actions,
+        calls: this.#calls.all,
+        redact: agents.redact,
+      });
+      const answered = await withDeadline<ModelAnswer | "late">(
+        clock,
+        left,
+        abort,
+        async (signal) => agents.model.respond(turn, { signal }),
+        () => "late",
+      );
+      if (answered === "late") return failed("model_timeout");
+      const answer = soundAnswer(answered);
+      this.#input_tokens += answer.usage?.input_tokens ?? 0;
+      this.#output_tokens += answer.usage?.output_tokens ?? 0;
+      if (answer.text === undefined || maySay(begun.agent, answer.text)) {
+        return { done: "thought", answer, failure: null };
+      }
+      return { done: "thought", answer: { ...answer, text: undefined }, failure: "guardrail" };
+    } catch (error) {
+      // What it says may quote the words that it was given, and they have no place in a log.
+      const { name, code } = errorFacts(error);
+      if (!abort.aborted) {
+        logger.warn({ err: { name, code }, run_id: begun.run.id }, "a model failed");
+      }
+      return failed("model_error");
+    }
+  }
+
+  async #act(move: Act): Promise<Given | undefined> {
+    const started_at = this.#options.clock.now();
+    const made = await this.#calls.make(move);
+    if (made === undefined) return undefined;
+    const { outcome, isKnown } = made;
+    const output = outcome.status === "done" ? outcome.output : null;
+    const error = outcome.status === "failed" ? outcome.error : null;
+    if (!isKnown) this.#note("action", move.action, move.input, output, error, started_at);
+    return { done: "acted", outcome };
+  }
+
+  /** Of the turn's time, in milliseconds. */
+  #left(): number {
+    return Math.max(0, this.#endsAt - this.#options.clock.now());
+  }
+
+  #note(
+    type: string,
+    name: string,
+    input: Json,
+    output: Json,
+    error: string | null,
+    started_at: number,
+  ): void {
+    const duration_ms = Math.max(0, this.#options.clock.now() - started_at);
+    this.#steps.push({
+      type,
+      name,
+      input,
+      output,
+      error,
+      started_at: iso(started_at),
+      duration_ms,
+    });
+  }
+}
+
+function failed(failure: NonNullable<Thought["failure"]>): Thought {
+  return { done: "thought", answer: null, failure };
+}
+
+/** Without what is undefined. */
+function jsonOf(value: object): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
+}

@@ -1,0 +1,94 @@
+import {
+  agentById,
+  type AgentRow,
+  agentSessionOf,
+  type AgentSessionRow,
+  agentSessions,
+  agentVersionOf,
+} from "./rows.ts";
+import type { AgentDefinition } from "./types.ts";
+import { conversationById, type ConversationRow } from "../conversations/rows.ts";
+import { arm, finish } from "../queue/rows.ts";
+import type { Claim } from "../queue/types.ts";
+import { turnJob } from "./runs/rules.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { JudgedTurn } from "./turn-rows.ts";
+import { actorOf } from "../events/append.ts";
+import { cancelAnswers } from "./cancel-answers.ts";
+import { changeConversation } from "../conversations/change.ts";
+import { afresh } from "./open-session.ts";
+import { sayAs } from "./say-as.ts";
+import { unansweredIn } from "./unanswered.ts";
+
+/**
+ * Nobody came for a conversation in the queue: its agent answers what the contact wrote since, or the contact is told the fallback text, and
+ * the agent goes on or it waits on. One that somebody came for, or that was queued anew since, is left alone.
+ */
+export async function unqueueConversation(
+  tx: Tx,
+  claim: Claim,
+  options: Omit<JudgedTurn, "leaseMs">,
+): Promise<void> {
+  const waiting = await waitingIn(tx, claim);
+  if (waiting !== undefined && waiting.until > tx.now) {
+    return finish(tx, claim, { againAt: waiting.until });
+  }
+  await finish(tx, claim);
+  if (waiting === undefined) return;
+  const { agent, session, definition } = waiting;
+  const isBack = definition.handoff.on_no_humans === "stay_ai" && agent.enabled === true;
+  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
+  const actor = actorOf(waiting.conversation, options.services.drawId);
+  const conversation = isBack
+    ? await changeConversation(tx, actor, waiting.conversation, patch)
+    : waiting.conversation;
+  if (isBack) {
+    // Its replies count on: two machines would go on for ever otherwise.
+    tx.update(agentSessions, session, { ...afresh, updated_at: tx.now });
+    await cancelAnswers(tx, actor, conversation);
+  }
+  const messages = await unansweredIn(tx, conversation, session);
+  if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
+  await sayAs(tx, conversation, { type: "system" }, definition.fallback_text, options);
+}
+
+interface Waiting {
+  readonly conversation: Seen<ConversationRow>;
+  readonly session: Seen<AgentSessionRow>;
+  readonly agent: AgentRow;
+  readonly definition: AgentDefinition;
+  /** In milliseconds. */
+  readonly until: number;
+}
+
+async function waitingIn(tx: Tx, { account_id, mode, key }: Claim): Promise<Waiting | undefined> {
+  if (account_id === null || mode === null) return undefined;
+  const [conversation, session] = await Promise.all([
+    tx.get(conversationById, [account_id, mode, key], { hold: true }),
+    tx.get(agentSessionOf, [account_id, mode, key], { hold: true }),
+  ]);
+  if (
+    conversation?.handler !== "queue" ||
+    conversation.status === "closed" ||
+    session === undefined
+  ) {
+    return undefined;
+  }
+  const { agent_id, agent_revision, queued_at } = session;
+  const [agent, version] = await Promise.all([
+    tx.get(agentById, [account_id, mode, agent_id]),
+    tx.get(agentVersionOf, [account_id, mode, agent_id, agent_revision]),
+  ]);
+  const seconds = version?.definition.handoff.queue_timeout_seconds;
+  if (agent === undefined || version === undefined || seconds === undefined || queued_at === null) {
+    return undefined;
+  }
+  return {
+    conversation,
+    session,
+    agent,
+    definition: version.definition,
+    until: queued_at + seconds * 1_000,
+  };
+}

@@ -1,0 +1,71 @@
+import { agentBySlot, agents, type AgentRow, agentVersions } from "./rows.ts";
+import { mostAgents } from "./rules.ts";
+import type { AgentDefinition } from "./types.ts";
+import { canonicalJson } from "../operations/fingerprint.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { Actor } from "../events/append.ts";
+import { freeSlot } from "../senders/free-slot.ts";
+
+interface Agent {
+  readonly definition: AgentDefinition;
+  readonly enabled: boolean;
+}
+
+/**
+ * Agents are written here alone, so that each version that there was is kept.
+ * @throws TidingsError `conflict` when the account has as many as it may have
+ */
+export async function insertAgent(
+  tx: Tx,
+  { scope, drawId }: Actor,
+  { definition, enabled }: Agent,
+): Promise<Seen<AgentRow>> {
+  const agent = tx.insert(agents, {
+    ...scope,
+    id: drawId("agt"),
+    slot: await freeSlot(tx, agentBySlot, scope, mostAgents),
+    enabled: enabled || null,
+    revision: 1,
+    ...foundBy(definition),
+    created_at: tx.now,
+    updated_at: tx.now,
+  });
+  keepVersion(tx, agent, definition);
+  return agent;
+}
+
+/** A change of the definition makes a new version; whether it is enabled is no part of that. */
+export function updateAgent(
+  tx: Tx,
+  before: Seen<AgentRow>,
+  was: AgentDefinition,
+  { definition, enabled }: Agent,
+): Seen<AgentRow> {
+  const isSame = canonicalJson(definition) === canonicalJson(was);
+  if (isSame && enabled === (before.enabled === true)) return before;
+  const revision = isSame ? before.revision : before.revision + 1;
+  const patch = { ...foundBy(definition), revision, enabled: enabled || null, updated_at: tx.now };
+  const after = tx.update(agents, before, patch);
+  if (!isSame) keepVersion(tx, after, definition);
+  return after;
+}
+
+function foundBy({ name, channels, senders, playbook_ids }: AgentDefinition) {
+  return { name, channels, senders, playbook_ids };
+}
+
+function keepVersion(
+  tx: Tx,
+  { account_id, mode, id: agent_id, revision }: AgentRow,
+  definition: AgentDefinition,
+): void {
+  tx.insert(agentVersions, {
+    account_id,
+    mode,
+    agent_id,
+    revision,
+    definition,
+    created_at: tx.now,
+  });
+}

@@ -1,0 +1,93 @@
+import { accountById } from "../accounts/rows.ts";
+import { consentFor, type ConsentState } from "../contacts/consent-rules.ts";
+import { contactById } from "../contacts/rows.ts";
+import type { MessageRow } from "../messages/rows.ts";
+import { judgeConsent, judgeQuietHours } from "./policy-rules.ts";
+import { TidingsError } from "../kernel/errors.ts";
+import type { Call } from "../operations/operation.ts";
+import type { Opinion, PolicyFacts } from "../ports/policy.ts";
+import type { ReadOptions, Tx } from "../store/transaction.ts";
+
+/** What is judged: of a message as much as a policy asks for, and what is known of whom it goes to. */
+export interface Judged {
+  readonly message: PolicyFacts["message"];
+  /** The message confirms an opt-out: the one that still goes out. */
+  readonly confirmsOptOut: boolean;
+  readonly consent: ConsentState;
+  /** Null when nothing is known of the contact. */
+  readonly contact_id: string | null;
+  /** When it would go out, in milliseconds. */
+  readonly at: number;
+  /** With `hold` what they say stays true until this commits. */
+  readonly options?: ReadOptions;
+}
+
+export type Judging = Pick<Call, "scope" | "services" | "hostOpinions">;
+
+/**
+ * What every policy says of a message. What only some of them ask for is read only for those.
+ * @throws Unasked where the host's have to be asked first
+ */
+export async function judgeMessage(
+  tx: Tx,
+  { scope, services: { quietHours, timeZone }, hostOpinions }: Judging,
+  { message, confirmsOptOut, consent: state, contact_id, at, options }: Judged,
+): Promise<readonly Opinion[]> {
+  const consent = consentFor(state, message.from);
+  const opinions: Opinion[] = [{ policy: "consent", ...judgeConsent(consent, confirmsOptOut) }];
+  const waits = quietHours !== null && message.category === "marketing";
+  if (quietHours !== null && !waits) opinions.push({ policy: "quiet_hours", verdict: "allow" });
+  if (!waits && !hostOpinions.any) return opinions;
+
+  const [contact, account] = await Promise.all([
+    contact_id === null
+      ? undefined
+      : tx.get(contactById, [scope.account_id, scope.mode, contact_id], options),
+    tx.get(accountById, [scope.account_id], options),
+  ]);
+  const { account_id, mode } = scope;
+  const time_zone = account?.time_zone ?? timeZone;
+  const facts: PolicyFacts = {
+    account_id,
+    mode,
+    message,
+    consent,
+    contact: contact === undefined ? null : knownOf(contact),
+    time_zone,
+    now: at,
+  };
+  if (waits) opinions.push({ policy: "quiet_hours", ...judgeQuietHours(facts, quietHours) });
+  return [...opinions, ...hostOpinions.of(facts)];
+}
+
+function knownOf(
+  contact: NonNullable<PolicyFacts["contact"]>,
+): NonNullable<PolicyFacts["contact"]> {
+  const { id, name, time_zone, language, labels, attributes } = contact;
+  return { id, name, time_zone, language, labels, attributes };
+}
+
+/** A message that is there, as policies see it. */
+export function factsOf(row: MessageRow): PolicyFacts["message"] {
+  const { id, channel, category, from, to, author_type, author_id, body, media } = row;
+  return {
+    id,
+    channel,
+    category,
+    from,
+    to,
+    author: { type: author_type, id: author_id },
+    body: body ?? "",
+    media,
+  };
+}
+
+/** @throws TidingsError `recipient_opted_out`, or `policy_denied` with the code of the host's rule */
+export function refuseDenied(ruling: Opinion | { readonly verdict: "allow" }): void {
+  if (ruling.verdict !== "deny") return;
+  const { code, message } = ruling;
+  const known = code === "recipient_opted_out";
+  throw new TidingsError(known ? code : "policy_denied", message, {
+    errors: [{ pointer: known ? "/to" : "", code, message }],
+  });
+}

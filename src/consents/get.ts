@@ -1,0 +1,49 @@
+import { consentResource } from "./resource.ts";
+import { consentByAddress, consentEvidenceById } from "../contacts/consent-rows.ts";
+import { addressHash } from "../contacts/consent-rules.ts";
+import type { Consents } from "../contacts/consent-types.ts";
+import { identitiesOfContact } from "../contacts/rows.ts";
+import { mostIdentities } from "../contacts/rules.ts";
+import { type ById, byIdSchema } from "../kernel/fields.ts";
+import type { Query } from "../operations/operation.ts";
+import { contactToRead } from "../contacts/find-to-change.ts";
+
+/** Of one address: what came last is what counts. */
+const mostEvidence = 50;
+
+/** What each address of a contact allows, and how that is known. Of a merged contact, what those of its survivor do. */
+export const getConsents: Query<ById, Consents> = {
+  kind: "query",
+  name: "contacts.consents",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope, services }) {
+    const contact = await contactToRead(reads, scope, id);
+    const prefix = [contact.id];
+    const owned = {
+      index: identitiesOfContact,
+      prefix,
+      order: "ascending",
+      limit: mostIdentities,
+    } as const;
+    const data = (await reads.range(owned)).map(async ({ medium, address }) => {
+      const key = [
+        scope.account_id,
+        scope.mode,
+        medium,
+        addressHash(services.secret, scope, medium, address),
+      ] as const;
+      const newest = {
+        index: consentEvidenceById,
+        prefix: key,
+        order: "descending",
+        limit: mostEvidence,
+      } as const;
+      const [row, evidence] = await Promise.all([
+        reads.get(consentByAddress, key),
+        reads.range(newest),
+      ]);
+      return consentResource(medium, address, row, evidence);
+    });
+    return { data: await Promise.all(data) };
+  },
+};

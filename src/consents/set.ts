@@ -1,0 +1,58 @@
+import { consentResource } from "./resource.ts";
+import {
+  type Consent,
+  type Consents,
+  type SetConsent,
+  setConsentSchema,
+} from "../contacts/consent-types.ts";
+import { identitiesOfContact } from "../contacts/rows.ts";
+import { mostIdentities } from "../contacts/rules.ts";
+import { currentConversation } from "../conversations/rows.ts";
+import { invalid } from "../kernel/errors.ts";
+import { mediumSchema } from "../kernel/fields.ts";
+import type { Command } from "../operations/operation.ts";
+import { actorOf } from "../events/append.ts";
+import { changeConversation } from "../conversations/change.ts";
+import { contactToChange } from "../contacts/find-to-change.ts";
+import { setConsent } from "../contacts/write-consent.ts";
+
+/** Opts all addresses that a contact has on a medium in or out. What was suspected of the contact's words is settled with that. */
+export const changeConsent: Command<SetConsent, Consents> = {
+  kind: "command",
+  name: "contacts.setConsent",
+  input: () => setConsentSchema,
+  status: 200,
+  shows: ({ id }) => id,
+  async run(tx, { id, medium, status, detail = null }, { scope, services }) {
+    const { secret, drawId } = services;
+    const actor = actorOf(scope, drawId);
+    const contact = await contactToChange(tx, scope, id, { hold: true });
+    const media = mediumSchema.options.filter((each) => medium === "all" || medium === each);
+    const owned = await Promise.all(
+      media.map((each) => tx.list(identitiesOfContact, [contact.id, each], mostIdentities)),
+    );
+    const addresses = owned.flat();
+    if (addresses.length === 0) {
+      const message =
+        medium === "all" ? "the contact has no address" : `the contact has no ${medium} address`;
+      throw invalid([{ parameter: "medium", code: "no_address", message }]);
+    }
+    const data: Consent[] = [];
+    for (const { medium: of, address } of addresses) {
+      const word = { status, sender: null, source: "api", message_id: null, detail } as const;
+      const { consent, evidence } = await setConsent(tx, actor, secret, {
+        ...word,
+        medium: of,
+        address,
+      });
+      data.push(consentResource(of, address, consent, [evidence]));
+    }
+    for (const each of media) {
+      const current = await tx.get(currentConversation, [contact.id, each]);
+      if (current !== undefined) {
+        await changeConversation(tx, actor, current, { opt_out_suspected: null });
+      }
+    }
+    return { data };
+  },
+};

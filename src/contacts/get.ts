@@ -1,0 +1,19 @@
+import { contactById } from "./rows.ts";
+import type { Contact } from "./types.ts";
+import { notFound } from "../kernel/errors.ts";
+import { type ById, byIdSchema } from "../kernel/fields.ts";
+import type { Query } from "../operations/operation.ts";
+import { showContacts } from "./show.ts";
+
+/** One that was merged is answered with a pointer to who it is now, and nothing else. */
+export const getContact: Query<ById, Contact> = {
+  kind: "query",
+  name: "contacts.get",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope: { account_id, mode } }) {
+    const row = await reads.get(contactById, [account_id, mode, id]);
+    const [contact] = row === undefined ? [] : await showContacts(reads, [row]);
+    if (contact === undefined) throw notFound("contact");
+    return contact;
+  },
+};

@@ -1,0 +1,124 @@
+import {
+  contactById,
+  type ContactRow,
+  contacts,
+  contactsByLabel,
+  identitiesOfContact,
+  identityByAddress,
+  optedOutIdentities,
+} from "./rows.ts";
+import { mostIdentities } from "./rules.ts";
+import { type Contact, type ListContacts, listContactsSchema } from "./types.ts";
+import { millis } from "../kernel/time.ts";
+import { firstIdAt } from "../kernel/ids.ts";
+import type { Call, Query } from "../operations/operation.ts";
+import { type Page, page } from "../operations/pagination.ts";
+import type { KeyValue } from "../ports/collection.ts";
+import type { Reads } from "../store/reads.ts";
+import { showContacts } from "./show.ts";
+
+/** Newest first, by when they were made. Merged contacts are not among them. */
+export const listContacts: Query<ListContacts, Page<Contact>> = {
+  kind: "query",
+  name: "contacts.list",
+  input: () => listContactsSchema,
+  async run(reads, asked, call) {
+    const found = await walk(reads, asked, call);
+    const rows = found.data.filter((row) => row.merged_into === null);
+    const shown = await showContacts(reads, rows);
+    return { ...found, data: shown.filter((contact) => passes(contact, asked)) };
+  },
+};
+
+/** Along the index that has the fewest of those that don't pass. */
+async function walk(reads: Reads, asked: ListContacts, call: Call): Promise<Page<ContactRow>> {
+  const { limit, cursor, ...filters } = asked;
+  const { phone, label, opted_out } = filters;
+  const { account_id, mode } = call.scope;
+  const list = {
+    order: "descending",
+    operation: "contacts.list",
+    filters,
+    input: { limit, cursor },
+  } as const;
+  const stretch = { ...list, ...timesOf(asked) };
+  if (phone !== undefined) {
+    const prefix = [account_id, mode, "text", phone];
+    const owned = await page(reads, { ...list, index: identityByAddress, prefix }, call);
+    return { ...owned, data: await contactsOf(reads, call, idsOf(owned.data)) };
+  }
+  if (label !== undefined) {
+    const labelled = await page(
+      reads,
+      { ...stretch, index: contactsByLabel, prefix: [account_id, mode, label] },
+      call,
+    );
+    return { ...labelled, data: await contactsOf(reads, call, idsOf(labelled.data)) };
+  }
+  if (opted_out === true) {
+    const index = optedOutIdentities;
+    const where = { medium: "text" };
+    const out = await page(reads, { ...stretch, index, prefix: [account_id, mode], where }, call);
+    return { ...out, data: await contactsOf(reads, call, await firstsOf(reads, out.data)) };
+  }
+  const where = { merged_into: null };
+  return page(
+    reads,
+    { ...stretch, index: contacts.primary, prefix: [account_id, mode], where },
+    call,
+  );
+}
+
+/** Ids are drawn in the order of time, and each of these indexes goes by the contact's id. */
+function timesOf({ created_after, created_before }: ListContacts): {
+  readonly after?: readonly KeyValue[];
+  readonly until?: readonly KeyValue[];
+} {
+  return {
+    ...(created_before === undefined ? {} : { after: [firstIdAt("ct", millis(created_before))] }),
+    ...(created_after === undefined ? {} : { until: [firstIdAt("ct", millis(created_after) + 1)] }),
+  };
+}
+
+interface OfContact {
+  readonly contact_id: string;
+}
+
+const idsOf = (rows: readonly OfContact[]): string[] => rows.map(({ contact_id }) => contact_id);
+
+/** A contact can have opted out at several numbers, and the page may end between them: it is listed at the first that the walk meets. */
+async function firstsOf(
+  reads: Reads,
+  rows: readonly (OfContact & { readonly address: string })[],
+): Promise<readonly string[]> {
+  const keys = rows.map(({ contact_id }) => [contact_id, "text"]);
+  const all = await reads.lists(identitiesOfContact, keys, mostIdentities);
+  const firsts = rows.filter(({ address }, i) => {
+    const out = (all[i] ?? []).filter(({ consent }) => consent === "opted_out");
+    return out.at(-1)?.address === address;
+  });
+  return idsOf(firsts);
+}
+
+/** In the order of the ids. */
+async function contactsOf(
+  reads: Reads,
+  { scope }: Call,
+  ids: readonly string[],
+): Promise<ContactRow[]> {
+  const keys = ids.map((id) => [scope.account_id, scope.mode, id] as const);
+  return [...(await reads.getAll(contactById, keys))];
+}
+
+function passes(
+  contact: Contact,
+  { label, opted_out, created_after, created_before }: ListContacts,
+): boolean {
+  const made = millis(contact.created_at);
+  return (
+    (label === undefined || contact.labels.includes(label)) &&
+    (opted_out === undefined || contact.opted_out === opted_out) &&
+    (created_after === undefined || made > millis(created_after)) &&
+    (created_before === undefined || made < millis(created_before))
+  );
+}

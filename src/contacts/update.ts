@@ -1,0 +1,60 @@
+import type { KeyObject } from "node:crypto";
+import { type ContactRow, identityByAddress } from "./rows.ts";
+import { type Contact, type UpdateContact, updateContactSchema } from "./types.ts";
+import type { Command } from "../operations/operation.ts";
+import type { Tx } from "../store/transaction.ts";
+import { type Actor, actorOf, appendEvent } from "../events/append.ts";
+import { contactToChange } from "./find-to-change.ts";
+import { forgetAddress } from "./forget-address.ts";
+import { showContact } from "./show.ts";
+import { updateContact as writeContact } from "./write.ts";
+import { insertIdentity, ownPhone } from "./write-identity.ts";
+
+/** Changes what is said of a contact. */
+export const updateContact: Command<UpdateContact, Contact> = {
+  kind: "command",
+  name: "contacts.update",
+  input: updateContactSchema,
+  status: 200,
+  async run(tx, { id, ...change }, { scope, services }) {
+    // Held, for where nothing changes: an erasure that commits meanwhile must find what is remembered of the answer.
+    const contact = await contactToChange(tx, scope, id, { hold: true });
+    const facts = Object.fromEntries(
+      Object.entries(change).filter(([, value]) => value !== undefined),
+    );
+    if (Object.keys(facts).length === 0) return showContact(tx, contact);
+    const actor = actorOf(scope, services.drawId);
+    if (change.phone !== undefined && change.phone !== contact.phone) {
+      await changePhone(tx, actor, services.secret, contact, change.phone);
+    }
+    const updated = await showContact(tx, await writeContact(tx, contact, facts));
+    appendEvent(tx, actor, "contact.updated", { contact: updated }, { contact_id: contact.id });
+    return updated;
+  },
+};
+
+/**
+ * The number that it had is nobody's from then on, and who writes from it is somebody new. Where it has the new one already, as after a
+ * merge, it keeps both.
+ */
+async function changePhone(
+  tx: Tx,
+  actor: Actor,
+  secret: KeyObject,
+  { id, phone }: ContactRow,
+  address: string | null,
+): Promise<void> {
+  const { account_id, mode } = actor.scope;
+  if (address !== null && (await ownPhone(tx, actor, address, id)) !== undefined) return;
+  const before =
+    phone === null ? undefined : await tx.get(identityByAddress, [account_id, mode, "text", phone]);
+  const last_sender_id = before?.last_sender_id ?? null;
+  if (before !== undefined) await forgetAddress(tx, secret, before);
+  if (address === null) return;
+  await insertIdentity(tx, actor, secret, {
+    contact_id: id,
+    medium: "text",
+    address,
+    last_sender_id,
+  });
+}

@@ -1,0 +1,30 @@
+import { identitiesOfContact, identityByAddress, type IdentityRow } from "../contacts/rows.ts";
+import { contactAddress } from "./resource.ts";
+import type { ConversationRow } from "./rows.ts";
+import { messageById } from "../messages/rows.ts";
+import { TidingsError } from "../kernel/errors.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Tx } from "../store/transaction.ts";
+
+/**
+ * The address that a conversation goes on with: of a contact that has several, the one of its last message.
+ * @throws TidingsError `conflict` when the contact has none any more
+ */
+export async function findCorrespondent(
+  tx: Tx,
+  conversation: ConversationRow,
+): Promise<Seen<IdentityRow>> {
+  const { account_id, mode, contact_id, medium, last_message_id } = conversation;
+  const at = (address: string): Promise<Seen<IdentityRow> | undefined> =>
+    tx.get(identityByAddress, [account_id, mode, medium, address], { hold: true });
+  const last =
+    last_message_id === null
+      ? undefined
+      : await tx.get(messageById, [account_id, mode, last_message_id]);
+  const usual = last && (await at(contactAddress(last)));
+  if (usual?.contact_id === contact_id) return usual;
+  const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);
+  const first = any && (await at(any.address));
+  if (first?.contact_id === contact_id) return first;
+  throw new TidingsError("conflict", `The contact has no ${medium} address any more.`);
+}

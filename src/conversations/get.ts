@@ -1,0 +1,18 @@
+import { conversationById } from "./rows.ts";
+import type { Conversation } from "./types.ts";
+import { notFound } from "../kernel/errors.ts";
+import { type ById, byIdSchema } from "../kernel/fields.ts";
+import type { Query } from "../operations/operation.ts";
+import { showConversations } from "./show.ts";
+
+export const getConversation: Query<ById, Conversation> = {
+  kind: "query",
+  name: "conversations.get",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope }) {
+    const row = await reads.get(conversationById, [scope.account_id, scope.mode, id]);
+    const [conversation] = row === undefined ? [] : await showConversations(reads, [row]);
+    if (conversation === undefined) throw notFound("conversation");
+    return conversation;
+  },
+};

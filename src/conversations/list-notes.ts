@@ -1,0 +1,29 @@
+import { noteResource } from "./resource.ts";
+import { conversationById, notes } from "./rows.ts";
+import { type Note, type ThreadQuery, threadQuerySchema } from "./types.ts";
+import { notFound } from "../kernel/errors.ts";
+import type { Page } from "../kernel/fields.ts";
+import type { Query } from "../operations/operation.ts";
+import { mapPage, page } from "../operations/pagination.ts";
+
+/** The notes of a conversation, newest first. */
+export const listNotes: Query<ThreadQuery, Page<Note>> = {
+  kind: "query",
+  name: "conversations.notes",
+  input: () => threadQuerySchema,
+  async run(reads, { id, ...input }, call) {
+    const { account_id, mode } = call.scope;
+    if ((await reads.get(conversationById, [account_id, mode, id])) === undefined) {
+      throw notFound("conversation");
+    }
+    const walk = {
+      index: notes.primary,
+      prefix: [account_id, mode, id],
+      order: "descending",
+      operation: "conversations.notes",
+      filters: { id },
+      input,
+    } as const;
+    return mapPage(await page(reads, walk, call), noteResource);
+  },
+};

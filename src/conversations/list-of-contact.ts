@@ -1,0 +1,27 @@
+import { type ContactHistory, contactHistorySchema } from "../contacts/types.ts";
+import { conversationsOfContact } from "./rows.ts";
+import type { Conversation } from "./types.ts";
+import type { Query } from "../operations/operation.ts";
+import { type Page, page } from "../operations/pagination.ts";
+import { contactToRead } from "../contacts/find-to-change.ts";
+import { showConversations } from "./show.ts";
+
+/** A contact's conversations on all media, the one that began last first. */
+export const listContactConversations: Query<ContactHistory, Page<Conversation>> = {
+  kind: "query",
+  name: "contacts.conversations",
+  input: () => contactHistorySchema,
+  async run(reads, { id, ...input }, call) {
+    const contact = await contactToRead(reads, call.scope, id);
+    const walk = {
+      index: conversationsOfContact,
+      prefix: [contact.id],
+      order: "descending" as const,
+      operation: "contacts.conversations",
+      filters: { id: contact.id },
+      input,
+    };
+    const found = await page(reads, walk, call);
+    return { ...found, data: await showConversations(reads, found.data) };
+  },
+};

@@ -1,0 +1,39 @@
+import type { ConversationRow } from "./rows.ts";
+import { changeStatus } from "./rules.ts";
+import { type Conversation, type UpdateConversation, updateConversationSchema } from "./types.ts";
+import { millis } from "../kernel/time.ts";
+import { invalid } from "../kernel/errors.ts";
+import type { Command } from "../operations/operation.ts";
+import { actorOf } from "../events/append.ts";
+import { changeConversation, findOwnConversation, superseded } from "./change.ts";
+import { showConversation } from "./show.ts";
+
+/** Opens, snoozes or closes a conversation, and changes what is noted about it. */
+export const updateConversation: Command<UpdateConversation, Conversation> = {
+  kind: "command",
+  name: "conversations.update",
+  input: updateConversationSchema,
+  status: 200,
+  async run(
+    tx,
+    { id, status, snoozed_until, priority, metadata, opt_out_suspected },
+    { scope, services },
+  ) {
+    const conversation = await findOwnConversation(tx, scope, id);
+    const until = snoozed_until === undefined ? {} : { snoozed_until: millis(snoozed_until) };
+    const change =
+      status === undefined ? undefined : changeStatus(conversation, { status, ...until }, tx.now);
+    if (change?.decision === "superseded") throw superseded();
+    if (change?.decision === "invalid") throw invalid([change.error]);
+    const patch: Partial<ConversationRow> = {
+      ...change?.patch,
+      ...(priority === undefined ? {} : { priority }),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: null }),
+    };
+    return showConversation(
+      tx,
+      await changeConversation(tx, actorOf(scope, services.drawId), conversation, patch),
+    );
+  },
+};

@@ -1,0 +1,11 @@
+import { wakeConversation } from "./wake.ts";
+import type { JobHandler } from "../queue/dispatcher.ts";
+import type { CarrierWork } from "../messages/send-job.ts";
+
+/** Opens snoozed conversations when their time has come. */
+export function wakeHandler({ store, drawId }: Pick<CarrierWork, "store" | "drawId">): JobHandler {
+  return {
+    kind: "wake",
+    run: (claim) => store.commit((tx) => wakeConversation(tx, claim, drawId), { own: true }),
+  };
+}

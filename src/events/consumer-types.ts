@@ -1,0 +1,51 @@
+import type { Event, EventType } from "./types.ts";
+import type { Mode, Scope } from "../kernel/scope.ts";
+import type { AccountId, EventId } from "../kernel/ids.ts";
+
+/** What a handler is given beside the event. */
+export interface ConsumerContext<Tx> extends Scope {
+  /**
+   * The handle of a transaction of the storage: what is written through it commits with the consumer's progress, so exactly once.
+   * Undefined where the storage has none.
+   */
+  readonly tx: Tx;
+  /** Aborts when the handler is given up: after 10 seconds, or because the engine stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Called until it resolves once for each event. What it throws, and what takes longer than 10 seconds, is tried again. */
+export type ConsumerHandler<T extends EventType, Tx> = (
+  event: Event<T>,
+  context: ConsumerContext<Tx>,
+) => void | Promise<void>;
+
+export interface ConsumeOptions {
+  /** Where a consumer begins that was never known before; by default with what comes from now on. */
+  readonly from?: "now" | "beginning";
+}
+
+/** An event that the handler failed at too often. What comes after it in its conversation waits. */
+export interface ParkedEvent extends Scope {
+  readonly event_id: EventId;
+  /** Null when the event is there no more, as after a reset of the sandbox: skip it. */
+  readonly event: Event | null;
+  /** How often the handler was called. */
+  readonly attempts: number;
+  /** What it threw last, its first 500 characters. */
+  readonly error: string;
+  /** ISO 8601. */
+  readonly parked_at: string;
+}
+
+/** What an event waits for its turn by: its conversation, else its contact, else itself. */
+export interface ConsumerKey {
+  readonly consumer: string;
+  readonly key: string;
+}
+
+/** An event that a consumer has yet to handle, as far as rules ask. */
+export interface Handling {
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly failures: number;
+}

@@ -1,0 +1,223 @@
+import { resumeConsumerEvent, skipConsumerEvent } from "./resume-consumer-event.ts";
+import { parkedEvents } from "./consumer-rows.ts";
+import { consumerOf, isConsumerName } from "./consumer-rules.ts";
+import type { ConsumeOptions, ConsumerHandler, ParkedEvent } from "./consumer-types.ts";
+import { eventResource } from "./resource.ts";
+import { events, eventsByPosition } from "./rows.ts";
+import { type EventType, eventTypes } from "./types.ts";
+import { iso } from "../kernel/time.ts";
+import { TidingsError } from "../kernel/errors.ts";
+import type { SetUpConsumer } from "./consume-job.ts";
+import { ConsumerReader } from "./consumer-reader.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { Write } from "../ports/storage.ts";
+import { removeConsumer } from "./remove-consumer.ts";
+import type { Store } from "../store/store.ts";
+
+/** A consumer of events that is set up in this engine. Its progress is the storage's: engines with the same name share the work. */
+export interface Consumer {
+  readonly name: string;
+  /** Up to 100 events that the handler failed at too often, those that were parked first. */
+  parked(): Promise<readonly ParkedEvent[]>;
+  /** Tries a parked event again, then what waits behind it. @throws TidingsError `not_found` when it is not parked */
+  resume(eventId: string): Promise<void>;
+  /** Leaves a parked event undone for good, and goes on behind it. @throws TidingsError `not_found` when it is not parked */
+  skip(eventId: string): Promise<void>;
+  /**
+   * Calls the handler no more in this engine; resolves when it has come back from its last calls. Awaited within one of them it waits
+   * for that one too, until its deadline (10 s) is over: there, call it without awaiting it.
+   */
+  stop(): Promise<void>;
+}
+
+export interface ConsumersOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Resolves when the storage is open. */
+  readonly prepared: () => Promise<unknown>;
+}
+
+/** What a host gives for a consumer. */
+export interface ConsumerSetup extends ConsumeOptions {
+  readonly name: string;
+  readonly types: readonly EventType[];
+  readonly handler: ConsumerHandler<EventType, object | undefined>;
+}
+
+/** Parked events that are told of at once. */
+const mostParked = 100;
+
+/** The consumers that are set up in one engine. */
+export class Consumers {
+  readonly #options: ConsumersOptions;
+  readonly #running = new Map<string, RunningConsumer>();
+  /** Set while the engine is started: wakes the loop that runs the jobs. */
+  #wakeJobs: (() => void) | undefined;
+
+  constructor(options: ConsumersOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TidingsError `invalid_option` */
+  add(setup: ConsumerSetup): Consumer {
+    const { name, types, handler, from = "now" } = setup;
+    check(setup, this.#running.has(name));
+    const running = new RunningConsumer(
+      handler,
+      new ConsumerReader({ ...this.#options, name, types, from }),
+    );
+    this.#running.set(name, running);
+    if (this.#wakeJobs !== undefined) {
+      running.reader.start();
+      this.#wakeJobs();
+    }
+    return {
+      name,
+      parked: () => this.#parked(name),
+      resume: (eventId) =>
+        this.#change((store) => store.commit((tx) => resumeConsumerEvent(tx, name, eventId))),
+      skip: (eventId) =>
+        this.#change((store) => store.commit((tx) => skipConsumerEvent(tx, name, eventId))),
+      stop: async () => {
+        await running.stop();
+        if (this.#running.get(name) === running) this.#running.delete(name);
+      },
+    };
+  }
+
+  get(name: string): RunningConsumer | undefined {
+    return this.#running.get(name);
+  }
+
+  /** Whether this engine can do the jobs of a lane, as far as they are a consumer's. */
+  serves(lane: string): boolean {
+    const name = consumerOf(lane);
+    return name === undefined || this.#running.get(name)?.isStopped() === false;
+  }
+
+  /** @throws TidingsError `not_found`, and `invalid_option` while it runs here */
+  async remove(name: string): Promise<void> {
+    if (this.#running.has(name)) {
+      throw new TidingsError("invalid_option", `consumer ${name}: stop it before you remove it`);
+    }
+    await this.#change((store) => removeConsumer(store, name));
+  }
+
+  /** Gives each its place in the log. */
+  async open(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ reader }) => reader.open()));
+  }
+
+  start(wakeJobs: () => void): void {
+    this.#wakeJobs = wakeJobs;
+    for (const { reader } of this.#running.values()) reader.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#wakeJobs = undefined;
+    await Promise.all([...this.#running.values()].map(({ reader }) => reader.stop()));
+  }
+
+  /** Wakes them when events were committed. */
+  heed(writes: readonly Write[]): void {
+    if (this.#running.size > 0 && writes.some(({ collection }) => collection === events)) {
+      this.wake();
+    }
+  }
+
+  /** Another process may have committed events. */
+  wake(): void {
+    for (const { reader } of this.#running.values()) reader.wake();
+  }
+
+  async #change(work: (store: Store) => Promise<void>): Promise<void> {
+    await this.#options.prepared();
+    await work(this.#options.store);
+  }
+
+  async #parked(name: string): Promise<readonly ParkedEvent[]> {
+    await this.#options.prepared();
+    const { reads } = this.#options.store;
+    const rows = await reads.range({
+      index: parkedEvents,
+      prefix: [name],
+      order: "ascending",
+      limit: mostParked,
+    });
+    const found = await reads.getAll(
+      eventsByPosition,
+      rows.map(({ position }) => [position] as const),
+    );
+    const byPosition = new Map(found.map((event) => [event.position, event]));
+    return rows.map(({ event_id, account_id, mode, position, failures, error, parked_at }) => {
+      const event = byPosition.get(position);
+      return {
+        event_id,
+        event: event === undefined ? null : eventResource(event),
+        account_id,
+        mode,
+        attempts: failures,
+        error: error ?? "",
+        parked_at: iso(parked_at ?? 0),
+      };
+    });
+  }
+}
+
+/** A consumer's handler and its way along the log. */
+class RunningConsumer implements SetUpConsumer {
+  readonly handler: SetUpConsumer["handler"];
+  readonly reader: ConsumerReader;
+  readonly #runs = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(handler: SetUpConsumer["handler"], reader: ConsumerReader) {
+    this.handler = handler;
+    this.reader = reader;
+  }
+
+  readonly isStopped = (): boolean => this.#stopped;
+
+  /** Notes that a key has its turn. */
+  async during(run: Promise<void>): Promise<void> {
+    this.#runs.add(run);
+    try {
+      await run;
+    } finally {
+      this.#runs.delete(run);
+      this.reader.roomMade();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.reader.stop();
+    await Promise.allSettled(this.#runs);
+  }
+}
+
+function check({ name, types, handler, from }: ConsumerSetup, isTaken: boolean): void {
+  const wrong = (what: string): never => {
+    throw new TidingsError("invalid_option", `consume: ${what}`);
+  };
+  if (typeof name !== "string" || !isConsumerName(name)) {
+    wrong(
+      "name: expected 1 to 100 letters, digits, dots, dashes and underscores, the first and last a letter or digit",
+    );
+  }
+  if (isTaken) wrong(`name: this engine has a consumer ${name} already`);
+  if (!Array.isArray(types) || types.length === 0) {
+    wrong("types: expected a list of types of events, with at least one");
+  }
+  for (const type of types) {
+    if (!eventTypes.includes(type)) {
+      wrong(`types: expected some of ${eventTypes.join(", ")}, got ${type}`);
+    }
+  }
+  if (typeof handler !== "function") wrong(`handler: expected a function, got ${typeof handler}`);
+  if (from !== undefined && from !== "now" && from !== "beginning") {
+    wrong(`from: expected "now" or "beginning", got ${String(from)}`);
+  }
+}

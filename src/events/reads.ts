@@ -1,0 +1,38 @@
+import { notFound } from "../kernel/errors.ts";
+import type { Query } from "../operations/operation.ts";
+import { mapPage, page } from "../operations/pagination.ts";
+import { type ById, byIdSchema, type Page } from "../kernel/fields.ts";
+import { eventResource } from "./resource.ts";
+import { eventOf, eventsOfAccount } from "./rows.ts";
+import { type Event, type ListEvents, listEventsSchema } from "./types.ts";
+
+export const getEvent: Query<ById, Event> = {
+  kind: "query",
+  name: "events.get",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope }) {
+    const event = await eventOf(reads, scope, id);
+    if (event === undefined) throw notFound("event");
+    return eventResource(event);
+  },
+};
+
+/** Newest first, by the order of commits. */
+export const listEvents: Query<ListEvents, Page<Event>> = {
+  kind: "query",
+  name: "events.list",
+  input: () => listEventsSchema,
+  async run(reads, { limit, cursor, ...filters }, call) {
+    const { type } = filters;
+    const walk = {
+      index: eventsOfAccount,
+      prefix: [call.scope.account_id, call.scope.mode],
+      order: "descending" as const,
+      ...(type === undefined ? {} : { where: { type } }),
+      operation: "events.list",
+      filters,
+      input: { limit, cursor },
+    };
+    return mapPage(await page(reads, walk, call), eventResource);
+  },
+};

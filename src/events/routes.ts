@@ -1,0 +1,36 @@
+import { getEvent, listEvents } from "./reads.ts";
+import { eventSchema } from "./types.ts";
+import { pageSchema } from "../kernel/fields.ts";
+import { eventStream } from "./stream.ts";
+import type { Route } from "../operations/api-route.ts";
+
+const read = { tag: "Events", scopes: ["events:read"] } as const;
+
+export const eventRoutes: readonly Route[] = [
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/events",
+    operation: listEvents,
+    summary: "List events",
+    description: "Newest first.",
+    response: pageSchema(eventSchema).meta({ id: "EventPage" }),
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/events/stream",
+    operation: eventStream,
+    summary: "Follow events",
+    description:
+      "As they are committed, in their order. A client that comes again with `Last-Event-ID` misses nothing.",
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/events/:id",
+    operation: getEvent,
+    summary: "Get an event",
+    response: eventSchema,
+  },
+];

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { fieldErrorSchema } from "../messages/types.ts";
+import { errorCodes } from "./errors.ts";
+import type { ErrorCode, FieldError, TidingsError } from "./errors.ts";
+import type { RequestId } from "./ids.ts";
+
+/** The body of every answer that is not 2xx: `application/problem+json` (RFC 9457). */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly request_id: string;
+  readonly retryable: boolean;
+  /** The id of what stands in the way, of a conflict. */
+  readonly conflicting_id?: string;
+  readonly errors: readonly FieldError[];
+}
+
+/** RFC 9457 asks for a URI that names the kind of problem; it names and does not locate. */
+const typeOf = (code: ErrorCode): string => `urn:tidings:error:${code}`;
+
+/** The properties stand in a fixed order, so that the same error gives the same bytes. */
+export function problem(error: TidingsError, request_id: RequestId): Problem {
+  const { code, status, title, message, retryable, conflictingId, errors } = error;
+  return {
+    type: typeOf(code),
+    title,
+    status,
+    code,
+    detail: message,
+    request_id,
+    retryable,
+    ...(conflictingId === undefined ? {} : { conflicting_id: conflictingId }),
+    errors,
+  };
+}
+
+export const problemSchema = z
+  .object({
+    type: z
+      .string()
+      .describe("A URI that names the kind of problem: `urn:tidings:error:` and the code"),
+    title: z.string(),
+    status: z.int().min(400).max(599),
+    code: z.enum(errorCodes).describe("For programs. New codes may be added"),
+    detail: z.string().describe("For people: what is wrong with this request"),
+    request_id: z.string(),
+    retryable: z
+      .boolean()
+      .describe("The same request may succeed later, and nothing of it was kept"),
+    conflicting_id: z
+      .string()
+      .optional()
+      .describe("The id of what stands in the way, of a conflict"),
+    errors: z.array(fieldErrorSchema).describe("All that is wrong with the input, field by field"),
+  })
+  .meta({ id: "Problem", description: "Every answer that is not 2xx (RFC 9457)" });

@@ -1,0 +1,57 @@
+import { actorOf } from "../events/append.ts";
+import type { Carriers } from "./carriers.ts";
+import { moveMessage } from "./move.ts";
+import { writeTimeline } from "./write-timeline.ts";
+import { leaseMs } from "../queue/dispatcher.ts";
+import { finish, renew } from "../queue/rows.ts";
+import type { Claim } from "../queue/types.ts";
+import { type MessageRow, outbox } from "./rows.ts";
+import { expire } from "./rules.ts";
+import { stateOf } from "./state.ts";
+import type { DrawId } from "../kernel/ids.ts";
+import type { Tx } from "../store/transaction.ts";
+
+/** How long work for a transport that is not set up here is left to an engine that has it, in milliseconds. */
+export const awaitMs = 30_000;
+/** Messages that are looked at in one go. */
+const mostLooked = 50;
+
+/**
+ * Gives the job back when the conversation's next message is for a transport that this engine doesn't have: no attempt is begun, and
+ * none is taken for lost. What has expired meanwhile expires. Answers whether it did; if not, nothing is written.
+ */
+export async function awaitTransport(
+  tx: Tx,
+  claim: Claim,
+  carriers: Carriers,
+  drawId: DrawId,
+): Promise<boolean> {
+  const isLive = ({ status, expires_at }: MessageRow): boolean =>
+    status === "sending" || (expires_at ?? Infinity) > tx.now;
+  const isOurs = ({ transport }: MessageRow): boolean =>
+    transport === null || carriers.has(transport);
+  const [head] = await tx.list(outbox, [claim.key], 1);
+  if (head === undefined || (isLive(head) && isOurs(head))) return false;
+  const waiting = await tx.list(outbox, [claim.key], mostLooked);
+  const next = waiting.find(isLive);
+  if (next === undefined || isOurs(next) || !(await renew(tx, claim, leaseMs))) return false;
+
+  let againAt = tx.now + awaitMs;
+  for (const message of waiting) {
+    const decision = expire(stateOf(message), tx.now);
+    if (decision.decision === "expired") {
+      const actor = actorOf(message, drawId);
+      writeTimeline(
+        tx,
+        actor,
+        message,
+        await moveMessage(tx, actor, message, decision.state),
+        null,
+      );
+    } else if (message.status === "queued") {
+      againAt = Math.min(againAt, message.expires_at ?? Infinity);
+    }
+  }
+  await finish(tx, claim, { againAt });
+  return true;
+}

@@ -1,0 +1,42 @@
+import { byIdSchema, type ById } from "../kernel/fields.ts";
+import { arm, disarm } from "../queue/rows.ts";
+import { messageResource } from "./resource.ts";
+import { messageById } from "./rows.ts";
+import { cancel } from "./rules.ts";
+import { stateOf } from "./state.ts";
+import type { Message } from "./types.ts";
+import { notFound, TidingsError } from "../kernel/errors.ts";
+import type { Command } from "../operations/operation.ts";
+import { actorOf } from "../events/append.ts";
+import { moveMessage } from "./move.ts";
+import { sendJob } from "./send-jobs.ts";
+import { writeTimeline } from "./write-timeline.ts";
+
+/** Calls a message back that nobody took yet. Cancel wins or the hand-over wins: both write the message's row. */
+export const cancelMessage: Command<ById, Message> = {
+  kind: "command",
+  name: "messages.cancel",
+  input: () => byIdSchema,
+  status: 200,
+  async run(tx, { id }, { scope, services }) {
+    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+    if (message === undefined) throw notFound("message");
+    if (message.direction === "inbound") {
+      throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");
+    }
+    const decision = cancel(stateOf(message));
+    if (decision.decision === "refused") {
+      throw new TidingsError(
+        "not_cancelable",
+        `The message is ${decision.status} and can't be canceled any more.`,
+      );
+    }
+    const actor = actorOf(scope, services.drawId);
+    const moved = await moveMessage(tx, actor, message, decision.state);
+    writeTimeline(tx, actor, message, moved, null);
+    if (message.status === "scheduled") await disarm(tx, { kind: "release", key: id });
+    // It may have waited for its sender's turn, and those behind it with it.
+    else await arm(tx, sendJob(moved, tx.now));
+    return messageResource(moved);
+  },
+};

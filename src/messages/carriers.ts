@@ -1,0 +1,17 @@
+import type { Transport, TransportCapabilities } from "../ports/transport.ts";
+
+/** What decisions need to know of the transports: what each can do, and whether it can look attempts up. */
+export type Carriers = ReadonlyMap<string, Carrier>;
+
+export interface Carrier extends TransportCapabilities {
+  readonly canLookUp: boolean;
+}
+
+export function carriersOf(transports: readonly Transport[]): Carriers {
+  return new Map(
+    transports.map((each) => [
+      each.name,
+      { ...each.capabilities, canLookUp: each.lookup !== undefined },
+    ]),
+  );
+}

@@ -1,0 +1,85 @@
+import { contactById } from "../contacts/rows.ts";
+import { arm } from "../queue/rows.ts";
+import type { MessageRow } from "./rows.ts";
+import { deferred, denial } from "./rules.ts";
+import { stateOf } from "./state.ts";
+import { iso } from "../kernel/time.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Opinion } from "../ports/policy.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { Actor } from "../events/append.ts";
+import type { Addressee } from "../contacts/find-consent.ts";
+import { factsOf, judgeMessage, type Judging } from "../consents/check-policies.ts";
+import { moveMessage } from "./move.ts";
+import { releaseJob } from "./send-jobs.ts";
+import { writeTimeline } from "./write-timeline.ts";
+
+/**
+ * Whether the message's contact has been erased: its address is nobody's then, or another contact's, and its own row is gone. What is held
+ * of the two an erasure writes, so nothing is handed over that commits after it.
+ */
+export async function isErased(
+  tx: Tx,
+  { account_id, mode, contact_id }: MessageRow,
+  addressee: Addressee,
+): Promise<boolean> {
+  if (addressee.contact_id === contact_id) return false;
+  return (await tx.get(contactById, [account_id, mode, contact_id], { hold: true })) === undefined;
+}
+
+/** What the policies say of a message that is about to be handed over. What they judge by is held, so that nothing comes in between. */
+export function judgeQueued(
+  tx: Tx,
+  judging: Judging,
+  message: MessageRow,
+  addressee: Addressee,
+): Promise<readonly Opinion[]> {
+  return judgeMessage(tx, judging, {
+    message: factsOf(message),
+    confirmsOptOut: message.keyword === "opt_out",
+    consent: addressee,
+    contact_id: addressee.contact_id ?? message.contact_id,
+    at: tx.now,
+    options: { hold: true },
+  });
+}
+
+/** What is denied fails for good; what is put off is scheduled anew, and those behind it don't wait for it. */
+export async function holdBack(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  ruled: Exclude<Opinion, { verdict: "allow" }>,
+): Promise<void> {
+  const { policy, verdict } = ruled;
+  const at = iso(tx.now);
+  if (verdict === "deny") {
+    const error = denial(ruled.code, ruled.message);
+    const failed = await moveMessage(tx, actor, message, { status: "failed", error });
+    const entry = {
+      type: "policy",
+      at,
+      policy,
+      verdict,
+      reason: ruled.message,
+      until: null,
+      error,
+    } as const;
+    writeTimeline(tx, actor, message, failed, entry);
+    return;
+  }
+  const state = deferred(stateOf(message), ruled.until, message.created_at, tx.now);
+  const waiting = await moveMessage(tx, actor, message, state);
+  await arm(tx, releaseJob(waiting, state.send_at));
+  const until = iso(state.send_at);
+  const entry = {
+    type: "policy",
+    at,
+    policy,
+    verdict,
+    reason: ruled.reason,
+    until,
+    error: null,
+  } as const;
+  writeTimeline(tx, actor, message, waiting, entry);
+}

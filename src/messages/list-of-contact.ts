@@ -1,0 +1,26 @@
+import { type ContactHistory, contactHistorySchema } from "../contacts/types.ts";
+import { messageResource } from "./resource.ts";
+import { messagesOfContact } from "./rows.ts";
+import type { Message } from "./types.ts";
+import type { Query } from "../operations/operation.ts";
+import { mapPage, type Page, page } from "../operations/pagination.ts";
+import { contactToRead } from "../contacts/find-to-change.ts";
+
+/** What went to and came from a contact on all channels, newest first. */
+export const listContactMessages: Query<ContactHistory, Page<Message>> = {
+  kind: "query",
+  name: "contacts.messages",
+  input: () => contactHistorySchema,
+  async run(reads, { id, ...input }, call) {
+    const contact = await contactToRead(reads, call.scope, id);
+    const walk = {
+      index: messagesOfContact,
+      prefix: [contact.id],
+      order: "descending" as const,
+      operation: "contacts.messages",
+      filters: { id: contact.id },
+      input,
+    };
+    return mapPage(await page(reads, walk, call), messageResource);
+  },
+};

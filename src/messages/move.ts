@@ -1,0 +1,52 @@
+import { contactById } from "../contacts/rows.ts";
+import { contactReference } from "../contacts/resource.ts";
+import { arm } from "../queue/rows.ts";
+import { type MessageRow, messages } from "./rows.ts";
+import { announced, type MessageState } from "./rules.ts";
+import { patchOf } from "./state.ts";
+import type { Seen } from "../ports/collection.ts";
+import { iso } from "../kernel/time.ts";
+import type { Tx } from "../store/transaction.ts";
+import { type Actor, appendEvent } from "../events/append.ts";
+import { countMessage } from "./count.ts";
+import { sendJob } from "./send-jobs.ts";
+
+/** Takes a message to a state that a rule decided on, and tells and counts it when its status changed. */
+export async function moveMessage(
+  tx: Tx,
+  actor: Actor,
+  message: Seen<MessageRow>,
+  state: MessageState,
+  patch: Partial<MessageRow> = {},
+): Promise<Seen<MessageRow>> {
+  const moved = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
+  if (moved.status !== message.status) countMessage(tx, moved);
+  // While it waited for its next try, it held its conversation back; those behind it need not wait any longer.
+  if (message.retry_at !== null && moved.retry_at === null && moved.status !== "sending") {
+    await arm(tx, sendJob(moved, tx.now));
+  }
+  const { id: message_id, contact_id, conversation_id, to, channel, status, error } = moved;
+  const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
+  for (const type of announced(message.status, status)) {
+    if (type === "message.updated") {
+      appendEvent(tx, actor, type, { ...facts, previous_status: message.status }, moved);
+    } else if (type === "message.failed") {
+      appendEvent(tx, actor, type, facts, moved);
+    } else if (type === "message.sent" && (status === "delivered" || status === "read")) {
+      const contact = await tx.get(contactById, [moved.account_id, moved.mode, contact_id]);
+      const delivered_at = iso(moved.delivered_at ?? tx.now);
+      const reference = contactReference(contact_id, contact, to);
+      const data = {
+        message_id,
+        contact: reference,
+        to,
+        channel,
+        status,
+        conversation_id,
+        delivered_at,
+      };
+      appendEvent(tx, actor, type, data, moved);
+    }
+  }
+  return moved;
+}

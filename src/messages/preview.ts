@@ -1,0 +1,80 @@
+import { consentFor } from "../contacts/consent-rules.ts";
+import { channelOf, mediumOf, plan } from "./rules.ts";
+import { segmentsOf } from "./segments.ts";
+import { type MessagePreview, type PreviewMessage, previewMessageSchema } from "./types.ts";
+import { ruling, verdictOf } from "../consents/policy-rules.ts";
+import { iso, millis } from "../kernel/time.ts";
+import { invalid, TidingsError } from "../kernel/errors.ts";
+import type { Command } from "../operations/operation.ts";
+import { chooseSender } from "../senders/choose.ts";
+import { findAddressee } from "../contacts/find-consent.ts";
+import { findRecipient, recipientMark } from "../contacts/find-recipient.ts";
+import { judgeMessage } from "../consents/check-policies.ts";
+
+/** Tells what would become of a message, and writes nothing. */
+export const previewMessage: Command<PreviewMessage, MessagePreview> = {
+  kind: "command",
+  name: "messages.preview",
+  input: previewMessageSchema,
+  status: 200,
+  shows: ({ to, ...draft }, { scope, services }) =>
+    recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
+  async run(tx, input, call) {
+    const { scope, services } = call;
+    const channel = channelOf(input);
+    const planned = plan(
+      { send_at: input.send_at === undefined ? null : millis(input.send_at) },
+      tx.now,
+    );
+    if (planned.decision === "invalid") throw invalid([planned.error]);
+    const medium = mediumOf(channel);
+    const identity = await findRecipient(tx, scope, medium, input.to);
+    const to = identity?.address ?? input.to;
+    const wish = { channel, from: input.from, last: identity?.last_sender_id ?? null, to };
+    const from = await chooseSender(tx, scope, wish, services.transports).then(
+      (sender) => sender.address,
+      (error: unknown) => {
+        if (error instanceof TidingsError && error.code === "no_sender") return null;
+        throw error;
+      },
+    );
+    const segments = channel === "sms" ? segmentsOf(input.body) : null;
+    const addressee = await findAddressee(tx, services.secret, scope, medium, to);
+    if (from === null) {
+      const consent = addressee.status === "opted_out" ? "opted_out" : "allowed";
+      return {
+        channel,
+        from,
+        to,
+        segments,
+        consent,
+        quiet_until: null,
+        sendable: false,
+        verdicts: [],
+      };
+    }
+    const { category = "transactional", body, media = [] } = input;
+    const author = {
+      type: "api",
+      id: call.caller.type === "key" ? call.caller.key_id : null,
+    } as const;
+    const opinions = await judgeMessage(tx, call, {
+      message: { id: null, channel, category, from, to, author, body, media },
+      confirmsOptOut: false,
+      consent: addressee,
+      contact_id: addressee.contact_id,
+      at: planned.state.status === "scheduled" ? planned.state.send_at : tx.now,
+    });
+    const quiet = opinions.find(({ policy }) => policy === "quiet_hours");
+    return {
+      channel,
+      from,
+      to,
+      segments,
+      consent: consentFor(addressee, from) === "opted_out" ? "opted_out" : "allowed",
+      quiet_until: quiet?.verdict === "defer" ? iso(quiet.until) : null,
+      sendable: ruling(opinions).verdict !== "deny",
+      verdicts: opinions.map(verdictOf),
+    };
+  },
+};

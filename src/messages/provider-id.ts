@@ -1,0 +1,15 @@
+import { attemptByProviderId, type AttemptRow } from "./rows.ts";
+import type { Tx } from "../store/transaction.ts";
+
+/**
+ * The carrier's id for an attempt, unless another one has it: a carrier that gives one id twice would make its receipts
+ * ambiguous, so they stay with the first.
+ */
+export async function providerIdFor(
+  tx: Tx,
+  { id, transport }: AttemptRow,
+  provider_message_id: string,
+): Promise<string | null> {
+  const owner = await tx.get(attemptByProviderId, [transport, provider_message_id]);
+  return owner === undefined || owner.id === id ? provider_message_id : null;
+}

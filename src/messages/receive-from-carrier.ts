@@ -1,0 +1,32 @@
+import { liveSenderByAddress, senderByAddress } from "../senders/rows.ts";
+import { TidingsError } from "../kernel/errors.ts";
+import type { Services } from "../operations/operation.ts";
+import type { InboundMessage } from "../ports/transport.ts";
+import type { Tx } from "../store/transaction.ts";
+import { takeInMessage } from "./receive.ts";
+
+/**
+ * Takes in a message that a carrier brought. Whose it is, the address that it came to says; in the sandbox, where all accounts have the
+ * same one, `account_id`.
+ */
+export async function receiveMessage(
+  tx: Tx,
+  transport: string,
+  message: InboundMessage,
+  account_id: string | undefined,
+  services: Services,
+): Promise<"received" | "unknown"> {
+  const sender =
+    account_id === undefined
+      ? await tx.get(liveSenderByAddress, [transport, message.to])
+      : await tx.get(senderByAddress, [account_id, "sandbox", message.to]);
+  if (sender === undefined || sender.transport !== transport) return "unknown";
+  const { account_id: owner, mode } = sender;
+  try {
+    await takeInMessage(tx, { scope: { account_id: owner, mode }, services }, sender, message);
+  } catch (error) {
+    // Its carrier need not bring it a third time.
+    if (!(error instanceof TidingsError) || error.code !== "erased") throw error;
+  }
+  return "received";
+}

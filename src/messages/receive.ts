@@ -1,0 +1,124 @@
+import { contactReference } from "../contacts/resource.ts";
+import { contactById, identities } from "../contacts/rows.ts";
+import { receivedEventId } from "../events/rows.ts";
+import {
+  inboundByHash,
+  inboundIds,
+  messageById,
+  messages,
+  type MessageRow,
+  untouched,
+} from "./rows.ts";
+import { inboundHash } from "./inbound-id.ts";
+import { mediumOf } from "./rules.ts";
+import { segmentsOf } from "./segments.ts";
+import type { SenderRow } from "../senders/rows.ts";
+import { TidingsError } from "../kernel/errors.ts";
+import type { Call } from "../operations/operation.ts";
+import type { InboundMessage } from "../ports/transport.ts";
+import type { Tx } from "../store/transaction.ts";
+import { type Actor, appendEvent } from "../events/append.ts";
+import { callAgent } from "../agents/call-agent.ts";
+import { changeConversation } from "../conversations/change.ts";
+import { countMessage } from "./count.ts";
+import { findContact } from "../contacts/find.ts";
+import { scoreLater } from "../sentiment/score-later.ts";
+import { answerKeyword, flagOf, heedWords } from "./apply-keywords.ts";
+import { openForInbound, takePlace } from "../conversations/begin.ts";
+
+/**
+ * Makes a message of what came in for a sender. The same provider's id twice makes one message.
+ * @throws TidingsError `erased` when it made one that is gone since: what was erased doesn't come back with its carrier
+ */
+export async function takeInMessage(
+  tx: Tx,
+  { scope, services }: Pick<Call, "scope" | "services">,
+  sender: SenderRow,
+  inbound: InboundMessage,
+): Promise<MessageRow> {
+  const { drawId } = services;
+  const actor: Actor = { scope, drawId };
+  const { account_id, mode } = scope;
+  const { transport } = sender;
+  const { provider_message_id, channel } = inbound;
+  const id_hash = inboundHash(services.secret, scope, transport, provider_message_id);
+  const seen = await tx.get(inboundByHash, [account_id, mode, id_hash]);
+  if (seen !== undefined) {
+    const before = await tx.get(messageById, [account_id, mode, seen.message_id]);
+    if (before !== undefined) return before;
+    throw new TidingsError("erased", "The message has been erased.");
+  }
+
+  const identity = await findContact(tx, actor, services.secret, mediumOf(channel), inbound.from);
+  if (identity.last_sender_id !== sender.id) {
+    tx.update(identities, identity, { last_sender_id: sender.id });
+  }
+  const { conversation: opened, isReopened } = await openForInbound(
+    tx,
+    actor,
+    identity,
+    services.reopenMs,
+  );
+  const { contact_id } = identity;
+  const id = drawId("msg");
+  // What no database keeps as text must not keep the rest of the message out.
+  const body = inbound.body.toWellFormed().replaceAll("\0", "");
+  const heeded = await heedWords(tx, { scope, services }, sender, identity, {
+    message_id: id,
+    channel,
+    body,
+  });
+  const conversation = await changeConversation(tx, actor, opened, flagOf(heeded));
+  const segments = channel === "sms" ? segmentsOf(body) : null;
+  const message = tx.insert(messages, {
+    ...untouched,
+    ...scope,
+    id,
+    conversation_id: conversation.id,
+    contact_id,
+    sequence: await takePlace(tx, conversation, id, "inbound"),
+    direction: "inbound",
+    channel,
+    status: "received",
+    from: inbound.from,
+    to: sender.address,
+    body,
+    media: inbound.media,
+    author_type: "contact",
+    author_id: contact_id,
+    category: "transactional",
+    segments: segments?.count ?? null,
+    encoding: segments?.encoding ?? null,
+    send_at: null,
+    expires_at: null,
+    transport,
+    provider_message_id,
+    opt_out_suspected: heeded.suspected,
+    keyword: heeded.keyword,
+    metadata: {},
+    idempotency_key: null,
+    created_at: tx.now,
+    updated_at: tx.now,
+  });
+  tx.insert(inboundIds, { account_id, mode, id_hash, message_id: id });
+  countMessage(tx, message);
+
+  const contact = await tx.get(contactById, [account_id, mode, contact_id]);
+  const data = {
+    message_id: id,
+    contact: contactReference(contact_id, contact, inbound.from),
+    body,
+    channel,
+    conversation_id: conversation.id,
+    media: [...inbound.media],
+  };
+  // Words that are read for what they say, not for how they sound, are scored by nobody.
+  if (services.scoresSentiment && message.keyword === null) await scoreLater(tx, message);
+  appendEvent(tx, actor, "message.received", data, message, receivedEventId(id));
+  await answerKeyword(tx, { scope, services }, sender, identity, heeded);
+  // Keywords never reach an agent.
+  if (message.keyword === null) {
+    await callAgent(tx, actor, message, { isReopened, reopenMs: services.reopenMs });
+  }
+  return message;
+}

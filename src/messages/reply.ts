@@ -1,0 +1,48 @@
+import { changeStatus } from "../conversations/rules.ts";
+import { type Reply, replySchema } from "../conversations/types.ts";
+import { messageResource } from "./resource.ts";
+import { channelOf } from "./rules.ts";
+import type { Message } from "./types.ts";
+import type { Command } from "../operations/operation.ts";
+import { acceptMessage } from "./accept.ts";
+import { actorOf } from "../events/append.ts";
+import { changeConversation, findOwnConversation, superseded } from "../conversations/change.ts";
+import { chooseSender } from "../senders/choose.ts";
+import { findCorrespondent } from "../conversations/find-correspondent.ts";
+
+/**
+ * Sends what a person writes in a conversation, to the address that wrote or was written to last. The person takes the conversation over:
+ * from this transaction on nobody else handles it. Who is assigned stays, so that handing it back returns it to its agent.
+ */
+export const reply: Command<Reply, Message> = {
+  kind: "command",
+  name: "conversations.reply",
+  input: replySchema,
+  status: 201,
+  shows: ({ id }) => id,
+  async run(tx, { id, body, media, author_id }, call) {
+    const { scope, services } = call;
+    const found = await findOwnConversation(tx, scope, id);
+    const opens =
+      found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
+    if (opens?.decision === "superseded") throw superseded();
+    const opened = opens?.decision === "change" ? opens.patch : {};
+    const actor = actorOf(scope, services.drawId);
+    const conversation = await changeConversation(tx, actor, found, {
+      ...opened,
+      handler: "human",
+    });
+
+    const draft = { body, ...(media === undefined ? {} : { media }) };
+    const channel = found.medium === "webchat" ? "webchat" : channelOf(draft);
+    const identity = await findCorrespondent(tx, conversation);
+    const wish = { channel, from: undefined, last: identity.last_sender_id, to: identity.address };
+    const sender = await chooseSender(tx, scope, wish, services.transports);
+    const author = {
+      type: "human" as const,
+      ...(author_id === undefined ? {} : { id: author_id }),
+    };
+    const correspondence = { channel, identity, sender, conversation, isNew: false, author };
+    return messageResource(await acceptMessage(tx, call, draft, correspondence));
+  },
+};

@@ -1,0 +1,51 @@
+import { messageResource } from "./resource.ts";
+import { channelOf, mediumOf } from "./rules.ts";
+import { type Message, type SendMessage, sendMessageSchema } from "./types.ts";
+import type { Command } from "../operations/operation.ts";
+import { acceptMessage } from "./accept.ts";
+import type { Actor } from "../events/append.ts";
+import { chooseSender } from "../senders/choose.ts";
+import { meetContact } from "../contacts/find.ts";
+import { findRecipient, recipientMark } from "../contacts/find-recipient.ts";
+import { beginConversation, findConversation, isActive } from "../conversations/begin.ts";
+
+/** Accepts a message: it is queued, or scheduled, and will be handed over by whichever engine gets to it. */
+export const sendMessage: Command<SendMessage, Message> = {
+  kind: "command",
+  name: "messages.send",
+  input: sendMessageSchema,
+  status: 201,
+  shows: ({ to, ...draft }, { scope, services }) =>
+    recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
+  async run(tx, input, call) {
+    const actor: Actor = { scope: call.scope, drawId: call.services.drawId };
+    const channel = channelOf(input);
+    const medium = mediumOf(channel);
+    const known = await findRecipient(tx, call.scope, medium, input.to);
+    const identity =
+      known ?? (await meetContact(tx, actor, call.services.secret, medium, input.to));
+    const wish = { channel, from: input.from, last: identity.last_sender_id, to: identity.address };
+    // Neither rests on the other, so they are read together; and a contact that was met just now has no conversation.
+    const [sender, current] = await Promise.all([
+      chooseSender(tx, call.scope, wish, call.services.transports),
+      known && findConversation(tx, known),
+    ]);
+    const goesOn = isActive(current);
+    const conversation = goesOn ? current : await beginConversation(tx, actor, identity, current);
+    const { caller } = call;
+    const author = {
+      type: "api" as const,
+      ...(caller.type === "key" ? { id: caller.key_id } : {}),
+    };
+    const correspondence = {
+      channel,
+      identity,
+      sender,
+      conversation,
+      isNew: !goesOn,
+      isMet: known === undefined,
+      author,
+    };
+    return messageResource(await acceptMessage(tx, call, input, correspondence));
+  },
+};

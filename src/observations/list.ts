@@ -1,0 +1,28 @@
+import { observationResource } from "./resource.ts";
+import { observations } from "./rows.ts";
+import { type ListObservations, listObservationsSchema, type Observation } from "./types.ts";
+import type { Query } from "../operations/operation.ts";
+import { type Page, page } from "../operations/pagination.ts";
+import { contactToRead } from "../contacts/find-to-change.ts";
+
+/** Newest first. Those that have expired are not among them. */
+export const listObservations: Query<ListObservations, Page<Observation>> = {
+  kind: "query",
+  name: "contacts.observations",
+  input: () => listObservationsSchema,
+  async run(reads, { id, ...input }, call, now) {
+    const { account_id, mode } = call.scope;
+    const contact = await contactToRead(reads, call.scope, id);
+    const walk = {
+      index: observations.primary,
+      prefix: [account_id, mode, contact.id],
+      order: "descending" as const,
+      operation: "contacts.observations",
+      filters: { id: contact.id },
+      input,
+    };
+    const found = await page(reads, walk, call);
+    const fresh = found.data.filter(({ expires_at }) => expires_at === null || expires_at > now);
+    return { ...found, data: fresh.map(observationResource) };
+  },
+};

@@ -1,0 +1,26 @@
+import { observationById, observations } from "./rows.ts";
+import { type RemoveObservation, removeObservationSchema } from "./types.ts";
+import { notFound } from "../kernel/errors.ts";
+import type { Command } from "../operations/operation.ts";
+import { contactToRead } from "../contacts/find-to-change.ts";
+import { eraseAnswers } from "../operations/erase-answers.ts";
+
+/** Takes an observation back: it is gone, also from what was answered when it was made. */
+export const removeObservation: Command<RemoveObservation, void> = {
+  kind: "command",
+  name: "contacts.forget",
+  input: () => removeObservationSchema,
+  status: 204,
+  async run(tx, { id, observation_id }, { scope }) {
+    const contact = await contactToRead(tx, scope, id);
+    const row = await tx.get(observationById, [
+      scope.account_id,
+      scope.mode,
+      contact.id,
+      observation_id,
+    ]);
+    if (row === undefined) throw notFound("observation");
+    await eraseAnswers(tx, scope, row.id);
+    tx.remove(observations, row);
+  },
+};

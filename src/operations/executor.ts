@@ -1,0 +1,351 @@
+/**
+ * The one path of a command: claim the idempotency key, decide, write, remember the answer, all in one transaction.
+ *
+ * Nothing is ever found half done under a key: the claim commits with what it claims. Of two that race, the storage lets one
+ * commit; the other is run again, finds the answer and repeats it.
+ */
+import { fingerprint } from "./fingerprint.ts";
+import { isRemembered } from "./idempotency-lifetime.ts";
+import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency-rows.ts";
+import { noOpinions } from "./opinions.ts";
+import { maxScheduleAhead } from "../messages/types.ts";
+import { ReplayedError, TidingsError } from "../kernel/errors.ts";
+import type { RequestId } from "../kernel/ids.ts";
+import type {
+  Call,
+  Caller,
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  RowProcedure,
+  Services,
+  Steps,
+  StreamEvent,
+  StreamSources,
+} from "./operation.ts";
+import type { HostPolicies } from "./host-policies.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { HostOpinions } from "../ports/policy.ts";
+import { type Problem, problem } from "../kernel/problem.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Store } from "../store/store.ts";
+import type { Tx } from "../store/transaction.ts";
+
+/** Who asks, for whom, under which key. */
+export interface Context {
+  readonly scope: Scope;
+  readonly caller: Caller;
+  readonly request_id: RequestId;
+  readonly idempotency_key: string | null;
+  /** The host's handle, where the command is to join the host's open transaction. */
+  readonly tx?: unknown;
+  /** Until when what is done under the key may go on, in milliseconds. */
+  readonly busy_until?: number;
+}
+
+export interface ExecutorOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly services: Services;
+  readonly policies: HostPolicies;
+  /** How long an answer is remembered, in milliseconds. */
+  readonly rememberMs: number;
+}
+
+type Settled<Output> =
+  | { readonly ok: true; readonly outcome: Outcome<Output> }
+  | { readonly ok: false; readonly error: TidingsError };
+
+export class Executor {
+  readonly #options: ExecutorOptions;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  get services(): Services {
+    return this.#options.services;
+  }
+
+  /** Runs a command with input that was parsed by its schema. Answers when it is committed. */
+  async execute<Input, Output>(
+    command: Command<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Outcome<Output>> {
+    const { services, policies } = this.#options;
+    const callWith = (hostOpinions: HostOpinions): Call => ({ ...context, services, hostOpinions });
+    const { idempotency_key: key } = context;
+    const { tx: handle } = context;
+    if (key === null) {
+      const value = await policies.commit(
+        (tx, opinions) => command.run(tx, input, callWith(opinions)),
+        { handle },
+      );
+      // In process nobody reads it, so it is made when it is.
+      return {
+        status: command.status,
+        value,
+        get body() {
+          return JSON.stringify(value ?? null);
+        },
+        replayed: false,
+      };
+    }
+    const print = fingerprint(services.secret, command.name, input);
+    const settled = await policies.commit(
+      (tx, opinions) => this.#once(tx, command, input, callWith(opinions), key, print),
+      { handle },
+    );
+    if (!settled.ok) throw settled.error;
+    return settled.outcome;
+  }
+
+  /**
+   * Runs a procedure. Its idempotency key is claimed first and stays claimed; a request that comes again runs it again, and the
+   * steps that were done repeat their answers, unless the whole answer was kept.
+   */
+  async run<Input, Output>(
+    procedure: Procedure<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Outcome<Output>> {
+    if (context.tx !== undefined) {
+      throw new TidingsError(
+        "invalid_option",
+        `tx: ${procedure.name} takes several transactions and can't join yours.`,
+      );
+    }
+    const { store, services, clock } = this.#options;
+    // Nobody schedules further ahead than this, whatever an item says.
+    const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
+    const long: Context = { ...context, busy_until };
+    const call: Call = { ...long, services, hostOpinions: noOpinions };
+    const { idempotency_key: key } = context;
+    const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
+    if (before !== undefined && before.response !== null) {
+      const { status, response: body } = before;
+      return { status, value: JSON.parse(body) as Output, body, replayed: true };
+    }
+    const steps: Steps = {
+      reads: store.reads,
+      commit: (work) => store.commit(work),
+      // No key that a caller can choose has a space in it.
+      execute: (command, each, step) =>
+        this.execute(command, each, {
+          ...long,
+          idempotency_key: key === null ? null : `${key} ${step}`,
+        }),
+    };
+    const value = await procedure.run(steps, input, call);
+    const body = JSON.stringify(value ?? null);
+    if (key !== null && procedure.keepsAnswer === true) await this.#keep(context, key, body);
+    return { status: procedure.status, value, body, replayed: before !== undefined };
+  }
+
+  /** Each row by itself, under no key. */
+  runRows<Report, Total>(
+    procedure: RowProcedure<Report, Total>,
+    rows: Iterable<unknown> | AsyncIterable<unknown>,
+    context: Omit<Context, "tx">,
+  ): AsyncGenerator<Report, Total> {
+    const { services } = this.#options;
+    const execute: Steps["execute"] = (command, each) => this.execute(command, each, context);
+    return procedure.run({ execute }, rows, { ...context, services, hostOpinions: noOpinions });
+  }
+
+  async open<Input>(
+    stream: EventStream<Input>,
+    input: Input,
+    context: Context,
+    sources: Pick<StreamSources, "news" | "goesOn">,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<StreamEvent>> {
+    const { store, services, clock } = this.#options;
+    while (stream.before !== undefined && !signal.aborted) {
+      const { value: isMore } = await this.execute(stream.before, input, context);
+      if (!isMore) break;
+    }
+    return stream.open(
+      { ...sources, reads: store.reads, now: () => clock.now(), turn: () => store.turn() },
+      input,
+      { ...context, services, hostOpinions: noOpinions },
+      signal,
+    );
+  }
+
+  /** Answers what the same request left before; `undefined` when the key is new. */
+  async #claim<Input>(
+    procedure: Procedure<Input, unknown>,
+    input: Input,
+    call: Call,
+    key: string,
+  ): Promise<IdempotencyRow | undefined> {
+    const { scope } = call;
+    const print = fingerprint(call.services.secret, procedure.name, input);
+    return this.#options.store.commit(async (tx) => {
+      const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
+      if (before !== undefined && before.expires_at > tx.now) {
+        if (before.fingerprint !== print) throw keyReused();
+        return before;
+      }
+      if (before !== undefined) tx.remove(idempotency, before);
+      const expires_at = this.#expiry(tx.now, call);
+      const { status } = procedure;
+      const nothing = { response: null, subject_id: null, also_shows: null };
+      tx.insert(idempotency, { ...scope, key, fingerprint: print, status, ...nothing, expires_at });
+      return undefined;
+    });
+  }
+
+  async #keep(
+    { scope: { account_id, mode } }: Context,
+    key: string,
+    response: string,
+  ): Promise<void> {
+    await this.#options.store.commit(async (tx) => {
+      const claimed = await tx.get(idempotencyByKey, [account_id, mode, key]);
+      if (claimed !== undefined) tx.update(idempotency, claimed, { response });
+    });
+  }
+
+  async query<Input, Output>(
+    query: Query<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Output> {
+    const { store, clock, services } = this.#options;
+    return query.run(
+      store.reads,
+      input,
+      { ...context, services, hostOpinions: noOpinions },
+      clock.now(),
+    );
+  }
+
+  async #once<Input, Output>(
+    tx: Tx,
+    command: Command<Input, Output>,
+    input: Input,
+    call: Call,
+    key: string,
+    print: string,
+  ): Promise<Settled<Output>> {
+    const { scope } = call;
+    const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
+    if (before !== undefined) {
+      if (await isRemembered(tx, before)) return replay(before, print);
+      tx.remove(idempotency, before);
+    }
+
+    const settled = await settle(tx, command, input, call);
+    const answer = settled.ok
+      ? answerOf(command, settled.outcome, input, call, key)
+      : problemOf(command, settled.error, input, call);
+    tx.insert(idempotency, {
+      ...scope,
+      key,
+      fingerprint: print,
+      ...answer,
+      expires_at: this.#expiry(tx.now, call),
+    });
+    return settled;
+  }
+
+  #expiry(now: number, { busy_until = 0 }: Call): number {
+    return Math.max(now, busy_until) + this.#options.rememberMs;
+  }
+}
+
+/**
+ * Runs the command. A refusal that would come again is an answer too: what was written is forgotten, the refusal is kept. What
+ * hangs on who asks is none: another key of the account may ask again.
+ */
+async function settle<Input, Output>(
+  tx: Tx,
+  command: Command<Input, Output>,
+  input: Input,
+  call: Call,
+): Promise<Settled<Output>> {
+  try {
+    const value = await tx.attempt((attempt) => command.run(attempt, input, call));
+    const outcome = {
+      status: command.status,
+      value,
+      body: JSON.stringify(value ?? null),
+      replayed: false,
+    };
+    return { ok: true, outcome };
+  } catch (error) {
+    if (error instanceof TidingsError && isAnswer(error)) return { ok: false, error };
+    throw error;
+  }
+}
+
+function isAnswer({ retryable, status }: TidingsError): boolean {
+  return !retryable && status < 500 && status !== 401 && status !== 403;
+}
+
+type Answer = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
+
+function answerOf<Input, Output>(
+  command: Command<Input, Output>,
+  { status, value, body }: Outcome<Output>,
+  input: Input,
+  call: Call,
+  key: string,
+): Answer {
+  const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
+  const facts: { readonly id?: unknown; readonly idempotency_key?: unknown } =
+    typeof value === "object" && value !== null ? value : {};
+  const subject_id = typeof facts.id === "string" ? facts.id : null;
+  const knowsKey = facts.idempotency_key === key;
+  const also_shows = knowsKey ? null : (subject_id ?? command.shows?.(input, call) ?? null);
+  return { status, response, subject_id, also_shows };
+}
+
+function problemOf<Input>(
+  command: Command<Input, unknown>,
+  error: TidingsError,
+  input: Input,
+  call: Call,
+): Answer {
+  const response = JSON.stringify(problem(error, call.request_id));
+  return {
+    status: error.status,
+    response,
+    subject_id: null,
+    also_shows: command.shows?.(input, call) ?? null,
+  };
+}
+
+function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
+  if (row.fingerprint !== print) {
+    return { ok: false, error: keyReused() };
+  }
+  if (row.response === null) {
+    return {
+      ok: false,
+      error: new TidingsError("erased", "What this request made has been erased or redacted."),
+    };
+  }
+  if (row.status < 400) {
+    const value = JSON.parse(row.response) as Output;
+    return { ok: true, outcome: { status: row.status, value, body: row.response, replayed: true } };
+  }
+  const { code, detail, errors, conflicting_id } = JSON.parse(row.response) as Problem;
+  const facts = {
+    errors,
+    ...(conflicting_id === undefined ? {} : { conflictingId: conflicting_id }),
+  };
+  return { ok: false, error: new ReplayedError(code, detail, facts, row.response) };
+}
+
+function keyReused(): TidingsError {
+  return new TidingsError(
+    "idempotency_key_reused",
+    "This idempotency key was used with other input.",
+  );
+}

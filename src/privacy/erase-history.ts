@@ -1,0 +1,160 @@
+import { agentSessionOf, agentSessions } from "../agents/rows.ts";
+import { consumerEventOf, consumerEvents, consumers } from "../events/consumer-rows.ts";
+import {
+  conversations,
+  conversationsOfContact,
+  type ConversationRow,
+  notes,
+} from "../conversations/rows.ts";
+import { events, eventsOfContact } from "../events/rows.ts";
+import { erasedData } from "../events/rules.ts";
+import { disarm } from "../queue/rows.ts";
+import {
+  attempts,
+  attemptsOfMessage,
+  messages,
+  type MessageRow,
+  messagesOfContact,
+  timeline,
+} from "../messages/rows.ts";
+import { observations } from "../observations/rows.ts";
+import { runs, runsOfConversation } from "../agents/runs/rows.ts";
+import { messageScores } from "../sentiment/rows.ts";
+import { idempotency, idempotencyByKey } from "../operations/idempotency-rows.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+import { eraseDeliveries } from "../webhooks/clear-deliveries.ts";
+import { eraseAnswers } from "../operations/erase-answers.ts";
+import { writeConversation } from "../conversations/write.ts";
+
+/** Messages, and other rows of each kind, that one transaction removes. */
+const chunk = 50;
+/** Of one message or conversation; what is beyond has its turn before the message has. */
+const mostParts = 200;
+/** What webhooks were told, at once. */
+const mostDeliveries = 100;
+/** More consumers than anybody has. */
+const mostConsumers = 1_000;
+
+type Step = (tx: Tx, scope: Scope, id: string) => Promise<boolean>;
+
+/**
+ * Removes a part of what is left of a contact that is gone. Answers whether there is more; with the last part the job is done.
+ *
+ * The order matters: whoever tells of a message or a conversation writes its row, so when those are gone nobody tells of them any more,
+ * and the events that are there then are all.
+ */
+export async function eraseHistory(tx: Tx, scope: Scope, id: string): Promise<"more" | "done"> {
+  for (const step of steps) {
+    if (!(await step(tx, scope, id))) return "more";
+  }
+  await disarm(tx, { kind: "erase", key: id });
+  return "done";
+}
+
+/** Each answers whether it found nothing left to do. */
+const steps: readonly Step[] = [
+  eraseMessages,
+  eraseConversations,
+  eraseImpressions,
+  eraseAnswers,
+  eraseEvents,
+];
+
+async function eraseMessages(tx: Tx, scope: Scope, id: string): Promise<boolean> {
+  const found = await tx.list(messagesOfContact, [id], chunk);
+  await Promise.all(found.map((message) => eraseMessage(tx, scope, message)));
+  return found.length === 0;
+}
+
+async function eraseMessage(tx: Tx, scope: Scope, message: Seen<MessageRow>): Promise<void> {
+  const { account_id, mode } = scope;
+  const { id, idempotency_key } = message;
+  const [tried, told, sent, answersGone] = await Promise.all([
+    tx.list(attemptsOfMessage, [id], mostParts),
+    tx.list(timeline.primary, [account_id, mode, id], mostParts),
+    idempotency_key === null
+      ? undefined
+      : tx.get(idempotencyByKey, [account_id, mode, idempotency_key]),
+    eraseAnswers(tx, scope, id),
+  ]);
+  for (const attempt of tried) tx.remove(attempts, attempt);
+  for (const entry of told) tx.remove(timeline, entry);
+  if (sent?.subject_id === id) tx.update(idempotency, sent, { response: null });
+  if (message.status === "scheduled") await disarm(tx, { kind: "release", key: id });
+  if (answersGone && Math.max(tried.length, told.length) < mostParts) tx.remove(messages, message);
+}
+
+async function eraseConversations(tx: Tx, scope: Scope, id: string): Promise<boolean> {
+  const found = await tx.list(conversationsOfContact, [id], chunk);
+  for (const conversation of found) await eraseConversation(tx, scope, conversation);
+  return found.length === 0;
+}
+
+async function eraseConversation(
+  tx: Tx,
+  scope: Scope,
+  conversation: Seen<ConversationRow>,
+): Promise<void> {
+  const { account_id, mode } = scope;
+  const { id } = conversation;
+  const [written, ran, session] = await Promise.all([
+    tx.list(notes.primary, [account_id, mode, id], mostParts),
+    tx.list(runsOfConversation, [id], chunk),
+    tx.get(agentSessionOf, [account_id, mode, id]),
+  ]);
+  // Answers are found by what they show, so that goes last.
+  const erase = (each: { readonly id: string }): Promise<boolean> =>
+    eraseAnswers(tx, scope, each.id);
+  const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
+  const runsGone = await Promise.all(ran.map(erase));
+  for (const [i, note] of written.entries()) if (notesGone[i] === true) tx.remove(notes, note);
+  for (const [i, run] of ran.entries()) if (runsGone[i] === true) tx.remove(runs, run);
+  if (session !== undefined) tx.remove(agentSessions, session);
+  const isLast = isGone === true && written.length < mostParts && ran.length < chunk;
+  if (!isLast || notesGone.includes(false) || runsGone.includes(false)) return;
+  tx.remove(conversations, await writeConversation(tx, conversation, { labels: [] }));
+}
+
+/** How its messages sounded, and what was noticed about it. */
+async function eraseImpressions(tx: Tx, scope: Scope, id: string): Promise<boolean> {
+  const own = [scope.account_id, scope.mode, id];
+  const [scores, noticed] = await Promise.all([
+    tx.list(messageScores.primary, own, chunk),
+    tx.list(observations.primary, own, chunk),
+  ]);
+  for (const score of scores) tx.remove(messageScores, score);
+  for (const observation of noticed) {
+    if (await eraseAnswers(tx, scope, observation.id)) tx.remove(observations, observation);
+  }
+  return scores.length === 0 && noticed.length === 0;
+}
+
+/** What happened stays in the log, for those who count it and go on from there; whom it happened to does not. */
+async function eraseEvents(tx: Tx, scope: Scope, id: string): Promise<boolean> {
+  const [found, reading] = await Promise.all([
+    tx.list(eventsOfContact, [id], chunk),
+    tx.list(consumers.primary, [], mostConsumers),
+  ]);
+  let room = mostDeliveries;
+  for (const event of found) {
+    const [emptied, answersGone] = await Promise.all([
+      eraseDeliveries(tx, event.id, room),
+      eraseAnswers(tx, scope, event.id),
+    ]);
+    room -= emptied;
+    // They are found by the event, so that goes last.
+    if (room <= 0 || !answersGone) return false;
+    tx.update(events, event, { data: erasedData(event), contact_id: null });
+    // What a handler threw at it may quote it.
+    const waiting = await Promise.all(
+      reading.map(({ name }) => tx.get(consumerEventOf, [name, event.id])),
+    );
+    for (const row of waiting) {
+      // One that a handler is at for the first time is left alone: its transaction has the row.
+      if (row !== undefined && row.error !== null) tx.update(consumerEvents, row, { error: null });
+    }
+  }
+  return found.length === 0;
+}

@@ -1,0 +1,174 @@
+import {
+  contactById,
+  type ContactRow,
+  contactsMergedInto,
+  identities,
+  identitiesOfContact,
+} from "../contacts/rows.ts";
+import {
+  mergedFacts,
+  mostIdentities,
+  mostMerged,
+  nothingOfItsOwn,
+  whichGoesOn,
+} from "../contacts/rules.ts";
+import { type Contact, type MergeContacts, mergeContactsSchema } from "../contacts/types.ts";
+import { type ConversationRow, currentConversation } from "../conversations/rows.ts";
+import { kept } from "../conversations/rules.ts";
+import { arm } from "../queue/rows.ts";
+import { invalid, TidingsError } from "../kernel/errors.ts";
+import { type ById, byIdSchema } from "../kernel/fields.ts";
+import type { ContactId } from "../kernel/ids.ts";
+import type { Command } from "../operations/operation.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+import { type Actor, actorOf, appendEvent } from "../events/append.ts";
+import { changeConversation } from "../conversations/change.ts";
+import { contactToChange, mergedAway } from "../contacts/find-to-change.ts";
+import { mergeJob } from "./contact-jobs.ts";
+import { media, showContact } from "../contacts/show.ts";
+import { updateContact } from "../contacts/write.ts";
+import { writeConversation } from "../conversations/write.ts";
+
+export interface Joined {
+  readonly survivor: ContactId;
+  readonly other: ContactId;
+}
+
+/**
+ * Makes two contacts one: from this commit on everything that is sent to or comes from the other is the survivor's. What there was before
+ * moves afterwards, chunk by chunk. A merge that was made before changes nothing.
+ *
+ * Both rows are written, so of merges and erasures that race one sees what the other did. So are the other's addresses and its current
+ * conversations, and with them whoever is about to write to it comes before this or is run again.
+ */
+export const joinContacts: Command<MergeContacts, Joined> = {
+  kind: "command",
+  name: "contacts.merge.join",
+  input: () => mergeContactsSchema,
+  status: 200,
+  async run(tx, { id, contact_id }, { scope, services }) {
+    const survivor = await contactToChange(tx, scope, id);
+    const other = await otherContact(tx, scope, contact_id);
+    if (other.id === survivor.id) throw refused("itself", "must be another contact");
+    const joined = { survivor: survivor.id, other: other.id };
+    if (other.merged_into === survivor.id) return joined;
+    if (other.merged_into !== null) throw mergedAway(other.merged_into);
+
+    const actor = actorOf(scope, services.drawId);
+    await moveAddresses(tx, survivor, other);
+    await joinConversations(tx, actor, survivor.id, other.id);
+    await pointAtSurvivor(tx, survivor, other);
+    const merged = await updateContact(tx, await latest(tx, survivor), {
+      ...mergedFacts(await latest(tx, survivor), other, services.limits.metadata_keys),
+    });
+    await updateContact(tx, other, { ...nothingOfItsOwn, merged_into: survivor.id });
+    await arm(tx, mergeJob(other, tx.now));
+    const contact = await showContact(tx, merged);
+    appendEvent(tx, actor, "contact.updated", { contact }, { contact_id: survivor.id });
+    return joined;
+  },
+};
+
+/** The end of a merge: what it came to. */
+export const showMerged: Command<ById, Contact> = {
+  kind: "command",
+  name: "contacts.merge.show",
+  input: () => byIdSchema,
+  status: 200,
+  async run(tx, { id }, { scope: { account_id, mode } }) {
+    // Held: an erasure that commits meanwhile must find what is remembered of this answer.
+    const contact = await tx.get(contactById, [account_id, mode, id], { hold: true });
+    if (contact === undefined) throw new TidingsError("erased", "The contact has been erased.");
+    return showContact(tx, contact);
+  },
+};
+
+async function otherContact(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<Seen<ContactRow>> {
+  const other = await tx.get(contactById, [account_id, mode, id]);
+  if (other === undefined) throw refused("unknown_contact", "no such contact");
+  return other;
+}
+
+function refused(code: string, message: string): TidingsError {
+  return invalid([{ pointer: "/contact_id", code, message }]);
+}
+
+/** A conversation that was closed has told its contact so. */
+async function latest(tx: Tx, { account_id, mode, id }: ContactRow): Promise<Seen<ContactRow>> {
+  return contactToChange(tx, { account_id, mode }, id);
+}
+
+async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {
+  const [own, others] = await Promise.all(
+    [survivor, other].map(({ id }) => tx.list(identitiesOfContact, [id], mostIdentities + 1)),
+  );
+  if (own === undefined || others === undefined) return;
+  if (own.length + others.length > mostIdentities) throw tooMany(`${mostIdentities} addresses`);
+  for (const identity of others) tx.update(identities, identity, { contact_id: survivor.id });
+}
+
+/** Who was merged into the other points at the survivor now: nobody points at a contact that is merged itself. */
+async function pointAtSurvivor(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {
+  const { account_id, mode } = survivor;
+  const [own, others] = await Promise.all(
+    [survivor, other].map(({ id }) =>
+      tx.list(contactsMergedInto, [account_id, mode, id], mostMerged + 1),
+    ),
+  );
+  if (own === undefined || others === undefined) return;
+  if (own.length + others.length >= mostMerged) throw tooMany(`${mostMerged} merged contacts`);
+  for (const stub of others) await updateContact(tx, stub, { merged_into: survivor.id });
+}
+
+function tooMany(what: string): TidingsError {
+  return new TidingsError("conflict", `A contact can have at most ${what}.`);
+}
+
+async function joinConversations(
+  tx: Tx,
+  actor: Actor,
+  survivor: ContactId,
+  other: ContactId,
+): Promise<void> {
+  for (const medium of media) {
+    const [own, others] = await Promise.all([
+      tx.get(currentConversation, [survivor, medium]),
+      tx.get(currentConversation, [other, medium]),
+    ]);
+    if (others === undefined) continue;
+    if (own !== undefined && whichGoesOn(standing(own), standing(others)) === "survivors") {
+      await giveWay(tx, actor, others, survivor);
+      continue;
+    }
+    if (own !== undefined) await giveWay(tx, actor, own, survivor);
+    await changeConversation(tx, actor, others, { contact_id: survivor });
+  }
+}
+
+const standing = ({ status, last_activity_at }: ConversationRow) => ({
+  isActive: status !== "closed",
+  last_activity_at,
+});
+
+/** It is the contact's last one no longer, and so stays closed. What is queued in it still goes out. */
+async function giveWay(
+  tx: Tx,
+  actor: Actor,
+  row: Seen<ConversationRow>,
+  contact_id: ContactId,
+): Promise<void> {
+  const patch = { contact_id, current: null };
+  if (row.status === "closed") await writeConversation(tx, row, patch);
+  else {
+    await changeConversation(tx, actor, row, {
+      ...patch,
+      ...kept({ status: "closed", closed_at: tx.now }),
+    });
+  }
+}

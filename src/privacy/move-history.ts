@@ -1,0 +1,63 @@
+import { contactById } from "../contacts/rows.ts";
+import { conversationsOfContact } from "../conversations/rows.ts";
+import { arm, disarm } from "../queue/rows.ts";
+import { messages, messagesOfContact } from "../messages/rows.ts";
+import { observations } from "../observations/rows.ts";
+import { messageScores } from "../sentiment/rows.ts";
+import type { ContactId } from "../kernel/ids.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+import { scoreJob } from "../sentiment/score-later.ts";
+import { writeConversation } from "../conversations/write.ts";
+
+/** Rows of each kind that one transaction moves. */
+const chunk = 100;
+
+/**
+ * Moves a part of what a merged contact had to whoever it is now. Answers whether more is left; with the last part the job is done.
+ *
+ * The merged contact's row is held: where its survivor is merged on or erased meanwhile, that row is written, and this is run again.
+ * Nothing joins what is moved, for the merge wrote all that leads to it.
+ */
+export async function moveHistory(tx: Tx, scope: Scope, id: string): Promise<"more" | "done"> {
+  const { account_id, mode } = scope;
+  const merged = await tx.get(contactById, [account_id, mode, id], { hold: true });
+  // Erased with its survivor: what is left of it goes with that.
+  const to = merged?.merged_into ?? null;
+  const moved = to === null ? 0 : await moveTo(tx, scope, id, to);
+  if (moved >= chunk) return "more";
+  await disarm(tx, { kind: "merge", key: id });
+  return "done";
+}
+
+/** Answers how many rows there were of the kind that had most. */
+async function moveTo(tx: Tx, scope: Scope, id: string, contact_id: ContactId): Promise<number> {
+  const { account_id, mode } = scope;
+  const own = [account_id, mode, id];
+  const [written, threads, scores, noticed] = await Promise.all([
+    tx.list(messagesOfContact, [id], chunk),
+    tx.list(conversationsOfContact, [id], chunk),
+    tx.list(messageScores.primary, own, chunk),
+    tx.list(observations.primary, own, chunk),
+  ]);
+  for (const message of written) {
+    const author = message.author_type === "contact" ? { author_id: contact_id } : {};
+    tx.update(messages, message, { contact_id, ...author });
+  }
+  for (const thread of threads) await writeConversation(tx, thread, { contact_id });
+  for (const score of scores) {
+    const { version: _, ...row } = score;
+    tx.remove(messageScores, score);
+    tx.insert(messageScores, { ...row, contact_id });
+  }
+  // What was still to be scored waits for the survivor's turn now.
+  if (scores.some(({ state }) => state === "pending")) {
+    await arm(tx, scoreJob(scope, contact_id, tx.now));
+  }
+  for (const observation of noticed) {
+    const { version: _, ...row } = observation;
+    tx.remove(observations, observation);
+    tx.insert(observations, { ...row, contact_id });
+  }
+  return Math.max(written.length, threads.length, scores.length, noticed.length);
+}

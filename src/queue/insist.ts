@@ -1,0 +1,25 @@
+import { TidingsError } from "../kernel/errors.ts";
+import type { Clock } from "../ports/clock.ts";
+
+/** In milliseconds; about six seconds in all, well within a lease. */
+const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
+
+/**
+ * Does `work` again while the storage is out of reach for a moment, until `abort`. For what can't be asked for again: a carrier's
+ * answer that is lost makes its message ambiguous.
+ */
+export async function insist<T>(
+  clock: Clock,
+  abort: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (const pause of pauses) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof TidingsError) || !error.retryable || abort.aborted) throw error;
+      await clock.sleep(pause, abort);
+    }
+  }
+  return work();
+}

@@ -1,0 +1,43 @@
+import { contactById } from "../contacts/rows.ts";
+import type { Contact } from "../contacts/types.ts";
+import { eventResource } from "../events/resource.ts";
+import { sampleData } from "../events/samples.ts";
+import type { Event } from "../events/types.ts";
+import { type SandboxEvent, sandboxEventSchema } from "./types.ts";
+import { invalid } from "../kernel/errors.ts";
+import type { Command } from "../operations/operation.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+import { actorOf, appendEvent } from "../events/append.ts";
+import { mergedAway } from "../contacts/find-to-change.ts";
+import { refuseLive } from "./refuse-live.ts";
+import { showContact } from "../contacts/show.ts";
+
+/** Tells everybody who listens of something that never happened: handlers, streams and webhooks. */
+export const createSandboxEvent: Command<SandboxEvent, Event> = {
+  kind: "command",
+  name: "sandbox.event",
+  input: () => sandboxEventSchema,
+  status: 201,
+  async run(tx, { type, contact_id }, { scope, services: { drawId } }) {
+    refuseLive(scope);
+    const contact = contact_id === undefined ? undefined : await contactOf(tx, scope, contact_id);
+    const data = sampleData(type, { now: tx.now, ...(contact === undefined ? {} : { contact }) });
+    const id = drawId("evt");
+    const subject = contact === undefined ? {} : { contact_id: contact.id };
+    appendEvent(tx, actorOf(scope, drawId), type, data, subject, id);
+    return eventResource({ id, type, created_at: tx.now, data });
+  },
+};
+
+/** Held: an erasure that commits meanwhile must find the event. */
+async function contactOf(tx: Tx, { account_id, mode }: Scope, id: string): Promise<Contact> {
+  const contact = await tx.get(contactById, [account_id, mode, id], { hold: true });
+  if (contact === undefined) {
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
+  }
+  if (contact.merged_into !== null) throw mergedAway(contact.merged_into);
+  return showContact(tx, contact);
+}

@@ -1,0 +1,45 @@
+import { messageResource } from "../messages/resource.ts";
+import { channelOf } from "../messages/rules.ts";
+import type { Message } from "../messages/types.ts";
+import { type SandboxInbound, sandboxInboundSchema } from "./types.ts";
+import { senderByAddress } from "../senders/rows.ts";
+import { invalid } from "../kernel/errors.ts";
+import type { Command } from "../operations/operation.ts";
+import { sandboxAddress } from "../accounts/open.ts";
+import { takeInMessage } from "../messages/receive.ts";
+import { refuseLive } from "./refuse-live.ts";
+
+/** A message from a phone that there isn't. */
+export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
+  kind: "command",
+  name: "sandbox.inbound",
+  input: sandboxInboundSchema,
+  status: 201,
+  async run(
+    tx,
+    { from, to = sandboxAddress, body, media = [], provider_message_id },
+    { scope, services },
+  ) {
+    refuseLive(scope);
+    const sender = await tx.get(senderByAddress, [scope.account_id, scope.mode, to]);
+    if (sender === undefined) {
+      throw invalid([
+        {
+          pointer: "/to",
+          code: "unknown_sender",
+          message: `${to} is not a sender of this account.`,
+        },
+      ]);
+    }
+    const inbound = {
+      provider_message_id: provider_message_id ?? services.drawId("sim"),
+      channel: channelOf({ media }),
+      from,
+      to,
+      body,
+      media,
+      at: tx.now,
+    };
+    return messageResource(await takeInMessage(tx, { scope, services }, sender, inbound));
+  },
+};

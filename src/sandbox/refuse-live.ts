@@ -1,0 +1,7 @@
+import { TidingsError } from "../kernel/errors.ts";
+import type { Scope } from "../kernel/scope.ts";
+
+/** @throws TidingsError `conflict` outside the sandbox: nothing that is simulated ever touches live data */
+export function refuseLive({ mode }: Scope): void {
+  if (mode === "live") throw new TidingsError("conflict", "This is for sandbox keys only.");
+}

@@ -1,0 +1,158 @@
+import { z } from "zod";
+import { agentSessions } from "../agents/rows.ts";
+import { consentEvidence, consents } from "../contacts/consent-rows.ts";
+import { contactLabels, contacts, identities } from "../contacts/rows.ts";
+import { conversationLabels, conversations, notes } from "../conversations/rows.ts";
+import { eventsOfAccount } from "../events/rows.ts";
+import {
+  attempts,
+  attemptsOfMessage,
+  inboundIds,
+  type MessageRow,
+  messages,
+  timeline,
+} from "../messages/rows.ts";
+import { runs } from "../agents/runs/rows.ts";
+import { messageScores } from "../sentiment/rows.ts";
+import { observations } from "../observations/rows.ts";
+import type { SandboxResetResult } from "./types.ts";
+import { deliveries } from "../webhooks/rows.ts";
+import { mail, mailboxes, webchatSessions } from "../webchat/rows.ts";
+import { idempotency } from "../operations/idempotency-rows.ts";
+import type { Procedure, Steps } from "../operations/operation.ts";
+import {
+  type Index,
+  keyOf,
+  type KeyValue,
+  type Seen,
+  type UniqueIndex,
+} from "../ports/collection.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { look } from "../store/look.ts";
+import type { Tx } from "../store/transaction.ts";
+import { removeDelivery } from "../webhooks/remove-delivery.ts";
+import { refuseLive } from "./refuse-live.ts";
+
+/** Rows that one transaction removes. */
+const chunk = 200;
+
+const nothing = z.strictObject({});
+
+/**
+ * Starts over: messages, contacts, conversations and events of the sandbox are gone; keys, senders, webhooks, agents, playbooks and
+ * counts stay. Jobs of what is gone find nothing to do and end by themselves.
+ */
+export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
+  kind: "procedure",
+  name: "sandbox.reset",
+  input: () => nothing,
+  status: 200,
+  keepsAnswer: true,
+  async run(steps, _input, { scope, services }) {
+    refuseLive(scope);
+    let removed = await removeBefore(
+      steps,
+      scope,
+      messages.primary,
+      services.drawId("msg"),
+      removeMessage,
+    );
+    removed += await removeBefore(
+      steps,
+      scope,
+      deliveries.primary,
+      services.drawId("dlv"),
+      removeDelivery,
+    );
+    for (const { primary } of [
+      timeline,
+      inboundIds,
+      messageScores,
+      webchatSessions,
+      mailboxes,
+      mail,
+      agentSessions,
+      runs,
+      conversationLabels,
+      notes,
+      conversations,
+      identities,
+      observations,
+      contactLabels,
+      contacts,
+      consents,
+      consentEvidence,
+    ]) {
+      removed += await removeAll(steps, scope, primary);
+    }
+    removed += await removeAll(steps, scope, eventsOfAccount);
+    removed += await removeAll(steps, scope, idempotency.primary);
+    return { removed };
+  },
+};
+
+/** Those before `end`, with their parts: what goes on being sent meanwhile belongs to the new start. */
+async function removeBefore<R extends object>(
+  steps: Steps,
+  { account_id, mode }: Scope,
+  index: UniqueIndex<R>,
+  end: string,
+  remove: (tx: Tx, row: Seen<R>) => Promise<void>,
+): Promise<number> {
+  for (let removed = 0; ;) {
+    const prefix = [account_id, mode];
+    const rows = await steps.reads.range({
+      index,
+      prefix,
+      order: "ascending",
+      until: [end],
+      limit: chunk,
+    });
+    if (rows.length === 0) return removed;
+    await steps.commit(async (tx) => {
+      for (const row of rows) {
+        const latest = await tx.get(index, keyOf(index.collection, row));
+        if (latest !== undefined) await remove(tx, latest);
+      }
+    });
+    removed += rows.length;
+  }
+}
+
+async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
+  for (const attempt of await tx.list(attemptsOfMessage, [message.id], chunk)) {
+    tx.remove(attempts, attempt);
+  }
+  tx.remove(messages, message);
+}
+
+/**
+ * Walks a collection once, along an index that begins with account and mode. A key that was claimed for what has no trace, like this
+ * very reset, stays claimed.
+ */
+async function removeAll(steps: Steps, { account_id, mode }: Scope, index: Index): Promise<number> {
+  const { collection } = index;
+  let removed = 0;
+  let after: readonly KeyValue[] | undefined;
+  for (;;) {
+    const range = { index, prefix: [account_id, mode], order: "ascending", limit: chunk } as const;
+    const { rows, more, last } = await look(
+      steps.reads,
+      after === undefined ? range : { ...range, after },
+    );
+    removed += await steps.commit(async (tx) => {
+      let gone = 0;
+      for (const row of rows) {
+        const latest = await tx.get(collection.primary, keyOf(collection, row));
+        if (latest === undefined || ("subject_id" in latest && latest.subject_id === null)) {
+          continue;
+        }
+        tx.remove(collection, latest);
+        gone++;
+      }
+      return gone;
+    });
+    if (!more) return removed;
+    after = last;
+  }
+}

@@ -1,0 +1,261 @@
+/** People who have written and been answered already, so that lists, threads and moods have something to show. */
+import type { Medium } from "../kernel/fields.ts";
+import type { Channel, Media } from "../ports/transport.ts";
+import type { Assignee, Priority } from "../conversations/types.ts";
+
+/** One message of a story. */
+export interface Turn {
+  /** Minutes before the seeding. */
+  readonly ago: number;
+  readonly from: "contact" | "host";
+  readonly channel: Channel;
+  readonly body: string;
+  readonly media?: readonly Media[];
+  /** How the contact's words sound, in -1 to 1. */
+  readonly score?: number;
+}
+
+export interface Story {
+  readonly medium: Medium;
+  readonly address: string;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly labels: readonly string[];
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly turns: readonly Turn[];
+  /** How the conversation stands at the end. */
+  readonly conversation: {
+    readonly labels: readonly string[];
+    readonly priority: Priority;
+    /** `queue`: it waits for a person. */
+    readonly handler: "queue" | Assignee | null;
+    readonly notes: readonly string[];
+    /** Whether the last message was read. */
+    readonly isRead: boolean;
+    readonly end: "open" | "closed" | { readonly snoozedForMinutes: number };
+  };
+}
+
+const day = 24 * 60;
+const anna = { type: "human", id: "anna" } as const;
+const parcel = { url: "https://example.com/media/parcel.jpg", content_type: "image/jpeg" };
+const monstera = { url: "https://example.com/media/monstera.jpg", content_type: "image/jpeg" };
+
+export const stories: readonly Story[] = [
+  {
+    medium: "text",
+    address: "+15005550101",
+    name: "Maya Okafor",
+    email: "maya.okafor@example.com",
+    labels: ["regular"],
+    attributes: { city: "Portland", plan: "plus" },
+    turns: [
+      {
+        ago: 2 * day + 95,
+        from: "contact",
+        channel: "sms",
+        score: -0.35,
+        body: "My order 4821 still hasn't arrived. Where is it?",
+      },
+      {
+        ago: 2 * day + 88,
+        from: "host",
+        channel: "sms",
+        body: "Hi Maya, sorry about that. It left the warehouse on Tuesday; let me ask the carrier.",
+      },
+      {
+        ago: day + 40,
+        from: "contact",
+        channel: "mms",
+        score: -0.7,
+        body: "It came today and looks like this. Really disappointed.",
+        media: [parcel],
+      },
+      {
+        ago: day + 31,
+        from: "host",
+        channel: "sms",
+        body: "Oh no, I'm sorry. A new one goes out today, and you needn't send this one back.",
+      },
+      {
+        ago: 52,
+        from: "contact",
+        channel: "sms",
+        score: 0.65,
+        body: "The new one is here and it's perfect. Thank you for sorting it out!",
+      },
+    ],
+    conversation: {
+      labels: ["orders", "damaged"],
+      priority: "high",
+      handler: anna,
+      notes: [
+        "Second damaged parcel with this carrier in a month. Told the warehouse.",
+        "Replacement is order 4907.",
+      ],
+      isRead: false,
+      end: "open",
+    },
+  },
+  {
+    medium: "text",
+    address: "+15005550102",
+    name: "Jonas Weber",
+    email: null,
+    labels: [],
+    attributes: {},
+    turns: [
+      {
+        ago: 41,
+        from: "contact",
+        channel: "sms",
+        score: -0.3,
+        body: "I was charged twice for my subscription this month.",
+      },
+      {
+        ago: 38,
+        from: "contact",
+        channel: "sms",
+        score: -0.5,
+        body: "Could somebody please look into this? It's the second time.",
+      },
+    ],
+    conversation: {
+      labels: ["billing"],
+      priority: "urgent",
+      handler: "queue",
+      notes: [],
+      isRead: false,
+      end: "open",
+    },
+  },
+  {
+    medium: "text",
+    address: "+15005550103",
+    name: "Priya Raman",
+    email: "priya@example.com",
+    labels: ["regular", "vip"],
+    attributes: { birthday: "04-12" },
+    turns: [
+      {
+        ago: 3 * day + 20,
+        from: "contact",
+        channel: "sms",
+        score: 0.1,
+        body: "Hi, are you open on Saturday?",
+      },
+      { ago: 3 * day + 14, from: "host", channel: "sms", body: "Hello Priya! Yes, from 9 to 5." },
+      {
+        ago: 3 * day + 12,
+        from: "contact",
+        channel: "sms",
+        score: 0.8,
+        body: "Wonderful, thanks for the quick answer! 🎉",
+      },
+    ],
+    conversation: {
+      labels: ["hours"],
+      priority: "normal",
+      handler: anna,
+      notes: [],
+      isRead: true,
+      end: "closed",
+    },
+  },
+  {
+    medium: "text",
+    address: "+15005550104",
+    name: "Luca Moretti",
+    email: null,
+    labels: [],
+    attributes: { company: "Moretti Bikes" },
+    turns: [
+      {
+        ago: 5 * 60,
+        from: "contact",
+        channel: "sms",
+        score: 0,
+        body: "Can we move Thursday's appointment to next week?",
+      },
+      {
+        ago: 4 * 60 + 50,
+        from: "host",
+        channel: "sms",
+        body: "Of course. I'll get back to you tomorrow with the free times.",
+      },
+    ],
+    conversation: {
+      labels: ["appointments"],
+      priority: "normal",
+      handler: anna,
+      notes: ["Ask Ines which afternoons she has next week."],
+      isRead: true,
+      end: { snoozedForMinutes: 18 * 60 },
+    },
+  },
+  {
+    medium: "text",
+    address: "+15005550105",
+    name: null,
+    email: null,
+    labels: [],
+    attributes: {},
+    turns: [
+      {
+        ago: 17,
+        from: "contact",
+        channel: "mms",
+        score: 0.2,
+        body: "Is this the big one from your window?",
+        media: [monstera],
+      },
+      {
+        ago: 11,
+        from: "host",
+        channel: "mms",
+        body: "That's the one, and this is its little sister.",
+        media: [monstera],
+      },
+    ],
+    conversation: {
+      labels: [],
+      priority: "normal",
+      handler: null,
+      notes: [],
+      isRead: true,
+      end: "open",
+    },
+  },
+  {
+    medium: "webchat",
+    address: "visitor-seed",
+    name: "Sam Rivera",
+    email: "sam.rivera@example.com",
+    labels: [],
+    attributes: { page: "/pricing" },
+    turns: [
+      {
+        ago: 9,
+        from: "contact",
+        channel: "webchat",
+        score: 0.1,
+        body: "Does the plus plan include phone support?",
+      },
+      {
+        ago: 8,
+        from: "host",
+        channel: "webchat",
+        body: "It does, on weekdays from 8 to 18. Shall I set it up for you?",
+      },
+      { ago: 6, from: "contact", channel: "webchat", score: 0.5, body: "Great, yes please." },
+    ],
+    conversation: {
+      labels: ["sales"],
+      priority: "normal",
+      handler: null,
+      notes: [],
+      isRead: false,
+      end: "open",
+    },
+  },
+];

@@ -1,0 +1,77 @@
+import {
+  defaultSenderByChannel,
+  defaultSenders,
+  senderById,
+  type SenderRow,
+  senders,
+} from "./rows.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Channel } from "../ports/transport.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+
+/** The channels that have no default sender yet. */
+export async function withoutDefault(
+  tx: Tx,
+  scope: Scope,
+  channels: readonly Channel[],
+): Promise<Channel[]> {
+  const missing: Channel[] = [];
+  for (const channel of channels) {
+    const known = await tx.get(defaultSenderByChannel, [scope.account_id, scope.mode, channel]);
+    if (known === undefined || known.sender_id === null) missing.push(channel);
+  }
+  return missing;
+}
+
+/** Makes a sender the default of channels. Who was it for one of them, and is for none any more, stops showing as default. */
+export async function makeDefault(
+  tx: Tx,
+  sender: Seen<SenderRow>,
+  channels: readonly Channel[],
+): Promise<Seen<SenderRow>> {
+  const { account_id, mode, id } = sender;
+  for (const channel of channels) {
+    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    if (known === undefined) {
+      tx.insert(defaultSenders, { account_id, mode, channel, sender_id: id, pool: [] });
+    } else if (known.sender_id !== id) {
+      tx.update(defaultSenders, known, { sender_id: id });
+      if (known.sender_id !== null) await retire(tx, { account_id, mode }, known.sender_id);
+    }
+  }
+  return sender.default ? sender : tx.update(senders, sender, { default: true });
+}
+
+/** Whether a sender is the default of one of the channels. */
+export async function isDefaultFor(
+  tx: Tx,
+  sender: SenderRow,
+  channels: readonly Channel[],
+): Promise<boolean> {
+  const { account_id, mode, id } = sender;
+  for (const channel of channels) {
+    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    if (known?.sender_id === id) return true;
+  }
+  return false;
+}
+
+/** Takes a sender's defaults away for channels. Whether any is left is for the caller to write down. */
+export async function dropDefault(
+  tx: Tx,
+  sender: Seen<SenderRow>,
+  channels: readonly Channel[],
+): Promise<void> {
+  const { account_id, mode, id } = sender;
+  for (const channel of channels) {
+    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    if (known?.sender_id === id) tx.update(defaultSenders, known, { sender_id: null });
+  }
+}
+
+async function retire(tx: Tx, { account_id, mode }: Scope, id: string): Promise<void> {
+  const sender = await tx.get(senderById, [account_id, mode, id]);
+  if (sender === undefined || (await isDefaultFor(tx, sender, sender.channels))) return;
+  tx.update(senders, sender, { default: false });
+}

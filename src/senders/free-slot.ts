@@ -1,0 +1,26 @@
+import { TidingsError } from "../kernel/errors.ts";
+import type { UniqueIndex } from "../ports/collection.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+
+/**
+ * The first free one of `most` slots. An index over account, mode and slot bounds how many rows there are: of those that are made at once,
+ * one has the slot and the others look again.
+ * @throws TidingsError `conflict` when all are taken
+ */
+export async function freeSlot<R extends { readonly slot: number }>(
+  tx: Tx,
+  index: UniqueIndex<R>,
+  { account_id, mode }: Scope,
+  most: number,
+): Promise<number> {
+  const taken = await tx.list(index, [account_id, mode], most);
+  if (taken.length === most) {
+    throw new TidingsError(
+      "conflict",
+      `An account can have at most ${most} ${index.collection.name}.`,
+    );
+  }
+  const gap = taken.findIndex(({ slot }, i) => slot !== i);
+  return gap === -1 ? taken.length : gap;
+}

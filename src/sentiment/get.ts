@@ -1,0 +1,36 @@
+import { messageScores } from "./rows.ts";
+import { sentimentOf, trendOf } from "../contacts/sentiment-rules.ts";
+import type { ContactSentiment } from "../contacts/sentiment-types.ts";
+import { iso } from "../kernel/time.ts";
+import { type ById, byIdSchema } from "../kernel/fields.ts";
+import type { Query } from "../operations/operation.ts";
+import { look } from "../store/look.ts";
+import { contactToRead } from "../contacts/find-to-change.ts";
+
+/** The messages that are shown. */
+const mostMessages = 20;
+
+/** How a contact feels, where that goes, and the messages that moved it. A contact that was merged feels as who it is now. */
+export const getContactSentiment: Query<ById, ContactSentiment> = {
+  kind: "query",
+  name: "contacts.sentiment",
+  input: () => byIdSchema,
+  async run(reads, { id }, { scope: { account_id, mode } }) {
+    const contact = await contactToRead(reads, { account_id, mode }, id);
+    const { rows } = await look(reads, {
+      index: messageScores.primary,
+      prefix: [account_id, mode, contact.id],
+      order: "descending",
+      where: { state: ["scored"] },
+      limit: mostMessages,
+    });
+    const messages = rows.flatMap(({ message_id, score, created_at }) =>
+      score === null ? [] : [{ message_id, score, created_at: iso(created_at) }],
+    );
+    return {
+      current: contact.mood === null ? null : sentimentOf(contact.mood),
+      trend: trendOf(messages.map(({ score }) => score)),
+      messages,
+    };
+  },
+};

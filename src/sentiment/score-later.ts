@@ -1,0 +1,34 @@
+import { arm } from "../queue/rows.ts";
+import type { JobOrder } from "../queue/types.ts";
+import type { MessageRow } from "../messages/rows.ts";
+import { messageScores } from "./rows.ts";
+import { analyzerName } from "../ports/sentiment.ts";
+import type { ContactId } from "../kernel/ids.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+
+/** Has a message of the contact's own words scored after this commit. */
+export async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
+  const { account_id, mode, contact_id, id: message_id } = message;
+  tx.insert(messageScores, {
+    account_id,
+    mode,
+    contact_id,
+    message_id,
+    state: "pending",
+    score: null,
+    created_at: tx.now,
+  });
+  await arm(tx, scoreJob(message, contact_id, tx.now));
+}
+
+/** Scores what a contact wrote, one message after the other. Whoever gives a contact messages to be scored arms it. */
+export function scoreJob(
+  { account_id, mode }: Scope,
+  contact_id: ContactId,
+  due_at: number,
+): JobOrder {
+  // An engine without an analyzer leaves it to those that have one, as it does with carriers.
+  const lane = `score ${analyzerName} ${account_id} ${mode}`;
+  return { kind: "score", key: contact_id, account_id, mode, lane, due_at };
+}

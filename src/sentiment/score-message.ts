@@ -1,0 +1,77 @@
+import { contactReference } from "../contacts/resource.ts";
+import { contacts } from "../contacts/rows.ts";
+import { conversationById } from "../conversations/rows.ts";
+import { arm, finish, renew } from "../queue/rows.ts";
+import type { Claim } from "../queue/types.ts";
+import { messageById, type MessageRow } from "../messages/rows.ts";
+import { turnJob } from "../agents/runs/rules.ts";
+import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
+import { feel, sentimentOf, unmoved } from "../contacts/sentiment-rules.ts";
+import type { DrawId } from "../kernel/ids.ts";
+import type { Tx } from "../store/transaction.ts";
+import { actorOf, appendEvent } from "../events/append.ts";
+import { findSurvivor } from "../contacts/find-survivor.ts";
+
+/** A message whose turn it is. */
+export interface Unscored {
+  readonly row: MessageScoreRow;
+  /** Empty where nothing is left of its words. */
+  readonly text: string;
+}
+
+/** The contact's first message without a score. Without one the job is finished; where the lease was lost, nothing is done. */
+export async function nextUnscored(
+  tx: Tx,
+  claim: Claim,
+  leaseMs: number,
+): Promise<Unscored | undefined> {
+  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  const [row] = await tx.list(pendingScores, [claim.key], 1);
+  if (row === undefined) {
+    await finish(tx, claim);
+    return undefined;
+  }
+  const message = await tx.get(messageById, [row.account_id, row.mode, row.message_id]);
+  return { row, text: message?.body ?? "" };
+}
+
+/**
+ * Writes a score down and what it makes of the contact's mood. Whoever scored the same message before, or erased or merged its contact
+ * meanwhile, left no such pending row: then nothing is counted twice.
+ */
+export async function recordScore(
+  tx: Tx,
+  { account_id, mode, contact_id, message_id }: MessageScoreRow,
+  score: number | null,
+  drawId: DrawId,
+): Promise<void> {
+  const row = await tx.get(messageScoreById, [account_id, mode, contact_id, message_id]);
+  if (row?.state !== "pending") return;
+  tx.update(messageScores, row, { state: score === null ? "none" : "scored", score });
+  const message = await tx.get(messageById, [account_id, mode, message_id]);
+  if (message !== undefined) await tellAgent(tx, message);
+  // Of a contact that was merged and whose history has not moved yet, it moves the survivor's.
+  const contact = score === null ? undefined : await findSurvivor(tx, row, row.contact_id);
+  if (contact === undefined || score === null) return;
+  const from = contact.mood === null ? unmoved : sentimentOf(contact.mood);
+  const mood = feel(contact.mood, score);
+  tx.update(contacts, contact, { mood });
+  const to = sentimentOf(mood);
+  if (from.label === to.label) return;
+  const data = {
+    contact: contactReference(contact.id, contact, message?.from ?? ""),
+    from,
+    to,
+    message_id,
+  };
+  appendEvent(tx, actorOf(row, drawId), "sentiment.changed", data, {
+    contact_id: contact.id,
+    ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
+  });
+}
+
+/** An agent that waits for the score goes on. */
+async function tellAgent(tx: Tx, { account_id, mode, conversation_id }: MessageRow): Promise<void> {
+  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id]);
+  if (conversation?.handler === "ai") await arm(tx, turnJob(conversation, tx.now));
+}

@@ -1,0 +1,140 @@
+import { contactResource } from "../contacts/resource.ts";
+import {
+  type ContactRow,
+  identities,
+  identitiesOfContact,
+  type IdentityRow,
+} from "../contacts/rows.ts";
+import { mostIdentities } from "../contacts/rules.ts";
+import {
+  defaultSenderByChannel,
+  senderByAddress,
+  senderById,
+  type SenderRow,
+} from "../senders/rows.ts";
+import { iso } from "../kernel/time.ts";
+import { mailboxByAddress, webchatSessions } from "./rows.ts";
+import { signToken } from "./token.ts";
+import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
+import { invalid, TidingsError } from "../kernel/errors.ts";
+import { ulidOf } from "../kernel/ids.ts";
+import type { Call, Command } from "../operations/operation.ts";
+import { webchatTransportName } from "../ports/transport.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+import { type Actor, actorOf, appendEvent } from "../events/append.ts";
+import { findSurvivor } from "../contacts/find-survivor.ts";
+import { showContact } from "../contacts/show.ts";
+import { insertContact, updateContact } from "../contacts/write.ts";
+import { insertIdentity } from "../contacts/write-identity.ts";
+
+/** Lets a visitor's browser in. Who it is the host says, or it is somebody new. */
+export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
+  kind: "command",
+  name: "webchat.open",
+  input: () => openWebchatSessionSchema,
+  status: 201,
+  async run(tx, input, { scope, services }) {
+    const inbox = await inboxFor(tx, scope, input.inbox);
+    const { address, contact_id } = await visitor(tx, { scope, services }, input);
+    const mailbox = await tx.get(mailboxByAddress, [scope.account_id, scope.mode, address]);
+    const session = tx.insert(webchatSessions, {
+      ...scope,
+      id: services.drawId("wcs"),
+      address,
+      sender_id: inbox.id,
+      begins_after: mailbox?.last_number ?? 0,
+      proven_number: null,
+      recent: [],
+      expires_at: tx.now + services.webchatSessionMs,
+      created_at: tx.now,
+    });
+    const { id, expires_at } = session;
+    const token = signToken(services.secret, { scope, session_id: id, expires_at });
+    return { id, token, contact_id, inbox: inbox.address, expires_at: iso(expires_at) };
+  },
+  onReplay: (session) => ({ ...session, token: null }),
+};
+
+/** @throws TidingsError `no_sender` */
+async function inboxFor(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  address: string | undefined,
+): Promise<SenderRow> {
+  const standard =
+    address === undefined
+      ? await tx.get(defaultSenderByChannel, [account_id, mode, "webchat"])
+      : undefined;
+  const inbox =
+    address === undefined
+      ? standard?.sender_id && (await tx.get(senderById, [account_id, mode, standard.sender_id]))
+      : await tx.get(senderByAddress, [account_id, mode, address]);
+  if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
+  const message =
+    address === undefined
+      ? "This account has no webchat inbox."
+      : `${address} is no webchat inbox.`;
+  throw new TidingsError("no_sender", message, {
+    errors: [{ pointer: "/inbox", code: "no_sender", message }],
+  });
+}
+
+/**
+ * The address that the session speaks for: the contact's, if it has one on webchat, so that it finds its conversation again. Its row is
+ * held, so that no merge and no erasure takes it away meanwhile, or written: of two that give it its first address, one finds the other's.
+ */
+async function visitor(
+  tx: Tx,
+  { scope, services }: Pick<Call, "scope" | "services">,
+  { contact_id, name }: OpenWebchatSession,
+): Promise<IdentityRow> {
+  const actor = actorOf(scope, services.drawId);
+  const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
+  const newIdentity = { medium: "webchat", address } as const;
+  if (contact_id === undefined) return newVisitor(tx, actor, services, newIdentity, name ?? null);
+  const contact = await findSurvivor(tx, scope, contact_id, { hold: true });
+  if (contact === undefined) {
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
+  }
+  const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
+  // An erasure looks for sessions and removes this row: one of the two comes to see the other.
+  if (known !== undefined) return tx.update(identities, known, {});
+  await refuseFull(tx, contact);
+  const identity = await insertIdentity(tx, actor, services.secret, {
+    ...newIdentity,
+    contact_id: contact.id,
+  });
+  const updated = await showContact(tx, await updateContact(tx, contact, {}));
+  appendEvent(tx, actor, "contact.updated", { contact: updated }, { contact_id: contact.id });
+  return identity;
+}
+
+/** Whoever goes through a contact's addresses goes through so many. */
+async function refuseFull(tx: Tx, { id }: ContactRow): Promise<void> {
+  const own = await tx.list(identitiesOfContact, [id], mostIdentities);
+  if (own.length < mostIdentities) return;
+  throw new TidingsError("conflict", `A contact can have at most ${mostIdentities} addresses.`);
+}
+
+async function newVisitor(
+  tx: Tx,
+  actor: Actor,
+  { secret }: Call["services"],
+  identity: Pick<IdentityRow, "medium" | "address">,
+  name: string | null,
+): Promise<IdentityRow> {
+  const contact = insertContact(tx, actor, { name });
+  const contact_id = contact.id;
+  const inserted = await insertIdentity(tx, actor, secret, { ...identity, contact_id });
+  appendEvent(
+    tx,
+    actor,
+    "contact.created",
+    { contact: contactResource(contact, [inserted], []) },
+    { contact_id },
+  );
+  return inserted;
+}

@@ -1,0 +1,61 @@
+import { eventResource } from "../events/resource.ts";
+import type { EventRow } from "../events/rows.ts";
+import { arm } from "../queue/rows.ts";
+import {
+  deliveries,
+  deliveriesOfEvent,
+  deliveryAttempts,
+  type DeliveryRow,
+  webhookById,
+} from "./rows.ts";
+import { deliverJob, mostAttemptsKept, mostWebhooks } from "./rules.ts";
+import type { EventId } from "../kernel/ids.ts";
+import type { Tx } from "../store/transaction.ts";
+
+/**
+ * Leaves nothing of what webhooks were told of an event, nor of what they answered, in up to `most` deliveries; what was still to be sent
+ * is not. Answers in how many: fewer than `most`, and none is left.
+ */
+export async function eraseDeliveries(tx: Tx, event_id: EventId, most: number): Promise<number> {
+  const made = await tx.list(deliveriesOfEvent, [event_id], mostWebhooks);
+  const whole = made.filter(({ body }) => body !== null).slice(0, most);
+  for (const delivery of whole) {
+    await forgetResponses(tx, delivery);
+    const isPending = delivery.status === "pending";
+    const status = isPending ? "canceled" : delivery.status;
+    tx.update(deliveries, delivery, { body: null, status, next_attempt_at: null, manual_at: null });
+    if (isPending) await goOnBehind(tx, delivery);
+  }
+  return whole.length;
+}
+
+/** Where order is kept, others may have waited for one that waited for its next attempt. */
+async function goOnBehind(tx: Tx, { account_id, mode, webhook_id }: DeliveryRow): Promise<void> {
+  const webhook = await tx.get(webhookById, [account_id, mode, webhook_id], { hold: true });
+  if (webhook?.ordering === "fifo") await arm(tx, deliverJob(webhook, tx.now));
+}
+
+/** Tells webhooks of an event as it is now, where they are yet to be told or told again, and forgets what they answered. */
+export async function rewriteDeliveries(tx: Tx, event: EventRow): Promise<void> {
+  const body = JSON.stringify(eventResource(event));
+  for (const delivery of await tx.list(deliveriesOfEvent, [event.id], mostWebhooks)) {
+    if (delivery.body === null) continue;
+    await forgetResponses(tx, delivery);
+    tx.update(deliveries, delivery, { body });
+  }
+}
+
+/** They may quote what they answer. */
+async function forgetResponses(tx: Tx, { account_id, mode, id }: DeliveryRow): Promise<void> {
+  for (const attempt of await tx.list(
+    deliveryAttempts.primary,
+    [account_id, mode, id],
+    mostAttemptsKept,
+  )) {
+    tx.update(deliveryAttempts, attempt, {
+      response_headers: {},
+      response_body: null,
+      response_is_base64: false,
+    });
+  }
+}

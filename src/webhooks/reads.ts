@@ -1,0 +1,130 @@
+import { notFound } from "../kernel/errors.ts";
+import {
+  type ById,
+  byIdSchema,
+  type Page,
+  type PageQuery,
+  pageQuerySchema,
+} from "../kernel/fields.ts";
+import type { Query } from "../operations/operation.ts";
+import { mapPage, page, pageOf } from "../operations/pagination.ts";
+import type { KeyValue, Seen } from "../ports/collection.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { lookAcross } from "../store/look.ts";
+import type { Reads } from "../store/reads.ts";
+import { deliveryResource, deliveryWithAttempts, webhookResource } from "./resource.ts";
+import {
+  deliveriesOfWebhook,
+  deliveryAttempts,
+  deliveryById,
+  webhookById,
+  type WebhookRow,
+  webhooks,
+} from "./rows.ts";
+import { mostAttemptsKept, storedStatuses } from "./rules.ts";
+import {
+  type Delivery,
+  type DeliveryOfWebhook,
+  deliveryOfWebhookSchema,
+  type DeliveryWithAttempts,
+  type ListDeliveries,
+  listDeliveriesSchema,
+  type Webhook,
+} from "./types.ts";
+
+export const getWebhook: Query<ById, Webhook> = {
+  kind: "query",
+  name: "webhooks.get",
+  input: () => byIdSchema,
+  run: async (reads, { id }, { scope }) => webhookResource(await readWebhook(reads, scope, id)),
+};
+
+/** Newest first. */
+export const listWebhooks: Query<PageQuery, Page<Webhook>> = {
+  kind: "query",
+  name: "webhooks.list",
+  input: () => pageQuerySchema,
+  async run(reads, input, call) {
+    const { account_id, mode } = call.scope;
+    const walk = {
+      index: webhooks.primary,
+      prefix: [account_id, mode],
+      order: "descending",
+      operation: "webhooks.list",
+      filters: {},
+      input,
+    } as const;
+    return mapPage(await page(reads, walk, call), webhookResource);
+  },
+};
+
+/** Newest first. Without a status, the stretches of all of them as one. */
+export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
+  kind: "query",
+  name: "webhooks.deliveries",
+  input: () => listDeliveriesSchema,
+  async run(reads, { limit, cursor, ...filters }, call) {
+    const { id, status, event_type } = filters;
+    const webhook = await readWebhook(reads, call.scope, id);
+    const index = deliveriesOfWebhook;
+    const walk = {
+      index,
+      prefix: 4,
+      operation: "webhooks.deliveries",
+      filters,
+      input: { limit, cursor },
+      look: (most: number, after?: readonly KeyValue[]) => {
+        const where = event_type === undefined ? {} : { where: { event_type } };
+        const from = {
+          index,
+          order: "descending",
+          limit: most,
+          ...where,
+          ...(after && { after }),
+        } as const;
+        const stored = storedStatuses(status, webhook.status);
+        return lookAcross(
+          reads,
+          stored.map((each) => ({
+            ...from,
+            prefix: [webhook.account_id, webhook.mode, webhook.id, each],
+          })),
+        );
+      },
+    };
+    return mapPage(await pageOf(walk, call), (row) => deliveryResource(row, webhook.status));
+  },
+};
+
+export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithAttempts> = {
+  kind: "query",
+  name: "webhooks.delivery",
+  input: () => deliveryOfWebhookSchema,
+  async run(reads, { id, delivery_id }, { scope }) {
+    const { account_id, mode } = scope;
+    const key = [account_id, mode, delivery_id] as const;
+    const range = {
+      index: deliveryAttempts.primary,
+      prefix: key,
+      order: "ascending",
+      limit: mostAttemptsKept,
+    } as const;
+    const [webhook, delivery, attempts] = await Promise.all([
+      readWebhook(reads, scope, id),
+      reads.get(deliveryById, key),
+      reads.range(range),
+    ]);
+    if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
+    return deliveryWithAttempts(delivery, webhook.status, attempts);
+  },
+};
+
+async function readWebhook(
+  reads: Reads,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<Seen<WebhookRow>> {
+  const webhook = await reads.get(webhookById, [account_id, mode, id]);
+  if (webhook === undefined) throw notFound("webhook");
+  return webhook;
+}

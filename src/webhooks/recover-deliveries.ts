@@ -1,0 +1,48 @@
+import { arm, finish, renew } from "../queue/rows.ts";
+import type { Claim } from "../queue/types.ts";
+import { deliveries, deliveryById, webhookById, webhooks } from "./rows.ts";
+import { deliverJob, whyNotByHand } from "./rules.ts";
+import type { DeliveryId } from "../kernel/ids.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+import { attemptByHand } from "./attempt-by-hand.ts";
+
+/** Failed deliveries of a webhook as they were read, in the order of their ids. None: there are no more. */
+export interface FailedStretch {
+  /** Where it begins. */
+  readonly after: string | null;
+  readonly ids: readonly DeliveryId[];
+}
+
+/**
+ * Asks for a stretch by hand. How far this has come is written with it, so what fails again is not asked for twice, however often the job
+ * is cut off.
+ */
+export async function recoverDeliveries(
+  tx: Tx,
+  claim: Claim,
+  { account_id, mode }: Scope,
+  { after, ids }: FailedStretch,
+  leaseMs: number,
+): Promise<"more" | "done"> {
+  if (!(await renew(tx, claim, leaseMs))) return "done";
+  const webhook = await tx.get(webhookById, [account_id, mode, claim.key]);
+  const last = ids.at(-1) ?? null;
+  if (webhook !== undefined && webhook.recover_after !== null) {
+    // It was asked for anew, from further back.
+    if (webhook.recover_after !== after) return "more";
+    const wish = await attemptByHand(tx);
+    const found = await Promise.all(ids.map((id) => tx.get(deliveryById, [account_id, mode, id])));
+    for (const delivery of found) {
+      if (delivery?.status !== "failed" || delivery.manual_at !== null) continue;
+      if (whyNotByHand(delivery) === undefined) tx.update(deliveries, delivery, wish);
+    }
+    const recovering = tx.update(webhooks, webhook, { recover_after: last });
+    if (last !== null) {
+      await arm(tx, deliverJob(recovering, tx.now));
+      return "more";
+    }
+  }
+  await finish(tx, claim);
+  return "done";
+}

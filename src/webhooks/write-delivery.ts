@@ -1,0 +1,26 @@
+import { deliveries, type DeliveryRow } from "./rows.ts";
+import type { DrawId } from "../kernel/ids.ts";
+import type { Seen } from "../ports/collection.ts";
+import type { Tx } from "../store/transaction.ts";
+
+type Told = Pick<DeliveryRow, "account_id" | "mode" | "webhook_id" | "event_id" | "event_type"> & {
+  readonly body: string;
+};
+
+/** A new delivery, due at once. */
+export function writeDelivery(tx: Tx, drawId: DrawId, told: Told): Seen<DeliveryRow> {
+  return tx.insert(deliveries, {
+    ...told,
+    id: drawId("dlv"),
+    // The storage numbers deliveries as they commit.
+    position: 0,
+    status: "pending",
+    attempts: 0,
+    history: [],
+    wait_ms: 0,
+    next_attempt_at: tx.now,
+    manual_at: null,
+    manual_after: 0,
+    created_at: tx.now,
+  });
+}

@@ -1,0 +1,359 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/handles.ts";
+import { type KeyScope, scopes } from "../../src/accounts/key-types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { call, jsonOf } from "../api/call.ts";
+import { carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+const bothModes = () =>
+  carrier({ modes: ["sandbox", "live"], channels: ["sms", "mms", "webchat"] });
+
+async function other(engine: MessagingEngine): Promise<AccountHandle> {
+  const { account } = await engine.accounts.create({ name: "other" });
+  return engine.account(account.id);
+}
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => "no error",
+    (error: unknown) => {
+      if (!(error instanceof TidingsError)) throw error;
+      const { code, status, message, errors } = error;
+      return { code, status, message, errors };
+    },
+  );
+}
+
+describe.each(storages)("accounts on $name", ({ name, open }) => {
+  it("see nothing of each other, nor the live of the sandbox: their ids are as unknown as ids that never were", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [bothModes()] });
+    await one.start();
+    const mine = one.account();
+    const { id: messageId, contact_id, conversation_id } = await mine.messages.send(hello);
+    const { id: keyId } = await mine.apiKeys.create({ name: "mine" });
+    const { id: senderId } = await mine.senders.create({
+      address: "+15551230000",
+      channels: ["sms"],
+      transport: "sandbox",
+    });
+    await clock.settle();
+    const {
+      data: [event],
+    } = await mine.events.list();
+    const live = one.account(undefined, { mode: "live" });
+    await live.senders.create({ address: "+15551230009", channels: ["sms"], transport: "sandbox" });
+    const stranger = await other(one);
+    const nobody = "00000000000000000000000000";
+    const asks: readonly [
+      id: string,
+      unknown: string,
+      ask: (handle: AccountHandle, id: string) => Promise<unknown>,
+    ][] = [
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.get(id)],
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.timeline(id)],
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.cancel(id)],
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.redact(id)],
+      [messageId, `msg_${nobody}`, ({ messages }, id) => messages.edit(id, { body: "taken over" })],
+      [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.rotate(id)],
+      [keyId, `key_${nobody}`, ({ apiKeys }, id) => apiKeys.revoke(id)],
+      [senderId, `snd_${nobody}`, ({ senders }, id) => senders.update(id, { default: true })],
+      [senderId, `snd_${nobody}`, ({ senders }, id) => senders.remove(id)],
+      [event?.id ?? "", `evt_${nobody}`, ({ events }, id) => events.get(id)],
+      [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.send({ ...hello, to: id })],
+      [contact_id, `ct_${nobody}`, ({ messages }, id) => messages.preview({ ...hello, to: id })],
+    ];
+    for (const [id, unknown, ask] of asks) {
+      for (const handle of [stranger, live]) {
+        const refusal = await errorOf(ask(handle, id));
+        expect(refusal, String(ask)).toMatchObject({
+          code: expect.stringMatching(/^(not_found|validation_failed)$/) as string,
+        });
+        expect(refusal).toEqual(await errorOf(ask(handle, unknown)));
+      }
+    }
+    const receipt = errorOf(stranger.sandbox.receipts(messageId, [{ status: "read" }]));
+    expect(await receipt).toMatchObject({ code: "not_found" });
+    for (const handle of [stranger, live]) {
+      expect((await handle.messages.list({ contact_id })).data).toEqual([]);
+      expect((await handle.messages.list({ conversation_id })).data).toEqual([]);
+      expect((await handle.messages.list()).data).toEqual([]);
+      expect((await handle.events.list()).data).toEqual([]);
+      expect((await handle.usage()).data).toEqual([]);
+    }
+    // After all of that, everything is as it was.
+    expect((await mine.messages.get(messageId)).status).toBe("sent");
+    expect((await mine.apiKeys.list()).data.map(({ revoked_at }) => revoked_at)).toEqual([null]);
+  });
+
+  it("have a default one, that hosts with one tenant never name", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { id } = await one.messages.send(hello);
+    expect((await one.account().messages.get(id)).id).toBe(id);
+    expect(await one.account().get()).toMatchObject({
+      name: "Default",
+      plan: { requests_per_second: 100 },
+    });
+  });
+
+  it("that never were are refused, and so is what can't be an account's id", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    expect(() => one.account("../../etc")).toThrow(
+      expect.objectContaining({ code: "not_found" }) as Error,
+    );
+    const ghost = one.account("acct_01J00000000000000000000000");
+    await expect(ghost.messages.send(hello)).rejects.toMatchObject({ code: "not_found" });
+    await expect(ghost.messages.list()).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("are made with a sandbox at hand, and may be made with a plan and a time zone", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const plan = { name: "big", requests_per_second: 500 };
+    const { account, key } = await one.accounts.create({
+      name: "A",
+      plan,
+      time_zone: "Europe/Berlin",
+    });
+    expect(account).toMatchObject({ name: "A", plan, time_zone: "Europe/Berlin" });
+    expect(key).toMatchObject({
+      mode: "sandbox",
+      scopes: [...scopes],
+      secret: expect.stringMatching(/^tdg_test_[0-9A-Za-z]{38}$/) as string,
+    });
+    expect(await one.account(account.id).messages.send(hello)).toMatchObject({
+      status: "queued",
+      from: "+15005559999",
+    });
+    await expect(
+      one.accounts.create({ name: "A", time_zone: "Mars/Olympus" }),
+    ).rejects.toMatchObject({
+      code: "validation_failed",
+    });
+  });
+
+  it("have no sandbox bench in live mode", async () => {
+    const { engine } = world();
+    const live = engine(open().connect(), { transports: [bothModes()] }).account(undefined, {
+      mode: "live",
+    });
+    for (const work of [
+      () => live.sandbox.inbound({ from: hello.to, body: "Hi" }),
+      () => live.sandbox.receipts("msg_x", [{ status: "read" }]),
+      () => live.sandbox.seed(),
+      () => live.sandbox.reset(),
+    ]) {
+      await expect(work()).rejects.toMatchObject({ code: "conflict", status: 409 });
+    }
+  });
+
+  it("have keys that never hand out more than they have, neither by making nor by rotating one", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const plan = { name: "test", requests_per_second: 100_000 };
+    const { account } = await one.accounts.create({ name: "A", plan });
+    const { apiKeys } = one.account(account.id);
+    const some = fc.subarray([...scopes], { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(some, some, fc.boolean(), async (own, wanted, explicit) => {
+        const caller: KeyScope[] = [...new Set<KeyScope>([...own, "keys:manage"])];
+        const { secret } = await apiKeys.create({ name: "caller", scopes: caller });
+        const body = { name: "made", ...(explicit ? { scopes: wanted } : {}) };
+        const made = await call(one.api, {
+          method: "POST",
+          path: "/v1/api-keys",
+          key: secret ?? "",
+          body,
+        });
+        const allowed = !explicit || wanted.every((scope) => caller.includes(scope));
+        expect(made.status).toBe(allowed ? 201 : 403);
+        if (allowed) {
+          const given = jsonOf(made)["scopes"];
+          expect(new Set(given as KeyScope[])).toEqual(new Set(explicit ? wanted : caller));
+        }
+        const target = await apiKeys.create({ name: "target", scopes: wanted });
+        const path = `/v1/api-keys/${target.id}/rotate`;
+        const rotated = await call(one.api, { method: "POST", path, key: secret ?? "", body: {} });
+        const narrower = wanted.every((scope) => caller.includes(scope));
+        expect(rotated.status).toBe(narrower ? 200 : 403);
+        const still = await call(one.api, { path: "/v1/account", key: target.secret ?? "" });
+        expect(still.status).toBe(200);
+      }),
+      { numRuns: { memory: 40, SQLite: 15, PostgreSQL: 6 }[name] },
+    );
+  });
+
+  it("have keys whose old secret lives for the grace time, and ends at once with a second rotation or a revocation", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const status = async (secret: string | null): Promise<number> =>
+      (await call(one.api, { path: "/v1/account", key: secret ?? "" })).status;
+    const first = await one.apiKeys.create({ name: "K" });
+    const second = await one.apiKeys.rotate(first.id, { grace_seconds: 60 });
+    expect([second.id, await status(first.secret), await status(second.secret)]).toEqual([
+      first.id,
+      200,
+      200,
+    ]);
+    await clock.advance(59_999);
+    expect(await status(first.secret)).toBe(200);
+    await clock.advance(1);
+    expect([await status(first.secret), await status(second.secret)]).toEqual([401, 200]);
+    const third = await one.apiKeys.rotate(first.id);
+    const fourth = await one.apiKeys.rotate(first.id);
+    expect([
+      await status(second.secret),
+      await status(third.secret),
+      await status(fourth.secret),
+    ]).toEqual([401, 200, 200]);
+    const fifth = await one.apiKeys.rotate(first.id, { grace_seconds: 0 });
+    expect([await status(fourth.secret), await status(fifth.secret)]).toEqual([401, 200]);
+    const sixth = await one.apiKeys.rotate(first.id);
+    await one.apiKeys.revoke(first.id);
+    expect([await status(fifth.secret), await status(sixth.secret)]).toEqual([401, 401]);
+    await expect(one.apiKeys.rotate(first.id)).rejects.toMatchObject({ code: "not_found" });
+  });
+});
+
+describe.each(storages)("senders on $name", ({ name, open }) => {
+  const sms = { channels: ["sms" as const], transport: "sandbox" };
+
+  it("are chosen in this order: the one asked for, the one that the contact knows, the account's default", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const from = async (input: object = {}): Promise<string> =>
+      (await one.messages.send({ ...hello, ...input })).from;
+    expect(await from()).toBe("+15005559999");
+    await one.senders.create({ ...sms, address: "+15551230001" });
+    expect(await from()).toBe("+15005559999");
+    expect(await from({ from: "+15551230001" })).toBe("+15551230001");
+    expect(await from()).toBe("+15551230001");
+    expect(await from({ to: "+15005550002" })).toBe("+15005559999");
+    // A text that the contact wrote to another of the account's numbers is what they know then.
+    await one.sandbox.inbound({ from: hello.to, body: "Hi" });
+    expect(await from()).toBe("+15005559999");
+    const { id } = await one.senders.create({ ...sms, address: "+15551230002", default: true });
+    expect(await from({ to: "+15005550003" })).toBe("+15551230002");
+    await one.senders.remove(id);
+    await expect(from({ to: "+15005550004" })).rejects.toMatchObject({
+      code: "no_sender",
+      status: 422,
+      errors: [{ pointer: "/from", code: "no_sender" }],
+    });
+    expect(await from({ to: "+15005550003", from: "+15005559999" })).toBe("+15005559999");
+  });
+
+  it("that can't carry the channel, or are another account's, are none", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const stranger = await other(one);
+    await stranger.senders.create({ ...sms, address: "+15551230001" });
+    await one.senders.create({ ...sms, address: "+15551230002" });
+    await expect(one.messages.send({ ...hello, from: "+15551230001" })).rejects.toMatchObject({
+      code: "no_sender",
+    });
+    const mms = { ...hello, media: [{ url: "https://example.com/a.png" }], from: "+15551230002" };
+    await expect(one.messages.send(mms)).rejects.toMatchObject({ code: "no_sender" });
+  });
+
+  it("of transports that are not set up, or don't carry the channel or the mode, can't be made", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const address = "+15551230001";
+    const pointer = async (work: Promise<unknown>): Promise<unknown> =>
+      work.catch((error: unknown) => (error instanceof TidingsError ? error.errors : []));
+    expect(
+      await pointer(one.senders.create({ ...sms, address, transport: "pigeon" })),
+    ).toMatchObject([{ pointer: "/transport" }]);
+    expect(
+      await pointer(one.senders.create({ ...sms, address, channels: ["webchat"] })),
+    ).toMatchObject([{ pointer: "/channels" }]);
+    const live = one.account(undefined, { mode: "live" });
+    expect(await pointer(live.senders.create({ ...sms, address }))).toMatchObject([
+      { pointer: "/transport" },
+    ]);
+  });
+
+  it("with a live address belong to one account alone, whoever asks first, also at the same time", async () => {
+    const { engine } = world();
+    const one = engine(open().connect(), { transports: [bothModes()] });
+    const handles = await Promise.all(
+      Array.from({ length: 8 }, async () =>
+        one.account((await other(one)).scope.account_id, { mode: "live" }),
+      ),
+    );
+    const made = await Promise.allSettled(
+      handles.map(({ senders }) => senders.create({ ...sms, address: "+15551230001" })),
+    );
+    expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const each of made) {
+      if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "conflict" });
+    }
+  });
+
+  it("that come and go in any order: what is sent from is always one that shows as default and carries the channel", async () => {
+    const { engine } = world();
+    const one = engine(open().connect(), { transports: [bothModes()] });
+    const channels = ["sms", "mms"] as const;
+    const wish = fc.record({
+      on: fc.subarray([...channels], { minLength: 1 }),
+      standard: fc.option(fc.boolean(), { nil: undefined }),
+    });
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant("create" as const), wish, nth: fc.nat(5) }),
+      fc.record({ kind: fc.constant("update" as const), wish, nth: fc.nat(5) }),
+      fc.record({ kind: fc.constant("remove" as const), wish, nth: fc.nat(5) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 10, size: "max" }), async (steps) => {
+        const handle = await other(one);
+        let n = 0;
+        for (const {
+          kind,
+          nth,
+          wish: { on, standard },
+        } of steps) {
+          // The webchat inbox is the engine's own transport's, which carries nothing else.
+          const data = (await handle.senders.list()).data.filter(
+            ({ transport }) => transport === "sandbox",
+          );
+          const target = data[nth % data.length];
+          const flag = standard === undefined ? {} : { default: standard };
+          if (kind === "create") {
+            await handle.senders.create({
+              address: `+1555123000${n++}`,
+              channels: on,
+              transport: "sandbox",
+              ...flag,
+            });
+          } else if (target === undefined) {
+            continue;
+          } else if (kind === "update") {
+            const updated = await handle.senders.update(target.id, { channels: on, ...flag });
+            expect(updated.channels).toEqual(on);
+          } else {
+            await handle.senders.remove(target.id);
+          }
+        }
+        const { data: left } = await handle.senders.list();
+        for (const channel of channels) {
+          const { from } = await handle.messages.preview({ to: hello.to, body: "Hi", channel });
+          const flagged = left.filter(
+            (sender) => sender.default && sender.channels.includes(channel),
+          );
+          if (from !== null) expect(flagged.map(({ address }) => address)).toContain(from);
+          const sole = left.filter((sender) => sender.channels.includes(channel));
+          if (sole.length === 0) expect(from).toBeNull();
+        }
+      }),
+      { numRuns: { memory: 60, SQLite: 20, PostgreSQL: 8 }[name] },
+    );
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/handles.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { call, jsonOf } from "../api/call.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+interface Tenant {
+  readonly account: AccountHandle;
+  readonly id: string;
+  readonly key: string;
+}
+
+async function tenant(engine: MessagingEngine): Promise<Tenant> {
+  const { account, key } = await engine.accounts.create({ name: "test" });
+  return { account: engine.account(account.id), id: key.id, key: key.secret ?? "" };
+}
+
+const ask = async (engine: MessagingEngine, key: string): Promise<number> =>
+  (await call(engine.api, { path: "/v1/account", key })).status;
+
+const make = (
+  engine: MessagingEngine,
+  key: string,
+  body: object,
+  headers: readonly string[] = [],
+): ReturnType<typeof call> =>
+  call(engine.api, { method: "POST", path: "/v1/api-keys", key, body, headers });
+
+/** A storage whose look-ups are counted by the collection they go to, and that tells of nobody's commits. */
+function counted(storage: StoragePort): {
+  readonly storage: StoragePort;
+  readonly count: (name: string) => number;
+} {
+  const counts = new Map<string, number>();
+  const reader = over(storage.reader, {
+    get(lookups) {
+      for (const { index } of lookups) {
+        counts.set(index.collection.name, (counts.get(index.collection.name) ?? 0) + 1);
+      }
+      return storage.reader.get(lookups);
+    },
+  });
+  const watch = (): (() => void) => () => {};
+  return { storage: over(storage, { reader, watch }), count: (name) => counts.get(name) ?? 0 };
+}
+
+describe.each(storages)("API keys on $name", ({ open }) => {
+  it.each([{}, { idempotencyKey: "k" }])(
+    "that are revoked here are refused at once, whatever the storage tells (with %j)",
+    async (options) => {
+      const { engine } = world();
+      const one = engine(over(open().connect(), { watch: () => () => {} }));
+      const { account, id, key } = await tenant(one);
+      expect(await ask(one, key)).toBe(200);
+      await one.account(account.scope.account_id).apiKeys.revoke(id, options);
+      expect(await ask(one, key)).toBe(401);
+    },
+  );
+
+  it("that are revoked elsewhere are refused a second later, also when the clock was set back meanwhile", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const deaf = over(ground.connect(), { watch: () => () => {} });
+    const [one, other] = [engine(deaf), engine(ground.connect())];
+    const { account, id, key } = await tenant(one);
+    expect(await ask(one, key)).toBe(200);
+    clock.step(-3_600_000);
+    await other.account(account.scope.account_id).apiKeys.revoke(id);
+    await clock.advance(1_000);
+    expect(await ask(one, key)).toBe(401);
+  });
+
+  it("that are revoked elsewhere are refused as soon as the storage tells of it", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    let tell = (): void => {};
+    const telling = over(storage, {
+      watch(listener) {
+        tell = listener;
+        return () => {};
+      },
+    });
+    const [one, other] = [engine(telling), engine(ground.connect())];
+    const { account, id, key } = await tenant(one);
+    expect(await ask(one, key)).toBe(200);
+    await clock.settle();
+    await other.account(account.scope.account_id).apiKeys.revoke(id);
+    tell();
+    expect(await ask(one, key)).toBe(401);
+  });
+
+  it("that a crowd asks with at once are looked up once, and their use is written down once", async () => {
+    const { clock, engine } = world();
+    const { storage, count } = counted(open().connect());
+    const one = engine(storage);
+    const { account, key } = await tenant(one);
+    const before = count("api_keys");
+    const crowd = await Promise.all(Array.from({ length: 20 }, () => ask(one, key)));
+    expect(crowd).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(count("api_keys") - before).toBe(1);
+    await clock.settle();
+    expect((await account.apiKeys.list()).data[0]?.last_used_at).toBe(
+      new Date(clock.now()).toISOString(),
+    );
+  });
+
+  it("can't make a key that outlives them", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { account } = await tenant(one);
+    const at = (ms: number): string => new Date(clock.now() + ms).toISOString();
+    const own = at(60_000);
+    const { secret } = await account.apiKeys.create({
+      name: "short",
+      scopes: ["keys:manage"],
+      expires_at: own,
+    });
+    const key = secret ?? "";
+    expect(jsonOf(await make(one, key, { name: "as long" }))).toMatchObject({ expires_at: own });
+    expect(jsonOf(await make(one, key, { name: "as long", expires_at: own }))).toMatchObject({
+      expires_at: own,
+    });
+    const sooner = at(30_000);
+    expect(jsonOf(await make(one, key, { name: "shorter", expires_at: sooner }))).toMatchObject({
+      expires_at: sooner,
+    });
+    for (const expires_at of [at(60_001), null]) {
+      const answer = await make(one, key, { name: "longer", expires_at });
+      expect([answer.status, jsonOf(answer)["errors"]]).toMatchObject([
+        422,
+        [{ pointer: "/expires_at" }],
+      ]);
+    }
+    const { data } = await account.apiKeys.list();
+    expect(data.filter(({ name }) => name === "longer")).toEqual([]);
+  });
+
+  it("can't take over a key that outlives them by giving it a new secret", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { account } = await tenant(one);
+    const expires_at = new Date(clock.now() + 60_000).toISOString();
+    const short = await account.apiKeys.create({
+      name: "short",
+      scopes: ["keys:manage"],
+      expires_at,
+    });
+    const lasting = await account.apiKeys.create({ name: "lasting", scopes: ["keys:manage"] });
+    const rotate = async (id: string): Promise<number> =>
+      (
+        await call(one.api, {
+          method: "POST",
+          path: `/v1/api-keys/${id}/rotate`,
+          key: short.secret ?? "",
+          body: {},
+        })
+      ).status;
+    expect(await rotate(lasting.id)).toBe(403);
+    expect(await rotate(short.id)).toBe(200);
+  });
+
+  it("that are refused for what they may not do leave the idempotency key to one that may", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { account, key } = await tenant(one);
+    const narrow = await account.apiKeys.create({ name: "narrow", scopes: ["keys:manage"] });
+    const body = { name: "reader", scopes: ["messages:read"] };
+    const header = ["Idempotency-Key", "k"];
+    expect((await make(one, narrow.secret ?? "", body, header)).status).toBe(403);
+    expect((await make(one, key, body, header)).status).toBe(201);
+  });
+});
+
+describe("one storage object for two engines", () => {
+  it.each(storages)("on $name stays open until the last of them has stopped", async ({ open }) => {
+    const { engine } = world();
+    const storage = open().connect();
+    const [one, two, idle] = [engine(storage), engine(storage), engine(storage)];
+    const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
+    expect((await two.messages.get(id)).id).toBe(id);
+    await idle.stop();
+    await one.stop();
+    expect((await two.messages.get(id)).id).toBe(id);
+    await two.messages.send({ to: "+15005550001", body: "Hello" });
+    await two.stop();
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { destinations } from "../../../src/ports/destinations.ts";
+import { type Answer, nameServer } from "./name-server.ts";
+import { type Behaviour, receiver } from "./receiver.ts";
+import { client, nearby, post, seen, shortMs } from "./world.ts";
+
+const answering: Behaviour = {
+  onRequest: (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+};
+const closing: Behaviour = {
+  onRequest: (socket) =>
+    socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"),
+};
+const ok = { status: 200, body: "ok", truncated: false };
+
+async function world(behaviour: Behaviour, told: Answer | readonly Answer[]) {
+  const names = await nameServer({ "receiver.test": told });
+  const there = await receiver(behaviour);
+  const http = client({ dnsServers: [names.address] });
+  return { names, there, http, url: `http://receiver.test:${there.port}/hook` };
+}
+
+describe("a name", () => {
+  test("is looked up once for a connection, and not again while that is kept", async () => {
+    const { names, there, http, url } = await world(answering, ["127.0.0.1"]);
+    for (let i = 0; i < 3; i++) expect(seen(await http.send(post(url)))).toEqual(ok);
+    expect(names.asked).toEqual(["receiver.test"]);
+    expect(there.connections).toHaveLength(1);
+  });
+
+  test.each<[string, Answer, string]>([
+    ["does not exist", "nothing", "dns_not_found"],
+    ["has no address", [], "dns_not_found"],
+    ["can't be looked up", "failure", "dns_failed"],
+    ["may have an address that can't be looked up", "doubt", "dns_failed"],
+    ["is looked up for too long", "silence", "dns_timeout"],
+  ])("that %s", async (_, told, code) => {
+    const { there, http, url } = await world(answering, told);
+    const outcome = await http.send(
+      post(url, { deadline_ms: code === "dns_timeout" ? shortMs : 20_000 }),
+    );
+    expect(seen(outcome)).toEqual({ code, sent: false });
+    expect(there.connections).toEqual([]);
+  });
+
+  test.each([
+    ["that leads inside", ["10.0.0.7"]],
+    ["that leads to allowed and other addresses", ["127.0.0.1", "10.0.0.7"]],
+    ["that leads to allowed and other addresses of another family", ["127.0.0.1", "fd00:ec2::254"]],
+    ["that leads to the metadata of a cloud", ["169.254.169.254"]],
+    ["that leads to an IPv4 address in disguise", ["::ffff:7f00:1"]],
+  ])("%s is refused whole, and doesn't say where it leads", async (_, told) => {
+    const { there, http, url } = await world(answering, told);
+    const outcome = await http.send(post(url));
+    expect(seen(outcome)).toEqual({ code: "address_forbidden", sent: false });
+    expect(outcome.address).toBeNull();
+    expect(JSON.stringify(outcome)).not.toMatch(/10\.0\.0|169\.254|fd00|7f00/);
+    expect(there.connections).toEqual([]);
+  });
+
+  test("that leads elsewhere by the time of the next connection is judged anew", async () => {
+    const { there, http, url } = await world(closing, [["127.0.0.1"], ["10.0.0.7"]]);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    expect(seen(await http.send(post(url)))).toEqual({ code: "address_forbidden", sent: false });
+    expect(there.requests()).toBe(1);
+  });
+
+  test("is looked up for nobody else's connection: two names of one address have one each", async () => {
+    const names = await nameServer({ "a.test": ["127.0.0.1"], "b.test": ["127.0.0.1"] });
+    const there = await receiver(answering);
+    const http = client({ dnsServers: [names.address] });
+    for (const host of ["a.test", "b.test", "a.test"]) {
+      expect(seen(await http.send(post(`http://${host}:${there.port}/`)))).toEqual(ok);
+    }
+    expect(there.connections).toHaveLength(2);
+  });
+
+  test("with an address that nobody answers at is tried at its others", async () => {
+    const { http, url } = await world(answering, ["127.0.0.2", "127.0.0.1"]);
+    const outcome = await http.send(post(url));
+    expect(seen(outcome)).toEqual(ok);
+    expect(outcome.address).toBe("127.0.0.1");
+  });
+
+  test("that the host allows is looked up as the system does, and may lead inside", async () => {
+    const names = await nameServer({});
+    const there = await receiver(answering);
+    const http = client({ dnsServers: [names.address] });
+    const url = `http://localhost:${there.port}/`;
+    const allowed = destinations({ http: true, allow: ["localhost"] });
+    expect(seen(await http.send(post(url, { to: allowed })))).toEqual(ok);
+    expect(seen(await http.send(post(url, { to: nearby() })))).toEqual({
+      code: "host_forbidden",
+      sent: false,
+    });
+    expect(names.asked).toEqual([]);
+  });
+});
+
+describe("a kept connection", () => {
+  test("is not used under rules that forbid its address", async () => {
+    const { there, http, url } = await world(answering, ["127.0.0.1"]);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    const outcome = await http.send(post(url, { to: destinations({ http: true }) }));
+    expect(seen(outcome)).toEqual({ code: "address_forbidden", sent: false });
+    expect(there.requests()).toBe(1);
+  });
+
+  test("that turns out closed fails as such: the request is not sent a second time unasked", async () => {
+    const { there, http, url } = await world(
+      {
+        onRequest: (socket, nth) => {
+          if (nth === 1) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+          else socket.end();
+        },
+      },
+      ["127.0.0.1"],
+    );
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    expect(seen(await http.send(post(url)))).toEqual({ code: "kept_connection_lost", sent: true });
+    expect(there.requests()).toBe(2);
+  });
+
+  test("that speaks unasked is dropped: its words are nobody's response", async () => {
+    const { there, http, url } = await world(answering, ["127.0.0.1"]);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    there.connections[0]?.write("HTTP/1.1 500 Poison\r\nContent-Length: 0\r\n\r\n");
+    await expect.poll(() => there.connections[0]?.destroyed).toBe(true);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    expect(there.connections).toHaveLength(2);
+  });
+
+  test("ends when it is old, however busy, so that its name is looked up again", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { names, there, http, url } = await world(answering, ["127.0.0.1"]);
+    for (let i = 0; i < 3; i++) {
+      expect(seen(await http.send(post(url)))).toEqual(ok);
+      vi.advanceTimersByTime(40_000);
+    }
+    expect(there.connections).toHaveLength(1);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    expect(there.connections).toHaveLength(2);
+    expect(names.asked).toHaveLength(2);
+  });
+
+  test("is closed with the client, which can go on with new ones", async () => {
+    const { there, http, url } = await world(answering, ["127.0.0.1"]);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    http.close();
+    await expect.poll(() => there.connections[0]?.destroyed).toBe(true);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+  });
+});

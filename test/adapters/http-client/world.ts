@@ -1,0 +1,46 @@
+import { onTestFinished } from "vitest";
+import { httpClient, type HttpClientOptions } from "../../../adapters/http-client/index.ts";
+import { type DestinationOptions, destinations } from "../../../src/ports/destinations.ts";
+import type { HttpClient, HttpOutcome, HttpRequest } from "../../../src/ports/http-client.ts";
+
+/** A client that is closed when the test is over. */
+export function client(options?: HttpClientOptions): HttpClient {
+  const made = httpClient(options);
+  onTestFinished(() => {
+    made.close();
+  });
+  return made;
+}
+
+/** Where the tests' receivers are, besides the public Internet. */
+export const nearby = (more: DestinationOptions = {}) =>
+  destinations({ http: true, ...more, allow: ["127.0.0.0/8", ...(more.allow ?? [])] });
+
+/** Long enough for any exchange here that comes to an end by itself. */
+export const ampleMs = 20_000;
+/** For exchanges that never would. */
+export const shortMs = 300;
+
+/** A webhook's POST. */
+export function post(url: string, over: Partial<HttpRequest> = {}): HttpRequest {
+  return {
+    method: "POST",
+    url,
+    to: nearby(),
+    headers: { "content-type": "application/json" },
+    body: new TextEncoder().encode('{"type":"message.sent"}'),
+    deadline_ms: ampleMs,
+    most_body_bytes: 16_384,
+    ...over,
+  };
+}
+
+/** What came back as text, for a look at once. */
+export function seen(outcome: HttpOutcome): object {
+  if (outcome.outcome === "failed") {
+    const { code, sent, partial } = outcome;
+    return { code, sent, status: partial?.status };
+  }
+  const { status, body, truncated } = outcome;
+  return { status, body: new TextDecoder().decode(body), truncated };
+}

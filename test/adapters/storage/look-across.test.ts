@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { KeyValue } from "../../../src/ports/collection.ts";
+import {
+  type Item,
+  item,
+  items,
+  itemsByTime,
+  schema,
+} from "../../../src/testing/storage-conformance/collections.ts";
+import { type Look, lookAcross } from "../../../src/store/look.ts";
+import { reads as readsOf } from "../../../src/store/reads.ts";
+import { storages } from "../../support/storages.ts";
+
+const owners = ["anna", "bert", "cleo"] as const;
+const rows = fc
+  .array(
+    fc.record({
+      owner: fc.constantFrom(...owners),
+      state: fc.constantFrom("open", "closed", "closed"),
+      at: fc.nat(9),
+    }),
+    { minLength: 10, maxLength: 60 },
+  )
+  .map((list) => list.map((patch, i) => item(`i${String((i * 37) % 97).padStart(2, "0")}`, patch)));
+
+describe.each(storages)("a walk of looks across stretches over $name", ({ name, open }) => {
+  test("finds in one order what all of them have, however few pass and however short each look is", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        fc.subarray([...owners], { minLength: 1 }),
+        fc.constantFrom("ascending" as const, "descending" as const),
+        fc.constantFrom({ state: "open" }, { state: "nowhere" }, {}),
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 15 }),
+        async (list, some, order, where, limit, most) => {
+          const port = open({ empty: true }).connect();
+          await port.open(schema);
+          await port.begin().commit(
+            list.map((row) => ({
+              kind: "insert",
+              collection: items,
+              row: { ...row, version: 1 },
+            })),
+          );
+          try {
+            const found: Item[] = [];
+            for (let after: readonly KeyValue[] | undefined, looks = 0; ; looks++) {
+              expect(looks, "each look gets on").toBeLessThanOrEqual(list.length);
+              const range = { index: itemsByTime, order, where, limit, ...(after && { after }) };
+              const stretches = some.map((owner) => ({ ...range, prefix: [owner] }));
+              const seen: Look<Item> = await lookAcross(readsOf(port.reader), stretches, most);
+              expect(seen.rows.length).toBeLessThanOrEqual(limit);
+              found.push(...seen.rows);
+              if (!seen.more) break;
+              after = seen.last ?? expect.fail("a look that goes on from nowhere");
+            }
+            const sign = order === "ascending" ? 1 : -1;
+            const expected = list
+              .filter((row) => some.includes(row.owner as (typeof owners)[number]))
+              .filter(({ state }) => !("state" in where) || state === where.state)
+              .toSorted((a, b) => sign * (a.at - b.at || (a.id < b.id ? -1 : 1)));
+            expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+          } finally {
+            await port.close();
+          }
+        },
+      ),
+      { numRuns: { memory: 150, SQLite: 100, PostgreSQL: 8 }[name] ?? 8 },
+    );
+  });
+});

@@ -1,0 +1,186 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { KeyValue, Seen } from "../../../src/ports/collection.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
+import {
+  type Item,
+  item,
+  items,
+  itemsByRank,
+  itemsByTime,
+  schema,
+} from "../../../src/testing/storage-conformance/collections.ts";
+import { type Look, look } from "../../../src/store/look.ts";
+import { reads as readsOf, type RangeOf, type Reads } from "../../../src/store/reads.ts";
+import { storages } from "../../support/storages.ts";
+
+type Stretch = Omit<RangeOf<Item>, "limit">;
+
+const filter = fc.constantFrom<NonNullable<Stretch["where"]>>(
+  { state: "open" },
+  { state: ["open", "held"], flag: true },
+  { rank: [null, 2] },
+  { rank: null, flag: false },
+  { state: "nowhere" },
+  { state: [] },
+  {},
+);
+const stretch = fc.record({
+  index: fc.constantFrom(itemsByTime, itemsByRank),
+  prefix: fc.constant(["anna"]),
+  order: fc.constantFrom("ascending" as const, "descending" as const),
+  where: filter,
+});
+const rows = fc
+  .array(
+    fc.record({
+      owner: fc.constantFrom("anna", "anna", "bert"),
+      state: fc.constantFrom("open", "held", "closed", "closed"),
+      rank: fc.constantFrom(null, null, 1, 2),
+      flag: fc.boolean(),
+      at: fc.nat(9),
+    }),
+    { minLength: 20, maxLength: 60 },
+  )
+  .map((list) => list.map((patch, i) => item(`i${String((i * 37) % 97).padStart(2, "0")}`, patch)));
+
+/** Every look of a walk, from the beginning to the end. */
+async function walk(
+  reads: Pick<Reads, "range">,
+  range: Stretch,
+  limit: number,
+  most: number,
+): Promise<Look<Item>[]> {
+  const looks: Look<Item>[] = [];
+  for (let after: readonly KeyValue[] | undefined; ;) {
+    const found: Look<Item> = await look(reads, { ...range, limit, ...(after && { after }) }, most);
+    looks.push(found);
+    if (!found.more) return looks;
+    after = found.last ?? expect.fail("a look that goes on from nowhere");
+  }
+}
+
+const idsOf = (seen: readonly { readonly id: string }[]): string[] => seen.map(({ id }) => id);
+const foundBy = (looks: readonly Look<Item>[]): Seen<Item>[] => looks.flatMap((each) => each.rows);
+
+function passes(row: Item, where: Stretch["where"] = {}): boolean {
+  return Object.entries(where).every(([column, wanted]) =>
+    [wanted].flat().includes(Reflect.get(row, column) as KeyValue),
+  );
+}
+
+describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
+  async function filled(list: readonly Item[]): Promise<StoragePort> {
+    const port = open({ empty: true }).connect();
+    await port.open(schema);
+    await port
+      .begin()
+      .commit(
+        list.map((row) => ({ kind: "insert", collection: items, row: { ...row, version: 1 } })),
+      );
+    return port;
+  }
+
+  test("finds what filtering all rows finds, and no look goes further than its bound", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        stretch,
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 15 }),
+        async (list, range, limit, most) => {
+          const port = await filled(list);
+          try {
+            const { where, ...whole } = range;
+            const all = await readsOf(port.reader).range({ ...whole, limit: 1_000 });
+            const looks = await walk(readsOf(port.reader), range, limit, most);
+            expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => passes(row, where))));
+            let from = 0;
+            for (const { rows: found, more, last } of looks) {
+              expect(found.length).toBeLessThanOrEqual(limit);
+              const id = last?.at(-1);
+              const to = last === undefined ? from : all.findIndex((row) => row.id === id) + 1;
+              const farthest = Math.max(most, limit + 2);
+              if (more && found.length < limit) expect(to - from).toBe(farthest);
+              else expect(to - from).toBeLessThanOrEqual(farthest);
+              from = to;
+            }
+          } finally {
+            await port.close();
+          }
+        },
+      ),
+      { numRuns: { memory: 150, SQLite: 150, PostgreSQL: 10 }[name] },
+    );
+  });
+
+  test("sees each row that stands still exactly once, whatever comes and goes between its reads", async () => {
+    const changes = fc.array(fc.record({ at: fc.nat(9), gone: fc.nat(59), comes: fc.boolean() }), {
+      maxLength: 20,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        stretch,
+        changes,
+        fc.integer({ min: 1, max: 4 }),
+        async (list, range, planned, limit) => {
+          const port = await filled(list);
+          try {
+            const gone = new Set<string>();
+            let made = 0;
+            const reads = readsOf(port.reader);
+            /** Before each read somebody adds or removes a row. */
+            const restless: Pick<Reads, "range"> = {
+              async range(asked) {
+                const change = planned[made++];
+                const row = change && list[change.gone];
+                if (change?.comes === true) {
+                  const fresh = {
+                    ...item(`n${made}`, { at: change.at, flag: true, rank: 2 }),
+                    version: 1,
+                  };
+                  await port.begin().commit([{ kind: "insert", collection: items, row: fresh }]);
+                } else if (row !== undefined && !gone.has(row.id)) {
+                  gone.add(row.id);
+                  await port
+                    .begin()
+                    .commit([{ kind: "remove", collection: items, key: [row.id], version: 1 }]);
+                }
+                return reads.range(asked);
+              },
+            };
+            const ids = idsOf(foundBy(await walk(restless, range, limit, 10)));
+            expect(new Set(ids).size).toBe(ids.length);
+            const still = list.filter(
+              (row) => row.owner === "anna" && passes(row, range.where) && !gone.has(row.id),
+            );
+            expect(ids).toEqual(expect.arrayContaining(idsOf(still)));
+          } finally {
+            await port.close();
+          }
+        },
+      ),
+      { numRuns: { memory: 100, SQLite: 100, PostgreSQL: 10 }[name] },
+    );
+  });
+
+  test("reads once when all that it meets passes, or when there is no filter", async () => {
+    const port = await filled(Array.from({ length: 50 }, (_each, i) => item(`i${i}`, { at: i })));
+    const reads = readsOf(port.reader);
+    for (const where of [{}, { state: "open" }]) {
+      let asked = 0;
+      const counted: Pick<Reads, "range"> = { range: (range) => (asked++, reads.range(range)) };
+      const found = await look<Item>(counted, {
+        index: itemsByTime,
+        prefix: ["anna"],
+        order: "descending",
+        where,
+        limit: 20,
+      });
+      expect(found.rows).toHaveLength(20);
+      expect(asked).toBe(1);
+    }
+    await port.close();
+  });
+});

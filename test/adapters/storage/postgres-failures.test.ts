@@ -1,0 +1,357 @@
+import pg from "pg";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  postgres,
+  type PostgresOptions,
+  type PostgresPoolClient,
+} from "../../../adapters/storage/postgres/index.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import {
+  StorageConflict,
+  StorageRefusal,
+  type StoragePort,
+  type Write,
+} from "../../../src/ports/storage.ts";
+import { database } from "../../support/postgres.ts";
+import type { Database } from "../../support/postgres-database.ts";
+import { firstSchema, insertNote, noteById } from "./sqlite-schemas.ts";
+
+const write = async (port: StoragePort, ...writes: readonly Write[]): Promise<void> =>
+  port.begin().commit(writes);
+const says = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+const unavailable = (message: RegExp): object => ({
+  code: "storage_unavailable",
+  retryable: true,
+  message: says(message),
+});
+
+async function notes(port: StoragePort): Promise<unknown[]> {
+  const rows = await port.reader.range({
+    index: noteById,
+    prefix: [],
+    order: "ascending",
+    limit: 100,
+  });
+  return rows.map(({ id }) => id);
+}
+
+async function opened(
+  pool: PostgresOptions["pool"],
+  schema = "public",
+): Promise<Required<StoragePort>> {
+  const port = postgres({ pool, schema });
+  onTestFinished(() => port.close());
+  await port.open(firstSchema);
+  return port as Required<StoragePort>;
+}
+
+/** A pool of two connections through a proxy. */
+async function proxied(where: Database, schema?: string) {
+  const proxy = await where.proxy();
+  const pool = where.pool({ connectionString: proxy.url, max: 2 });
+  return { proxy, pool, port: await opened(pool, schema) };
+}
+
+/** Whether all connections came back to the pool. */
+const allFree = ({ totalCount, idleCount, waitingCount }: pg.Pool): boolean =>
+  totalCount === idleCount && waitingCount === 0;
+
+async function code(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "done",
+    (error: unknown) => {
+      if (error instanceof TidingsError) return error.code;
+      throw error;
+    },
+  );
+}
+
+afterEach(() => void vi.useRealTimers());
+
+describe("when the connection to PostgreSQL is cut", () => {
+  const parts: [what: string, run: (port: Required<StoragePort>) => Promise<unknown>][] = [
+    ["a commit", (port) => write(port, insertNote("a"), insertNote("b"))],
+    [
+      "an exclusive group",
+      async (port) => {
+        const group = port.begin("exclusive");
+        try {
+          await group.read([{ index: noteById, key: ["old"], limit: 1 }]);
+          await group.read([{ index: noteById, key: ["b"], limit: 1, claim: true }]);
+          await group.commit([insertNote("a"), insertNote("b")]);
+        } finally {
+          await group.abort();
+        }
+      },
+    ],
+    [
+      "a transaction",
+      (port) =>
+        port.transaction(async (handle) => {
+          await port.host(handle).commit([insertNote("a")]);
+          await port.host(handle).commit([insertNote("b")]);
+        }),
+    ],
+  ];
+
+  it.each(parts)(
+    "at any statement of %s, all of it is there or nothing, and the next one works",
+    { timeout: 60_000 },
+    async (_, run) => {
+      const where = await database();
+      for (const when of ["before", "after"] as const) {
+        const ends = new Set<string>();
+        for (let nth = 1; ; nth++) {
+          const { proxy, pool, port } = await proxied(where, `${when}_${nth}`);
+          await write(port, insertNote("old"));
+          let passed = 0;
+          // What tells others of a commit goes its own way.
+          void proxy.cutAt(
+            ({ sql }) => !/pg_notify|synchronous_commit/.test(sql) && ++passed === nth,
+            when,
+          );
+          const end = await code(run(port));
+          const cut = passed >= nth;
+          const there = await notes(port).catch(() => notes(port));
+          ends.add(`${end}, ${there.join()}`);
+          expect([
+            "done, a,b,old",
+            "storage_unavailable, old",
+            "storage_unavailable, a,b,old",
+          ]).toContain(`${end}, ${there.join()}`);
+          await write(port, insertNote("next"));
+          await vi.waitFor(() => expect(allFree(pool)).toBe(true));
+          await port.close();
+          if (!cut) break;
+          expect(nth).toBeLessThan(40);
+        }
+        // Cut before the end nothing is there; cut when the end was not heard of, everything is.
+        expect(ends).toContain(
+          when === "before" ? "storage_unavailable, old" : "storage_unavailable, a,b,old",
+        );
+      }
+    },
+  );
+
+  it("reads fail with the reason, and work on the next connection", async () => {
+    const where = await database();
+    const { proxy, pool, port } = await proxied(where);
+    await write(port, insertNote("a"));
+    await expect(notes(port)).resolves.toEqual(["a"]);
+    void proxy.cutAt(({ sql }) => sql.startsWith("SELECT 0,"), "before");
+    await expect(notes(port)).rejects.toMatchObject(unavailable(/connection/));
+    proxy.refuses = true;
+    proxy.cut();
+    await vi.waitFor(() => expect(proxy.connections).toBe(0));
+    await expect(notes(port)).rejects.toMatchObject(unavailable(/connection/));
+    await expect(write(port, insertNote("b"))).rejects.toMatchObject(unavailable(/connection/));
+    proxy.refuses = false;
+    await expect(notes(port)).resolves.toEqual(["a"]);
+    expect(allFree(pool)).toBe(true);
+  });
+
+  it("by the server's administrator, it says so; nobody else's error ends the process", async () => {
+    const where = await database();
+    const port = await opened(where.pool());
+    const admin = where.pool();
+    const group = port.begin("exclusive");
+    await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+    await admin.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    await expect(group.commit([insertNote("a")])).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
+    await group.abort();
+    await write(port, insertNote("b"));
+    expect(await notes(port)).toEqual(["b"]);
+  });
+});
+
+describe("when the PostgreSQL server refuses", () => {
+  it.each([
+    ["53100", /disk .* is full/],
+    ["53200", /out of memory/],
+    ["53300", /too many connections/],
+    ["25006", /read-only/],
+    ["42501", /privilege/],
+    ["57014", /canceled/],
+    ["XX000", /cause says why/],
+  ])("with %s, it is said in plain words, and nothing is left", async (state, words) => {
+    const where = await database();
+    const pool = where.pool({ max: 1 });
+    const port = await opened(pool);
+    await raising(pool, state);
+    const error: unknown = await write(port, insertNote("a"), insertNote("b")).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ ...unavailable(words), cause: { code: state } });
+    await pool.query("DROP TRIGGER host ON tidings_notes");
+    expect(await notes(port)).toEqual([]);
+    await write(port, insertNote("a"));
+  });
+
+  it.each(["40001", "40P01", "55P03"])("with %s, the group is run again", async (state) => {
+    const where = await database();
+    const pool = where.pool();
+    const port = await opened(pool);
+    await raising(pool, state);
+    await expect(write(port, insertNote("a"))).rejects.toThrow(StorageConflict);
+  });
+
+  it.each(["P0001", "23514", "22003"])(
+    "with %s, a rule of the host's, it refuses for good",
+    async (state) => {
+      const where = await database();
+      const pool = where.pool();
+      const port = await opened(pool);
+      await raising(pool, state);
+      await expect(write(port, insertNote("a"))).rejects.toThrow(StorageRefusal);
+    },
+  );
+
+  it("because of a time-out, it says so and works again", async () => {
+    const where = await database();
+    const port = await opened(where.pool({ statement_timeout: 100 }));
+    await write(port, insertNote("a"));
+    const host = await where.pool().connect();
+    await host.query("BEGIN; LOCK TABLE tidings_notes");
+    await expect(notes(port)).rejects.toMatchObject({
+      ...unavailable(/longer than its time-out/),
+      cause: { code: "57014" },
+    });
+    await host.query("ROLLBACK");
+    host.release();
+    expect(await notes(port)).toEqual(["a"]);
+  });
+
+  it("to write, reads go on; what is there can't be migrated either", async () => {
+    const where = await database();
+    const before = await opened(where.pool());
+    await write(before, insertNote("a"));
+    const readOnly = where.pool({ options: "-c default_transaction_read_only=on" });
+    const port = await opened(readOnly);
+    expect(await notes(port)).toEqual(["a"]);
+    await expect(write(port, insertNote("b"))).rejects.toMatchObject(unavailable(/read-only/));
+    const empty = (await database()).pool({ options: "-c default_transaction_read_only=on" });
+    await expect(postgres({ pool: empty }).open(firstSchema)).rejects.toMatchObject(
+      unavailable(/read-only/),
+    );
+  });
+
+  it("another isolation than READ COMMITTED changes nothing", async () => {
+    const where = await database();
+    for (const level of ["serializable", "repeatable read"]) {
+      const pool = where.pool({
+        options: `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`,
+      });
+      const [one, two] = [await opened(pool), await opened(pool)];
+      const group = one.begin();
+      await group.read([{ index: noteById, key: [level], limit: 1 }]);
+      await write(two, insertNote(`${level} two`));
+      await group.commit([insertNote(`${level} one`)]);
+      await Promise.all(
+        Array.from({ length: 10 }, (_, i) =>
+          write(i % 2 === 0 ? one : two, insertNote(`${level} ${i}`)),
+        ),
+      );
+      const request = { key: level, limit: 1_000, window: 60_000 };
+      for (let i = 0; i < 20; i++) await Promise.all([one.admit([request]), two.admit([request])]);
+    }
+    expect(await notes(await opened(where.pool()))).toHaveLength(24);
+  });
+
+  it("what was prepared on a connection, it is prepared anew", async () => {
+    const where = await database();
+    const pool = where.pool({ max: 1 });
+    const port = await opened(pool);
+    await write(port, insertNote("a"));
+    await pool.query("DEALLOCATE ALL");
+    expect(await notes(port)).toEqual(["a"]);
+    await pool.query("DISCARD ALL");
+    await write(port, insertNote("b"));
+    expect(await notes(port)).toEqual(["a", "b"]);
+  });
+
+  /** As the server would when it fails at an insertion. */
+  async function raising(pool: pg.Pool, state: string): Promise<void> {
+    await pool.query(`
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE 'no' USING ERRCODE = '${state}'; END $$;
+      CREATE TRIGGER host BEFORE INSERT ON tidings_notes FOR EACH ROW EXECUTE FUNCTION fail();`);
+  }
+});
+
+describe("what could wait for ever ends", () => {
+  it("when the pool has no connection, by the pool's own time-out or the storage's", async () => {
+    const where = await database();
+    const pool = where.pool({ max: 1, connectionTimeoutMillis: 50 });
+    const port = await opened(pool);
+    const taken = await pool.connect();
+    await expect(notes(port)).rejects.toMatchObject(unavailable(/connection/));
+    taken.release();
+    expect(await notes(port)).toEqual([]);
+
+    let came: ((client: PostgresPoolClient) => void) | undefined;
+    const never = { connect: () => new Promise<PostgresPoolClient>((resolve) => (came = resolve)) };
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const opening = postgres({ pool: never })
+      .open(firstSchema)
+      .catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await opening).toMatchObject(unavailable(/came free/));
+    // One that comes too late is given back.
+    const release = vi.fn<() => void>();
+    came?.({ query: () => expect.fail(), release });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(release).toHaveBeenCalledOnce();
+  });
+
+  it("when the server falls silent, and the connection is not used again", async () => {
+    const release = vi.fn<(destroy?: boolean) => void>();
+    const silent = { query: () => new Promise<never>(() => {}), release };
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const pool = { connect: async () => silent };
+    const opening = postgres({ pool })
+      .open(firstSchema)
+      .catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await opening).toMatchObject(unavailable(/does not answer/));
+    expect(release).toHaveBeenCalledWith(true);
+  });
+
+  it("an exclusive group keeps the others out no longer than it lasts, and leaves no setting behind", async () => {
+    const where = await database();
+    const pool = where.pool({ max: 1 });
+    const port = await opened(pool);
+    await port.transaction(async () => {});
+    const group = port.begin("exclusive");
+    await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+    const { rows } = await where
+      .pool()
+      .query<{ held: boolean }>(
+        "SELECT count(*) > 0 AS held FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      );
+    expect(rows[0]?.held).toBe(true);
+    await group.abort();
+    // Nothing of the group's settings stays on the connection.
+    const { rows: left } = await pool.query("SHOW idle_in_transaction_session_timeout");
+    expect(left).toEqual([{ idle_in_transaction_session_timeout: "0" }]);
+  });
+});
+
+describe("a PostgreSQL storage's options", () => {
+  it("that can't work are refused with what was expected and what came", () => {
+    const wrong = (text: string): PostgresOptions => JSON.parse(text) as PostgresOptions;
+    const pool = new pg.Pool();
+    expect(() => postgres(wrong("{}"))).toThrow(/pool: expected a pg Pool, got undefined/);
+    expect(() => postgres({ pool, schema: "Robert'); DROP TABLE" })).toThrow(
+      /schema: expected the name/,
+    );
+    expect(() => postgres({ pool, schema: "x".repeat(64) })).toThrow(/up to 63/);
+    expect(() => postgres({ ...wrong('{"migrate": "yes"}'), pool })).toThrow(
+      /migrate: expected true or false, got string/,
+    );
+    expect(() => postgres({ pool }).begin()).toThrow(/not open/);
+  });
+});

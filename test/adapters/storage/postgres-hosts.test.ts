@@ -1,0 +1,248 @@
+import type pg from "pg";
+import { describe, expect, it, vi } from "vitest";
+import { StorageConflict, type StoragePort, type Write } from "../../../src/ports/storage.ts";
+import {
+  entriesByPosition,
+  entriesByTopic,
+  itemById,
+} from "../../../src/testing/storage-conformance/collections.ts";
+import { database } from "../../support/postgres.ts";
+import type { Database } from "../../support/postgres-database.ts";
+import {
+  allIds,
+  client,
+  close,
+  followed,
+  ids,
+  insert,
+  log,
+  opened,
+  write,
+} from "./postgres-rows.ts";
+
+describe("a host's transaction", () => {
+  it("takes in the engine's rows and commits or undoes them with the host's", async () => {
+    const where = await database();
+    const port = await opened(where);
+    const host = await client(where);
+    await host.query("CREATE TABLE orders (id text)");
+    for (const end of ["ROLLBACK", "COMMIT"]) {
+      await host.query("BEGIN");
+      await host.query("INSERT INTO orders VALUES ('o')");
+      await port.host(host).commit([insert("a"), log("e")]);
+      const group = port.host(host);
+      expect(ids((await group.read([{ index: itemById, key: ["a"], limit: 1 }]))[0])).toEqual([
+        "a",
+      ]);
+      await group.commit([close("a")]);
+      expect(await allIds(port)).toEqual([]);
+      await host.query(end);
+    }
+    expect((await host.query("SELECT * FROM orders")).rowCount).toBe(1);
+    expect(await allIds(port)).toEqual(["a"]);
+    expect(ids(await followed(port))).toEqual(["e"]);
+  });
+
+  it("is left as it was by a conflict and by a value that is refused, its settings too", async () => {
+    const where = await database();
+    const port = await opened(where);
+    const host = await client(where);
+    await write(port, insert("a"));
+    await host.query("BEGIN");
+    await host.query("SET LOCAL lock_timeout = '7s'");
+    const settings = async (): Promise<unknown> =>
+      (await host.query("SELECT name, setting FROM pg_settings ORDER BY 1")).rows;
+    const before = await settings();
+    await expect(port.host(host).commit([insert("b"), insert("a")])).rejects.toThrow(
+      StorageConflict,
+    );
+    await expect(port.host(host).commit([{ ...close("a"), version: 9 } as Write])).rejects.toThrow(
+      StorageConflict,
+    );
+    await host.query("SAVEPOINT mine; CREATE TABLE other (id text); ROLLBACK TO SAVEPOINT mine");
+    await port.host(host).commit([insert("c")]);
+    await port.host(host).abort();
+    expect(await settings()).toEqual(before);
+    await host.query("COMMIT");
+    expect(await allIds(port)).toEqual(["a", "c"]);
+  });
+
+  it("that can't be joined is refused with the reason: no client, none open, one that failed, another database", async () => {
+    const [where, elsewhere] = [await database(), await database()];
+    const port = await opened(where);
+    const host = await client(where);
+    expect(() => port.host({})).toThrow(/expected a client of the database.*got object/);
+    expect(() => port.host(undefined)).toThrow(/got undefined/);
+    expect(() => port.host(host)).toThrow(/no transaction open/);
+    // Drivers that can't tell are asked for by the first write.
+    const blind = { query: host.query.bind(host) };
+    await expect(port.host(blind).commit([insert("a")])).rejects.toMatchObject({
+      code: "invalid_option",
+    });
+    await host.query("BEGIN");
+    await expect(host.query("SELECT nonsense")).rejects.toThrow(/nonsense/);
+    // At once, or by the first write where the driver has not heard of it yet.
+    await expect((async () => port.host(host).commit([insert("a")]))()).rejects.toThrow(/failed/);
+    expect(() => port.host(host)).toThrow(/failed/);
+    await host.query("ROLLBACK");
+    const stranger = await client(elsewhere);
+    await stranger.query("BEGIN");
+    await expect(port.host(stranger).commit([insert("a")])).rejects.toThrow(/another database/);
+    await expect(port.host(stranger).read([])).rejects.toThrow(/another database/);
+    // The host's transaction is not hurt by the question.
+    await stranger.query("SELECT 1");
+    await (await opened(elsewhere)).host(await begun(elsewhere)).commit([insert("a")]);
+    expect(await allIds(port)).toEqual([]);
+  });
+
+  it("that stays open holds up those who want the same rows, for a moment, and nobody else", async () => {
+    const where = await database();
+    const port = await opened(where);
+    await write(port, insert("a"), insert("b"), log("before"));
+    const host = await begun(where);
+    await port.host(host).commit([close("a"), log("hosts"), insert("new", { label: "taken" })]);
+    await write(port, close("b"), log("meanwhile"));
+    await expect(write(port, close("a"))).rejects.toThrow(StorageConflict);
+    await expect(write(port, insert("c", { label: "taken" }))).rejects.toThrow(StorageConflict);
+    expect(ids(await followed(port))).toEqual(["before", "meanwhile"]);
+    await host.query("COMMIT");
+    expect(ids(await followed(port))).toEqual(["before", "meanwhile", "hosts"]);
+    await expect(write(port, close("a"))).rejects.toThrow(StorageConflict);
+  });
+
+  const begun = async (where: Database): Promise<pg.PoolClient> => {
+    const host = await client(where);
+    await host.query("BEGIN");
+    return host;
+  };
+});
+
+describe("a transaction of the storage's own", () => {
+  it("that failed and was told to commit all the same is not answered as if it had", async () => {
+    const where = await database();
+    const port = await opened(where);
+    const failed = port.transaction(async (handle) => {
+      await port.host(handle).commit([insert("a")]);
+      await (handle as pg.PoolClient).query("SELECT nonsense").catch(() => {});
+    });
+    await expect(failed).rejects.toMatchObject({ code: "storage_unavailable" });
+    expect(await allIds(port)).toEqual([]);
+  });
+});
+
+describe("positions in a log", () => {
+  it("are given to what hosts wrote in the order in which it was written, by whoever follows the log first", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    const hosts = [await client(where), await client(where)];
+    for (const host of hosts) await host.query("BEGIN");
+    for (const id of ["b", "a", "c"]) {
+      for (const [i, host] of hosts.entries()) {
+        await one.host(host).commit([log(`${i}${id}`), log(`${i}${id}+`)]);
+      }
+    }
+    await write(two, log("own"));
+    await hosts[1]?.query("COMMIT");
+    const [first, second] = await Promise.all([followed(one), followed(two)]);
+    expect(ids(first)).toEqual(["own", "1b", "1b+", "1a", "1a+", "1c", "1c+"]);
+    expect(second).toEqual(first);
+    await write(two, log("later"));
+    await hosts[0]?.query("COMMIT");
+    const [topic] = await one.reader.get([{ index: entriesByTopic, key: ["news"], limit: 100 }]);
+    expect(topic).toHaveLength(8);
+    expect(ids((await followed(two)).slice(7))).toEqual([
+      "later",
+      "0b",
+      "0b+",
+      "0a",
+      "0a+",
+      "0c",
+      "0c+",
+    ]);
+    expect((await followed(two)).slice(0, 7)).toEqual(first);
+  });
+
+  it(
+    "never show q before p < q, with processes and hosts writing as they will",
+    { timeout: 60_000 },
+    async () => {
+      const where = await database();
+      const [one, two, reader] = [await opened(where), await opened(where), await opened(where)];
+      const rounds = 40;
+      const host = async (n: number): Promise<void> => {
+        const own = await client(where);
+        for (let i = 0; i < rounds; i++) {
+          await own.query("BEGIN");
+          await one.host(own).commit([log(`host${n}-${i}`)]);
+          if (i % 3 === 0) await own.query("SELECT pg_sleep(0.005)");
+          await own.query(i % 5 === 4 ? "ROLLBACK" : "COMMIT");
+        }
+      };
+      const group = async (port: StoragePort, n: number): Promise<void> => {
+        for (let i = 0; i < rounds; i++) {
+          await write(port, log(`group${n}-${i}`), insert(`i${n}-${i}`));
+        }
+      };
+      let done = false;
+      const written = Promise.all([host(0), host(1), group(one, 0), group(two, 1)]).finally(
+        () => (done = true),
+      );
+      const seen: object[] = [];
+      for (let rest = 2; rest > 0; rest -= done ? 1 : 0) {
+        const after = [Number(Reflect.get(seen.at(-1) ?? { position: 0 }, "position"))];
+        seen.push(
+          ...(await reader.reader.range({
+            index: entriesByPosition,
+            prefix: [],
+            order: "ascending",
+            after,
+            limit: 7,
+          })),
+        );
+        if (seen.length % 7 > 0) await reader.turn();
+        else rest = Math.max(rest, 2);
+      }
+      await written;
+      const all = await reader.reader.range({
+        index: entriesByPosition,
+        prefix: [],
+        order: "ascending",
+        limit: 1_000,
+      });
+      expect(all).toHaveLength(2 * rounds + 2 * (rounds - Math.floor(rounds / 5)));
+      expect(ids(all).slice(0, seen.length)).toEqual(ids(seen));
+    },
+  );
+
+  it("of a commit that takes long come before those of a quick one: neither shows before both can", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    const admin = where.pool();
+    // The server has given the positions and is about to commit, and that takes its time.
+    await admin.query(`
+      CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON tidings_conformance_entries DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW WHEN (NEW.id = 'slow') EXECUTE FUNCTION dawdle();`);
+    const slow = write(one, log("slow"));
+    await vi.waitFor(async () => {
+      const sleeping =
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+      expect((await admin.query(sleeping)).rowCount).toBe(1);
+    });
+    await write(two, log("quick"));
+    expect(ids(await followed(two))).toEqual(["slow", "quick"]);
+    await slow;
+  });
+
+  it("are not given again after the log's last rows were deleted", async () => {
+    const where = await database();
+    const port = await opened(where);
+    await write(port, log("a"), log("b"));
+    const last = async (): Promise<number> =>
+      Number(Reflect.get((await followed(port)).at(-1) ?? {}, "position"));
+    const before = await last();
+    await where.pool().query("DELETE FROM tidings_conformance_entries");
+    await write(port, log("c"));
+    expect(await last()).toBeGreaterThan(before);
+  });
+});

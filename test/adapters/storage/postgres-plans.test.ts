@@ -1,0 +1,289 @@
+import type pg from "pg";
+import { describe, expect, it } from "vitest";
+import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import { planLookups } from "../../../adapters/storage/postgres/lookups.ts";
+import { Names } from "../../../adapters/storage/postgres/names.ts";
+import { placing, waiting } from "../../../adapters/storage/postgres/positions.ts";
+import { rangeStatement } from "../../../adapters/storage/postgres/ranges.ts";
+import type { Statement } from "../../../adapters/storage/postgres/session/batch.ts";
+import { planSettings, searchSettings } from "../../../adapters/storage/postgres/settings.ts";
+import { Table } from "../../../adapters/storage/postgres/tables.ts";
+import { searchStatement } from "../../../adapters/storage/postgres/words.ts";
+import { nextPosition, planWrites } from "../../../adapters/storage/postgres/writes.ts";
+import {
+  type Collection,
+  columnsOf,
+  type Index,
+  keyOf,
+  type KeyValue,
+  positionColumnOf,
+} from "../../../src/ports/collection.ts";
+import type { Range, Row, SearchedWord, Write } from "../../../src/ports/storage.ts";
+import { schema } from "../../../src/schema.ts";
+import { schema as conformance } from "../../../src/testing/storage-conformance/collections.ts";
+import { database } from "../../support/postgres.ts";
+
+const names = new Names("public");
+const all = { version: 1, collections: [...schema.collections, ...conformance.collections] };
+const tables = new Map(
+  all.collections.map((collection) => [collection.name, new Table(collection, names)]),
+);
+const tableOf = (name: string): Table => tables.get(name) ?? expect.fail(name);
+const full = 3_000;
+
+/** A row of the collection, the `n`th: what indexes lead with is shared by many, what ends a key is its own. */
+function row(collection: Collection, n: number): Row {
+  const value = (column: string, type: string, nullable: boolean): unknown => {
+    if (type === "json") return { n };
+    if (type === "boolean") return n % 2 === 0;
+    if (type === "real") return n / 7;
+    if (type !== "text") return n;
+    if (column === "words") return n % 3 === 0 ? null : `all n${n}`;
+    if (column === "mode") return n % 2 === 0 ? "live" : "test";
+    if (column === "account_id" || column === "lane") return `${column}_${n % 10}`;
+    return nullable && n % 3 === 0 ? null : `${column}_${n}`;
+  };
+  const columns = columnsOf(collection).map(([name, { type, nullable }]) => [
+    name,
+    value(name, type, nullable),
+  ]);
+  return {
+    ...(Object.fromEntries(columns) as Row),
+    ...(collection.kind === "counter" ? {} : { version: 1 }),
+  };
+}
+
+const indexesOf = ({ primary, indexes }: Collection): readonly Index[] => [primary, ...indexes];
+
+/** A statement, and the index that it must go by; rarely one of two. */
+interface Tied {
+  readonly statement: Statement;
+  readonly indexes: readonly string[];
+}
+
+const nameOf = ({ collection, name }: Index): string =>
+  `tidings_${collection.name}_${name === "primary" ? "pkey" : name}`;
+
+/** Every form of look-up and range over an index. */
+function* reads(index: Index): Generator<Tied> {
+  const { collection } = index;
+  const table = tableOf(collection.name);
+  const sample = row(collection, 7);
+  const order = [...new Set([...index.columns, ...collection.primary.columns])];
+  const tuple = (from: number, to: number): KeyValue[] =>
+    order.slice(from, to).map((column) => sample[column] as KeyValue);
+  const tied = (statement: Statement): Tied => ({ statement, indexes: [nameOf(index)] });
+  for (let length = 0; length <= index.columns.length; length++) {
+    const prefix = tuple(0, length);
+    const lookup = { index, key: prefix, limit: 10 };
+    yield* planLookups([lookup, lookup], tableOf).statements.map(tied);
+    yield* planLookups([{ ...lookup, claim: true }], tableOf).statements.map(tied);
+    for (const direction of ["ascending", "descending"] as const) {
+      const range: Range = { index, prefix, order: direction, limit: 10 };
+      const forms: Range[] = [range, { ...range, skip: 3 }];
+      for (let to = length + 1; to <= order.length; to++) {
+        const bound = tuple(length, to);
+        forms.push(
+          { ...range, after: bound },
+          { ...range, until: bound },
+          { ...range, after: bound, until: bound },
+        );
+      }
+      for (const form of forms) {
+        const planned = rangeStatement(form, table);
+        if (planned !== undefined) yield tied(planned.statement);
+      }
+    }
+  }
+}
+
+/** Every form of search: a word, the beginning of one, several. */
+const searches = all.collections
+  .flatMap(({ wordIndexes }) => wordIndexes)
+  .flatMap((index) => {
+    const word = (text: string, prefix: boolean): SearchedWord => ({ word: text, prefix });
+    const asked = [[word("all", false)], [word("n", true)], [word("all", false), word("n1", true)]];
+    return asked.map((words) => ({
+      statement: searchStatement({ index, words, limit: 10 }, tableOf(index.collection.name)),
+      index: `tidings_${index.collection.name}_${index.name}`,
+    }));
+  });
+
+/** What finds the rows of a log that have no position. */
+function* unplaced(collection: Collection): Generator<Tied> {
+  const position = positionColumnOf(collection);
+  if (position === undefined) return;
+  const table = tableOf(collection.name);
+  const indexes = ["unplaced", "by_position"].map((name) => `tidings_${collection.name}_${name}`);
+  yield { statement: waiting(table, position), indexes };
+  yield { statement: placing(names, table, position), indexes };
+}
+
+function writes(collection: Collection): readonly Tied[] {
+  const rows = [1, 2, 3].map((n) => row(collection, n));
+  const of = (kind: "insert" | "add"): Write[] =>
+    rows.map((each) => ({ kind, collection, row: each }));
+  const guarded = (kind: "hold" | "remove"): Write[] =>
+    rows.map((each) => ({ kind, collection, key: keyOf(collection, each), version: 1 }));
+  const changed = columnsOf(collection)
+    .map(([name]) => name)
+    .filter((name) => !collection.primary.columns.includes(name));
+  const updates = rows.map((each): Write => ({
+    kind: "update",
+    collection,
+    key: keyOf(collection, each),
+    version: 1,
+    row: each,
+    changed,
+  }));
+  const groups =
+    collection.kind === "counter"
+      ? [of("add")]
+      : [of("insert"), guarded("hold"), guarded("remove"), updates];
+  return groups.flatMap((group) => {
+    const { rows: statements, logs } = planWrites(group, tableOf, nextPosition(names));
+    return [...statements, ...logs].map((statement) => ({
+      statement,
+      indexes: [nameOf(collection.primary)],
+    }));
+  });
+}
+
+interface Node {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly Plans?: readonly Node[];
+}
+
+function* nodes(node: Node): Generator<Node> {
+  yield node;
+  for (const child of node.Plans ?? []) yield* nodes(child);
+}
+
+async function plan(client: pg.ClientBase, { text }: Statement): Promise<Node[]> {
+  const explained = await client.query<{ "QUERY PLAN": [{ Plan: Node }] }>(
+    `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
+  );
+  const [{ Plan }] = explained.rows[0]?.["QUERY PLAN"] ?? expect.fail(text);
+  return [...nodes(Plan)];
+}
+
+/** Made with the settings that the storage makes its plans with, or with the server's own. */
+async function within<T>(
+  client: pg.ClientBase,
+  settings: Statement | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  await client.query("BEGIN");
+  try {
+    if (settings !== undefined) await client.query(settings.text);
+    return await work();
+  } finally {
+    await client.query("ROLLBACK");
+  }
+}
+
+async function filled(rows: number): Promise<pg.Pool> {
+  const pool = (await database()).pool();
+  const port = postgres({ pool });
+  await port.open(all);
+  for (const collection of all.collections) {
+    const kind = collection.kind === "counter" ? "add" : "insert";
+    const made = Array.from({ length: rows }, (_, n): Write => ({
+      kind,
+      collection,
+      row: row(collection, n),
+    }));
+    for (let from = 0; from < rows; from += 500) {
+      await port.begin().commit(made.slice(from, from + 500));
+    }
+  }
+  await port.close();
+  await pool.query("ANALYZE");
+  return pool;
+}
+
+const readStatements = all.collections.flatMap(indexesOf).flatMap((index) => [...reads(index)]);
+const allStatements = [
+  ...readStatements,
+  ...all.collections.flatMap((collection) => [...writes(collection), ...unplaced(collection)]),
+];
+const scanned = (found: readonly Node[]): Node[] =>
+  found.filter(
+    (node) => node["Node Type"] === "Seq Scan" && node["Relation Name"]?.startsWith("tidings_"),
+  );
+
+describe("the plans of the PostgreSQL storage's statements", () => {
+  it("are checked for every form that there is", () => {
+    expect(new Set(allStatements.map(({ statement }) => statement.text)).size).toBeGreaterThan(700);
+  });
+
+  it.each([0, 3, full])(
+    "with %i rows in each table, walk the one index in its order: nothing is scanned, nothing sorted",
+    async (rows) => {
+      const pool = await filled(rows);
+      const client = await pool.connect();
+      try {
+        await within(client, planSettings, async () => {
+          for (const { statement, indexes } of allStatements) {
+            const found = await plan(client, statement);
+            const walked = found
+              .map((node) => node["Index Name"])
+              .filter((name) => name !== undefined);
+            expect(
+              walked.filter((name) => !indexes.includes(name)),
+              statement.text,
+            ).toEqual([]);
+            // Rows that have nulls in a unique key are in no order there.
+            const partly = indexes.includes("tidings_conformance_items_one_of_a_kind");
+            const detours = found.filter((node) =>
+              /Seq Scan|Sort|Bitmap|Hash|Merge/.test(node["Node Type"]),
+            );
+            expect(partly ? scanned(found) : detours, statement.text).toEqual([]);
+          }
+        });
+      } finally {
+        client.release();
+      }
+    },
+  );
+
+  it.each([0, full])(
+    "with %i rows in each table, a search reads the index of words and nothing else",
+    async (rows) => {
+      const pool = await filled(rows);
+      const client = await pool.connect();
+      try {
+        await within(client, searchSettings, async () => {
+          for (const { statement, index } of searches) {
+            const found = await plan(client, statement);
+            const ways = found.map((node) => [node["Node Type"], node["Index Name"]]);
+            expect(ways, statement.text).toEqual([
+              ["Limit", undefined],
+              ["Bitmap Heap Scan", undefined],
+              ["Bitmap Index Scan", index],
+            ]);
+          }
+        });
+      } finally {
+        client.release();
+      }
+    },
+  );
+
+  it("of reads, scan no table by the server's own settings either: a host's transaction keeps its own", async () => {
+    const pool = await filled(full);
+    const client = await pool.connect();
+    try {
+      await within(client, undefined, async () => {
+        for (const { statement } of readStatements) {
+          expect(scanned(await plan(client, statement)), statement.text).toEqual([]);
+        }
+      });
+    } finally {
+      client.release();
+    }
+  });
+});

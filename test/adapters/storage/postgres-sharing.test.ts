@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { Group, StoragePort } from "../../../src/ports/storage.ts";
+import { itemById, itemsByTime } from "../../../src/testing/storage-conformance/collections.ts";
+import { database } from "../../support/postgres.ts";
+import type { Database } from "../../support/postgres-database.ts";
+import { client, close, ids, insert, opened, write } from "./postgres-rows.ts";
+
+describe("several on one PostgreSQL database", () => {
+  const claim = (limit: number): Parameters<Group["read"]>[0] => [
+    { index: itemsByTime, key: ["anna"], limit, claim: true },
+  ];
+
+  it("claim different rows, and none waits for another", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    await write(one, ...["a", "b", "c", "d", "e"].map((id, at) => insert(id, { at })));
+    const host = await client(where);
+    await host.query("BEGIN");
+    await two.host(host).commit([close("c")]);
+    const [first, second] = [one.begin(), two.begin()];
+    expect(ids((await first.read(claim(2)))[0])).toEqual(["a", "b"]);
+    expect(ids((await second.read(claim(9)))[0])).toEqual(["d", "e"]);
+    await first.commit([close("a")]);
+    await second.abort();
+    await host.query("ROLLBACK");
+    const third = two.begin();
+    expect(ids((await third.read(claim(9)))[0])).toEqual(["a", "b", "c", "d", "e"]);
+    await third.commit([close("e")]);
+  });
+
+  it("let an exclusive group through, and wait until it ends", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    await write(one, insert("a"), insert("b"));
+    const group = one.begin("exclusive");
+    await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
+    let through = false;
+    const other = write(two, close("b")).then(() => (through = true));
+    const admin = await client(where);
+    await vi.waitFor(async () => {
+      const waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+      expect((await admin.query(waiting)).rowCount).toBe(1);
+    });
+    expect(through).toBe(false);
+    await group.commit([close("a")]);
+    await other;
+  });
+
+  it("hear of each other's commits and of hosts', not of their own, and anew after the connection was lost", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    let heard = 0;
+    onTestFinished(one.watch(() => void heard++));
+    const next = async (): Promise<void> => {
+      const before = heard;
+      await vi.waitFor(() => expect(heard).toBeGreaterThan(before), { timeout: 10_000 });
+    };
+    // What was committed before anybody listened may be news.
+    await next();
+    await write(one, insert("own"));
+    const theirs = next();
+    await write(two, insert("theirs"));
+    await theirs;
+    expect(heard).toBe(2);
+
+    const host = await client(where);
+    await host.query("BEGIN");
+    await one.host(host).commit([insert("hosts")]);
+    const hosts = next();
+    await host.query("COMMIT");
+    await hosts;
+
+    const again = next();
+    await host.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %' AND datname = current_database()",
+    );
+    await again;
+    const after = next();
+    await write(two, insert("after"));
+    await after;
+  });
+
+  it("send nothing while nothing happens", async () => {
+    const where = await database();
+    const port = await opened(where);
+    onTestFinished(port.watch(() => {}));
+    const admin = await client(where);
+    const asked = async (): Promise<unknown> =>
+      (
+        await admin.query(
+          "SELECT pid, state_change FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY 1",
+        )
+      ).rows;
+    await vi.waitFor(async () =>
+      expect(
+        (
+          await admin.query(
+            "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN %' AND datname = current_database()",
+          )
+        ).rowCount,
+      ).toBe(1),
+    );
+    const before = await asked();
+    await sleep(300);
+    expect(await asked()).toEqual(before);
+  });
+});
+
+describe("requests that are admitted", () => {
+  /** Everything that was judged, as the database saw it. */
+  async function audited(
+    where: Database,
+  ): Promise<() => Promise<{ time: number; admitted: number; count: number }[]>> {
+    const admin = await client(where);
+    await admin.query(`
+      CREATE TABLE audit (n serial, time bigint, admitted integer, count integer);
+      CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO audit (time, admitted, count) VALUES (NEW.seen + NEW.ahead, NEW.admitted, cardinality(NEW.times));
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER audit AFTER INSERT OR UPDATE ON tidings_admissions FOR EACH ROW EXECUTE FUNCTION audit();`);
+    return async () => {
+      const { rows } = await admin.query<Record<string, string>>(
+        "SELECT time, admitted, count FROM audit ORDER BY n",
+      );
+      return rows.map((row) => ({
+        time: Number(row["time"]),
+        admitted: Number(row["admitted"]),
+        count: Number(row["count"]),
+      }));
+    };
+  }
+
+  it("are never more than the limit in any window, and never fewer than it allows, across two pools", async () => {
+    const where = await database();
+    const ports = [await opened(where), await opened(where)];
+    const audit = await audited(where);
+    const [limit, window] = [17, 100];
+    let asking = true;
+    let [admitted, refused] = [0, 0];
+    const ask = async (port: Required<StoragePort>, atOnce: number): Promise<void> => {
+      while (asking) {
+        const asked = Array.from({ length: atOnce }, () =>
+          port.admit([{ key: "k", limit, window }]),
+        );
+        for (const [answer] of await Promise.all(asked)) {
+          if (answer?.admitted === true) admitted++;
+          else refused++;
+        }
+      }
+    };
+    const asked = Promise.all(ports.flatMap((port) => [ask(port, 1), ask(port, 5)]));
+    await vi.waitFor(() => expect(admitted).toBeGreaterThan(6 * limit), { timeout: 10_000 });
+    asking = false;
+    await asked;
+    expect(refused).toBeGreaterThan(limit);
+    const judged = await audit();
+    const times = judged.flatMap(({ time, admitted: n }) => Array.from({ length: n }, () => time));
+    expect(times).toHaveLength(admitted);
+    for (const [i, time] of times.entries()) {
+      expect(time).toBeGreaterThanOrEqual(times[i - 1] ?? 0);
+      if (i >= limit) expect(time - (times[i - limit] ?? 0)).toBeGreaterThanOrEqual(window * 1_000);
+    }
+    for (const { time, admitted: n, count } of judged) {
+      const within = times.filter((each) => each > time - window * 1_000 && each <= time).length;
+      expect(count).toBe(within);
+      // Whoever was refused something met a full window.
+      if (n === 0) expect(count).toBe(limit);
+    }
+  });
+
+  it("are no more when the server's clock steps back, nor held up for longer than a window", async () => {
+    const where = await database();
+    const port = await opened(where);
+    const request = { key: "k", limit: 2, window: 150 };
+    const ask = async (): Promise<boolean> => (await port.admit([request]))[0]?.admitted === true;
+    expect([await ask(), await ask(), await ask()]).toEqual([true, true, false]);
+    // As if the clock had been an hour ahead until now.
+    const hour = 3_600_000_000;
+    await where
+      .pool()
+      .query(
+        `UPDATE tidings_admissions SET seen = seen + ${hour}, times = ARRAY(SELECT t + ${hour} FROM unnest(times) AS t)`,
+      );
+    const [refused] = await port.admit([request]);
+    expect(refused).toMatchObject({ admitted: false, remaining: 0 });
+    expect(refused?.retry_after_ms).toBeLessThanOrEqual(150);
+    await vi.waitFor(async () => expect(await ask()).toBe(true), { timeout: 1_000, interval: 10 });
+  });
+});

@@ -1,0 +1,194 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sqlite, type SqliteOptions } from "../../../adapters/storage/sqlite/index.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import { StorageRefusal } from "../../../src/ports/storage.ts";
+import { closing, notes, says, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
+import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
+
+/** A file system of so many KiB, which Linux lets root make; undefined elsewhere. */
+async function smallDisk(kib: number): Promise<string | undefined> {
+  const directory = join(await temporaryDirectory(), "disk");
+  await mkdir(directory);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", directory], {
+      stdio: "ignore",
+    });
+  } catch {
+    return undefined;
+  }
+  onTestFinished(() => void execFileSync("umount", ["-l", directory]));
+  return directory;
+}
+
+describe("when the SQLite file can't be used", () => {
+  it("a full disk refuses commits and says so, loses nothing, and works again when there is space", async (context) => {
+    const disk = await smallDisk(1_024);
+    if (disk === undefined) {
+      return context.skip("a small file system can't be mounted here (not root, or not Linux)");
+    }
+    const port = closing(sqlite({ file: join(disk, "test.db") }));
+    await port.open(firstSchema);
+    await write(port, insertNote("before"));
+    await writeFile(join(disk, "ballast"), Buffer.alloc(4_000_000)).catch(() => {});
+
+    const big = Array.from({ length: 50 }, (_, i) => insertNote(`big${i}`, "x".repeat(20_000)));
+    const error: unknown = await write(port, ...big).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TidingsError);
+    expect(error).toMatchObject({
+      code: "storage_unavailable",
+      retryable: true,
+      message: says(/full/),
+      cause: { errcode: 13 },
+    });
+    expect(await notes(port)).toEqual(["before"]);
+
+    await rm(join(disk, "ballast"));
+    await write(port, insertNote("after"));
+    expect(await notes(port)).toEqual(["after", "before"]);
+  });
+
+  it("a database at its greatest size refuses a host's command, and takes it when it may grow", async () => {
+    const file = await temporaryFile();
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    const handle = new DatabaseSync(file);
+    onTestFinished(() => handle.close());
+    const pages = handle.prepare("PRAGMA page_count").get()?.["page_count"];
+    handle.exec(`PRAGMA max_page_count = ${Number(pages) + 2}; BEGIN IMMEDIATE`);
+    const big = insertNote("big", "x".repeat(100_000));
+    expect(() => port.host?.(handle).commit([insertNote("small"), big])).toThrow(/full/);
+    if (handle.isTransaction) handle.exec("COMMIT");
+    expect(await notes(port)).toEqual([]);
+    handle.exec(`PRAGMA max_page_count = ${Number(pages) + 100}; BEGIN IMMEDIATE`);
+    await port.host?.(handle).commit([insertNote("small"), big]);
+    handle.exec("COMMIT");
+    expect(await notes(port)).toEqual(["big", "small"]);
+  });
+
+  it("a read-only database refuses commits and says so; what is there can't be migrated either", async () => {
+    const file = await temporaryFile();
+    const before = sqlite({ file });
+    await before.open(firstSchema);
+    await write(before, insertNote("a"));
+    // Root may write any file, so SQLite itself is told that this one is read-only.
+    const port = closing(sqlite({ file: `file:${file}?mode=ro` }));
+    await port.open(firstSchema);
+    expect(await notes(port)).toEqual(["a"]);
+    await expect(write(port, insertNote("b"))).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: says(/read-only/),
+    });
+    await write(before, insertNote("c"));
+    expect(await notes(port)).toEqual(["a", "c"]);
+    await before.close();
+
+    const empty = await temporaryFile();
+    new DatabaseSync(empty).exec("PRAGMA journal_mode = WAL");
+    await expect(sqlite({ file: `file:${empty}?mode=ro` }).open(firstSchema)).rejects.toMatchObject(
+      {
+        code: "storage_unavailable",
+        message: says(/read-only/),
+      },
+    );
+  });
+
+  it("a file that is no database, a damaged one and a missing directory are each told apart", async () => {
+    const file = await temporaryFile();
+    await writeFile(
+      file,
+      "This is a letter to my grandmother, and not a database at all.\n".repeat(100),
+    );
+    const port = closing(sqlite({ file }));
+    await expect(port.open(firstSchema)).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: "The file is not a SQLite database.",
+      cause: { errcode: 26 },
+    });
+    await rm(file);
+    await port.open(firstSchema);
+
+    const nowhere = sqlite({ file: join(await temporaryDirectory(), "missing", "test.db") });
+    await expect(nowhere.open(firstSchema)).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: says(/directory/),
+    });
+    expect(() => nowhere.begin()).toThrow(/not open/);
+    await expect(nowhere.reader.get([])).rejects.toMatchObject({ code: "storage_unavailable" });
+  });
+
+  it("a commit waits for another connection's transaction, and the process goes on meanwhile", async () => {
+    const file = await temporaryFile();
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    await write(port, insertNote("a"));
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+
+    const group = port.begin();
+    const [[row = {}] = []] = await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+    other.exec("BEGIN IMMEDIATE; INSERT INTO tidings_notes VALUES ('theirs', '', 0, 1)");
+    let committed = false;
+    const commit = Promise.resolve(group.commit([updateNote(row, { count: 1 })])).then(
+      () => (committed = true),
+    );
+    for (let i = 0; i < 20; i++) await port.turn();
+    expect(committed).toBe(false);
+    expect(await notes(port)).toEqual(["a"]);
+    other.exec("COMMIT");
+    await commit;
+    const [rows] = await port.reader.get([{ index: noteById, key: ["a"], limit: 1 }]);
+    expect(rows).toEqual([{ id: "a", text: "text", count: 1, version: 2 }]);
+    expect(await notes(port)).toEqual(["a", "theirs"]);
+  });
+
+  it("a database that stays locked is unavailable after some seconds, and works when it is free", async () => {
+    const file = await temporaryFile();
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    other.exec("BEGIN IMMEDIATE");
+    await expect(write(port, insertNote("a"))).rejects.toMatchObject({
+      code: "storage_unavailable",
+      retryable: true,
+      message: says(/locked/),
+      cause: { errcode: 5 },
+    });
+    other.exec("ROLLBACK");
+    await write(port, insertNote("a"));
+    expect(await notes(port)).toEqual(["a"]);
+  });
+
+  it("what a rule of the host's own in the database forbids is refused for good, not tried again", async () => {
+    const file = await temporaryFile();
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    const other = new DatabaseSync(file);
+    const rule =
+      "BEFORE INSERT ON tidings_notes WHEN new.text = 'no' BEGIN SELECT RAISE(ABORT, 'no'); END";
+    other.exec(`CREATE TRIGGER host ${rule}`);
+    other.close();
+    await expect(write(port, insertNote("a"), insertNote("b", "no"))).rejects.toThrow(
+      StorageRefusal,
+    );
+    expect(await notes(port)).toEqual([]);
+  });
+
+  it("options that can't work are refused with what was expected and what came", () => {
+    expect(() => sqlite({ file: ":memory:" })).toThrow(/memory\(\)/);
+    expect(() => sqlite({ file: "file:x?mode=memory" })).toThrow(/memory\(\)/);
+    expect(() => sqlite({ file: "" })).toThrow(/file: expected .*, got/);
+    const parsed = (text: string): SqliteOptions => JSON.parse(text) as SqliteOptions;
+    expect(() => sqlite(parsed("{}"))).toThrow(
+      /file: expected the path of a database file, got undefined/,
+    );
+    const wrong = parsed('{"file": "x", "migrate": "yes"}');
+    expect(() => sqlite(wrong)).toThrow(/migrate: expected true or false, got string/);
+    expect(existsSync(":memory:")).toBe(false);
+  });
+});

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished } from "vitest";
+import type { StoragePort, Write } from "../../../src/ports/storage.ts";
+import { noteById } from "./sqlite-schemas.ts";
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "tidings-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export async function temporaryFile(): Promise<string> {
+  return join(await temporaryDirectory(), "test.db");
+}
+
+export function closing<P extends StoragePort>(port: P): P {
+  onTestFinished(() => port.close());
+  return port;
+}
+
+/** A text that has the pattern in it, within `toMatchObject`. */
+export const says = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+
+export async function write(port: StoragePort, ...writes: readonly Write[]): Promise<void> {
+  await port.begin().commit(writes);
+}
+
+export async function notes(port: StoragePort): Promise<unknown[]> {
+  const rows = await port.reader.range({
+    index: noteById,
+    prefix: [],
+    order: "ascending",
+    limit: 100_000,
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** A process of its own that says `ready`, waits for a line, does its part and says how it went. */
+export class Peer {
+  readonly #process: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(part: "open" | "count", file: string, ...more: string[]) {
+    const script = new URL("./sqlite-peer.ts", import.meta.url).pathname;
+    this.#process = spawn(process.execPath, [script, part, file, ...more], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    if (this.#process.stdout === null) throw new Error("no output");
+    this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+    onTestFinished(() => void this.#process.kill());
+  }
+
+  async line(): Promise<string> {
+    const { value } = (await this.#lines.next()) as { value?: string };
+    return value ?? "ended without a word";
+  }
+
+  go(): void {
+    this.#process.stdin?.write("go\n");
+  }
+
+  async ended(): Promise<void> {
+    if (this.#process.exitCode === null) await once(this.#process, "exit");
+  }
+}

@@ -1,0 +1,54 @@
+/** Another process on the same file: `open <file> <schema version>`, or `count <file> <times>`. */
+import { once } from "node:events";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import { silent } from "../../../src/ports/logger.ts";
+import { virtualClock } from "../../../src/testing/virtual-clock.ts";
+import { seededRandom } from "../../../src/testing/seeded-random.ts";
+import { Store } from "../../../src/store/store.ts";
+import { firstNotes, firstSchema, noteById, secondSchema } from "./sqlite-schemas.ts";
+
+const [part, file = "", number = ""] = process.argv.slice(2);
+process.stdout.write("ready\n");
+await once(process.stdin, "data");
+try {
+  if (part === "open") await open();
+  else await count();
+  process.stdout.write("done\n");
+} catch (error) {
+  process.stdout.write(`${String(error)}\n`);
+}
+process.exit();
+
+async function open(): Promise<void> {
+  const port = sqlite({ file });
+  await port.open(number === "1" ? firstSchema : secondSchema);
+  await port.close();
+}
+
+/** Adds one to a shared row, so many times, alongside inserting a row each time. */
+async function count(): Promise<void> {
+  const store = new Store({
+    port: sqlite({ file }),
+    schema: firstSchema,
+    clock: virtualClock(),
+    random: seededRandom(1),
+    logger: silent,
+  });
+  await store.open();
+  for (let i = 0; i < Number(number);) {
+    const added = await store
+      .commit(async (tx) => {
+        const row = await tx.get(noteById, ["shared"]);
+        if (row === undefined) tx.insert(firstNotes, { id: "shared", text: "", count: 1 });
+        else tx.update(firstNotes, row, { count: row.count + 1 });
+        tx.insert(firstNotes, { id: `${process.pid}-${i}`, text: "", count: 0 });
+        return 1;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof Error && "retryable" in error && error.retryable === true) return 0;
+        throw error;
+      });
+    i += added;
+  }
+  await store.close();
+}

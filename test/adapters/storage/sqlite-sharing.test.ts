@@ -1,0 +1,220 @@
+import { DatabaseSync } from "node:sqlite";
+import BetterSqlite from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sqlite, type SqliteHandle } from "../../../adapters/storage/sqlite/index.ts";
+import { Connection } from "../../../adapters/storage/sqlite/handle.ts";
+import { Reads } from "../../../adapters/storage/sqlite/reads.ts";
+import { Table } from "../../../adapters/storage/sqlite/tables.ts";
+import type { Index } from "../../../src/ports/collection.ts";
+import { type Group, StorageConflict, type StoragePort } from "../../../src/ports/storage.ts";
+import * as conformance from "../../../src/testing/storage-conformance/collections.ts";
+import { closing, notes, Peer, temporaryFile, write } from "./sqlite-files.ts";
+import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
+
+async function opened(): Promise<{ port: StoragePort; file: string }> {
+  const file = await temporaryFile();
+  const port = closing(sqlite({ file }));
+  await port.open(firstSchema);
+  return { port, file };
+}
+
+function joined(port: StoragePort, handle: unknown): Group {
+  if (port.host === undefined) throw new Error("host transactions are not offered");
+  return port.host(handle);
+}
+
+const libraries: Record<string, (file: string) => SqliteHandle & { close(): unknown }> = {
+  "node:sqlite": (file) => new DatabaseSync(file),
+  "better-sqlite3": (file) => new BetterSqlite(file),
+  "node:sqlite set to big integers": (file) => new DatabaseSync(file, { readBigInts: true }),
+  "better-sqlite3 set to big integers": (file) => new BetterSqlite(file).defaultSafeIntegers(true),
+};
+
+describe.each(Object.entries(libraries))("a host's transaction on %s", (_, open) => {
+  const hosted = async (): Promise<{ port: StoragePort; handle: SqliteHandle }> => {
+    const { port, file } = await opened();
+    const handle = open(file);
+    onTestFinished(() => void handle.close());
+    return { port, handle };
+  };
+
+  it("takes in the engine's rows and commits or undoes them with the host's", async () => {
+    const { port, handle } = await hosted();
+    handle.exec("CREATE TABLE orders (id TEXT PRIMARY KEY)");
+    for (const end of ["ROLLBACK", "COMMIT"]) {
+      handle.exec(
+        "BEGIN; INSERT INTO orders VALUES ('o'); INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)",
+      );
+      const group = joined(port, handle);
+      const [[seen = {}] = []] = await group.read([{ index: noteById, key: ["host"], limit: 1 }]);
+      expect(seen).toEqual({ id: "host", text: "h", count: 7, version: 1 });
+      await group.commit([insertNote("engine"), updateNote(seen, { count: 8 })]);
+      expect(await notes(port)).toEqual([]);
+      handle.exec(end);
+      expect(handle.prepare("SELECT * FROM orders").all()).toHaveLength(end === "COMMIT" ? 1 : 0);
+    }
+    expect(await notes(port)).toEqual(["engine", "host"]);
+    const [rows] = await port.reader.get([{ index: noteById, key: ["host"], limit: 1 }]);
+    expect(rows).toEqual([{ id: "host", text: "h", count: 8, version: 2 }]);
+  });
+
+  it("is left as it was by a commit that conflicts, and by an abort", async () => {
+    const { port, handle } = await hosted();
+    await write(port, insertNote("a"));
+    handle.exec("BEGIN; INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)");
+    expect(() => joined(port, handle).commit([insertNote("b"), insertNote("a")])).toThrow(
+      StorageConflict,
+    );
+    await joined(port, handle).abort();
+    await joined(port, handle).commit([insertNote("c")]);
+    handle.exec("COMMIT");
+    expect(await notes(port)).toEqual(["a", "c", "host"]);
+  });
+
+  it("that another connection has overtaken is the host's to run again", async () => {
+    const { port, handle } = await hosted();
+    await write(port, insertNote("a"));
+    handle.exec("BEGIN");
+    const group = joined(port, handle);
+    await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+    await write(port, insertNote("b"));
+    expect(() => group.commit([insertNote("c")])).toThrow(StorageConflict);
+    handle.exec("ROLLBACK");
+    expect(await notes(port)).toEqual(["a", "b"]);
+  });
+});
+
+describe("a handle that can't be joined", () => {
+  it("is refused with the reason: no handle, no transaction, another file", async () => {
+    const { port, file } = await opened();
+    expect(() => joined(port, {})).toThrow(
+      /expected a node:sqlite or better-sqlite3 database handle, got object/,
+    );
+    expect(() => joined(port, undefined)).toThrow(/got undefined/);
+    const handle = new DatabaseSync(file);
+    const stranger = new BetterSqlite(await temporaryFile());
+    onTestFinished(() => {
+      handle.close();
+      stranger.close();
+    });
+    expect(() => joined(port, handle)).toThrow(/no transaction open/);
+    stranger.exec("BEGIN");
+    expect(() => joined(port, stranger)).toThrow(/another database file/);
+  });
+});
+
+describe("several on one SQLite file", () => {
+  it("processes that count in one row lose no count", { timeout: 60_000 }, async () => {
+    const { port, file } = await opened();
+    const peers = Array.from({ length: 3 }, () => new Peer("count", file, "150"));
+    for (const peer of peers) expect(await peer.line()).toBe("ready");
+    for (const peer of peers) peer.go();
+    expect(await Promise.all(peers.map((peer) => peer.line()))).toEqual(["done", "done", "done"]);
+    const [[shared] = []] = await port.reader.get([{ index: noteById, key: ["shared"], limit: 1 }]);
+    expect(shared).toMatchObject({ count: 450 });
+    expect(await notes(port)).toHaveLength(451);
+  });
+
+  it("whoever watches hears of what others commit, and not of its own", async () => {
+    const { port, file } = await opened();
+    const other = closing(sqlite({ file }));
+    await other.open(firstSchema);
+    let heard = 0;
+    const waiting: (() => void)[] = [];
+    const stop = port.watch?.(() => {
+      heard++;
+      waiting.shift()?.();
+    });
+    onTestFinished(() => stop?.());
+    const next = (): Promise<void> => new Promise((resolve) => void waiting.push(resolve));
+    await write(port, insertNote("own"));
+    const first = next();
+    await write(other, insertNote("theirs"));
+    await first;
+    expect(heard).toBe(1);
+    const handle = new DatabaseSync(file);
+    const second = next();
+    handle.exec("BEGIN");
+    await joined(port, handle).commit([insertNote("host")]);
+    handle.exec("COMMIT");
+    handle.close();
+    await second;
+    expect(heard).toBe(2);
+  });
+
+  it("a log's positions are not given again after its last rows were deleted", async () => {
+    const file = await temporaryFile();
+    const { entries, entriesByPosition, entry, schema } = conformance;
+    const port = closing(sqlite({ file }));
+    await port.open(schema);
+    const last = async (): Promise<number> => {
+      const [row] = await port.reader.range({
+        index: entriesByPosition,
+        prefix: [],
+        order: "descending",
+        limit: 1,
+      });
+      return Number(row?.["position"] ?? 0);
+    };
+    const log = (id: string): Promise<void> =>
+      write(port, { kind: "insert", collection: entries, row: { ...entry(id), version: 1 } });
+    await log("a");
+    await log("b");
+    const before = await last();
+    new DatabaseSync(file).exec("DELETE FROM tidings_conformance_entries");
+    await log("c");
+    expect(await last()).toBeGreaterThan(before);
+  });
+});
+
+describe("the plans of reads", () => {
+  it("are walks along the named index, in its order: none sorts and none scans a table for a key", () => {
+    const handle = new DatabaseSync(":memory:");
+    onTestFinished(() => handle.close());
+    handle.exec(sqlite({ file: "unused" }).migrationSql(conformance.schema));
+    const texts = new Set<string>();
+    const connection = new Connection({
+      exec: (sql) => handle.exec(sql),
+      prepare(sql) {
+        texts.add(sql);
+        return handle.prepare(sql);
+      },
+    });
+    const { collections } = conformance.schema;
+    const tables = new Map(
+      collections.map((collection) => [collection.name, new Table(collection)]),
+    );
+    const reads = new Reads((name) => tables.get(name) ?? expect.fail(name));
+    const indexes: readonly Index[] = collections.flatMap(({ primary, indexes: others }) => [
+      primary,
+      ...others,
+    ]);
+    for (const index of indexes) {
+      const ordering = [...new Set([...index.columns, ...index.collection.primary.columns])];
+      for (let length = 0; length <= index.columns.length; length++) {
+        const prefix = Array<number>(length).fill(1);
+        reads.get(connection, { index, key: prefix, limit: 5 });
+        for (const order of ["ascending", "descending"] as const) {
+          reads.range(connection, { index, prefix, order, limit: 5 });
+          reads.range(connection, { index, prefix, order, skip: 3, limit: 5 });
+          for (let bound = 1; bound <= ordering.length - length; bound++) {
+            const tuple = Array<number>(bound).fill(1);
+            reads.range(connection, { index, prefix, order, after: tuple, limit: 5 });
+            reads.range(connection, { index, prefix, order, after: tuple, until: tuple, limit: 5 });
+          }
+        }
+      }
+    }
+    expect(texts.size).toBeGreaterThan(100);
+    for (const text of texts) {
+      const plan = handle
+        .prepare(`EXPLAIN QUERY PLAN ${text}`)
+        .all()
+        .map(({ detail }) => String(detail));
+      expect(plan, text).toHaveLength(1);
+      // Without a condition there is nothing to seek, and a walk from one end is what was asked for.
+      const seeks = text.replace(/ORDER BY.*/, "").includes("?");
+      expect(plan[0], text).toMatch(seeks ? /^SEARCH/ : /^(SCAN|SEARCH)/);
+    }
+  });
+});

@@ -1,0 +1,151 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SqliteStorage } from "../../../adapters/storage/sqlite/sqlite-storage.ts";
+import { StorageConflict } from "../../../src/ports/storage.ts";
+import { storageConformance } from "../../../src/testing/storage-conformance/index.ts";
+import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
+import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
+
+/** Every commit, however small, is made by the thread. */
+const always = { fewest: 1, after: 0 } as const;
+const threaded = (file: string): SqliteStorage =>
+  new SqliteStorage({ file, migrate: true, sending: always });
+
+storageConformance({ describe, it }, "sqlite that commits in a thread", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "tidings-"));
+  return {
+    connect: () => threaded(join(directory, "test.db")),
+    remove: () => rm(directory, { recursive: true }),
+  };
+});
+
+/** The threads that are started until the test has finished. */
+function threads(): Worker[] {
+  const started: Worker[] = [];
+  const note = (worker: Worker): void => void started.push(worker);
+  process.on("worker", note);
+  onTestFinished(() => void process.off("worker", note));
+  return started;
+}
+
+describe("a SQLite file that a thread writes to", () => {
+  it("lets the event loop go on while a commit waits", async () => {
+    const file = await temporaryFile();
+    const port = closing(threaded(file));
+    await port.open(firstSchema);
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    other.exec("BEGIN IMMEDIATE");
+    let committed = false;
+    const commit = write(port, insertNote("a")).then(() => (committed = true));
+    for (let i = 0; i < 20; i++) await port.turn();
+    expect(committed).toBe(false);
+    other.exec("COMMIT");
+    await commit;
+    expect(await notes(port)).toEqual(["a"]);
+  });
+
+  it("says that an outcome can't be known when the thread ends meanwhile, and goes on without it", async () => {
+    const started = threads();
+    const file = await temporaryFile();
+    const port = closing(threaded(file));
+    await port.open(firstSchema);
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    other.exec("BEGIN IMMEDIATE");
+    const cut = write(port, insertNote("cut")).catch((error: unknown) => error);
+    await started[0]?.terminate();
+    expect(await cut).toMatchObject({
+      code: "storage_unavailable",
+      message: says(/can't be known/),
+    });
+    other.exec("COMMIT");
+    await write(port, insertNote("after"));
+    expect(await notes(port)).toContain("after");
+  });
+
+  it("tells conflicts and full databases as it does without the thread", async () => {
+    const file = await temporaryFile();
+    const port = closing(threaded(file));
+    await port.open(firstSchema);
+    await write(port, insertNote("a"));
+    await expect(write(port, insertNote("a"))).rejects.toBeInstanceOf(StorageConflict);
+    const [[row = {}] = []] = await port.reader.get([{ index: noteById, key: ["a"], limit: 1 }]);
+    await write(port, updateNote(row, { count: 1 }));
+    await expect(
+      write(port, insertNote("b"), updateNote(row, { count: 2 })),
+    ).rejects.toBeInstanceOf(StorageConflict);
+    expect(await notes(port)).toEqual(["a"]);
+  });
+
+  it("is started when large groups keep coming, and not before", async () => {
+    const started = threads();
+    const port = closing(
+      new SqliteStorage({
+        file: await temporaryFile(),
+        migrate: true,
+        sending: { fewest: 3, after: 2 },
+      }),
+    );
+    await port.open(firstSchema);
+    const group = (name: string): ReturnType<typeof insertNote>[] =>
+      [1, 2, 3].map((i) => insertNote(`${name}${i}`));
+    for (let i = 0; i < 5; i++) await write(port, insertNote(`small${i}`));
+    await write(port, ...group("first"));
+    expect(started).toHaveLength(0);
+    await write(port, ...group("second"));
+    await port.turn();
+    expect(started).toHaveLength(1);
+    // Until it is there, and then, groups are committed all the same.
+    for (let i = 0; i < 50; i++) await write(port, ...group(`group${i}-`));
+    expect(await notes(port)).toHaveLength(5 + 3 * 52);
+  });
+});
+
+describe("groups and host transactions on one SQLite file", () => {
+  it("an exclusive group and a transaction that comes meanwhile take turns", async () => {
+    const port = closing(new SqliteStorage({ file: await temporaryFile(), migrate: true }));
+    await port.open(firstSchema);
+    await write(port, insertNote("a"));
+    const group = port.begin("exclusive");
+    const [[row = {}] = []] = await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+    const order: string[] = [];
+    const transaction = port.transaction(async () => void order.push("transaction"));
+    await port.turn();
+    await group.commit([updateNote(row, { count: 1 })]);
+    order.unshift("group");
+    await transaction;
+    expect(order).toEqual(["group", "transaction"]);
+  });
+
+  it("a group's reads see what was committed before it began, whatever group before it still waits", async () => {
+    const port = closing(threaded(await temporaryFile()));
+    await port.open(firstSchema);
+    const first = port.begin();
+    const landing = first.commit([insertNote("first")]);
+    const ahead = port.begin();
+    await ahead.read([{ index: noteById, key: ["first"], limit: 1 }]);
+    await landing;
+    const last = port.begin();
+    expect(await last.read([{ index: noteById, key: ["first"], limit: 1 }])).toMatchObject([
+      [{ id: "first" }],
+    ]);
+    await last.abort();
+    await ahead.abort();
+  });
+
+  it("a storage that is opened while its last engine closes it is open", async () => {
+    const port = closing(threaded(await temporaryFile()));
+    await port.open(firstSchema);
+    await write(port, insertNote("a"));
+    const closed = port.close();
+    await port.turn();
+    await port.open(firstSchema);
+    await closed;
+    expect(await notes(port)).toEqual(["a"]);
+  });
+});

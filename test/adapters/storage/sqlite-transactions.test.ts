@@ -1,0 +1,91 @@
+import type { DatabaseSync } from "node:sqlite";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import { held } from "../../support/carrier.ts";
+import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
+import { firstSchema, insertNote } from "./sqlite-schemas.ts";
+
+describe("the SQLite storage's own transactions", () => {
+  async function opened() {
+    const port = closing(sqlite({ file: await temporaryFile() }));
+    await port.open(firstSchema);
+    if (port.transaction === undefined) throw new Error("transactions are not offered");
+    return { port, transaction: port.transaction.bind(port) };
+  }
+  const count = (tx: DatabaseSync): unknown =>
+    tx.prepare("SELECT count(*) AS n FROM tidings_notes").get()?.["n"];
+
+  it("let a group that came before the next one commit before it, however many are queued", async () => {
+    const { port, transaction } = await opened();
+    const gate = held<undefined>();
+    const first = transaction(async () => gate.promise);
+    await port.turn();
+    const group = write(port, insertNote("a"));
+    const behind = [1, 2, 3].map(() => transaction(async (tx) => count(tx)));
+    gate.answer(undefined);
+    expect(await Promise.all(behind)).toEqual([1, 1, 1]);
+    await Promise.all([first, group]);
+  });
+
+  it("don't wait for ever when one is opened within another, and the next ones go on", async () => {
+    const { port, transaction } = await opened();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const inner = held<unknown>();
+    const outer = transaction(async () => {
+      const nested = transaction(async (tx) => count(tx));
+      nested.catch(inner.answer);
+      await nested;
+    });
+    const outcome = outer.catch((error: unknown) => error);
+    await port.turn();
+    const behind = write(port, insertNote("a")).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await outcome).toMatchObject({ code: "storage_unavailable", retryable: true });
+    expect(await inner.promise).toMatchObject({
+      message: expect.stringMatching(/open for too long/),
+    });
+    // It waited for the same one, whose turn is over now.
+    expect(await behind).toMatchObject({ code: "storage_unavailable", retryable: true });
+    await write(port, insertNote("a"));
+    expect(await notes(port)).toEqual(["a"]);
+  });
+
+  it("are waited for 5 seconds from when one began, by all together, and no longer when it never ends", async () => {
+    const { port, transaction } = await opened();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const refusals = new Map<string, unknown>();
+    const refused = (work: Promise<unknown>, name: string): Promise<unknown> =>
+      work.catch((error: unknown) => void refusals.set(name, error));
+    const hold = held<undefined>();
+    const stuck = transaction(async () => hold.promise);
+    await port.turn();
+    const early = refused(write(port, insertNote("early")), "early");
+    await vi.advanceTimersByTimeAsync(3_000);
+    const late = refused(write(port, insertNote("late")), "late");
+    const other = refused(
+      transaction(async () => {}),
+      "other",
+    );
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect([...refusals.keys()]).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([...refusals.keys()].toSorted()).toEqual(["early", "late", "other"]);
+    const afterwards = refused(write(port, insertNote("afterwards")), "afterwards");
+    await port.turn();
+    expect(refusals.has("afterwards")).toBe(true);
+    for (const error of refusals.values()) {
+      expect(error).toMatchObject({
+        code: "storage_unavailable",
+        message: says(/open for too long/),
+      });
+    }
+    await Promise.all([early, late, other, afterwards]);
+
+    hold.answer(undefined);
+    await stuck;
+    await write(port, insertNote("again"));
+    expect(await notes(port)).toEqual(["again"]);
+  });
+});

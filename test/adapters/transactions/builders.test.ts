@@ -1,0 +1,302 @@
+import { DatabaseSync } from "node:sqlite";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import BetterSqlite from "better-sqlite3";
+import { sql } from "drizzle-orm";
+import { drizzle as drizzleOnBetterSqlite } from "drizzle-orm/better-sqlite3";
+import { drizzle as drizzleOnPg, type NodePgDatabase } from "drizzle-orm/node-postgres";
+import { drizzle as drizzleOnPostgresJs, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import knex, { type Knex } from "knex";
+import {
+  CamelCasePlugin,
+  Kysely,
+  ParseJSONResultsPlugin,
+  PostgresDialect,
+  SqliteDialect,
+  sql as raw,
+  type Transaction,
+} from "kysely";
+import postgresJs from "postgres";
+import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
+import type { MessagingEngine } from "tidings";
+import { postgres } from "tidings/postgres";
+import { sqlite } from "tidings/sqlite";
+import {
+  fromDrizzle,
+  fromKnex,
+  fromKysely,
+  fromPrisma,
+  type KyselyTransaction,
+} from "tidings/transactions";
+import { database, migrated } from "../../support/postgres.ts";
+import type { Database } from "../../support/postgres-database.ts";
+import { world } from "../../support/world.ts";
+import { prismaLike } from "./prisma-like.ts";
+
+/** What the work in a transaction is given: the handle for the engine, and a way to run the host's statements. */
+interface Open {
+  readonly tx: object;
+  note(text: string): Promise<unknown>;
+}
+
+/** A builder's transaction: commits when the work resolves, else rolls back and throws what it threw. */
+type Run = <T>(work: (open: Open) => Promise<T>) => Promise<T>;
+
+const insert = (text: string): string => `INSERT INTO notes (text) VALUES ('${text}')`;
+
+/** The handle is asked for anew each time, as hosts will. */
+const opened = (handle: () => object, note: Open["note"]): Open => ({
+  get tx() {
+    return handle();
+  },
+  note,
+});
+
+const onDrizzle =
+  (orm: NodePgDatabase | PostgresJsDatabase): Run =>
+  (work) =>
+    orm.transaction((tx) =>
+      work(
+        opened(
+          () => fromDrizzle(tx),
+          async (text) => tx.execute(sql.raw(insert(text))),
+        ),
+      ),
+    );
+
+const onKnex = (config: Knex.Config): Run => {
+  const builder = knex(config);
+  onTestFinished(() => builder.destroy());
+  return (work) =>
+    builder.transaction(async (trx) =>
+      work({ tx: await fromKnex(trx), note: (text) => trx.raw(insert(text)) }),
+    );
+};
+
+const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
+  "Drizzle on node-postgres": (db) => onDrizzle(drizzleOnPg({ client: db.pool() })),
+  "Drizzle on postgres.js": (db) => {
+    const { searchParams, username, password, hostname, port } = new URL(db.url);
+    const client = postgresJs({
+      // It knows no URL with a socket's folder in it.
+      host: searchParams.get("host") ?? hostname,
+      port: Number(port === "" ? 5432 : port),
+      username,
+      password,
+      database: db.name,
+      max: 2,
+    });
+    onTestFinished(() => client.end());
+    return onDrizzle(drizzleOnPostgresJs({ client }));
+  },
+  Kysely: (db) => {
+    const plugins = [new CamelCasePlugin(), new ParseJSONResultsPlugin()];
+    const builder = new Kysely<Record<string, never>>({
+      dialect: new PostgresDialect({ pool: db.pool() }),
+      plugins,
+    });
+    return (work) =>
+      builder.transaction().execute((trx) =>
+        work(
+          opened(
+            () => fromKysely(trx),
+            (text) => raw.raw(insert(text)).execute(trx),
+          ),
+        ),
+      );
+  },
+  Knex: (db) => onKnex({ client: "pg", connection: db.url, pool: { min: 0, max: 2 } }),
+  Prisma: (db) => {
+    const pool = db.pool();
+    return (work) =>
+      prismaLike(pool, (tx) =>
+        work(
+          opened(
+            () => fromPrisma(tx),
+            (text) => tx.$executeRawUnsafe(insert(text)),
+          ),
+        ),
+      );
+  },
+};
+
+const onSqlite: Readonly<Record<string, (file: string) => Run>> = {
+  "Drizzle on better-sqlite3": (file) => {
+    const orm = drizzleOnBetterSqlite(file);
+    onTestFinished(() => void orm.$client.close());
+    return async (work) => {
+      orm.run(sql`BEGIN IMMEDIATE`);
+      try {
+        const value = await work({
+          tx: orm.$client,
+          note: async (text) => orm.run(sql.raw(insert(text))),
+        });
+        orm.run(sql`COMMIT`);
+        return value;
+      } catch (error) {
+        orm.run(sql`ROLLBACK`);
+        throw error;
+      }
+    };
+  },
+  "Kysely on better-sqlite3": (file) => {
+    const own = new BetterSqlite(file);
+    const builder = new Kysely<Record<string, never>>({
+      dialect: new SqliteDialect({ database: own }),
+    });
+    onTestFinished(() => builder.destroy());
+    return (work) =>
+      builder
+        .transaction()
+        .execute((trx) => work({ tx: own, note: (text) => raw.raw(insert(text)).execute(trx) }));
+  },
+  "Knex on better-sqlite3": (file) =>
+    onKnex({ client: "better-sqlite3", connection: { filename: file }, useNullAsDefault: true }),
+};
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+interface Bench {
+  readonly run: Run;
+  readonly one: MessagingEngine;
+  readonly notes: () => Promise<string[]>;
+}
+
+async function benchOnPostgres(make: (db: Database) => Run): Promise<Bench> {
+  const db = await database(await migrated());
+  const own = db.pool({ max: 1 });
+  await own.query("CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)");
+  return {
+    run: make(db),
+    one: world().engine(postgres({ pool: db.pool() })),
+    notes: async () => {
+      const { rows } = await own.query<{ text: string }>("SELECT text FROM notes ORDER BY id");
+      return rows.map(({ text }) => text);
+    },
+  };
+}
+
+async function benchOnSqlite(make: (file: string) => Run): Promise<Bench> {
+  const folder = mkdtempSync(join(tmpdir(), "tidings-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "test.db");
+  const one = world().engine(sqlite({ file }));
+  await one.messages.list();
+  const own = new DatabaseSync(file);
+  onTestFinished(() => own.close());
+  own.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
+  return {
+    run: make(file),
+    one,
+    notes: async () => {
+      const rows = own.prepare("SELECT text FROM notes ORDER BY id").all();
+      return rows.map(({ text }) => String(text));
+    },
+  };
+}
+
+const cases: readonly (readonly [name: string, open: () => Promise<Bench>])[] = [
+  ...Object.entries(onPostgres).map(
+    ([name, make]) => [`${name} on PostgreSQL`, () => benchOnPostgres(make)] as const,
+  ),
+  ...Object.entries(onSqlite).map(
+    ([name, make]) => [`${name} on SQLite`, () => benchOnSqlite(make)] as const,
+  ),
+];
+
+describe.each(cases)("a transaction of %s", (_name, open) => {
+  const bodies = async (one: MessagingEngine): Promise<unknown[]> =>
+    (await one.messages.list()).data.map(({ body }) => body).toReversed();
+
+  it("keeps the host's rows and the engine's together, or neither", async () => {
+    const { run, one, notes } = await open();
+    const metadata = { ones: "\u0001", json: '{"a_b":[1]}', quotes: `"'{},\\` };
+    const sent = await run(async ({ tx, note }) => {
+      await note("order 17");
+      return one.messages.send({ ...hello, metadata }, { tx, idempotencyKey: "order-17" });
+    });
+    const lost = run(async ({ tx, note }) => {
+      await note("order 18");
+      await one.messages.send({ ...hello, body: "Lost" }, { tx });
+      throw new RangeError("sold out");
+    });
+    await expect(lost).rejects.toThrow("sold out");
+    expect([await notes(), await bodies(one)]).toEqual([["order 17"], ["Hello"]]);
+    expect((await one.messages.get(sent.id)).metadata).toEqual(metadata);
+  });
+
+  it("has commands that see each other, also when they come at once", async () => {
+    const { run, one } = await open();
+    await one.account().get();
+    await run(async (open) => {
+      const [first, second] = await Promise.all([
+        one.messages.send(hello, { tx: open.tx, idempotencyKey: "once" }),
+        one.messages.send(hello, { tx: open.tx, idempotencyKey: "once" }),
+        one.messages.send({ ...hello, body: "Another" }, { tx: open.tx }),
+      ]);
+      expect(second).toEqual(first);
+      await one.messages.cancel(first.id, { tx: open.tx });
+    });
+    expect(await bodies(one)).toEqual(["Hello", "Another"]);
+    expect((await one.messages.list({ status: "canceled" })).data).toHaveLength(1);
+  });
+
+  it("goes on after a command that was refused", async () => {
+    const { run, one, notes } = await open();
+    await run(async ({ tx, note }) => {
+      await note("before");
+      await one.messages.send(hello, { tx });
+      const refused = one.messages.send({ ...hello, from: "+1999999999" }, { tx });
+      await expect(refused).rejects.toMatchObject({ code: "no_sender" });
+      await note("after");
+    });
+    expect([await notes(), await bodies(one)]).toEqual([["before", "after"], ["Hello"]]);
+  });
+});
+
+interface Queryable {
+  query(query: { readonly text: string }): Promise<unknown>;
+}
+
+/** The same handle, with something done right before its first write. */
+function beforeWriting(tx: Queryable, work: () => Promise<unknown>): Queryable {
+  let isDone = false;
+  return {
+    async query(query) {
+      if (query.text.startsWith("SAVEPOINT") && !isDone) {
+        isDone = true;
+        await work();
+      }
+      return tx.query(query);
+    },
+  };
+}
+
+describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (name, make) => {
+  it("has a command that met another's refused, which is the host's to try again", async () => {
+    const { run, one, notes } = await benchOnPostgres(make);
+    const { id } = await one.messages.send({ ...hello, send_at: "2026-01-02T00:00:00Z" });
+    const running = run(async ({ tx, note }) => {
+      await note("before");
+      const meddled = beforeWriting(tx as Queryable, () =>
+        one.messages.edit(id, { body: "Theirs" }),
+      );
+      const edit = (): Promise<unknown> => one.messages.edit(id, { body: "Mine" }, { tx: meddled });
+      await expect(edit()).rejects.toMatchObject({ code: "storage_contended", retryable: true });
+      await note("after");
+      await edit();
+    });
+    // Whoever catches an error, postgres.js rolls back a transaction in which one occurred.
+    const goesOn = name !== "Drizzle on postgres.js";
+    const [ended] = await Promise.allSettled([running]);
+    expect(ended.status).toBe(goesOn ? "fulfilled" : "rejected");
+    expect(await notes()).toEqual(goesOn ? ["before", "after"] : []);
+    expect((await one.messages.get(id)).body).toBe(goesOn ? "Mine" : "Theirs");
+  });
+});
+
+it("a Kysely that is no transaction is told from one by its type", () => {
+  expectTypeOf<Transaction<object>>().toExtend<KyselyTransaction>();
+  expectTypeOf<Kysely<object>>().not.toExtend<KyselyTransaction>();
+});

@@ -1,0 +1,127 @@
+/** Storages whose transactions a host's own statements can join, each with a table of the host's. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PoolClient } from "pg";
+import { onTestFinished } from "vitest";
+import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
+import { makeDatabase } from "../../support/postgres-database.ts";
+import { migrated, serverUrl } from "../../support/postgres.ts";
+import { held, unhurried } from "../../support/unhurried.ts";
+
+export interface Host {
+  connect(): StoragePort;
+  /** Opens a transaction on a connection of the host's own. */
+  begin(): Promise<OwnTransaction>;
+  /** Runs a statement of the host's own on a handle of its own or of the storage's. */
+  run(tx: object, sql: string): Promise<void>;
+  /** Notes in the table of the host's, in the order of their insertion: committed ones. */
+  notes(): Promise<string[]>;
+  /** Removes everything; by itself when the test has finished. */
+  end(): Promise<void>;
+}
+
+export interface OwnTransaction {
+  readonly tx: object;
+  end(how: "COMMIT" | "ROLLBACK"): Promise<void>;
+}
+
+export interface HostCase {
+  readonly name: string;
+  /** To be called within a test: everything is removed when that has finished. */
+  readonly open: () => Promise<Host>;
+}
+
+export const note = (text: string): string => `INSERT INTO notes (text) VALUES ('${text}')`;
+
+function once(end: () => Promise<void>): () => Promise<void> {
+  let ended: Promise<void> | undefined;
+  const first = (): Promise<void> => (ended ??= end());
+  onTestFinished(first);
+  return first;
+}
+
+export const hosts: readonly HostCase[] = [
+  {
+    name: "SQLite",
+    async open() {
+      const folder = mkdtempSync(join(tmpdir(), "tidings-"));
+      const file = join(folder, "test.db");
+      const own = new DatabaseSync(file);
+      const end = once(async () => {
+        own.close();
+        rmSync(folder, { recursive: true, force: true });
+      });
+      own.exec(
+        "PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
+      );
+      return {
+        end,
+        connect: () => sqlite({ file }),
+        async begin() {
+          const tx = new DatabaseSync(file);
+          tx.exec("BEGIN IMMEDIATE");
+          return {
+            tx,
+            async end(how) {
+              tx.exec(how);
+              tx.close();
+            },
+          };
+        },
+        run: async (tx, sql) => (tx as DatabaseSync).exec(sql),
+        notes: async () =>
+          own
+            .prepare("SELECT text FROM notes ORDER BY id")
+            .all()
+            .map(({ text }) => String(text)),
+      };
+    },
+  },
+  {
+    name: "PostgreSQL",
+    async open() {
+      const db = await makeDatabase(await serverUrl(), await migrated());
+      const end = once(async () => {
+        await db[Symbol.asyncDispose]();
+      });
+      const own = db.pool();
+      await own.query("CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)");
+      const listeners = new Set<() => void>();
+      const tell = (): void => {
+        for (const listener of listeners) queueMicrotask(listener);
+      };
+      const watch = (listener: () => void): (() => void) => {
+        const mine = (): void => listener();
+        listeners.add(mine);
+        return () => listeners.delete(mine);
+      };
+      return {
+        end,
+        connect: () => unhurried(postgres({ pool: db.pool() }), tell, watch),
+        async begin() {
+          const tx = await held(own.connect());
+          await held(tx.query("BEGIN"));
+          return {
+            tx,
+            async end(how) {
+              await held(tx.query(how));
+              tx.release();
+              tell();
+            },
+          };
+        },
+        run: async (tx, sql) => void (await held((tx as PoolClient).query(sql))),
+        notes: async () => {
+          const { rows } = await held(
+            own.query<{ text: string }>("SELECT text FROM notes ORDER BY id"),
+          );
+          return rows.map(({ text }) => text);
+        },
+      };
+    },
+  },
+];

@@ -1,0 +1,64 @@
+import { expect, it, onTestFinished } from "vitest";
+import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
+import { system } from "../../../adapters/system/index.ts";
+import { MessagingEngine } from "../../../src/engine.ts";
+import { database } from "../../support/postgres.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+/** An engine in real time on a real pool, as a host has it. */
+async function opened(max: number) {
+  const db = await database();
+  const pool = db.pool({ max });
+  const engine = new MessagingEngine({
+    storage: postgres({ pool }),
+    transports: [sandbox()],
+    ...system(),
+  });
+  onTestFinished(() => engine.stop({ deadlineMs: 1_000 }));
+  return { pool, engine };
+}
+
+it("more transactions at once than the pool has connections wait for each other, also in a process that has just begun", async () => {
+  const { engine } = await opened(5);
+  await engine.start();
+  const sent = await Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      engine.transaction((tx) =>
+        engine.messages.send({ ...hello, to: `+150055501${10 + i}` }, { tx }),
+      ),
+    ),
+  );
+  const kept = (await engine.messages.list({ limit: 50 })).data.map(({ id }) => id);
+  expect(kept.toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
+});
+
+it("a client that the engine had a transaction on takes the host's own afterwards", async () => {
+  const { engine, pool } = await opened(2);
+  for (let i = 0; i < 3; i++) await engine.transaction((tx) => engine.messages.send(hello, { tx }));
+  const client = await pool.connect();
+  await client.query("BEGIN");
+  const { id } = await engine.messages.send(hello, { tx: client });
+  await client.query("COMMIT");
+  client.release();
+  expect((await engine.messages.get(id)).body).toBe("Hello");
+});
+
+it("the newest events are those of a host's transaction as soon as it has committed", async () => {
+  const { engine, pool } = await opened(3);
+  for (let i = 0; i < 4; i++) await engine.messages.send({ ...hello, to: `+150055500${10 + i}` });
+  const client = await pool.connect();
+  await client.query("BEGIN");
+  const { conversation_id } = await engine.messages.send(
+    { ...hello, to: "+15005550077" },
+    { tx: client },
+  );
+  await client.query("COMMIT");
+  client.release();
+  const [newest] = (await engine.events.list({ limit: 2 })).data;
+  expect(newest).toMatchObject({
+    type: "conversation.created",
+    data: { conversation: { id: conversation_id } },
+  });
+});

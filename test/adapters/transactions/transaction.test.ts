@@ -1,0 +1,241 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import type { Message } from "../../../src/messages/types.ts";
+import { held } from "../../support/carrier.ts";
+import { over } from "../../support/over.ts";
+import { world } from "../../support/world.ts";
+import { hosts, note } from "./hosts.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+describe.each(hosts)("engine.transaction on $name", ({ open }) => {
+  async function opened() {
+    const host = await open();
+    const { clock, engine, log } = world();
+    const one = engine(host.connect());
+    const told: string[] = [];
+    one.on("conversation.created", (event) => void told.push(event.id));
+    const bodies = async () =>
+      (await one.messages.list()).data.map(({ body }) => body).toReversed();
+    return { host, clock, engine, log, one, told, bodies };
+  }
+
+  it("keeps the host's rows and the engine's together, and then tells handlers of what they brought", async () => {
+    const { host, one, told, bodies, clock } = await opened();
+    const answer = await one.transaction(async (tx) => {
+      await host.run(tx, note("order 17"));
+      const { id } = await one.messages.send(hello, { tx });
+      await clock.settle();
+      expect([told, await host.notes(), await bodies()]).toEqual([[], [], []]);
+      return id;
+    });
+    expect([await host.notes(), await bodies()]).toEqual([["order 17"], ["Hello"]]);
+    expect((await one.messages.get(answer)).status).toBe("queued");
+    const events = (await one.events.list({ type: "conversation.created" })).data;
+    expect(told).toEqual(events.map(({ id }) => id));
+    expect(told).toHaveLength(1);
+  });
+
+  it("leaves no trace when the work throws, and throws what it threw", async () => {
+    const { host, one, told, bodies, clock } = await opened();
+    const options = { idempotencyKey: "order-17" };
+    let lost: Message | undefined;
+    const failed = one.transaction(async (tx) => {
+      await host.run(tx, note("order 17"));
+      lost = await one.messages.send(hello, { ...options, tx });
+      throw new RangeError("sold out");
+    });
+    await expect(failed).rejects.toThrow(new RangeError("sold out"));
+    await clock.settle();
+    expect([await host.notes(), await bodies(), told, (await one.events.list()).data]).toEqual([
+      [],
+      [],
+      [],
+      [],
+    ]);
+    await expect(one.messages.get(lost?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
+    // The key was freed, so this is a new message.
+    const again = await one.transaction((tx) => one.messages.send(hello, { ...options, tx }));
+    expect(again.id).not.toBe(lost?.id);
+  });
+
+  it("is handed over by an engine that is started, though this one is not", async () => {
+    const { host, engine, one, clock } = await opened();
+    const other = engine(host.connect());
+    await other.start();
+    const { id } = await one.transaction((tx) => one.messages.send(hello, { tx }));
+    await clock.advance(10_000);
+    expect((await one.messages.get(id)).status).toBe("sent");
+  });
+
+  it("is handed over at once by an engine that is started itself", async () => {
+    const { one, clock } = await opened();
+    await one.start();
+    await clock.settle();
+    const { id } = await one.transaction((tx) => one.messages.send(hello, { tx }));
+    await clock.settle();
+    expect((await one.messages.get(id)).status).toBe("sent");
+  });
+
+  it("takes commands at once, in their order, and refuses one that comes when it is over", async () => {
+    const { one, bodies } = await opened();
+    const texts = Array.from({ length: 20 }, (_, n) => String(n));
+    await one.account().get();
+    let late: Promise<unknown> = Promise.resolve();
+    await one.transaction(async (tx) => {
+      await Promise.all(texts.map((body) => one.messages.send({ ...hello, body }, { tx })));
+      late = one.messages.send({ ...hello, body: "late" }, { tx }).catch((error: unknown) => error);
+    });
+    expect(await late).toMatchObject({
+      code: "invalid_option",
+      message: "tx: this transaction is over.",
+    });
+    expect(await bodies()).toEqual(texts);
+  });
+
+  it("has room for an account and its first message", async () => {
+    const { one } = await opened();
+    const ids: string[] = [];
+    const make = (fails: boolean) =>
+      one.transaction(async (tx) => {
+        const { account } = await one.accounts.create({ name: "Bakery" }, { tx });
+        ids.push(account.id);
+        await one.account(account.id).messages.send(hello, { tx });
+        if (fails) throw new RangeError("no");
+      });
+    await expect(make(true)).rejects.toThrow(RangeError);
+    await make(false);
+    const [lost = "", kept = ""] = ids;
+    await expect(one.account(lost).messages.list()).rejects.toMatchObject({ code: "not_found" });
+    expect((await one.account(kept).messages.list()).data).toHaveLength(1);
+  });
+
+  it("goes on after a command that was refused", async () => {
+    const { host, one, bodies } = await opened();
+    await one.transaction(async (tx) => {
+      await host.run(tx, note("before"));
+      await one.messages.send(hello, { tx });
+      const refused = one.messages.send({ ...hello, from: "+1999999999" }, { tx });
+      await expect(refused).rejects.toMatchObject({ code: "no_sender" });
+      await host.run(tx, note("after"));
+    });
+    expect([await host.notes(), await bodies()]).toEqual([["before", "after"], ["Hello"]]);
+  });
+
+  it("tells nobody of what the host took back to a savepoint of its own", async () => {
+    const { host, one, told, bodies } = await opened();
+    await one.transaction(async (tx) => {
+      await host.run(tx, "SAVEPOINT mine");
+      await one.messages.send(hello, { tx });
+      await host.run(tx, "ROLLBACK TO SAVEPOINT mine");
+      await one.messages.send({ to: "+15005550002", body: "Kept" }, { tx });
+    });
+    const events = (await one.events.list({ type: "conversation.created" })).data;
+    expect(told).toEqual(events.map(({ id }) => id));
+    expect(await bodies()).toEqual(["Kept"]);
+  });
+
+  it("keeps its handle to itself: who still has it after the end can do nothing with it", async () => {
+    const { host, one, bodies } = await opened();
+    let kept: object = {};
+    const failed = one.transaction(async (tx) => {
+      kept = tx;
+      throw new RangeError("no");
+    });
+    await expect(failed).rejects.toThrow(RangeError);
+    await expect(one.messages.send(hello, { tx: kept })).rejects.toMatchObject({
+      code: "invalid_option",
+    });
+    await one.transaction(async (tx) => {
+      await host.run(tx, note("mine"));
+      await expect(host.run(kept, note("not mine"))).rejects.toThrow(Error);
+      await expect(one.messages.send(hello, { tx: kept })).rejects.toMatchObject({
+        code: "invalid_option",
+      });
+    });
+    expect([await host.notes(), await bodies()]).toEqual([["mine"], []]);
+  });
+
+  it("ends before the engine has stopped, or at the deadline without a trace", async () => {
+    const { host, one, clock } = await opened();
+    const two = world().engine(host.connect());
+    const hold = held<undefined>();
+    const committed = one.transaction(async (tx) => {
+      await host.run(tx, note("in time"));
+      await hold.promise;
+    });
+    await clock.settle();
+    const stopped = one.stop();
+    await clock.settle();
+    hold.answer(undefined);
+    await Promise.all([committed, stopped]);
+
+    const begun = held<undefined>();
+    const lost = two.transaction(async (tx) => {
+      await host.run(tx, note("late"));
+      begun.answer(undefined);
+      await hold.promise.then(() => new Promise(() => {}));
+    });
+    void lost.catch(() => {});
+    await begun.promise;
+    await two.stop({ deadlineMs: 0 });
+    expect(await host.notes()).toEqual(["in time"]);
+  });
+
+  it("is cut short at the deadline of stop, and what waited behind it is done", async () => {
+    // Patience of the storage's own has no part in it: its time stands still.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { host, engine, one, clock } = await opened();
+    await one.start();
+    const begun = held<undefined>();
+    const stuck = one.transaction(async (tx) => {
+      await host.run(tx, note("late"));
+      begun.answer(undefined);
+      await new Promise(() => {});
+    });
+    const outcome = stuck.catch((error: unknown) => error);
+    await begun.promise;
+    const sends = ["a", "b", "c"].map((body) => one.messages.send({ ...hello, body }));
+    await clock.settle();
+    const began = clock.now();
+    let stoppedAt = 0;
+    const stopped = one.stop({ deadlineMs: 1_000 }).then(() => (stoppedAt = clock.now()));
+    await clock.advanceUntil(() => stoppedAt > 0);
+    await stopped;
+    expect(stoppedAt - began).toBe(1_000);
+    expect(await outcome).toMatchObject({ code: "shutting_down" });
+    await Promise.all(sends);
+    const { data } = await engine(host.connect()).messages.list();
+    const bodies = data.map(({ body }) => String(body));
+    expect([bodies.toSorted(), await host.notes()]).toEqual([["a", "b", "c"], []]);
+  });
+
+  it("tells nobody of events that it can't read back, and is committed all the same", async () => {
+    const host = await open();
+    const { engine, log } = world();
+    const storage = host.connect();
+    let broken = false;
+    const reader = over(storage.reader, {
+      get: (lookups) => (broken ? Promise.reject(new Error("gone")) : storage.reader.get(lookups)),
+    });
+    const one = engine(over(storage, { reader }));
+    const told: string[] = [];
+    one.on("conversation.created", (event) => void told.push(event.id));
+    await one.transaction(async (tx) => {
+      await one.messages.send(hello, { tx });
+      broken = true;
+    });
+    broken = false;
+    expect([told, (await one.messages.list()).data.length]).toEqual([[], 1]);
+    expect(log.map(({ level }) => level)).toEqual(["warn"]);
+  });
+});
+
+it("a storage without transactions says so", async () => {
+  const one = world().engine(memory());
+  await expect(one.transaction(async () => {})).rejects.toMatchObject({
+    code: "invalid_option",
+    message: "transaction: this storage has none that your statements could join.",
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, it } from "vitest";
+import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
+import { type Fate, transportConformance } from "../../../src/testing/index.ts";
+import { message } from "./world.ts";
+import { telnyxUnderTest, twilioUnderTest } from "./stand-ins.ts";
+
+const pushes = "its carrier calls back";
+
+transportConformance({ describe, it }, "twilio", {
+  create: async (clock) => twilioUnderTest(() => clock.now()),
+  unable: { pushes },
+});
+
+transportConformance({ describe, it }, "telnyx", {
+  create: async () => telnyxUnderTest(),
+  unable: { pushes },
+});
+
+const numbers: Partial<Record<Fate, string>> = {
+  accepts: "0001",
+  refuses: "0005",
+  throttles: "0007",
+  loses_answer: "0013",
+};
+
+transportConformance({ describe, it }, "the sandbox", {
+  create: async () => ({
+    transport: sandbox(),
+    message: (fate) => ({ ...message, mode: "sandbox", to: `+1500555${numbers[fate]}` }),
+  }),
+  unable: {
+    fails: "it says of every message whether it took it",
+    hangs: "it answers at once",
+    callbacks: "it brings what it has to say by itself",
+  },
+});

@@ -1,0 +1,165 @@
+/** Judged by the validator of Twilio's own package: what it lets pass passes, what it refuses is refused. */
+import { parse, stringify } from "node:querystring";
+import fc from "fast-check";
+import { getExpectedTwilioSignature, validateRequest } from "twilio/lib/webhooks/webhooks.js";
+import { describe, expect, test } from "vitest";
+import { isSigned } from "../../../adapters/transport/twilio/signature.ts";
+import type { CallbackRequest } from "../../../src/ports/transport.ts";
+import { authToken, fromTwilio, line, broke, overTwilio, sid, twilioCallbacks } from "./world.ts";
+
+const text = fc.string({ unit: "binary", maxLength: 40 }).filter((value) => value.isWellFormed());
+const name = fc.oneof(
+  fc.constantFrom("MessageSid", "Body", "From", "To", "a", "A", "__proto__x"),
+  text,
+);
+const fields = fc.uniqueArray(fc.tuple(name, text), { selector: ([key]) => key, maxLength: 12 });
+const host = fc.constantFrom(
+  "shop.example",
+  "SHOP.example",
+  "xn--bcher-kva.example",
+  "192.0.2.1",
+  "[2001:db8::1]",
+);
+const port = fc.constantFrom("", ":443", ":80", ":8443");
+const login = fc.constantFrom("", "me:secret@", "me@");
+const piece = fc.oneof(
+  fc.constantFrom(
+    "'",
+    "%27",
+    "+",
+    "%20",
+    "@",
+    ":",
+    "%3A",
+    "&",
+    "=",
+    "a=1",
+    "attempt=att_1",
+    "é",
+    "%C3%A9",
+    "(",
+    "~",
+    "%zz",
+  ),
+  fc.stringMatching(/^[\w.-]{0,8}$/),
+);
+const query = fc
+  .array(piece, { maxLength: 8 })
+  .map((pieces) => (pieces.length === 0 ? "" : `?${pieces.join("")}`));
+const url = fc
+  .tuple(
+    fc.constantFrom("https://", "http://"),
+    login,
+    host,
+    port,
+    fc.constantFrom("/", "/api/v1/x", "/o'c", ""),
+    query,
+  )
+  .map((parts) => parts.join(""));
+
+/** What may be signed in place of the URL: as it is, with or without a port, normalized, or something else altogether. */
+const spelling = (of: string): fc.Arbitrary<string> =>
+  fc.constantFrom(
+    of,
+    of.replace(/:(?:443|80|8443)(?=[/?]|$)/, ""),
+    of.replace(/^(https:\/\/[^/?]*?)(?::\d+)?(?=[/?]|$)/, "$1:443"),
+    URL.parse(of)?.toString() ?? of,
+    of.replaceAll("'", "%27"),
+    of.includes("?")
+      ? `${of.split("?", 1).join("")}?${stringify(parse(of.slice(of.indexOf("?") + 1)))}`
+      : of,
+    `${of}x`,
+    of.replace("https", "http"),
+  );
+
+const form = (pairs: readonly (readonly [string, string])[]): URLSearchParams =>
+  new URLSearchParams(pairs.map(([key, value]): [string, string] => [key, value]));
+
+describe("a signature of Twilio's", () => {
+  test("is judged as Twilio's own library judges it, whatever was signed and however it is called", () => {
+    let passed = 0;
+    const requests = fc
+      .tuple(url, fields)
+      .chain(([called, pairs]) =>
+        fc.tuple(fc.constant(called), fc.constant(pairs), spelling(called)),
+      );
+    fc.assert(
+      fc.property(
+        requests,
+        fc.constantFrom(authToken, "another"),
+        ([called, pairs, signedUrl], token) => {
+          const signature = getExpectedTwilioSignature(token, signedUrl, Object.fromEntries(pairs));
+          const theirs = validateRequest(authToken, signature, called, Object.fromEntries(pairs));
+          if (theirs) passed++;
+          expect(isSigned(authToken, signature, called, form(pairs))).toBe(theirs);
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+    expect(passed).toBeGreaterThan(300);
+    expect(passed).toBeLessThan(2_700);
+  });
+
+  test("covers repeated fields as their library does", () => {
+    const values = fc.array(text, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.dictionary(fc.stringMatching(/^[A-Za-z]{1,6}$/), values), (repeated) => {
+        const signature = getExpectedTwilioSignature(authToken, twilioCallbacks, repeated);
+        const pairs = Object.entries(repeated).flatMap(([key, all]) =>
+          all.map((each) => [key, each] as const),
+        );
+        expect(isSigned(authToken, signature, twilioCallbacks, form(pairs))).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("is not good for a request of which anything was changed", async () => {
+    const transport = overTwilio(line(() => broke(false)));
+    const honest = fromTwilio(
+      [
+        ["MessageSid", sid(1)],
+        ["MessageStatus", "delivered"],
+      ],
+      "?attempt=att_01JZ0000000000000000000000",
+    );
+    const take = (request: CallbackRequest): Promise<unknown> =>
+      transport.parseCallback?.(request).catch((error: unknown) => error) ?? Promise.resolve();
+    expect(await take(honest)).toMatchObject({ receipts: [{ receipt: { status: "delivered" } }] });
+    const { length } = honest.body;
+    const changed = fc.oneof(
+      fc.tuple(fc.nat(length - 1), fc.integer({ min: 33, max: 126 })).map(([at, byte]) => {
+        const body = Uint8Array.from(honest.body);
+        body[at] = byte;
+        return { ...honest, body };
+      }),
+      fc
+        .nat(honest.url.length - twilioCallbacks.length + 40)
+        .map((cut) => ({ ...honest, url: honest.url.slice(0, -1 - (cut % 20)) })),
+      fc.string().map((more) => ({ ...honest, url: `${honest.url}&${more}x` })),
+      fc.string().map((signature) => ({ ...honest, headers: { "x-twilio-signature": signature } })),
+      fc.constant({ ...honest, headers: {} }),
+    );
+    // Names and values are signed without what stands between them, so a few changes keep the signature: with their library too.
+    const passesTheirs = ({ url: called, body, headers }: CallbackRequest): boolean => {
+      const query = called.includes("?") ? called.slice(called.indexOf("?")) : "";
+      const sent = Object.fromEntries(new URLSearchParams(new TextDecoder().decode(body)));
+      return validateRequest(
+        authToken,
+        headers["x-twilio-signature"] ?? "",
+        twilioCallbacks + query,
+        sent,
+      );
+    };
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(changed, async (request) => {
+        if (passesTheirs(request)) return;
+        refused++;
+        expect(await take(request)).toMatchObject({ code: "invalid_signature", status: 403 });
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(refused).toBeGreaterThan(1_500);
+  });
+});

@@ -1,0 +1,245 @@
+import { describe, expect, it } from "vitest";
+import { checkGraph } from "../../../src/agents/playbooks/graph.ts";
+import { changedDefinition, definitionOf } from "../../../src/agents/playbooks/rules.ts";
+import {
+  createPlaybookSchema,
+  type PlaybookDefinition,
+} from "../../../src/agents/playbooks/types.ts";
+import { parse } from "../../../src/kernel/validation.ts";
+import { definition, idOf, libraryOf, slot } from "./support.ts";
+import { reschedule } from "./reschedule.ts";
+
+const found = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]): string[] =>
+  checkGraph(graph, (id) => libraryOf(graph, ...others)(id)?.definition).map((error) =>
+    "pointer" in error ? `${error.pointer} ${error.code}` : "no pointer",
+  );
+
+const send = { id: "hello", type: "send", text: "Hello" } as const;
+const ask = { id: "ask", type: "ask", slot: "a", retries: 1 } as const;
+const a = slot("a");
+
+describe("a playbook can be enabled", () => {
+  it("that is sound", () => {
+    expect(found(reschedule)).toEqual([]);
+    expect(found(definition([send, { ...ask, next: "hello" }], [a]))).toEqual([]);
+    expect(
+      found(definition([{ id: "c", type: "call", playbook_id: idOf(1) }]), definition([send])),
+    ).toEqual([]);
+  });
+
+  it.each<readonly [string, PlaybookDefinition, string[]]>([
+    ["has no steps", definition([]), ["/steps required"]],
+    ["goes on nowhere", definition([{ ...send, next: "gone" }]), ["/steps/0/next unknown_step"]],
+    [
+      "fails to nowhere",
+      definition([{ ...ask, on_fail: "gone" }], [a]),
+      ["/steps/0/on_fail unknown_step"],
+    ],
+    [
+      "errs to nowhere",
+      definition([{ id: "r", type: "run", action: "x", args: {}, on_error: "gone" }]),
+      ["/steps/0/on_error unknown_step"],
+    ],
+    [
+      "branches to nowhere",
+      definition([send, { id: "b", type: "branch", cases: [{ when: "true", next: "hello2" }] }]),
+      ["/steps/1/cases/0/next unknown_step"],
+    ],
+    [
+      "is called off to nowhere",
+      definition([send], [], { on_cancel: "gone" }),
+      ["/on_cancel unknown_step"],
+    ],
+    ["asks for what it has no slot for", definition([ask]), ["/steps/0/slot unknown_slot"]],
+    [
+      "calls what is not there",
+      definition([{ id: "c", type: "call", playbook_id: idOf(7) }]),
+      ["/steps/0/playbook_id unknown_playbook"],
+    ],
+    [
+      "has a step that is never taken",
+      definition([{ ...send, next: "end" }, ask, { id: "end", type: "resolve" }], [a]),
+      ["/steps/1 unreachable"],
+    ],
+    [
+      "has two steps of a name",
+      definition([send, send]),
+      ["/steps/1/id duplicate", "/steps/1 unreachable"].slice(0, 1),
+    ],
+    ["has two slots of a name", definition([ask], [a, a]), ["/slots/1/name duplicate"]],
+    [
+      "goes round in silence",
+      definition(
+        [
+          send,
+          { ...ask, next: "more" },
+          { id: "more", type: "send", text: "x" },
+          { id: "back", type: "set", values: {}, next: "more" },
+        ],
+        [a],
+      ),
+      ["/steps/3/next endless_loop"],
+    ],
+    [
+      "goes round by a branch",
+      definition(
+        [
+          { id: "b", type: "branch", cases: [{ when: "a", next: "s" }] },
+          { id: "end", type: "resolve" },
+          { ...send, id: "s", next: "b" },
+        ],
+        [a],
+      ),
+      ["/steps/2/next endless_loop"],
+    ],
+    [
+      "goes round by falling to the step below",
+      definition([
+        { ...send, next: "b" },
+        { ...send, id: "above" },
+        { id: "b", type: "branch", cases: [{ when: "true", next: "above" }] },
+      ]),
+      ["/steps/1 endless_loop"],
+    ],
+    [
+      "comes back to itself",
+      definition([{ ...send, next: "hello" }]),
+      ["/steps/0/next endless_loop"],
+    ],
+    [
+      "calls itself",
+      definition([ask, { id: "c", type: "call", playbook_id: idOf(0) }], [a]),
+      ["/steps/1/playbook_id endless_loop"],
+    ],
+    [
+      "has a condition that can't be read",
+      definition(
+        [
+          { id: "b", type: "branch", cases: [{ when: "a = 1", next: "x" }] },
+          { id: "x", type: "resolve" },
+        ],
+        [a],
+      ),
+      ["/steps/0/cases/0/when invalid_condition"],
+    ],
+    [
+      "has a condition about nothing",
+      definition([
+        { id: "b", type: "branch", cases: [{ when: "q == 1", next: "x" }] },
+        { id: "x", type: "resolve" },
+      ]),
+      ["/steps/0/cases/0/when unknown_name"],
+    ],
+    [
+      "tells what it doesn't know",
+      definition([{ ...send, text: "{{a}} {{q}} {{contact.name}}" }], [a]),
+      ["/steps/0/text unknown_name"],
+    ],
+    [
+      "asks what it doesn't know",
+      definition([ask], [slot("a", { prompt: "{{hello.x}}?" })]),
+      ["/slots/0/prompt unknown_name"],
+    ],
+    [
+      "passes on what it doesn't know",
+      definition([{ id: "r", type: "run", action: "x", args: { deep: ["", { "x/y": "{{q}}" }] } }]),
+      ["/steps/0/args/deep/1/x~1y unknown_name"],
+    ],
+    [
+      "has braces that mean nothing",
+      definition([{ ...send, text: "{{#if a}}" }], [a]),
+      ["/steps/0/text invalid_template"],
+    ],
+    [
+      "sets what is no slot",
+      definition([{ id: "s", type: "set", values: { q: 1 } }]),
+      ["/steps/0/values/q unknown_slot"],
+    ],
+    [
+      "sets what the slot can't hold",
+      definition(
+        [{ id: "s", type: "set", values: { a: "many", b: null, c: "{{b}}" } }],
+        ["a", "b", "c"].map((name) => slot(name, { type: "number" })),
+      ),
+      ["/steps/0/values/a invalid_value"],
+    ],
+  ])("unless it %s", (_, graph, errors) => {
+    expect(found(graph)).toEqual(errors);
+  });
+
+  it("unless playbooks that it calls come back to it, or call one another too deep", () => {
+    const calling = (place: number): PlaybookDefinition =>
+      definition([{ id: "c", type: "call", playbook_id: idOf(place) }]);
+    expect(found(calling(1), calling(2), calling(0))).toEqual([
+      "/steps/0/playbook_id endless_loop",
+    ]);
+    expect(found(calling(1), calling(2), calling(1))).toEqual([
+      "/steps/0/playbook_id endless_loop",
+    ]);
+    const chain = [1, 2, 3, 4, 5, 6, 7].map(calling);
+    expect(found(calling(1), ...chain.slice(1), definition([send]))).toEqual([]);
+    expect(found(calling(1), ...chain.slice(1), calling(8), definition([send]))).toEqual([
+      "/steps/0/playbook_id too_deep",
+    ]);
+  });
+});
+
+describe("what is given of a playbook", () => {
+  const given = { name: "Some", steps: [{ id: "a", type: "ask", slot: "x" }] };
+  const errorsOf = (more: object): unknown => {
+    try {
+      return parse(createPlaybookSchema, { ...given, ...more });
+    } catch (error) {
+      return (error as { errors: unknown }).errors;
+    }
+  };
+
+  it("is filled up with what goes without saying, and changed field by field", () => {
+    const made = definitionOf(parse(createPlaybookSchema, given));
+    expect(made).toEqual({
+      name: "Some",
+      description: "",
+      trigger: { priority: 0 },
+      slots: [],
+      steps: [{ id: "a", type: "ask", slot: "x", retries: 2 }],
+    });
+    const changed = changedDefinition(made, {
+      id: "pb_1",
+      enabled: true,
+      trigger: { keywords: ["x"] },
+      on_cancel: "a",
+      max_turns: 3,
+    });
+    expect(changed).toEqual({
+      ...made,
+      trigger: { keywords: ["x"], priority: 0 },
+      on_cancel: "a",
+      max_turns: 3,
+    });
+    expect(changedDefinition(changed, { id: "pb_1", on_cancel: null })).toEqual({
+      ...made,
+      trigger: { keywords: ["x"], priority: 0 },
+      max_turns: 3,
+    });
+  });
+
+  it.each([
+    [{ slots: [slot("a", { pattern: "(a+)+" })] }, "/slots/0/pattern"],
+    [{ slots: [slot("a", { pattern: "[" })] }, "/slots/0/pattern"],
+    [{ slots: [slot("a", { pattern: "a", type: "number" })] }, "/slots/0/type"],
+    [{ slots: [slot("a", { enum: ["x", "X "] })] }, "/slots/0/enum"],
+    [{ slots: [slot("contact")] }, "/slots/0/name"],
+    [{ slots: [slot("a.b")] }, "/slots/0/name"],
+    [{ slots: Array.from({ length: 51 }, (_, i) => slot(`a${i}`)) }, "/slots"],
+    [
+      { steps: Array.from({ length: 101 }, (_, i) => ({ id: `a${i}`, type: "resolve" })) },
+      "/steps",
+    ],
+    [{ steps: [{ id: "a", type: "set", values: { x: "y".repeat(10_001) } }] }, "/steps/0/values"],
+    [{ steps: [{ id: "a", type: "handoff", reason: " " }] }, "/steps/0/reason"],
+    [{ steps: [{ id: "a", type: "resolve", next: "b" }] }, "/steps/0/next"],
+    [{ steps: [{ id: "a", type: "dance" }] }, "/steps/0/type"],
+  ])("is refused where it can't be sound: %j", (more, pointer) => {
+    expect(errorsOf(more)).toEqual([expect.objectContaining({ pointer })]);
+  });
+});

@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { readAnswer, soundValue, type SlotValue } from "../../../src/agents/playbooks/slots.ts";
+import { shown } from "../../../src/agents/playbooks/template.ts";
+import type { Slot } from "../../../src/agents/playbooks/types.ts";
+import { most, slot } from "./support.ts";
+
+const day = slot("day", { type: "date" });
+const count = slot("count", { type: "number" });
+const sure = slot("sure", { type: "boolean" });
+const phone = slot("phone", { type: "phone" });
+const email = slot("email", { type: "email" });
+const part = slot("part", { enum: ["Morning", "Early afternoon", "Evening", "Café"] });
+const grade = slot("grade", { enum: ["A+", "A", "A-"] });
+const order = slot("order", { pattern: String.raw`[A-Z]{2}-\d{3,6}` });
+
+const read = (of: Slot, text: string): SlotValue | undefined => readAnswer(of, text, most);
+
+it.each<readonly [Slot, string, SlotValue | undefined]>([
+  [count, "12", 12],
+  [count, "1,200.50", 1200.5],
+  [count, "1.200,50", 1200.5],
+  [count, "1,200", 1200],
+  [count, "2,5", 2.5],
+  [count, "We are 4, thanks", 4],
+  [count, "table for Two please", 2],
+  [count, "-3.5", -3.5],
+  [count, "$20", 20],
+  [count, "the first one", undefined],
+  [count, "3 or 4", undefined],
+  [count, "3-4", undefined],
+  [count, "not 4", undefined],
+  [count, "at 5pm", undefined],
+  [count, "1,2,3", undefined],
+  [sure, "Yes!", true],
+  [sure, "yep", true],
+  [sure, "OK thanks", true],
+  [sure, "no problem", true],
+  [sure, "that’s right", true],
+  [sure, "👍", true],
+  [sure, "nope", false],
+  [sure, "No, make it Tuesday", false],
+  [sure, "no I can't", false],
+  [sure, "Sure, Tuesday it is", true],
+  [sure, "not sure", undefined],
+  [sure, "what do you mean?", undefined],
+  [day, "2026-12-01", "2026-12-01"],
+  [day, "1.12.2026", "2026-12-01"],
+  [day, "12/1", "2026-12-01"],
+  [day, "25/12/2026", "2026-12-25"],
+  [day, "Dec 1", "2026-12-01"],
+  [day, "on the 1st of December, please", "2026-12-01"],
+  [day, "March 3rd", "2027-03-03"],
+  [day, "Feb 29", "2028-02-29"],
+  [day, "today", "2026-11-24"],
+  [day, "Tomorrow at 5", "2026-11-25"],
+  [day, "the day after tomorrow", "2026-11-26"],
+  [day, "in two weeks", "2026-12-08"],
+  [day, "Friday works", "2026-11-27"],
+  [day, "tuesday", "2026-12-01"],
+  [day, "next Friday", "2026-12-04"],
+  [day, "Tuesday, December 1", "2026-12-01"],
+  [day, "Friday, December 1", undefined],
+  [day, "Feb 30", undefined],
+  [day, "2026-13-01", undefined],
+  [day, "Monday or Tuesday", undefined],
+  [day, "I can't do tomorrow", undefined],
+  [day, "whenever", undefined],
+  [phone, "+44 (0)20 7946 0958", "+442079460958"],
+  [phone, "0049 30 901820", "+4930901820"],
+  [phone, "it's (500) 555-0123", "+15005550123"],
+  [phone, "1-500-555-0123", "+15005550123"],
+  [phone, "555-0123", undefined],
+  [phone, "+15005550123 or +15005550124", undefined],
+  [email, "ada@example.com.", "ada@example.com"],
+  [email, "write to ada.l+x@mail.example.co.uk please", "ada.l+x@mail.example.co.uk"],
+  [email, "ada@example", undefined],
+  [email, "ada at example.com", undefined],
+  [part, "MORNING", "Morning"],
+  [part, "cafe", "Café"],
+  [part, "2", "Early afternoon"],
+  [part, "option 3", "Evening"],
+  [part, "early", "Early afternoon"],
+  [part, "e", undefined],
+  [part, "the evening please", "Evening"],
+  [part, "not the evening", undefined],
+  [part, "9", undefined],
+  [grade, "a+", "A+"],
+  [grade, "A", "A"],
+  [order, "AB-1234", "AB-1234"],
+  [order, "my order is AB-1234", undefined],
+  [slot("notes"), "  I have a dog ", "I have a dog"],
+  [slot("notes"), " ", undefined],
+])("reads for %o: %s", ({ name: _name, ...of }, text, value) => {
+  expect(read({ name: "it", ...of }, text)).toBe(value);
+});
+
+it("reads days by the contact's calendar, and months first only where that is the custom", () => {
+  const lateInTokyo = {
+    now: Date.UTC(2026, 10, 24, 16),
+    contact: { phone: "+81312345678", time_zone: "Asia/Tokyo" },
+  };
+  expect(readAnswer(day, "today", lateInTokyo)).toBe("2026-11-25");
+  expect(readAnswer(day, "12/1/2026", lateInTokyo)).toBeUndefined();
+  expect(readAnswer(phone, "500 555 0123", lateInTokyo)).toBeUndefined();
+  const nowhere = { ...lateInTokyo, contact: { phone: null, time_zone: "Nowhere/Land" } };
+  expect(readAnswer(day, "today", nowhere)).toBe("2026-11-24");
+});
+
+const texts = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 60 }),
+  fc.integer().map(String),
+  fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((n) => n.toFixed(fc.sample(fc.nat(6), 1)[0])),
+  fc
+    .date({ min: new Date(0), max: new Date("2190-01-01"), noInvalidDate: true })
+    .map((d) => d.toISOString().slice(0, 10)),
+  fc.emailAddress(),
+  fc
+    .tuple(
+      fc.constantFrom("+1", "+44", "0049", ""),
+      fc.stringMatching(/^[2-9]\d{2}[ -]?[2-9]\d{2}[ -]?\d{4}$/),
+    )
+    .map((p) => p.join(" ")),
+  fc
+    .tuple(
+      fc.constantFrom(
+        "Dec",
+        "1.",
+        "next",
+        "in",
+        "friday",
+        "yes",
+        "no,",
+        "A",
+        "early",
+        "AB-",
+        "1,000",
+      ),
+      fc.constantFrom("1", "12.2026", "friday", "2 days", "5", "maybe", "000", ".5"),
+    )
+    .map((words) => words.join(" ")),
+);
+
+it("reads every value that it read again from how it is written", () => {
+  fc.assert(
+    fc.property(
+      texts,
+      fc.constantFrom(count, sure, day, phone, email, part, grade, order, slot("notes")),
+      (text, of) => {
+        const value = read(of, text);
+        if (value === undefined) return;
+        expect(read(of, shown(value))).toBe(value);
+        expect(soundValue(of, value, most)).toBe(value);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});

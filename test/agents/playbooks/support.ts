@@ -1,0 +1,106 @@
+import type { PlaybookId } from "../../../src/kernel/ids.ts";
+import {
+  beginFrame,
+  play,
+  type Library,
+  type Played,
+  type PlayOptions,
+} from "../../../src/agents/playbooks/play.ts";
+import type {
+  Frame,
+  PinnedPlaybook,
+  PlaybookDefinition,
+  PlaybookStep,
+  Slot,
+} from "../../../src/agents/playbooks/types.ts";
+import type { Given, Move, Moves } from "../../../src/agents/runs/types.ts";
+
+/** Tuesday, 24 November 2026, at noon in New York. */
+export const most: PlayOptions = {
+  steps: 50,
+  now: Date.UTC(2026, 10, 24, 17),
+  contact: { name: "Ada", phone: "+15005550101", time_zone: "America/New_York" },
+  endsAt: () => false,
+  mayHold: () => true,
+};
+
+export const idOf = (place: number): PlaybookId => `pb_0000000000000000000000000${place}`;
+
+export function slot(name: string, more: Partial<Slot> = {}): Slot {
+  return { name, type: "text", required: true, prompt: `${name}?`, ...more };
+}
+
+export function definition(
+  steps: readonly PlaybookStep[],
+  slots: readonly Slot[] = [],
+  more: Partial<PlaybookDefinition> = {},
+): PlaybookDefinition {
+  return {
+    name: "Some",
+    description: "",
+    trigger: { priority: 0 },
+    slots: [...slots],
+    steps: [...steps],
+    ...more,
+  };
+}
+
+/** Playbooks by their places, each in its first version. */
+export function libraryOf(...definitions: readonly PlaybookDefinition[]): Library {
+  const playbooks = definitions.map((definition, place) => ({
+    id: idOf(place),
+    revision: 1,
+    definition,
+  }));
+  return (id) => playbooks.find((playbook) => playbook.id === id);
+}
+
+/** What the world does with a move. */
+export type World = (move: Move) => Given;
+
+/** Nothing works, and nobody thinks. */
+export const nobody: World = (move) =>
+  move.do === "act"
+    ? { done: "acted", outcome: { status: "failed", error: "no" } }
+    : { done: "thought", answer: null, failure: null };
+
+/** Plays on to the next end, with the moves that it took. */
+export function run(moves: Moves<Played>, world: World): { played: Played; made: Move[] } {
+  const made: Move[] = [];
+  let next = moves.next();
+  while (next.done !== true) {
+    made.push(next.value);
+    next = moves.next(world(next.value));
+  }
+  return { played: next.value, made };
+}
+
+/** A conversation with the first playbook of a library. */
+export class Talk {
+  readonly #library: Library;
+  readonly #world: World;
+  #frames: readonly Frame[] = [];
+  end: Played["end"] | null = null;
+
+  constructor(library: Library, world: World = nobody) {
+    this.#library = library;
+    this.#world = world;
+  }
+
+  get frames(): readonly Frame[] {
+    return this.#frames;
+  }
+
+  begin(slots: Frame["slots"] = {}): readonly string[] {
+    this.#frames = [beginFrame(this.#library(idOf(0)) as PinnedPlaybook, slots, most)];
+    return this.say(null);
+  }
+
+  say(said: string | null): readonly string[] {
+    const { played } = run(play(this.#frames, said, this.#library, most), this.#world);
+    // What is kept between two turns is JSON.
+    this.#frames = JSON.parse(JSON.stringify(played.frames)) as Frame[];
+    this.end = played.end;
+    return played.texts;
+  }
+}

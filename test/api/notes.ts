@@ -1,0 +1,392 @@
+/** A small surface over plain memory with every kind of route: the handler and the adapters by themselves. */
+import { once } from "node:events";
+import { z } from "zod";
+import type { ApiBackend } from "../../src/api/backend.ts";
+import { apiHandler } from "../../src/api/handler.ts";
+import type { ApiHandler } from "../../src/api/http.ts";
+import type { Callback, OpenAnswer, Route } from "../../src/operations/api-route.ts";
+import { ReplayedError, TidingsError, invalid, notFound } from "../../src/kernel/errors.ts";
+import type { Context } from "../../src/operations/executor.ts";
+import { idSource } from "../../src/kernel/ids.ts";
+import type { Authenticated } from "../../src/accounts/key-ring.ts";
+import type {
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  StreamEvent,
+} from "../../src/operations/operation.ts";
+import { defaultLimits } from "../../src/options.ts";
+import type { Limits } from "../../src/options.ts";
+import { problem } from "../../src/kernel/problem.ts";
+import type { Mode } from "../../src/kernel/scope.ts";
+
+export interface Note {
+  readonly id: string;
+  readonly title: string;
+  readonly stars: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+const noteSchema = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    stars: z.int(),
+    labels: z.record(z.string(), z.string()),
+  })
+  .meta({ id: "Note", description: "A note" });
+
+export interface Notes {
+  readonly api: ApiHandler;
+  readonly rows: Map<string, Note>;
+  readonly routes: readonly Route[];
+  /** What the logger was told at error level. */
+  readonly errors: unknown[];
+  readonly streams: { open: number; pulled: number };
+  readonly callbacks: {
+    readonly url: string;
+    readonly body: string;
+    readonly headers: Readonly<Record<string, string>>;
+  }[];
+}
+
+export const keys = {
+  all: "tdg_test_all",
+  reader: "tdg_test_reader",
+  slow: "tdg_test_slow",
+  live: "tdg_live_all",
+} as const;
+
+const limit = z.preprocess(
+  (n) => (typeof n === "string" && /^\d+$/.test(n) ? Number(n) : n),
+  z.int().min(1).max(100),
+);
+
+/** `requests` is how many the key `slow` has before it is refused. */
+export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
+  const limits = { ...defaultLimits, ...given };
+  const rows = new Map<string, Note>();
+  const answers = new Map<string, Outcome<unknown> | string>();
+  const errors: unknown[] = [];
+  const streams = { open: 0, pulled: 0 };
+  const callbacks: Notes["callbacks"] = [];
+  let count = 0;
+  let left = requests;
+
+  const command = <I, O>(
+    name: string,
+    status: 200 | 201 | 204,
+    schema: z.ZodType<I>,
+    act: (input: I) => O,
+  ): Command<I, O> => ({
+    kind: "command",
+    name,
+    status,
+    input: () => schema,
+    run: (_tx, input) => Promise.resolve().then(() => act(input)),
+  });
+  const query = <I, O>(name: string, schema: z.ZodType<I>, act: (input: I) => O): Query<I, O> => ({
+    kind: "query",
+    name,
+    input: () => schema,
+    run: (_reads, input) => Promise.resolve().then(() => act(input)),
+  });
+  const find = (id: string): Note => {
+    const note = rows.get(id);
+    if (note === undefined) throw notFound("note");
+    return note;
+  };
+
+  const draft = z.strictObject({
+    title: z.string().min(1).max(1_000_000),
+    stars: z.int().min(0).max(5).optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    link: z.union([z.strictObject({ url: z.string() }), z.null()]).optional(),
+  });
+  const byId = z.strictObject({ id: z.string().max(40) });
+  const create = command(
+    "notes.create",
+    201,
+    draft.meta({ id: "CreateNote" }),
+    ({ title, stars = 0, labels = {} }) => {
+      const note = { id: `note_${++count}`, title, stars, labels };
+      rows.set(note.id, note);
+      return note;
+    },
+  );
+  const list = query(
+    "notes.list",
+    z.strictObject({
+      limit: limit.optional(),
+      cursor: z.string().optional(),
+      tag: z.union([z.string(), z.array(z.string())]).optional(),
+    }),
+    ({ cursor, tag }) => {
+      if (cursor !== undefined) {
+        throw new TidingsError("invalid_cursor", "The cursor is of another list.");
+      }
+      return { data: [...rows.values()], tag: tag ?? null };
+    },
+  );
+  const get = query("notes.get", byId, ({ id }) => find(id));
+  const remove = command("notes.delete", 204, byId, ({ id }) => void rows.delete(find(id).id));
+  const update = command(
+    "notes.update",
+    200,
+    byId.extend({ title: z.string().min(1) }).meta({ id: "UpdateNote" }),
+    ({ id, title }) => {
+      const note = { ...find(id), title };
+      rows.set(id, note);
+      return note;
+    },
+  );
+  const preview = command("notes.preview", 200, draft, ({ title }) => ({
+    id: "preview",
+    title,
+    stars: 0,
+    labels: {},
+  }));
+  const batch: Procedure<{ notes: unknown[] }, { count: number }> = {
+    kind: "procedure",
+    name: "notes.batch",
+    status: 200,
+    input: () => z.strictObject({ notes: z.array(z.unknown()) }),
+    run: (_steps, { notes: items }) => Promise.resolve({ count: items.length }),
+  };
+  const fail = command("notes.fail", 200, byId, (): void => {
+    throw new Error("password=hunter2 at /srv/app.ts");
+  });
+  const stream: EventStream<{ last_event_id?: string | undefined; count?: string | undefined }> = {
+    kind: "stream",
+    name: "notes.stream",
+    input: () =>
+      z.strictObject({ last_event_id: z.string().optional(), count: z.string().optional() }),
+    async open(_sources, { last_event_id = "0", count: total = "3" }, _call, signal) {
+      if (!/^\d+$/.test(last_event_id)) {
+        throw invalid([{ parameter: "last_event_id", code: "unknown", message: "No such event." }]);
+      }
+      return follow(Number(last_event_id), total, signal, streams);
+    },
+  };
+  const callback: Callback = { kind: "callback", name: "transports.callback" };
+  const health: OpenAnswer = {
+    kind: "open",
+    name: "health.get",
+    answer: async (backend, mount) => {
+      await backend.health();
+      return JSON.stringify({ status: "ok", mount });
+    },
+  };
+
+  const facts = { tag: "Notes" };
+  const write = { ...facts, scopes: ["notes:write"] };
+  const read = { ...facts, scopes: ["notes:read"] };
+  const routes: readonly Route[] = [
+    {
+      ...write,
+      method: "POST",
+      path: "/v1/notes",
+      summary: "Create a note",
+      operation: create,
+      response: noteSchema,
+    },
+    {
+      ...read,
+      method: "GET",
+      path: "/v1/notes",
+      summary: "List notes",
+      operation: list,
+      response: z.object({ data: z.array(noteSchema) }),
+    },
+    {
+      ...read,
+      method: "GET",
+      path: "/v1/notes/:id",
+      summary: "Get a note",
+      operation: get,
+      response: noteSchema,
+    },
+    {
+      ...write,
+      method: "DELETE",
+      path: "/v1/notes/:id",
+      summary: "Delete a note",
+      operation: remove,
+    },
+    {
+      ...write,
+      method: "PATCH",
+      path: "/v1/notes/:id",
+      summary: "Edit a note",
+      operation: update,
+      response: noteSchema,
+    },
+    {
+      ...facts,
+      scopes: [],
+      method: "POST",
+      path: "/v1/notes/preview",
+      summary: "Preview",
+      operation: preview,
+      response: noteSchema,
+    },
+    {
+      ...write,
+      method: "POST",
+      path: "/v1/notes/batch",
+      summary: "Create many",
+      operation: batch,
+      body: "batch",
+      response: z.object({ count: z.int() }),
+    },
+    {
+      ...write,
+      method: "POST",
+      path: "/v1/notes/:id/fail",
+      summary: "Fail",
+      operation: fail,
+      response: noteSchema,
+    },
+    { ...read, method: "GET", path: "/v1/notes/stream", summary: "Follow", operation: stream },
+    {
+      ...facts,
+      method: "POST",
+      path: "/v1/transports/:name/callbacks",
+      summary: "Call back",
+      operation: callback,
+    },
+    {
+      ...facts,
+      method: "GET",
+      path: "/v1/health",
+      summary: "Health",
+      operation: health,
+      response: z.object({ status: z.string() }),
+    },
+  ];
+
+  const keyOf = (scopes: readonly string[], mode: Mode = "sandbox"): Authenticated => ({
+    scope: { account_id: "acct_1", mode },
+    caller: { type: "key", key_id: "key_1", scopes, expires_at: null, secret_hash: "" },
+    requests_per_second: 100,
+  });
+  const known = new Map<string, Authenticated>([
+    [keys.all, keyOf(["notes:read", "notes:write"])],
+    [keys.reader, keyOf(["notes:read"])],
+    [keys.slow, keyOf(["notes:read", "notes:write"])],
+    [keys.live, keyOf(["notes:read", "notes:write"], "live")],
+  ]);
+  const slow = known.get(keys.slow);
+
+  let now = 0;
+  const backend: ApiBackend = {
+    drawId: idSource(
+      { now: () => ++now, sleep: () => Promise.resolve() },
+      { bytes: (size) => new Uint8Array(size) },
+    ),
+    limits,
+    logger: { debug() {}, info() {}, warn() {}, error: (fact) => void errors.push(fact) },
+    async authenticate(secret) {
+      const key = known.get(secret);
+      if (key === undefined) throw new TidingsError("invalid_api_key", "The API key is not valid.");
+      return key;
+    },
+    // No note is a visitor's.
+    letIn: () => Promise.reject(notFound("webchat session")),
+    admitVisitor: () => Promise.reject(notFound("webchat session")),
+    origins: [],
+    async admit(key) {
+      if (key !== slow) {
+        return { admitted: true, limit: 100, remaining: 99, reset_ms: 1_000, retry_after_ms: 0 };
+      }
+      const admitted = left > 0;
+      if (admitted) left--;
+      return {
+        admitted,
+        limit: requests,
+        remaining: left,
+        reset_ms: 999,
+        retry_after_ms: admitted ? 0 : 1_001,
+      };
+    },
+    async execute<I, O>(
+      operation: Command<I, O>,
+      input: I,
+      { request_id, idempotency_key }: Context,
+    ): Promise<Outcome<O>> {
+      const unused = undefined as never;
+      const run = async (): Promise<Outcome<O>> => {
+        const value = await operation.run(unused, input, unused);
+        return {
+          status: operation.status,
+          value,
+          body: JSON.stringify(value ?? null),
+          replayed: false,
+        };
+      };
+      if (idempotency_key === null) return run();
+      const before = answers.get(idempotency_key);
+      if (typeof before === "string") {
+        throw new ReplayedError("not_found", "No such note.", {}, before);
+      }
+      if (before !== undefined) return { ...(before as Outcome<O>), replayed: true };
+      try {
+        const outcome = await run();
+        answers.set(idempotency_key, outcome);
+        return outcome;
+      } catch (error) {
+        if (error instanceof TidingsError) {
+          answers.set(idempotency_key, JSON.stringify(problem(error, request_id)));
+        }
+        throw error;
+      }
+    },
+    async run(procedure, input) {
+      const value = await procedure.run(undefined as never, input, undefined as never);
+      return { status: procedure.status, value, body: JSON.stringify(value), replayed: false };
+    },
+    rows: (procedure, lines) =>
+      Promise.resolve(procedure.run(undefined as never, lines, undefined as never)),
+    query: (operation, input) => operation.run(undefined as never, input, undefined as never, 0),
+    stream: (operation, input, _context, signal) =>
+      operation.open(undefined as never, input, undefined as never, signal),
+    async callback(name, { url, body, headers }) {
+      if (name !== "twilio") throw notFound("transport");
+      callbacks.push({ url, headers, body: Buffer.from(body).toString() });
+      return { status: 200, content_type: "text/xml", body: "<Response/>" };
+    },
+    health: () => Promise.resolve(),
+  };
+  return { api: apiHandler(backend, routes), rows, routes, errors, streams, callbacks };
+}
+
+/**
+ * `count` events and the end. "endless": until the client leaves; "deaf": until it is returned from, whoever left;
+ * "quiet": one, then nothing until the client leaves; "broken": fails after the first.
+ */
+async function* follow(
+  from: number,
+  count: string,
+  signal: AbortSignal,
+  streams: Notes["streams"],
+): AsyncGenerator<StreamEvent> {
+  streams.open++;
+  try {
+    const last =
+      { endless: Infinity, deaf: Infinity, quiet: from + 1, broken: from + 1 }[count] ??
+      from + Number(count);
+    for (let id = from + 1; id <= last && (count === "deaf" || !signal.aborted); id++) {
+      streams.pulled++;
+      yield {
+        id: String(id),
+        event: "note",
+        data: last === Infinity ? "x".repeat(10_000) : `line 1\nline ${id}`,
+      };
+    }
+    if (count === "broken") throw new Error("lost");
+    if (count === "quiet" && !signal.aborted) await once(signal, "abort");
+  } finally {
+    streams.open--;
+  }
+}

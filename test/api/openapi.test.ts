@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { nodeHandler } from "../../adapters/http/node.ts";
+import type { Route } from "../../src/operations/api-route.ts";
+import { apiRoutes } from "../../src/api/routes.ts";
+import { defaultLimits } from "../../src/options.ts";
+import { call, jsonOf } from "./call.ts";
+import { serve } from "./servers.ts";
+import { world } from "./world.ts";
+import type { World } from "./world.ts";
+
+const run = promisify(execFile);
+const workspace = new URL("../openapi-client/", import.meta.url);
+const requireThere = createRequire(new URL("package.json", workspace));
+
+let there: World;
+let folder: string;
+let document: Record<string, unknown>;
+beforeAll(async () => {
+  there = world();
+  // In the workspace, so that the client's own packages are found.
+  folder = await mkdtemp(new URL("generated-", workspace).pathname);
+  document = jsonOf(await call(there.engine.api, { path: "/v1/openapi.json" }));
+  await writeFile(join(folder, "openapi.json"), JSON.stringify(document));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("the document passes Redocly's recommended rules without a warning", async () => {
+  const cli = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+  const { stdout } = await run(
+    process.execPath,
+    [cli, "lint", "openapi.json", "--extends=recommended", "--format=json"],
+    { cwd: folder, env },
+  );
+  expect(JSON.parse(stdout)).toMatchObject({
+    totals: { errors: 0, warnings: 0, ignored: 0 },
+    problems: [],
+  });
+});
+
+test("the document has every route, with its scope, under a name of its own", () => {
+  const { paths } = document as {
+    paths: Record<string, Record<string, { operationId: string; security: unknown }>>;
+  };
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security }]) => [`${method} ${path}`, security]),
+  );
+  const expected = apiRoutes(defaultLimits).map((route: Route) => [
+    `${route.method.toLowerCase()} ${route.path.replaceAll(/:(\w+)/g, "{$1}")}`,
+    "scopes" in route
+      ? [{ apiKey: route.scopes }]
+      : "visitor" in route
+        ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }]
+        : [],
+  ]);
+  expect(described).toHaveLength(expected.length);
+  expect(described).toEqual(expect.arrayContaining(expected));
+  const ids = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("the document tells where the surface is mounted", async () => {
+  await using running = await serve(
+    { prefix: "/api", listener: (mounted) => nodeHandler(mounted, { basePath: "/api" }) },
+    there.engine,
+  );
+  const response = await fetch(`${running.base}/v1/openapi.json`);
+  expect(await response.json()).toEqual({ ...document, servers: [{ url: "/api" }] });
+});
+
+const client = `
+import createClient from "openapi-fetch";
+import type { components, paths } from "./schema.ts";
+
+export type Message = components["schemas"]["Message"];
+
+export async function use(baseUrl: string, key: string) {
+  const client = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${key}\` } });
+  const sent = await client.POST("/v1/messages", {
+    params: { header: { "Idempotency-Key": "first" } },
+    body: { to: "+15005550001", body: "hello", metadata: { order: "7" } },
+  });
+  if (sent.error !== undefined) throw new Error(sent.error.detail);
+  const one = await client.GET("/v1/messages/{id}", { params: { path: { id: sent.data.id } } });
+  const query = { status: one.data?.status ?? "queued", limit: 5 } as const;
+  const list = await client.GET("/v1/messages", { params: { query } });
+  const missing = await client.POST("/v1/messages/{id}/cancel", { params: { path: { id: "msg_none" } } });
+  return { sent: sent.data, listed: list.data?.data ?? [], problem: missing.error?.code };
+}
+// @ts-expect-error a message needs a body
+export const wrong: components["schemas"]["SendMessage"] = { to: "+15005550001" };
+`;
+
+test("openapi-typescript and openapi-fetch make a client from it that compiles and sends", async () => {
+  const generator = (await import(
+    pathToFileURL(requireThere.resolve("openapi-typescript")).href
+  )) as {
+    default(schema: unknown): Promise<unknown[]>;
+    astToString(nodes: unknown[]): string;
+  };
+  await writeFile(
+    join(folder, "schema.ts"),
+    generator.astToString(await generator.default(document)),
+  );
+  await writeFile(join(folder, "client.ts"), client);
+  const flags = [
+    "--noEmit",
+    "--strict",
+    "--target",
+    "es2022",
+    "--module",
+    "nodenext",
+    "--allowImportingTsExtensions",
+    "--skipLibCheck",
+  ];
+  const compiled = run(
+    process.execPath,
+    [requireThere.resolve("typescript/bin/tsc"), ...flags, "client.ts"],
+    {
+      cwd: folder,
+    },
+  );
+  expect(await compiled.catch((error: unknown) => error)).toMatchObject({ stdout: "" });
+
+  const { secret } = await there.tenant("sandbox");
+  await using running = await serve({ prefix: "", listener: nodeHandler }, there.engine);
+  const { use } = (await import(pathToFileURL(join(folder, "client.ts")).href)) as {
+    use(
+      base: string,
+      key: string,
+    ): Promise<{
+      sent: { id: string; metadata: object };
+      listed: { id: string }[];
+      problem: string;
+    }>;
+  };
+  const { sent, listed, problem } = await use(running.base, secret);
+  expect(sent).toMatchObject({
+    id: expect.stringMatching(/^msg_/) as unknown,
+    status: "queued",
+    metadata: { order: "7" },
+    idempotency_key: "first",
+  });
+  expect(listed.map(({ id }) => id)).toEqual([sent.id]);
+  expect(problem).toBe("not_found");
+});

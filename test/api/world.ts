@@ -1,0 +1,119 @@
+/** An engine, and what tests ask of it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { postgres } from "../../adapters/storage/postgres/index.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
+import { system } from "../../adapters/system/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import type { KeyScope } from "../../src/accounts/key-types.ts";
+import { idempotency } from "../../src/operations/idempotency-rows.ts";
+import type { Limits } from "../../src/options.ts";
+import type { HttpClient } from "../../src/ports/http-client.ts";
+import { silent } from "../../src/ports/logger.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { schema } from "../../src/schema.ts";
+import type { Mode, Scope } from "../../src/kernel/scope.ts";
+import { makeDatabase } from "../support/postgres-database.ts";
+import { migrated, serverUrl } from "../support/postgres.ts";
+
+export interface Tenant {
+  readonly scope: Scope;
+  /** A key with all scopes. */
+  readonly secret: string;
+}
+
+export interface World {
+  readonly engine: MessagingEngine;
+  /** What was logged as an error. */
+  readonly errors: unknown[];
+  /** An account of its own, seen in one mode. Its plan lets tests ask as often as they like. */
+  tenant(mode: Mode): Promise<Tenant>;
+  /** The same account in the other mode. */
+  other(tenant: Tenant): Promise<Tenant>;
+  keyWith(tenant: Pick<Tenant, "scope">, scopes?: KeyScope[]): Promise<string>;
+  /** Every row there is, but for when a key was last used and what was answered under an idempotency key. */
+  dump(): Promise<string>;
+}
+
+export interface Kept {
+  readonly storage: StoragePort;
+  readonly remove: () => Promise<void>;
+}
+
+/** Storages for tests that share one. */
+export const storages: readonly { readonly name: string; readonly make: () => Promise<Kept> }[] = [
+  { name: "memory", make: async () => ({ storage: memory(), remove: async () => {} }) },
+  {
+    name: "SQLite",
+    async make() {
+      const folder = mkdtempSync(join(tmpdir(), "tidings-"));
+      const remove = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
+      return { storage: sqlite({ file: join(folder, "test.db") }), remove };
+    },
+  },
+  {
+    name: "PostgreSQL",
+    async make() {
+      const database = await makeDatabase(await serverUrl(), await migrated());
+      return {
+        storage: postgres({ pool: database.pool() }),
+        remove: async () => database[Symbol.asyncDispose](),
+      };
+    },
+  },
+];
+
+export function world(limits: Partial<Limits> = {}, storage: StoragePort = memory()): World {
+  const errors: unknown[] = [];
+  const logger = { ...silent, error: (facts: object): void => void errors.push(facts) };
+  // It is not started, so nothing is sent.
+  const client: HttpClient = {
+    send: () => Promise.reject(new Error("nothing is sent")),
+    close() {},
+  };
+  const engine = new MessagingEngine({
+    storage,
+    transports: [sandbox()],
+    ...system(),
+    logger,
+    limits,
+    http: { client },
+    agents: { model: () => ({}) },
+  });
+  const keyWith: World["keyWith"] = async ({ scope: { account_id, mode } }, scopes) => {
+    const { apiKeys } = engine.account(account_id, { mode });
+    const { secret } = await apiKeys.create({
+      name: "test",
+      ...(scopes === undefined ? {} : { scopes }),
+    });
+    return secret ?? "";
+  };
+  const seen = async (scope: Scope): Promise<Tenant> => ({
+    scope,
+    secret: await keyWith({ scope }),
+  });
+  return {
+    engine,
+    errors,
+    keyWith,
+    async tenant(mode) {
+      const plan = { name: "test", requests_per_second: 100_000 };
+      const { account } = await engine.accounts.create({ name: "test", plan });
+      return seen({ account_id: account.id, mode });
+    },
+    other: ({ scope }) => seen({ ...scope, mode: scope.mode === "live" ? "sandbox" : "live" }),
+    async dump() {
+      const asked = schema.collections.filter((each) => each !== idempotency);
+      const ranges = asked.map(({ primary: index }) =>
+        storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 }),
+      );
+      const noted = new Set(["last_used_at", "version"]);
+      return JSON.stringify(await Promise.all(ranges), (name, value: unknown) =>
+        noted.has(name) ? undefined : value,
+      );
+    },
+  };
+}

@@ -1,0 +1,288 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { PoolClient } from "pg";
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { EngineOptions } from "../../src/options.ts";
+import type { Policy, PolicyFacts, Verdict } from "../../src/ports/policy.ts";
+import { carrier } from "../support/carrier.ts";
+import { held } from "../support/unhurried.ts";
+import { stopped, world } from "../support/world.ts";
+import { hosts, note } from "../adapters/transactions/hosts.ts";
+
+const to = "+15005550101";
+const hello = { to, body: "Hello" };
+const allow: Verdict = { verdict: "allow" };
+
+const outcome = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => "done",
+    (error: unknown) => (error instanceof Error && "code" in error ? error.code : error),
+  );
+
+/** The notes of the host's table, as its transaction sees them. */
+async function notesIn(tx: object): Promise<string[]> {
+  const sql = "SELECT text FROM notes ORDER BY id";
+  if ("prepare" in tx) {
+    return (tx as DatabaseSync)
+      .prepare(sql)
+      .all()
+      .map(({ text }) => String(text));
+  }
+  const { rows } = await held((tx as PoolClient).query<{ text: string }>(sql));
+  return rows.map(({ text }) => text);
+}
+
+/** Denies what goes to a number that the host's table names. */
+const banned: Policy<object> = {
+  name: "banned",
+  async evaluate({ message }, tx) {
+    const notes = await notesIn(tx);
+    return notes.includes(message.to)
+      ? { verdict: "deny", code: "banned", message: "It is on our list." }
+      : allow;
+  },
+};
+
+describe.each(hosts)("policies of the host on $name", ({ open }) => {
+  async function opened(policies: readonly Policy<object>[], options: Partial<EngineOptions> = {}) {
+    const host = await open();
+    const { clock, engine, log } = world();
+    const line = carrier({ receipts: "none" });
+    // The storage gives its policies the handle that it says it gives.
+    const one = engine(host.connect(), { transports: [line], policies, ...options });
+    const list = (number: string) => one.transaction((tx) => host.run(tx, note(number)));
+    return { host, clock, line, log, one, list };
+  }
+
+  it("judge by the host's own table, when a message is accepted and when it is handed over", async () => {
+    const { one, list, clock, line } = await opened([banned]);
+    const { id } = await one.messages.send(hello);
+    await list(to);
+    expect(await outcome(one.messages.send(hello))).toBe("policy_denied");
+    await expect(one.messages.send(hello)).rejects.toMatchObject({
+      status: 422,
+      retryable: false,
+      errors: [{ code: "banned", message: "It is on our list." }],
+    });
+    expect((await one.messages.preview(hello)).verdicts).toEqual([
+      { policy: "consent", verdict: "allow" },
+      { policy: "banned", verdict: "deny", code: "banned", message: "It is on our list." },
+    ]);
+    await one.start();
+    await one.messages.send({ to: "+15005550102", body: "Hello" });
+    await clock.settle();
+    expect(line.calls.map(({ message }) => message.to)).toEqual(["+15005550102"]);
+    expect(await one.messages.get(id)).toMatchObject({
+      status: "failed",
+      error: { code: "policy_denied", provider_code: "banned", stage: "policy", permanent: true },
+    });
+  });
+
+  it("see what the caller has written in its own transaction, and nobody else has seen yet", async () => {
+    const { one, host, clock, line } = await opened([banned]);
+    await one.start();
+    const work = one.transaction(async (tx) => {
+      await host.run(tx, note(to));
+      await one.messages.send(hello, { tx });
+    });
+    expect(await outcome(work)).toBe("policy_denied");
+    expect(await outcome(one.transaction((tx) => one.messages.send(hello, { tx })))).toBe("done");
+    await clock.settle();
+    expect(line.calls).toHaveLength(1);
+  });
+
+  it("answer under an idempotency key once, also what they deny", async () => {
+    let asked = 0;
+    const counting: Policy<object> = { name: "counting", evaluate: () => (asked++, allow) };
+    const { one, list } = await opened([counting, banned]);
+    const key = { idempotencyKey: "order-17" };
+    const first = await one.messages.send(hello, key);
+    expect(asked).toBe(1);
+    await list(to);
+    expect(await one.messages.send(hello, key)).toEqual(first);
+    const denied = { idempotencyKey: "order-18" };
+    expect(await outcome(one.messages.send(hello, denied))).toBe("policy_denied");
+    expect(await outcome(one.messages.send(hello, denied))).toBe("policy_denied");
+    expect(asked).toBe(2);
+    expect((await one.messages.list()).data).toHaveLength(1);
+  });
+
+  it("that fail let nothing out: a send leaves no trace and can be tried again, a hand-over is tried again later", async () => {
+    const broken = new Set<string>();
+    const failing: Policy<object> = {
+      name: "failing",
+      evaluate({ message }) {
+        if (broken.has(message.to)) throw new Error("our table is gone");
+        return allow;
+      },
+    };
+    const { one, clock, line, log } = await opened([failing]);
+    broken.add(to);
+    await expect(one.messages.send(hello)).rejects.toMatchObject({
+      code: "internal",
+      retryable: true,
+    });
+    expect([(await one.messages.list()).data, (await one.contacts.list()).data]).toEqual([[], []]);
+    broken.clear();
+    const { id } = await one.messages.send(hello);
+    broken.add(to);
+    await one.start();
+    await clock.advance(5_000);
+    expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([0, "queued"]);
+    expect(log.some(({ level }) => level === "error")).toBe(true);
+    broken.clear();
+    await clock.advance(60_000);
+    expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "delivered"]);
+  });
+
+  it("that take too long, or answer what is no verdict, have failed", async () => {
+    const answers: unknown[] = [
+      { verdict: "maybe" },
+      { verdict: "deny", code: "Not A Code", message: "no" },
+      { verdict: "defer", until: Number.NaN, reason: "no" },
+      { verdict: "defer", until: Infinity, reason: "no" },
+      undefined,
+    ];
+    const odd: Policy<object> = { name: "odd", evaluate: () => answers[0] as Verdict };
+    const { one, clock } = await opened([odd]);
+    while (answers.length > 0) {
+      expect(await outcome(one.messages.send(hello))).toBe("internal");
+      answers.shift();
+    }
+    answers.push(new Promise(() => {}));
+    const asked = clock.now();
+    const slow = outcome(one.messages.send(hello));
+    let done = false;
+    void slow.then(() => (done = true));
+    await clock.advanceUntil(() => done);
+    expect([await slow, clock.now() - asked]).toEqual(["internal", 5_000]);
+  });
+
+  it("put messages off, the latest of them the longest; and a denial counts for more", async () => {
+    let verdicts: Verdict[] = [];
+    const rules = [0, 1, 2].map((i): Policy<object> => ({
+      name: `rule_${i}`,
+      evaluate: () => verdicts[i] ?? allow,
+    }));
+    const { one, clock, line } = await opened(rules);
+    await one.start();
+    const begun = clock.now();
+    verdicts = [
+      { verdict: "defer", until: begun + 10_000, reason: "busy" },
+      { verdict: "defer", until: begun + 30_000, reason: "very busy" },
+    ];
+    const { id } = await one.messages.send(hello);
+    await clock.advance(15_000);
+    const { data } = await one.messages.timeline(id);
+    expect(data.find(({ type }) => type === "policy")).toMatchObject({
+      policy: "rule_1",
+      reason: "very busy",
+    });
+    verdicts = [];
+    await clock.advance(16_000);
+    expect(line.calls.map(({ at }) => at - begun)).toEqual([30_000]);
+    verdicts = [
+      { verdict: "defer", until: begun + 99_000, reason: "busy" },
+      allow,
+      { verdict: "deny", code: "no", message: "No." },
+    ];
+    expect(await outcome(one.messages.send(hello))).toBe("policy_denied");
+  });
+});
+
+describe("policies of the host on memory", () => {
+  it("are told what they judge by, and get no handle", async () => {
+    const { clock, engine } = world();
+    const seen: [PolicyFacts, unknown][] = [];
+    const watching: Policy = {
+      name: "watching",
+      evaluate: (facts, tx) => (seen.push([facts, tx]), Promise.resolve(allow)),
+    };
+    const line = carrier({ receipts: "none" });
+    const one = engine(memory(), { transports: [line], policies: [watching] });
+    await one.start();
+    await one.messages.send({ ...hello, category: "marketing" });
+    await clock.settle();
+    const { id } = await one.contacts.create({
+      phone: "+15005550102",
+      labels: ["vip"],
+      attributes: { plan: "gold" },
+    });
+    await one.messages.send({ to: id, body: "Hi" });
+    await clock.settle();
+    expect(line.calls).toHaveLength(2);
+    expect(seen.map(([{ contact }, tx]) => [contact?.labels ?? null, tx])).toEqual([
+      [null, undefined],
+      [[], undefined],
+      [["vip"], undefined],
+      [["vip"], undefined],
+    ]);
+    expect(seen[0]?.[0]).toEqual({
+      account_id: one.account().scope.account_id,
+      mode: "sandbox",
+      message: {
+        id: null,
+        channel: "sms",
+        category: "marketing",
+        from: "+15005559999",
+        to,
+        body: "Hello",
+        media: [],
+        author: {
+          type: "api",
+          id: null,
+        },
+      },
+      consent: "unknown",
+      contact: null,
+      time_zone: "UTC",
+      now: expect.any(Number) as unknown,
+    });
+  });
+
+  it("put a message off again and again, but not for ever", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const line = carrier({ receipts: "none" });
+    const later = 35 * 86_400_000;
+    const never: Policy = {
+      name: "never",
+      evaluate: ({ now }) => ({ verdict: "defer", until: now + later, reason: "not yet" }),
+    };
+    const { id } = await engine(storage, { transports: [line], policies: [never] }).messages.send(
+      hello,
+    );
+    const statuses: string[] = [];
+    for (let looks = 0; looks < 4; looks++) {
+      const one = engine(storage, { transports: [line], policies: [never] });
+      await one.start();
+      await clock.settle();
+      statuses.push((await one.messages.get(id)).status);
+      // Nobody looks for a month: an engine at work wakes up too often for a test.
+      await stopped(one, clock);
+      await clock.advance(later);
+    }
+    expect(statuses).toEqual(["scheduled", "scheduled", "expired", "expired"]);
+    expect(line.calls).toEqual([]);
+  });
+
+  it("are refused with names that are taken, and beside what is none", () => {
+    const { engine } = world();
+    const rule = (name: string): Policy => ({ name, evaluate: () => allow });
+    for (const policies of [
+      [rule("consent")],
+      [rule("a"), rule("a")],
+      [rule("No!")],
+      [{ name: "a" }],
+    ]) {
+      expect(() => engine(memory(), { policies: policies as Policy[] })).toThrow(/policies/);
+    }
+    expect(() => engine(memory(), { quietHours: { from: "24:00", to: "08:00" } })).toThrow(
+      /quietHours/,
+    );
+    expect(() => engine(memory(), { consent: { optOutText: " " } })).toThrow(/consent.optOutText/);
+    expect(() => engine(memory(), { consent: { scope: "all" as "account" } })).toThrow(
+      /consent.scope/,
+    );
+  });
+});

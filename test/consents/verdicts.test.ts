@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ruling } from "../../src/consents/policy-rules.ts";
+import type { Opinion } from "../../src/ports/policy.ts";
+
+const opinion: fc.Arbitrary<Opinion> = fc
+  .tuple(
+    fc.string(),
+    fc.oneof(
+      fc.constant({ verdict: "allow" as const }),
+      fc.record({ verdict: fc.constant("deny" as const), code: fc.string(), message: fc.string() }),
+      fc.record({ verdict: fc.constant("defer" as const), until: fc.nat(), reason: fc.string() }),
+    ),
+  )
+  .map(([policy, verdict]) => ({ policy, ...verdict }));
+
+describe("what all policies together say", () => {
+  it("is a denial if any denies, else the latest deferral, else that it may go; whose it is can be told", () => {
+    fc.assert(
+      fc.property(fc.array(opinion, { maxLength: 8 }), (opinions) => {
+        const ruled = ruling(opinions);
+        const denials = opinions.filter(({ verdict }) => verdict === "deny");
+        const times = opinions.flatMap((each) => (each.verdict === "defer" ? [each.until] : []));
+        if (denials.length > 0) expect(ruled).toBe(denials[0]);
+        else if (times.length > 0) {
+          expect(opinions).toContain(ruled);
+          expect(ruled).toMatchObject({ verdict: "defer", until: Math.max(...times) });
+        } else expect(ruled).toMatchObject({ verdict: "allow" });
+      }),
+    );
+  });
+
+  it("does not hang on their order, but for who denies first", () => {
+    const shuffled = fc
+      .array(opinion, { maxLength: 8 })
+      .chain((all) =>
+        fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+      );
+    fc.assert(
+      fc.property(shuffled, ([one, other]) => {
+        const [a, b] = [ruling(one), ruling(other)];
+        expect(a.verdict).toBe(b.verdict);
+        if (a.verdict === "defer" && b.verdict === "defer") expect(a.until).toBe(b.until);
+      }),
+    );
+  });
+});

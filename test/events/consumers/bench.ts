@@ -1,0 +1,56 @@
+/** A world in which one engine's consumer is tested. */
+import type { Consumer } from "../../../src/events/consumers.ts";
+import type { MessagingEngine } from "../../../src/engine.ts";
+import { type World, world } from "../../support/world.ts";
+import { eventually, type Place, type PlaceCase } from "./places.ts";
+
+export const anna = "+15005551001";
+export const bert = "+15005551002";
+
+export interface Bench extends World {
+  readonly place: Place;
+  readonly one: MessagingEngine;
+  /** Messages come in, one after the other: an event each, of the sender's conversation. */
+  receive(from: string, ...bodies: string[]): Promise<void>;
+  /** Waits until the host has these notes, in whatever order. */
+  noted(...texts: string[]): Promise<void>;
+  /** A consumer that notes each message's words, and throws at those that `fails` says. */
+  noting(
+    engine: MessagingEngine,
+    fails?: (body: string) => boolean,
+    from?: "now" | "beginning",
+  ): Consumer;
+}
+
+export async function opened({ isExact, open }: PlaceCase): Promise<Bench> {
+  const place = await open();
+  const { clock, engine, log } = world();
+  const one = engine(place.connect());
+  return {
+    place,
+    clock,
+    engine,
+    log,
+    one,
+    async receive(from, ...bodies) {
+      for (const body of bodies) await one.sandbox.inbound({ from, body });
+    },
+    noted: (...texts) =>
+      eventually(
+        clock,
+        async () => (await place.notes()).toSorted().join() === texts.toSorted().join(),
+      ),
+    noting: (engine, fails = () => false, from = "beginning") =>
+      engine.consume(
+        "notes",
+        ["message.received"],
+        async ({ data: { body } }, { tx }) => {
+          const isBad = fails(body);
+          // Where there is no transaction, what it wrote before it failed would stay.
+          if (isExact || !isBad) await place.note(tx, body);
+          if (isBad) throw new RangeError(`not ${body}`);
+        },
+        { from },
+      ),
+  };
+}

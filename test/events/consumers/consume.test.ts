@@ -1,0 +1,213 @@
+import { describe, expect, it } from "vitest";
+import { jobsByLane } from "../../../src/queue/rows.ts";
+import { held } from "../../support/carrier.ts";
+import { anna, bert, opened } from "./bench.ts";
+import { eventually, places } from "./places.ts";
+
+describe.each(places)("a consumer on $name", (where) => {
+  it("gets each event once, in the order of its conversation, those from before it was there too", async () => {
+    const { place, one, receive, noted, noting } = await opened(where);
+    await receive(anna, "a1", "a2");
+    await receive(bert, "b1");
+    noting(one);
+    await one.start();
+    await receive(anna, "a3");
+    await receive(bert, "b2", "b3");
+    await noted("a1", "a2", "a3", "b1", "b2", "b3");
+    const notes = await place.notes();
+    expect(notes.filter((each) => each.startsWith("a"))).toEqual(["a1", "a2", "a3"]);
+    expect(notes.filter((each) => each.startsWith("b"))).toEqual(["b1", "b2", "b3"]);
+  });
+
+  it("gets what happened since it began, told with whose it is, and nothing of other types", async () => {
+    const { clock, one, receive, noted, noting } = await opened(where);
+    await receive(anna, "before");
+    const contexts: unknown[] = [];
+    one.consume("context", ["message.received"], (event, { tx, signal, ...scope }) => {
+      contexts.push([event.data.body, scope, typeof tx === "object", signal.aborted]);
+    });
+    noting(one, () => false, "now");
+    await one.start();
+    await receive(anna, "after");
+    await noted("after");
+    await clock.settle();
+    const { account_id, mode } = one.account().scope;
+    expect(contexts).toEqual([["after", { account_id, mode }, where.isExact, false]]);
+  });
+
+  it("goes on where it was after a restart, and gets nothing twice", async () => {
+    const { place, engine, one, receive, noted, noting } = await opened(where);
+    noting(one);
+    await one.start();
+    await receive(anna, "1", "2");
+    await noted("1", "2");
+    await receive(anna, "3");
+    await one.stop({ deadlineMs: 0 });
+    const two = engine(place.connect());
+    await two.sandbox.inbound({ from: anna, body: "4" });
+    // It has a place already: where a new one would begin means nothing.
+    noting(two, () => false, "now");
+    await two.start();
+    await noted("1", "2", "3", "4");
+    expect(await place.notes()).toEqual(["1", "2", "3", "4"]);
+  });
+
+  it("shares its work with engines that have one of its name, and leaves it by those that don't", async () => {
+    const { place, clock, engine, one, receive, noted, noting } = await opened(where);
+    const [two, stranger] = [engine(place.connect()), engine(place.connect())];
+    noting(one);
+    noting(two);
+    await Promise.all([one.start(), two.start(), stranger.start()]);
+    const numbers = Array.from({ length: 20 }, (_, n) => `+1500555${2_000 + n}`);
+    const texts = numbers.flatMap((number) => [1, 2, 3].map((nth) => `${number} ${nth}`));
+    for (const text of texts) await receive(text.slice(0, 12), text);
+    await noted(...texts);
+    await clock.advance(60_000);
+    const notes = await place.notes();
+    for (const number of numbers) {
+      expect(notes.filter((each) => each.startsWith(number))).toEqual(
+        [1, 2, 3].map((nth) => `${number} ${nth}`),
+      );
+    }
+  });
+
+  it("has what an engine left behind done by the next one that has it", async () => {
+    const { place, clock, engine, one, receive, noted, noting } = await opened(where);
+    let calls = 0;
+    one.consume("notes", ["message.received"], () => {
+      calls++;
+      throw new Error("not here");
+    });
+    await one.start();
+    await receive(anna, "1", "2");
+    await eventually(clock, () => calls > 0);
+    await one.stop({ deadlineMs: 0 });
+    const stranger = engine(place.connect());
+    await stranger.start();
+    await clock.advance(60_000);
+    const two = engine(place.connect());
+    noting(two);
+    await two.start();
+    await noted("1", "2");
+  });
+
+  it("can be set up in an engine that runs, stopped, and set up again", async () => {
+    const { place, clock, one, receive, noted, noting } = await opened(where);
+    await one.start();
+    const consumer = noting(one);
+    await receive(anna, "1");
+    await noted("1");
+    expect(() => noting(one)).toThrow(/already/);
+    await consumer.stop();
+    await receive(anna, "2");
+    await clock.advance(60_000);
+    expect(await place.notes()).toEqual(["1"]);
+    noting(one);
+    await noted("1", "2");
+  });
+
+  it("that is stopped comes back from its last call first, and is called no more", async () => {
+    const { place, clock, one, receive, noted, noting } = await opened(where);
+    await one.start();
+    const gate = held<undefined>();
+    let calls = 0;
+    const consumer = one.consume(
+      "notes",
+      ["message.received"],
+      async ({ data: { body } }, { tx }) => {
+        calls++;
+        await gate.promise;
+        await place.note(tx, body);
+      },
+    );
+    await clock.settle();
+    await receive(anna, "1", "2");
+    await eventually(clock, () => calls === 1, 1);
+    let isStopped = false;
+    const stopping = consumer.stop().then(() => (isStopped = true));
+    await clock.settle();
+    expect(isStopped).toBe(false);
+    gate.answer(undefined);
+    await stopping;
+    expect([await place.notes(), calls]).toEqual([["1"], 1]);
+    noting(one);
+    await noted("1", "2");
+  });
+
+  it("that is at it when the engine stops in haste is called again after the next start", async () => {
+    const { place, clock, engine, one, receive, noting } = await opened(where);
+    let aborted: AbortSignal | undefined;
+    one.consume("notes", ["message.received"], async (_event, { signal }) => {
+      aborted = signal;
+      await new Promise(() => {});
+    });
+    await one.start();
+    await receive(anna, "1", "2");
+    await eventually(clock, () => aborted !== undefined, 1);
+    let isStopped = false;
+    const stopping = one.stop({ deadlineMs: 100 }).then(() => (isStopped = true));
+    await eventually(clock, () => isStopped, 50);
+    await stopping;
+    expect(aborted?.aborted).toBe(true);
+    const two = engine(place.connect());
+    noting(two);
+    const begun = clock.now();
+    await two.start();
+    await eventually(clock, async () => (await place.notes()).length === 2, 10);
+    // That it was called off was no failure of the handler's: it is not made to wait.
+    expect(clock.now() - begun).toBeLessThan(1_000);
+  });
+
+  it("reads no further ahead than some hundred conversations, however much there is", async () => {
+    const { place, clock, engine, noted } = await opened(where);
+    const storage = place.connect();
+    const one = engine(storage);
+    const texts = Array.from({ length: 250 }, (_, n) => `+1500555${3_000 + n}`);
+    await Promise.all(texts.map((from) => one.sandbox.inbound({ from, body: from })));
+    const gate = held<undefined>();
+    one.consume(
+      "notes",
+      ["message.received"],
+      async ({ data: { body } }, { tx }) => {
+        await gate.promise;
+        await place.note(tx, body);
+      },
+      { from: "beginning" },
+    );
+    await one.start();
+    const range = {
+      index: jobsByLane,
+      prefix: ["work", "consume notes"],
+      order: "ascending",
+      limit: 1_000,
+    } as const;
+    const jobs = async () => (await storage.reader.range(range)).length;
+    await eventually(clock, async () => (await jobs()) > 0);
+    await clock.advance(5_000);
+    expect(await jobs()).toBeLessThan(200);
+    gate.answer(undefined);
+    await noted(...texts);
+  });
+
+  it("says what is wrong with its name, types, handler and beginning", async () => {
+    const { one } = await opened(where);
+    const consume =
+      (...given: unknown[]) =>
+      (): unknown =>
+        Reflect.apply(one.consume.bind(one), one, given);
+    const nothing = (): void => {};
+    expect(consume("", ["message.received"], nothing)).toThrow(/name: expected 1 to 100 letters/);
+    expect(consume("a b", ["message.received"], nothing)).toThrow(/name: expected/);
+    expect(consume("x".repeat(101), ["message.received"], nothing)).toThrow(/name: expected/);
+    expect(consume("x", [], nothing)).toThrow(/types: expected a list/);
+    expect(consume("x", ["message.eaten"], nothing)).toThrow(
+      /types: expected some of message.received, .* got message.eaten/,
+    );
+    expect(consume("x", ["message.received"], "f")).toThrow(
+      /handler: expected a function, got string/,
+    );
+    expect(consume("x", ["message.received"], nothing, { from: "1970" })).toThrow(
+      /from: expected "now" or "beginning"/,
+    );
+  });
+});

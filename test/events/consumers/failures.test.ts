@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+import type { Event } from "../../../src/events/types.ts";
+import type { MessagingEngine } from "../../../src/engine.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import { held } from "../../support/carrier.ts";
+import { over } from "../../support/over.ts";
+import { anna, bert, opened } from "./bench.ts";
+import { eventually, later, places } from "./places.ts";
+
+type Received = Event<"message.received">;
+
+const dayMs = 24 * 3_600_000;
+
+describe.each(places)("a consumer that fails on $name", (where) => {
+  it("that fails is called again after 1, 5, 30 s and so on, and holds up its conversation alone", async () => {
+    const { place, clock, one, receive, noted, noting } = await opened(where);
+    const calls: number[] = [];
+    const begun = clock.now();
+    noting(one, (body) => {
+      if (body !== "bad") return false;
+      calls.push(clock.now() - begun);
+      return calls.length < 4;
+    });
+    await one.start();
+    await receive(anna, "good", "bad", "behind");
+    await receive(bert, "other");
+    await clock.settle();
+    await clock.advance(900);
+    // News of the conversation is no reason to try sooner.
+    await receive(anna, "further behind");
+    await clock.settle();
+    expect((await place.notes()).toSorted()).toEqual(["good", "other"]);
+    await noted("good", "bad", "behind", "further behind", "other");
+    expect((await place.notes()).filter((each) => each !== "other")).toEqual([
+      "good",
+      "bad",
+      "behind",
+      "further behind",
+    ]);
+    expect(calls).toHaveLength(4);
+    expect(calls.map((at, i) => (at - (calls[i - 1] ?? 0)) / 1_000).map(Math.floor)).toEqual([
+      0, 1, 5, 30,
+    ]);
+  });
+
+  it("parks what it fails at eight times, and goes on with it and what waits behind when it is resumed", async () => {
+    const { clock, one, receive, noted, log, noting } = await opened(where);
+    let isBroken = true;
+    const consumer = noting(one, (body) => isBroken && body === "bad");
+    await one.start();
+    await receive(anna, "good", "bad", "behind");
+    await later(clock, async () => (await consumer.parked()).length > 0);
+    await receive(bert, "other");
+    await receive(anna, "further behind");
+    await noted("good", "other");
+    const [parked] = await consumer.parked();
+    expect(parked).toMatchObject({ attempts: 8, error: "RangeError: not bad", mode: "sandbox" });
+    expect(parked?.event).toMatchObject({ type: "message.received", data: { body: "bad" } });
+    expect(log.filter(({ level }) => level === "error")).toHaveLength(1);
+    clock.step(4 * 3_600_000);
+    await clock.advance(6_000);
+    await noted("good", "other");
+
+    isBroken = false;
+    await consumer.resume(parked?.event_id ?? "");
+    await noted("good", "bad", "behind", "further behind", "other");
+    expect(await consumer.parked()).toEqual([]);
+    await expect(consumer.resume(parked?.event_id ?? "")).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+
+  it("leaves out what is skipped", async () => {
+    const { clock, one, receive, noted, noting } = await opened(where);
+    const consumer = noting(one, (body) => body === "bad");
+    await one.start();
+    await receive(anna, "bad", "behind");
+    await later(clock, async () => (await consumer.parked()).length > 0);
+    const [parked] = await consumer.parked();
+    await consumer.skip(parked?.event_id ?? "");
+    await noted("behind");
+    expect(await consumer.parked()).toEqual([]);
+  });
+
+  it("is given up after 10 s, and what it does later through its transaction comes to nothing", async () => {
+    const { place, clock, one, receive, noted } = await opened(where);
+    const hold = held<undefined>();
+    const signals: AbortSignal[] = [];
+    const afterwards: unknown[] = [];
+    let running = 0;
+    one.consume("slow", ["message.received"], async ({ data: { body } }, { tx, signal }) => {
+      expect(++running).toBe(1);
+      signals.push(signal);
+      if (signals.length === 1) {
+        await hold.promise;
+        const late = where.isExact ? place.note(tx, "late") : Promise.reject(new Error("no"));
+        afterwards.push(await late.catch((error: unknown) => error));
+      } else {
+        await place.note(tx, body);
+      }
+      running--;
+    });
+    await one.start();
+    await receive(anna, "1", "2");
+    await eventually(clock, () => signals[0]?.aborted === true);
+    // As long as it has not come back, it is not called again: not for this conversation.
+    await clock.advance(1_500);
+    expect(signals).toHaveLength(1);
+    hold.answer(undefined);
+    await noted("1", "2");
+    expect(await place.notes()).toEqual(["1", "2"]);
+    expect(afterwards).toEqual([expect.any(Error)]);
+  });
+
+  it("keeps events past their time until it has come to them and handled them, and no longer", async () => {
+    const { place, clock, engine, receive, one, log, noting } = await opened(where);
+    let fails = true;
+    const consumer = noting(one, (body) => fails && body === "bad");
+    const bodies = async (of: MessagingEngine) =>
+      (await of.events.list({ type: "message.received" })).data.map(
+        ({ data }) => (data as Received["data"]).body,
+      );
+    await one.start();
+    await receive(anna, "good", "bad", "behind");
+    await later(clock, async () => (await consumer.parked()).length > 0);
+    await one.stop({ deadlineMs: 0 });
+
+    const two = engine(place.connect());
+    await two.sandbox.inbound({ from: bert, body: "missed" });
+    clock.step(31 * dayMs);
+    await two.start();
+    await later(clock, async () => (await bodies(two)).length <= 3);
+    clock.step(3_600_000);
+    await clock.advance(6_000);
+    expect((await bodies(two)).toSorted()).toEqual(["bad", "behind", "missed"]);
+    expect(log.some(({ message }) => message.includes("kept past their time"))).toBe(true);
+    await two.stop({ deadlineMs: 0 });
+
+    fails = false;
+    const three = engine(place.connect());
+    const again = noting(three, (body) => fails && body === "bad");
+    const [parked] = await again.parked();
+    await three.start();
+    await again.resume(parked?.event_id ?? "");
+    await eventually(clock, async () => (await place.notes()).length === 4);
+    await later(clock, async () => (await bodies(three)).length === 0);
+  });
+
+  it("that is removed keeps no events, and begins anew when it comes again", async () => {
+    const { clock, one, receive, noted, noting } = await opened(where);
+    let fails = true;
+    const consumer = noting(one, () => fails);
+    await one.start();
+    await receive(anna, "1", "2");
+    await later(clock, async () => (await consumer.parked()).length > 0);
+    await expect(one.removeConsumer("notes")).rejects.toMatchObject({ code: "invalid_option" });
+    await consumer.stop();
+    await one.removeConsumer("notes");
+    await expect(one.removeConsumer("notes")).rejects.toMatchObject({ code: "not_found" });
+    clock.step(31 * dayMs);
+    await later(clock, async () => (await one.events.list()).data.length === 0);
+    await receive(anna, "3");
+    fails = false;
+    noting(one);
+    await noted("3");
+  });
+
+  it("passes over what a reset of the sandbox took away", async () => {
+    const { clock, one, receive, noted, log, noting } = await opened(where);
+    let fails = true;
+    const consumer = noting(one, () => fails);
+    await one.start();
+    await receive(anna, "1", "2");
+    await later(clock, async () => (await consumer.parked()).length > 0);
+    await receive(bert, "3");
+    await clock.settle();
+    await one.sandbox.reset();
+    fails = false;
+    const [parked] = await consumer.parked();
+    expect(parked?.event).toBeNull();
+    const before = log.length;
+    await consumer.resume(parked?.event_id ?? "");
+    await clock.advance(60_000);
+    await receive(anna, "4");
+    await noted("4");
+    expect([await consumer.parked(), log.slice(before)]).toEqual([[], []]);
+  });
+});
+
+describe.each(places.filter(({ isExact }) => isExact))(
+  "a consumer on $name without its storage",
+  (where) => {
+    it("is not called, and has nothing parked for that", async () => {
+      const { place, clock, engine, noting, log } = await opened(where);
+      const storage = place.connect();
+      let failures = 0;
+      const one = engine(
+        over(storage, {
+          async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+            if (failures++ < 20) throw new TidingsError("storage_unavailable", "The disk is full.");
+            if (storage.transaction === undefined) throw new TypeError("no transactions");
+            return storage.transaction(work);
+          },
+        }),
+      );
+      const consumer = noting(one);
+      await one.start();
+      await one.sandbox.inbound({ from: anna, body: "1" });
+      await later(clock, async () => (await place.notes()).length === 1);
+      expect(failures).toBe(21);
+      expect(await consumer.parked()).toEqual([]);
+      expect(log.every(({ message }) => message === "a job failed; it is tried again")).toBe(true);
+    });
+  },
+);

@@ -1,0 +1,351 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/handles.ts";
+import { eventTypes, type Event } from "../../src/events/types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import type { Scope } from "../../src/kernel/scope.ts";
+import { call } from "../api/call.ts";
+import { accepted, busy, carrier, refused } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+const never = new AbortController().signal;
+
+async function logOf({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
+  const all: Event[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await events.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    all.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  return all.toReversed();
+}
+
+/** What every handler heard, in order. */
+function listen(engine: MessagingEngine): { event: Event; scope: Scope }[] {
+  const heard: { event: Event; scope: Scope }[] = [];
+  for (const type of eventTypes) {
+    engine.on(type, (event, scope) => void heard.push({ event, scope }));
+  }
+  return heard;
+}
+
+/** An account whose plan lets a test ask as often as it likes, and a key to it. */
+async function tenant(
+  engine: MessagingEngine,
+): Promise<{ readonly account: AccountHandle; readonly key: string }> {
+  const plan = { name: "test", requests_per_second: 100_000 };
+  const { account, key } = await engine.accounts.create({ name: "test", plan });
+  return { account: engine.account(account.id), key: key.secret ?? "" };
+}
+
+interface Following {
+  readonly status: number;
+  readonly chunks: AsyncIterator<string>;
+}
+
+async function follow(
+  engine: MessagingEngine,
+  key: string,
+  last?: string,
+  signal = never,
+  query = "",
+): Promise<Following> {
+  const headers = last === undefined ? [] : ["Last-Event-ID", last];
+  const { status, body } = await call(engine.api, {
+    path: `/v1/events/stream${query}`,
+    key,
+    headers,
+    signal,
+  });
+  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+    throw new Error(`no stream: ${String(body)}`);
+  }
+  return { status, chunks: body[Symbol.asyncIterator]() };
+}
+
+/** The ids of the next `count` events of a stream; what is only a sign of life is passed over. */
+async function take({ chunks }: Following, count: number): Promise<Event[]> {
+  const taken: Event[] = [];
+  while (taken.length < count) {
+    const next = await chunks.next();
+    if (next.done === true) throw new Error("the stream ended");
+    const data = next.value.split("\n").find((line) => line.startsWith("data: "));
+    if (data !== undefined) taken.push(JSON.parse(data.slice("data: ".length)) as Event);
+  }
+  return taken;
+}
+
+describe.each(storages)("events on $name", ({ name, open }) => {
+  const script = carrier({
+    send: ({ body }, attempt) =>
+      body === "refuse"
+        ? refused
+        : body === "busy" && attempt.number < 3
+          ? busy()
+          : accepted(attempt),
+  });
+
+  it("are told to handlers as the log has them, in its order, each with its account and mode", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [script] });
+    const heard = listen(one);
+    const { account } = await tenant(one);
+    await one.start();
+    for (const handle of [one.account(), account]) {
+      for (const body of ["Hello", "refuse", "busy"]) {
+        await handle.messages.send({ ...hello, body });
+      }
+      await handle.sandbox.inbound({ from: hello.to, body: "Hi" });
+    }
+    await clock.advance(60_000);
+    for (const { events, scope } of [one.account(), account]) {
+      const own = heard.filter((each) => each.scope.account_id === scope.account_id);
+      expect(own.map(({ event }) => event)).toEqual(await logOf({ events }));
+      expect(own.every((each) => each.scope.mode === "sandbox")).toBe(true);
+      expect(own.length).toBeGreaterThan(8);
+    }
+  });
+
+  it("are told when they are committed, in their order: a handler finds what it is told of, through any engine", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const [one, other] = [engine(ground.connect()), engine(ground.connect())];
+    const heard = listen(one);
+    const finding: Promise<unknown>[] = [];
+    one.on("message.received", ({ id, data }) => {
+      const find = async (): Promise<unknown> => [
+        (await other.events.get(id)).id,
+        (await other.messages.get(data.message_id)).body,
+      ];
+      finding.push(find());
+    });
+    await Promise.all(["a", "b", "c"].map((body) => one.sandbox.inbound({ from: hello.to, body })));
+    await clock.settle();
+    const log = await logOf(one);
+    expect(heard.map(({ event }) => event)).toEqual(log);
+    const received = log.filter(
+      (event): event is Event<"message.received"> => event.type === "message.received",
+    );
+    expect(await Promise.all(finding)).toEqual(received.map(({ id, data }) => [id, data.body]));
+    expect(received.map(({ data }) => data.body).toSorted()).toEqual(["a", "b", "c"]);
+  });
+
+  it.each(["none", "k"])("are never told of what was rolled back (key: %s)", async (key) => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    let full = false;
+    const one = engine(
+      over(storage, {
+        begin(how) {
+          const group = storage.begin(how);
+          return {
+            read: (lookups) => group.read(lookups),
+            abort: () => group.abort(),
+            commit(writes) {
+              if (full) throw new TidingsError("storage_unavailable", "The disk is full.");
+              return group.commit(writes);
+            },
+          };
+        },
+      }),
+    );
+    const heard = listen(one);
+    const options = key === "none" ? {} : { idempotencyKey: key };
+    // The contact is made before the sender is found to be none.
+    await expect(
+      one.messages.send({ ...hello, from: "+15551230000" }, options),
+    ).rejects.toMatchObject({
+      code: "no_sender",
+    });
+    full = true;
+    await expect(one.messages.send(hello)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await clock.settle();
+    expect(heard).toEqual([]);
+    full = false;
+    await one.messages.send(hello);
+    expect(heard.map(({ event }) => event.type)).toEqual([
+      "contact.created",
+      "conversation.created",
+    ]);
+  });
+
+  it("go to every handler though one throws and one rejects, and the command doesn't feel it", async () => {
+    const { clock, engine, log } = world();
+    const one = engine(open().connect());
+    const heard: string[] = [];
+    one
+      .on("message.received", () => {
+        throw new Error("a bug of the host");
+      })
+      .on("message.received", () => Promise.reject(new Error("another one")))
+      .on("message.received", ({ data }) => void heard.push(data.body));
+    expect((await one.sandbox.inbound({ from: hello.to, body: "Hi" })).status).toBe("received");
+    await clock.settle();
+    expect(heard).toEqual(["Hi"]);
+    expect(log.filter(({ level }) => level === "error")).toHaveLength(2);
+  });
+
+  it("are not told to a handler that was taken off, and once to one that was put on twice", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const heard: string[] = [];
+    const handler = ({ data }: Event<"message.received">): void => void heard.push(data.body);
+    one.on("message.received", handler).on("message.received", handler);
+    await one.sandbox.inbound({ from: hello.to, body: "1" });
+    one.off("message.received", handler).off("message.received", handler);
+    await one.sandbox.inbound({ from: hello.to, body: "2" });
+    one.on("message.received", handler);
+    await one.sandbox.inbound({ from: hello.to, body: "3" });
+    expect(heard).toEqual(["1", "3"]);
+  });
+
+  it("a stream that is cut anywhere and resumed, again and again, has the whole log and nothing twice", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [script] });
+    await one.start();
+    const { account, key } = await tenant(one);
+    const { account: noise } = await tenant(one);
+    await account.messages.send(hello);
+    await clock.settle();
+    const [first] = await logOf(account);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ sends: fc.nat(4), takes: fc.nat(12), aborts: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 6,
+        }),
+        async (cuts) => {
+          const had = [first?.id ?? ""];
+          for (const { sends, takes, aborts } of cuts) {
+            for (let n = 0; n < sends; n++) {
+              await account.sandbox.inbound({ from: `+1500555${1_000 + n}`, body: String(n) });
+              await noise.sandbox.inbound({ from: hello.to, body: "noise" });
+            }
+            const log = await logOf(account);
+            const left = log.length - log.findIndex(({ id }) => id === had.at(-1)) - 1;
+            const leaving = new AbortController();
+            const stream = await follow(one, key, had.at(-1), leaving.signal);
+            had.push(...(await take(stream, Math.min(takes, left))).map(({ id }) => id));
+            if (aborts) leaving.abort();
+            await stream.chunks.return?.();
+          }
+          const log = await logOf(account);
+          const rest = await follow(one, key, had.at(-1));
+          had.push(...(await take(rest, log.length - had.length)).map(({ id }) => id));
+          expect(had).toEqual(log.map(({ id }) => id));
+        },
+      ),
+      { numRuns: { memory: 25, SQLite: 10, PostgreSQL: 4 }[name] },
+    );
+  });
+
+  it("streams begin with what is new, go on while it happens, and each has all of it in order", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const one = engine(ground.connect(), { transports: [script] });
+    await one.start();
+    const { account, key } = await tenant(one);
+    await account.messages.send(hello);
+    await clock.settle();
+    const before = (await logOf(account)).length;
+    const streams = await Promise.all([1, 2, 3].map(() => follow(one, key)));
+    const only = await follow(one, key, undefined, never, "?types=message.failed,message.sent");
+    const taking = streams.map((stream) => take(stream, 8));
+    const failed = take(only, 1);
+    await clock.advance(1);
+    for (const body of ["Hello", "refuse", "busy"]) {
+      await account.messages.send({ ...hello, body });
+      await clock.advance(10_000);
+    }
+    const log = (await logOf(account)).slice(before);
+    for (const taken of await Promise.all(taking)) expect(taken).toEqual(log.slice(0, 8));
+    expect((await failed).map(({ type }) => type)).toEqual(["message.failed"]);
+  });
+
+  it("a stream ends when its reader leaves, also while it waits, and says in quiet times that it is there", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { key } = await tenant(one);
+    const leaving = new AbortController();
+    const { chunks } = await follow(one, key, undefined, leaving.signal);
+    const quiet = chunks.next();
+    await clock.advance(15_000);
+    expect((await quiet).value).toMatch(/^:/);
+    const waiting = chunks.next();
+    await clock.settle();
+    leaving.abort();
+    await clock.settle();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(clock.nextWakeAt).toBeUndefined();
+  });
+
+  it("a slow reader makes no more be read than a page or two ahead of it", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    let rows = 0;
+    const reader = over(storage.reader, {
+      async range(range) {
+        const found = await storage.reader.range(range);
+        rows += found.length;
+        return found;
+      },
+    });
+    const one = engine(over(storage, { reader }));
+    const { account, key } = await tenant(one);
+    await account.sandbox.inbound({ from: hello.to, body: "first" });
+    const [first] = await logOf(account);
+    for (let n = 0; n < 1_000; n++) {
+      void account.sandbox.inbound({ from: hello.to, body: String(n) });
+    }
+    await clock.settle();
+    rows = 0;
+    const stream = await follow(one, key, first?.id);
+    await take(stream, 1);
+    await clock.settle();
+    expect(rows).toBeLessThan(350);
+    await take(stream, 500);
+    await clock.settle();
+    expect(rows).toBeLessThan(1_000);
+  });
+
+  it("that are unknown can't be resumed from, and another account's neither", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const [mine, other] = [await tenant(one), await tenant(one)];
+    await other.account.sandbox.inbound({ from: hello.to, body: "Hi" });
+    const [theirs] = await logOf(other.account);
+    const answers = await Promise.all(
+      ["evt_00000000000000000000000000", theirs?.id ?? ""].map((id) =>
+        call(one.api, {
+          path: "/v1/events/stream",
+          key: mine.key,
+          headers: ["Last-Event-ID", id],
+          signal: never,
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([422, 422]);
+    await expect(mine.account.events.get(theirs?.id ?? "")).rejects.toMatchObject({
+      code: "not_found",
+    });
+    expect((await other.account.events.get(theirs?.id ?? "")).type).toBe("contact.created");
+  });
+
+  it("are kept 30 days, or as long as an option says, and no longer", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const one = engine(ground.connect(), { eventRetentionDays: 2 });
+    await one.sandbox.inbound({ from: hello.to, body: "old" });
+    await clock.advance(24 * 3_600_000);
+    const { id } = await one.sandbox.inbound({ from: hello.to, body: "young" });
+    await clock.advance(24 * 3_600_000 + 1);
+    await one.start();
+    await clock.settle();
+    const log = await logOf(one);
+    expect(log.map(({ data }) => ("message_id" in data ? data.message_id : ""))).toEqual([id]);
+  });
+});

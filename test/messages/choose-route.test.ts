@@ -1,0 +1,86 @@
+/** Which transport carries a message, and which one after it. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { maxAttempts, retryDelays } from "../../src/messages/rules.ts";
+import { nextAfter, wayOf } from "../../src/messages/route-rules.ts";
+import type { Tried } from "../../src/messages/route-types.ts";
+import type { Route } from "../../src/ports/route.ts";
+
+describe("the way of a message", () => {
+  const facts = { channel: "sms", from: "+15005559999", to: "+4915112345678" } as const;
+  const all = (): boolean => true;
+  const over = (route: Omit<Route, "transports">, name: string): Route => ({
+    ...route,
+    transports: [name],
+  });
+
+  it("is the first route's that fits by sender, channel and beginning of the number", () => {
+    const routes = [
+      over({ from: ["+15005550000"] }, "other-sender"),
+      over({ channels: ["mms"] }, "other-channel"),
+      over({ to: ["+44", "+1"] }, "other-country"),
+      over({ to: ["+49"], channels: ["sms"], from: [facts.from] }, "it"),
+      over({}, "all"),
+    ];
+    expect(wayOf(routes, facts, "home", all).transports).toEqual(["it"]);
+    expect(wayOf(routes, { ...facts, to: "+3361234567" }, "home", all).transports).toEqual(["all"]);
+    expect(wayOf(routes.slice(0, 3), facts, "home", all).transports).toEqual(["home"]);
+  });
+
+  it("leaves out transports that don't carry it, and routes that have no other", () => {
+    const routes: Route[] = [{ transports: ["live", "more"] }, { transports: ["a", "live", "b"] }];
+    const carries = (name: string): boolean => name.length === 1;
+    expect(wayOf(routes, facts, "home", carries).transports).toEqual(["a", "b"]);
+    expect(wayOf(routes.slice(0, 1), facts, "home", carries).transports).toEqual(["home"]);
+  });
+
+  /** What each call comes to: how long it takes, and what the carrier asks for. */
+  const answers = fc.array(
+    fc.record({
+      takes: fc.constantFrom(0, 10, 25_000),
+      wish: fc.option(fc.nat(200_000), { freq: 2 }),
+      isOut: fc.nat(9).map((n) => n === 0),
+    }),
+    { minLength: 19, maxLength: 19 },
+  );
+
+  it("leads to whoever may have it first, each with its own pauses or those that it asks for, six times at most", () => {
+    const way = ["a", "b", "c"] as const;
+    fc.assert(
+      fc.property(answers, (said) => {
+        const tried: Tried[] = [];
+        let now = 0;
+        const of = (transport: string): Tried[] =>
+          tried.filter((each) => each.transport === transport);
+        const isOver = (name: string): boolean =>
+          of(name).length === maxAttempts || of(name).some(({ isOut }) => isOut);
+        const dueOf = (name: string): number => {
+          const last = of(name).at(-1);
+          const pause = retryDelays[of(name).length - 1] ?? 0;
+          return last === undefined ? 0 : (last.not_before ?? last.at + pause);
+        };
+        for (const { takes, wish, isOut } of said) {
+          const next = nextAfter({ transports: way }, tried, now);
+          const left = way.filter((name) => !isOver(name));
+          if (next.next === "nowhere") {
+            expect(left).toEqual([]);
+            return;
+          }
+          expect(left).toContain(next.transport);
+          expect(next.at).toBe(Math.max(now, Math.min(...left.map(dueOf))));
+          expect(next.at).toBeGreaterThanOrEqual(of(next.transport).at(-1)?.not_before ?? 0);
+          // Of several whose time has come the one after the last.
+          const places = left.filter((name) => dueOf(name) <= next.at);
+          expect(next.transport).toBe(
+            places.find((name) => name > (tried.at(-1)?.transport ?? "")) ?? places[0],
+          );
+          now = next.at + takes;
+          const not_before = wish === null ? null : now + wish;
+          tried.push({ transport: next.transport, isOut, at: now, not_before });
+        }
+        expect(nextAfter({ transports: way }, tried, now)).toEqual({ next: "nowhere" });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

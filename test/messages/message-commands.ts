@@ -1,0 +1,177 @@
+/** What may be done to messages, each on the model and on the engine. */
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { AccountHandle } from "../../src/handles.ts";
+import type { VirtualClock } from "../../src/testing/index.ts";
+import type { Carrier } from "../support/carrier.ts";
+import { type Evidence, ModelMessage, type Plan } from "./message-model.ts";
+
+export interface Model {
+  readonly messages: ModelMessage[];
+}
+
+export interface Real {
+  readonly account: AccountHandle;
+  readonly clock: VirtualClock;
+  readonly carrier: Carrier;
+  readonly ids: string[];
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "done",
+    (error: unknown) =>
+      error instanceof Error && "code" in error ? String(error.code) : String(error),
+  );
+}
+
+/** Everything that can be seen of the messages is as the model has it. */
+async function agree({ messages }: Model, { account, carrier, clock, ids }: Real): Promise<void> {
+  await clock.settle();
+  for (const each of messages) each.pass(clock.now());
+  const shown = await Promise.all(ids.map((id) => account.messages.get(id)));
+  const seen = shown.map(({ status, body, sent_at, delivered_at, read_at }) => ({
+    status,
+    body,
+    sent_at,
+    delivered_at,
+    read_at,
+  }));
+  expect(seen).toEqual(messages.map((each) => each.shown));
+  const calls = ids.map(
+    (id) => carrier.calls.filter(({ message }) => message.message_id === id).length,
+  );
+  expect(calls).toEqual(messages.map((each) => each.calls));
+}
+
+function command(
+  name: string,
+  run: (model: Model, real: Real) => Promise<void>,
+  check = (_: Model): boolean => true,
+): Command {
+  return {
+    check,
+    async run(model, real) {
+      await run(model, real);
+      await agree(model, real);
+    },
+    toString: () => name,
+  };
+}
+
+/** A command on one of the messages that there are. */
+function onMessage(
+  name: string,
+  nth: number,
+  run: (message: ModelMessage, id: string, real: Real) => Promise<void>,
+): Command {
+  return command(
+    `${name} ${nth}`,
+    async ({ messages }, real) => {
+      const at = nth % messages.length;
+      const [message, id] = [messages[at], real.ids[at]];
+      if (message === undefined || id === undefined) throw new Error("no such message");
+      await run(message, id, real);
+    },
+    ({ messages }) => messages.length > 0,
+  );
+}
+
+const send = (plan: Plan, delay: number | null): Command =>
+  command(`send(${plan}, ${String(delay)})`, async ({ messages }, { account, clock, ids }) => {
+    const now = clock.now();
+    const body = `${plan} ${messages.length}`;
+    const sendAt = delay === null ? null : now + delay;
+    const when = sendAt === null ? {} : { send_at: iso(sendAt) };
+    const { id } = await account.messages.send({
+      to: `+1500555${1_000 + messages.length}`,
+      body,
+      ...when,
+    });
+    ids.push(id);
+    messages.push(new ModelMessage(plan, body, now, sendAt));
+  });
+
+const cancel = (nth: number): Command =>
+  onMessage("cancel", nth, async (message, id, { account }) => {
+    const canceled = message.isWaiting;
+    if (canceled) message.end = "canceled";
+    expect(await refusal(account.messages.cancel(id))).toBe(canceled ? "done" : "not_cancelable");
+  });
+
+const edit = (nth: number, delay: number): Command =>
+  onMessage(`edit(${delay})`, nth, async (message, id, { account, clock }) => {
+    const { status, plan } = message;
+    const send_at = clock.now() + delay;
+    const edited = status === "scheduled";
+    const body = `${plan} edited`;
+    if (edited) Object.assign(message, { body, due: Math.max(send_at, clock.now()) });
+    expect(await refusal(account.messages.edit(id, { body, send_at: iso(send_at) }))).toBe(
+      edited ? "done" : "not_editable",
+    );
+  });
+
+const redact = (nth: number): Command =>
+  onMessage("redact", nth, async (message, id, { account }) => {
+    const redacted = !message.isWaiting;
+    if (redacted) message.body = null;
+    expect(await refusal(account.messages.redact(id))).toBe(redacted ? "done" : "conflict");
+  });
+
+const receipts = (
+  nth: number,
+  list: readonly { status: "sent" | "delivered" | "undelivered" | "read"; ago: number }[],
+): Command =>
+  onMessage(
+    `receipts(${list.map(({ status }) => status).join()})`,
+    nth,
+    async (message, id, { account, clock }) => {
+      const evidence: Evidence[] = list.map(({ status, ago }) => ({
+        // That a message is on its way, only a carrier that took it can say.
+        status: status === "sent" && message.acceptedAt === null ? "delivered" : status,
+        at: clock.now() - ago,
+      }));
+      const known = message.calls > 0;
+      if (known) message.evidence.push(...evidence);
+      const told = evidence.map(({ status, at }) => ({ status, at: iso(at) })) as Parameters<
+        typeof account.sandbox.receipts
+      >[1];
+      expect(await refusal(account.sandbox.receipts(id, told))).toBe(known ? "done" : "conflict");
+    },
+  );
+
+const advance = (ms: number): Command =>
+  command(`advance(${ms})`, async (_, { clock }) => clock.advance(ms));
+
+const nth = fc.nat(20);
+const wait = fc.constantFrom(1, 999, 1_000, 5_000, 29_000, 60_000, 100_000);
+const receipt = fc.record({
+  status: fc.constantFrom("sent", "delivered", "undelivered", "read"),
+  ago: fc.nat(5_000),
+});
+
+const sends = fc
+  .tuple(
+    fc.constantFrom<Plan>("accept", "accept", "refuse", "busy", "lose"),
+    fc.option(fc.integer({ min: -1_000, max: 100_000 })),
+  )
+  .map(([plan, delay]) => send(plan, delay));
+
+export const messageCommands = fc.commands<Model, Real, false>(
+  [
+    sends,
+    sends,
+    nth.map(cancel),
+    fc.tuple(nth, fc.integer({ min: -1_000, max: 100_000 })).map(([at, delay]) => edit(at, delay)),
+    nth.map(redact),
+    fc
+      .tuple(nth, fc.array(receipt, { minLength: 1, maxLength: 3 }))
+      .map(([at, list]) => receipts(at, list)),
+    wait.map(advance),
+  ],
+  { size: "large", maxCommands: 40 },
+);

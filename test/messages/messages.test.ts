@@ -1,0 +1,288 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/handles.ts";
+import type { Event } from "../../src/events/types.ts";
+import type { MessageStatus } from "../../src/messages/types.ts";
+import type { Receipt } from "../../src/ports/transport.ts";
+import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { messageCommands } from "./message-commands.ts";
+import { receiptsMs } from "./message-model.ts";
+
+async function everyEvent({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
+  const all: Event[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await events.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    all.push(...page.data);
+    if (page.next_cursor === null) return all.toReversed();
+    cursor = page.next_cursor;
+  }
+}
+
+/** The statuses that a message went through, as its timeline tells them. */
+async function told(
+  { messages }: Pick<AccountHandle, "messages">,
+  id: string,
+): Promise<(MessageStatus | null)[]> {
+  const { data } = await messages.timeline(id);
+  const changes = data.flatMap((entry) => (entry.type === "transition" ? [entry] : []));
+  for (const [i, { from }] of changes.entries()) {
+    expect(from).toBe(i === 0 ? null : changes[i - 1]?.to);
+  }
+  expect(data.map(({ at }) => at)).toEqual(data.map(({ at }) => at).toSorted());
+  return changes.map(({ to }) => to);
+}
+
+describe.each(storages)("messages on $name", ({ name, open }) => {
+  const numRuns = { memory: 80, SQLite: 25, PostgreSQL: 8 }[name];
+
+  it("do what a small model of them does, and timeline, events and usage tell the same story", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      receipts: { timeout_ms: receiptsMs, lookups_ms: [] },
+      send({ body }, attempt) {
+        const [plan] = body.split(" ");
+        if (plan === "refuse") return refused;
+        if (plan === "busy" && attempt.number <= 2) return busy();
+        return plan === "lose" ? lost : accepted(attempt);
+      },
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    await fc.assert(
+      fc.asyncProperty(messageCommands, async (commands) => {
+        const {
+          account: { id },
+        } = await one.accounts.create({ name: "model" });
+        const account = one.account(id);
+        const ids: string[] = [];
+        line.calls.splice(0);
+        await fc.asyncModelRun(
+          () => ({ model: { messages: [] }, real: { account, clock, carrier: line, ids } }),
+          commands,
+        );
+
+        const changes = (await everyEvent(account)).flatMap((event) =>
+          event.type === "message.updated" ? [event.data] : [],
+        );
+        const counts = new Map<string, number>();
+        for (const message_id of ids) {
+          const story = await told(account, message_id);
+          expect(
+            changes.filter((each) => each.message_id === message_id).map(({ status }) => status),
+          ).toEqual(story.slice(1));
+          for (const status of story) {
+            counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
+          }
+        }
+        const { data } = await account.usage();
+        const used = new Map<string, number>();
+        for (const { status, messages } of data) {
+          used.set(status, (used.get(status) ?? 0) + messages);
+        }
+        expect(used).toEqual(counts);
+      }),
+      { numRuns },
+    );
+  });
+
+  it("come to the same end whatever the order and repetition of what the carrier says, before its answer or after", async () => {
+    const { clock, engine } = world();
+    const answers = new Map<string, () => void>();
+    const line = carrier({
+      send({ message_id }, attempt) {
+        const answer = held<void>();
+        answers.set(message_id, () => answer.answer());
+        return answer.promise.then(() => accepted(attempt));
+      },
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const said = fc.record({
+      status: fc.constantFrom<Receipt["status"]>("sent", "delivered", "undelivered", "read"),
+      at: fc.integer({ min: 0, max: 50 }),
+      code: fc.constantFrom("unreachable" as const, "filtered" as const),
+    });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(said, { minLength: 1, maxLength: 5 }).chain((set) =>
+          fc.record({
+            set: fc.constant(set),
+            orders: fc.array(
+              fc.record({
+                order: fc
+                  .shuffledSubarray([...set, ...set], { minLength: set.length })
+                  .map((some) => [...some, ...set]),
+                answerAfter: fc.nat(6),
+                byAttempt: fc.boolean(),
+              }),
+              { minLength: 2, maxLength: 3 },
+            ),
+          }),
+        ),
+        async ({ orders }) => {
+          run++;
+          const base = clock.now();
+          const ends: unknown[] = [];
+          const messages = await Promise.all(
+            orders.map((_, i) =>
+              one.messages.send({ to: `+1500555${1_000 + run * 5 + i}`, body: "Hi" }),
+            ),
+          );
+          await clock.settle();
+          for (const [i, { order, answerAfter, byAttempt }] of orders.entries()) {
+            const id = messages[i]?.id ?? "";
+            const attempt = line.calls.find(({ message }) => message.message_id === id)?.attempt;
+            if (attempt === undefined) throw new Error("not called");
+            const subject = byAttempt
+              ? { attempt_id: attempt.attempt_id }
+              : { provider_message_id: providerId(attempt) };
+            for (const [j, { status, at, code }] of order.entries()) {
+              if (j === answerAfter) {
+                answers.get(id)?.();
+                await clock.settle();
+              }
+              const error = status === "undelivered" ? { error: { code, message: "No." } } : {};
+              await line.sink().receipt(subject, { status, at: base + at, ...error });
+            }
+            answers.get(id)?.();
+            await clock.settle();
+            const { status, error, sent_at, delivered_at, read_at } = await one.messages.get(id);
+            ends.push({ status, error, sent_at, delivered_at, read_at });
+            await told(one, id);
+            const { data } = await one.messages.timeline(id);
+            const receipts = data.flatMap((entry) => (entry.type === "receipt" ? [entry] : []));
+            expect(receipts).toHaveLength(order.length);
+            for (const { applied, ignored_reason } of receipts) {
+              expect(ignored_reason === null).toBe(applied);
+            }
+          }
+          for (const end of ends) expect(end).toEqual(ends[0]);
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  it("that are canceled were never given to the carrier, and those that were can't be canceled", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier({ send: (_, attempt) => clock.sleep(3).then(() => accepted(attempt)) });
+    const worker = engine(ground.connect(), { transports: [line] });
+    const web = engine(ground.connect());
+    await worker.start();
+    const sent = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        web.messages.send({ to: `+1500555${1_000 + (n % 8)}`, body: "Hi" }),
+      ),
+    );
+    const canceled: string[] = [];
+    const cancelling = sent.map(async ({ id }, n) => {
+      // The last are canceled first: some while they wait behind others of their conversation, some when they have left.
+      await clock.sleep(Math.floor((sent.length - n) / 4));
+      await web.messages.cancel(id).then(
+        () => canceled.push(id),
+        (error: unknown) => expect(error).toMatchObject({ code: "not_cancelable", status: 409 }),
+      );
+    });
+    await clock.advance(1_000);
+    await Promise.all(cancelling);
+    const called = line.calls.map(({ message }) => message.message_id);
+    expect(canceled.length).toBeGreaterThan(0);
+    expect([...called, ...canceled].toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
+  });
+
+  it.each([
+    [71, "delivered"],
+    [73, "sent"],
+  ])(
+    "take up a receipt that came %d hours before the answer that explains it: %s",
+    async (hours, status) => {
+      const { clock, engine } = world();
+      const ground = open();
+      const send = () => ({ outcome: "accepted", provider_message_id: "early" }) as const;
+      const first = carrier({ send });
+      const one = engine(ground.connect(), { transports: [first] });
+      await one.start();
+      await first
+        .sink()
+        .receipt({ provider_message_id: "early" }, { status: "delivered", at: clock.now() });
+      await one.stop();
+      await clock.advance(hours * 3_600_000);
+      const two = engine(ground.connect(), { transports: [carrier({ send })] });
+      await two.start();
+      await clock.settle();
+      const { id } = await two.messages.send({ to: "+15005550001", body: "Hi" });
+      await clock.settle();
+      expect((await two.messages.get(id)).status).toBe(status);
+    },
+  );
+
+  it.each(["by the carrier", "by the sandbox's bench"])(
+    "whose answer was lost and that are said to be on their way, %s, are unconfirmed when nothing more comes",
+    async (by) => {
+      const { clock, engine } = world();
+      const line = carrier({
+        send: () => lost,
+        receipts: { timeout_ms: receiptsMs, lookups_ms: [] },
+      });
+      const one = engine(open().connect(), { transports: [line] });
+      await one.start();
+      const { id } = await one.messages.send({ to: "+15005550001", body: "Hi" });
+      await clock.settle();
+      const attempt_id = line.calls[0]?.attempt.attempt_id ?? "att_none";
+      if (by === "by the carrier") {
+        await line.sink().receipt({ attempt_id }, { status: "sent", at: clock.now() });
+      } else await one.sandbox.receipts(id, [{ status: "sent" }]);
+      expect((await one.messages.get(id)).status).toBe("sent");
+      await clock.advance(10 * receiptsMs);
+      expect((await one.messages.get(id)).status).toBe("unconfirmed");
+      expect(line.calls).toHaveLength(1);
+    },
+  );
+
+  it("are counted by day, channel and status, with the segments that they are billed as", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [carrier()] });
+    const { account } = await one.accounts.create({ name: "usage" });
+    const handle = one.account(account.id);
+    const to = "+15005550001";
+    await clock.advanceTo("2026-01-31T23:59:58.000Z");
+    await one.start();
+    await handle.messages.send({ to, body: "x".repeat(161) });
+    await handle.messages.send({ to, body: "", media: [{ url: "https://example.com/a.png" }] });
+    await handle.sandbox.inbound({ from: to, body: "Hi" });
+    await handle.messages.send({ to, body: "later", send_at: "2026-02-01T00:00:00.000Z" });
+    await clock.advance(10_000);
+    const { data } = await handle.usage();
+    const day = "2026-01-31";
+    const next = "2026-02-01";
+    const byText = (a: object, b: object): number =>
+      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+    expect(data.toSorted(byText)).toEqual(
+      [
+        { day, channel: "sms", status: "queued", messages: 1, segments: 2 },
+        { day, channel: "sms", status: "sending", messages: 1, segments: 2 },
+        { day, channel: "sms", status: "sent", messages: 1, segments: 2 },
+        { day, channel: "mms", status: "queued", messages: 1, segments: 0 },
+        { day, channel: "mms", status: "sending", messages: 1, segments: 0 },
+        { day, channel: "mms", status: "sent", messages: 1, segments: 0 },
+        { day, channel: "sms", status: "received", messages: 1, segments: 1 },
+        { day, channel: "sms", status: "scheduled", messages: 1, segments: 1 },
+        { day: next, channel: "sms", status: "queued", messages: 1, segments: 1 },
+        { day: next, channel: "sms", status: "sending", messages: 1, segments: 1 },
+        { day: next, channel: "sms", status: "sent", messages: 1, segments: 1 },
+      ].toSorted(byText),
+    );
+    const days = async (from: string, to_: string): Promise<Set<string>> =>
+      new Set((await handle.usage({ from, to: to_ })).data.map((each) => each.day));
+    expect(await days(day, day)).toEqual(new Set([day]));
+    expect(await days(next, next)).toEqual(new Set([next]));
+    expect(await days("2025-12-01", "2026-01-30")).toEqual(new Set());
+    await expect(handle.usage({ from: next, to: day })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
+  });
+});

@@ -1,0 +1,450 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountHandle, CommandOptions } from "../../src/handles.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { idempotency } from "../../src/operations/idempotency-rows.ts";
+import { carrier, lost } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+const hourMs = 3_600_000;
+
+/** The error of a call, as far as a caller can tell two apart. */
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => "no error",
+    (error: unknown) => {
+      if (!(error instanceof TidingsError)) throw error;
+      const { code, status, message, errors, conflictingId } = error;
+      return { code, status, message, errors, conflictingId };
+    },
+  );
+}
+
+/** Everything that the storage remembers under idempotency keys. */
+async function remembered(storage: StoragePort): Promise<string> {
+  const rows = await storage.reader.range({
+    index: idempotency.primary,
+    prefix: [],
+    order: "ascending",
+    limit: 10_000,
+  });
+  return JSON.stringify(rows);
+}
+
+interface Failing {
+  readonly storage: StoragePort;
+  /** How many more commits go through. */
+  allow(commits: number): void;
+  /** How many more reads within commands do. */
+  allowReads(reads: number): void;
+}
+
+function failing(storage: StoragePort): Failing {
+  let allowed = Infinity;
+  let reads = Infinity;
+  const away = (): TidingsError => new TidingsError("storage_unavailable", "The disk is away.");
+  return {
+    storage: over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return {
+          read(lookups) {
+            if (reads-- > 0) return group.read(lookups);
+            throw away();
+          },
+          abort: () => group.abort(),
+          async commit(writes) {
+            if (allowed-- > 0) return group.commit(writes);
+            await group.abort();
+            throw away();
+          },
+        };
+      },
+    }),
+    allow: (commits) => {
+      allowed = commits;
+    },
+    allowReads: (count) => {
+      reads = count;
+    },
+  };
+}
+
+describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
+  it("make one message of 200 sends at once, and all are answered the same", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => one.messages.send(hello, { idempotencyKey: "k" })),
+    );
+    expect(new Set(answers.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect((await one.messages.list()).data).toHaveLength(1);
+  });
+
+  it("make one message of sends through several engines at once", async () => {
+    const { engine } = world();
+    const ground = open();
+    const engines = [1, 2, 3].map(() => engine(ground.connect()));
+    const answers = await Promise.all(
+      engines.flatMap((each) =>
+        Array.from({ length: 20 }, () => each.messages.send(hello, { idempotencyKey: "k" })),
+      ),
+    );
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect((await engines[0]?.messages.list())?.data).toHaveLength(1);
+  });
+
+  it("repeat the first answer though the message has moved on, and send nothing again", async () => {
+    const { clock, engine } = world();
+    const line = carrier();
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const first = await one.messages.send(hello, { idempotencyKey: "k" });
+    await clock.advance(60_000);
+    expect(await one.messages.send(hello, { idempotencyKey: "k" })).toEqual(first);
+    // The same input in another order and with what is absent spelt out is the same input.
+    expect(
+      await one.messages.send({ body: hello.body, to: hello.to }, { idempotencyKey: "k" }),
+    ).toEqual(first);
+    await clock.settle();
+    expect(line.calls).toHaveLength(1);
+  });
+
+  it("refuse other input, and another operation, under a key that was used", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { id } = await one.messages.send(hello, { idempotencyKey: "k" });
+    const reused = { code: "idempotency_key_reused", status: 422, retryable: false };
+    await expect(
+      one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject(reused);
+    await expect(one.messages.cancel(id, { idempotencyKey: "k" })).rejects.toMatchObject(reused);
+    await expect(
+      one.messages.batch({ messages: [hello] }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject(reused);
+    await expect(one.sandbox.reset({ idempotencyKey: "k" })).rejects.toMatchObject(reused);
+    expect((await one.messages.get(id)).status).toBe("queued");
+  });
+
+  it("are an account's own, and a mode's", async () => {
+    const { engine } = world();
+    const one = engine(open().connect(), { transports: [carrier({ modes: ["sandbox", "live"] })] });
+    const { account } = await one.accounts.create({ name: "other" });
+    const live = one.account(undefined, { mode: "live" });
+    await live.senders.create({ address: "+15551230000", channels: ["sms"], transport: "sandbox" });
+    const handles = [one, one.account(account.id), live];
+    const ids = await Promise.all(
+      handles.map(async ({ messages }) => (await messages.send(hello, { idempotencyKey: "k" })).id),
+    );
+    expect(new Set(ids).size).toBe(3);
+    expect((await live.messages.send(hello, { idempotencyKey: "k" })).id).toBe(ids[2]);
+  });
+
+  it.each(["", " ", "with space", "ü", "x".repeat(256), "tab\t"])(
+    "of another shape are refused: %j",
+    async (idempotencyKey) => {
+      const { engine } = world();
+      const one = engine(open().connect());
+      await expect(one.messages.send(hello, { idempotencyKey })).rejects.toMatchObject({
+        code: "validation_failed",
+      });
+    },
+  );
+
+  it("repeat a refusal, keep none of its writes, and stand by it when the cause is gone", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const from = "+15551230000";
+    const send = () => errorOf(one.messages.send({ ...hello, from }, { idempotencyKey: "k" }));
+    const first = await send();
+    expect(first).toMatchObject({ code: "no_sender", status: 422 });
+    expect((await one.events.list()).data).toEqual([]);
+    expect((await one.account().usage()).data).toEqual([]);
+    await one.senders.create({ address: from, channels: ["sms"], transport: "sandbox" });
+    expect(await send()).toEqual(first);
+    expect((await one.messages.list()).data).toEqual([]);
+  });
+
+  it("remember a conflict with the id that stands in the way", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const sender = { address: "+15551230000", channels: ["sms" as const], transport: "sandbox" };
+    const { id } = await one.senders.create(sender);
+    const again = () => errorOf(one.senders.create(sender, { idempotencyKey: "k" }));
+    const first = await again();
+    expect(first).toMatchObject({ code: "conflict", conflictingId: id });
+    await one.senders.remove(id);
+    expect(await again()).toEqual(first);
+  });
+
+  it("are not spent by input that can't be read, nor by a storage that failed", async () => {
+    const { engine } = world();
+    const { storage, allow, allowReads } = failing(open().connect());
+    const one = engine(storage);
+    await expect(
+      one.messages.send({ ...hello, to: "nobody" }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject({
+      status: 422,
+    });
+    await one.messages.list();
+    const failed = { code: "storage_unavailable", status: 503, retryable: true };
+    allow(0);
+    await expect(
+      one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" }),
+    ).rejects.toMatchObject(failed);
+    allow(Infinity);
+    for (const reads of [0, 1, 2, 3]) {
+      allowReads(reads);
+      await expect(
+        one.messages.send({ ...hello, body: "Other" }, { idempotencyKey: "k" }),
+      ).rejects.toMatchObject(failed);
+      allowReads(Infinity);
+    }
+    await expect(one.messages.send(hello, { idempotencyKey: "k" })).resolves.toMatchObject({
+      status: "queued",
+    });
+  });
+
+  it("are forgotten after 24 hours, not a moment before", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const send = async () =>
+      (await one.messages.send({ ...hello, ttl_seconds: 60 }, { idempotencyKey: "k" })).id;
+    const first = await send();
+    await one.messages.cancel(first);
+    await clock.advance(24 * hourMs - 1);
+    expect(await send()).toBe(first);
+    await clock.advance(1);
+    expect(await send()).not.toBe(first);
+  });
+
+  it("are kept as long as an option says", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { idempotencyHours: 1 });
+    const send = async () => (await one.messages.send(hello, { idempotencyKey: "k" })).id;
+    const first = await send();
+    await one.messages.cancel(first);
+    await clock.advance(hourMs);
+    expect(await send()).not.toBe(first);
+  });
+
+  it.each([true, false])(
+    "outlive their time while their message waits to be sent (an engine runs: %s)",
+    async (runs) => {
+      const { clock, engine } = world();
+      const one = engine(open().connect());
+      const send_at = new Date(clock.now() + 30 * hourMs).toISOString();
+      const send = async () =>
+        (await one.messages.send({ ...hello, send_at, ttl_seconds: 100 }, { idempotencyKey: "k" }))
+          .id;
+      const first = await send();
+      await clock.advance(24 * hourMs - 300_000);
+      if (runs) await one.start();
+      for (const ms of [300_000, 1, 300_000, 700_000]) {
+        await clock.advance(ms);
+        expect(await send()).toBe(first);
+      }
+    },
+  );
+
+  it("never bring a secret back: a replay shows null, and nothing stored has it", async () => {
+    const { engine } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    const account = await one.accounts.create({ name: "A" }, { idempotencyKey: "a" });
+    const key = await one.apiKeys.create({ name: "K" }, { idempotencyKey: "k" });
+    const rotated = await one.apiKeys.rotate(key.id, {}, { idempotencyKey: "r" });
+    const secrets = [account.key.secret, key.secret, rotated.secret];
+    for (const secret of secrets) expect(secret).toMatch(/^tdg_test_/);
+    expect(new Set(secrets).size).toBe(3);
+    const again = await one.accounts.create({ name: "A" }, { idempotencyKey: "a" });
+    expect(again).toEqual({ ...account, key: { ...account.key, secret: null } });
+    expect(await one.apiKeys.create({ name: "K" }, { idempotencyKey: "k" })).toEqual({
+      ...key,
+      secret: null,
+    });
+    expect(await one.apiKeys.rotate(key.id, {}, { idempotencyKey: "r" })).toEqual({
+      ...rotated,
+      secret: null,
+    });
+    const stored = await remembered(storage);
+    for (const secret of secrets) expect(stored).not.toContain(secret);
+  });
+
+  it("answer that it is erased once the message was redacted, whichever call showed its words", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const one = engine(storage, { transports: [carrier({ send: () => lost })] });
+    const body = "my PIN is 4711";
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
+    const sent = await one.messages.send({ ...hello, body }, keyed("send"));
+    const scheduled = await one.messages.send(
+      { ...hello, body: "later", send_at },
+      keyed("schedule"),
+    );
+    const {
+      data: [item],
+    } = await one.messages.batch({ messages: [{ ...hello, body }] }, keyed("batch"));
+    const inbound = await one.sandbox.inbound({ from: hello.to, body }, keyed("inbound"));
+    const itemId = item?.ok === true ? item.message.id : "";
+    const calls = [
+      () => one.messages.send({ ...hello, body }, keyed("send")),
+      () => one.messages.edit(scheduled.id, { body }, keyed("edit")),
+      () => one.messages.cancel(scheduled.id, keyed("cancel")),
+      () => one.sandbox.inbound({ from: hello.to, body }, keyed("inbound")),
+      () => one.messages.cancel(sent.id, keyed("cancel-first")),
+      () => one.messages.cancel(itemId, keyed("cancel-item")),
+    ];
+    for (const call of calls) expect((await call()).body).toBe(body);
+    for (const { id } of [sent, scheduled, inbound, { id: itemId }]) {
+      await one.messages.redact(id, keyed(`redact-${id}`));
+    }
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ code: "erased", status: 410 });
+    }
+    const { data } = await one.messages.batch({ messages: [{ ...hello, body }] }, keyed("batch"));
+    expect(data).toEqual([expect.objectContaining({ ok: false, code: "erased", status: 410 })]);
+    expect(await remembered(storage)).not.toContain("4711");
+    expect((await one.messages.redact(sent.id, keyed(`redact-${sent.id}`))).body).toBeNull();
+  });
+
+  it("let a reset be repeated without resetting again", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    await one.messages.send(hello);
+    const first = await one.sandbox.reset({ idempotencyKey: "k" });
+    const { id } = await one.messages.send(hello);
+    expect(await one.sandbox.reset({ idempotencyKey: "k" })).toEqual(first);
+    expect((await one.messages.get(id)).id).toBe(id);
+  });
+
+  it("let a batch that was cut off go on where it was, whichever commit was the last", async () => {
+    const { engine } = world();
+    const { storage, allow } = failing(open().connect());
+    const one = engine(storage);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 5 }),
+        fc.integer({ min: 1, max: 150 }),
+        async (commits, count) => {
+          allow(Infinity);
+          const {
+            account: { id },
+          } = await one.accounts.create({ name: "batch" });
+          const { messages } = one.account(id);
+          const items = Array.from({ length: count }, (_, n) =>
+            n % 7 === 3 ? { to: "x" } : { ...hello, body: String(n) },
+          );
+          const call = () => messages.batch({ messages: items }, { idempotencyKey: "b" });
+          allow(commits);
+          await call().catch((error: unknown) =>
+            expect(error).toMatchObject({ code: "storage_unavailable" }),
+          );
+          allow(Infinity);
+          const { data } = await call();
+          expect(data.map(({ ok }) => ok)).toEqual(items.map(({ to }) => to !== "x"));
+          expect(data.flatMap((each) => (each.ok ? [each.message.body] : []))).toEqual(
+            items.flatMap((each) => ("body" in each ? [each.body] : [])),
+          );
+          const made = new Set(data.flatMap((each) => (each.ok ? [each.message.id] : [])));
+          let kept = 0;
+          for (let cursor: string | null | undefined; cursor !== null;) {
+            const page = await messages.list({
+              limit: 100,
+              ...(cursor === undefined ? {} : { cursor }),
+            });
+            kept += page.data.length;
+            for (const each of page.data) expect(made.has(each.id)).toBe(true);
+            cursor = page.next_cursor;
+          }
+          expect(kept).toBe(made.size);
+          expect((await call()).data).toEqual(data);
+        },
+      ),
+      { numRuns: { memory: 15, SQLite: 6, PostgreSQL: 3 }[name] },
+    );
+  });
+
+  it("do what a small model of them does", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    interface Model {
+      readonly keys: Map<
+        string,
+        { readonly input: string; readonly id: string; readonly at: number }
+      >;
+      messages: number;
+    }
+    type Command = fc.AsyncCommand<Model, AccountHandle>;
+    const send = (key: string, body: string, times: number): Command => ({
+      check: () => true,
+      toString: () => `send(${key}, ${body}) ×${times}`,
+      async run(model, account) {
+        const before = model.keys.get(key);
+        const known =
+          before !== undefined && clock.now() < before.at + 24 * hourMs ? before : undefined;
+        const asked = Array.from({ length: times }, () =>
+          account.messages.send({ ...hello, body }, { idempotencyKey: key }),
+        );
+        const answers = await Promise.allSettled(asked);
+        if (known !== undefined && known.input !== body) {
+          for (const each of answers) {
+            expect(each).toMatchObject({ reason: { code: "idempotency_key_reused" } });
+          }
+          return;
+        }
+        const ids = new Set(
+          answers.map((each) =>
+            each.status === "fulfilled" ? each.value.id : String(each.reason),
+          ),
+        );
+        expect(ids.size).toBe(1);
+        const [id = ""] = ids;
+        if (known !== undefined) {
+          expect(id).toBe(known.id);
+        } else {
+          model.keys.set(key, { input: body, id, at: clock.now() });
+          model.messages++;
+          // What waits to be sent keeps its key, so that is tested elsewhere.
+          await account.messages.cancel(id);
+        }
+        expect((await account.messages.list({ limit: 100 })).data).toHaveLength(model.messages);
+      },
+    });
+    const advance = (hours: number): Command => ({
+      check: () => true,
+      toString: () => `advance(${hours} h)`,
+      run: () => clock.advance(hours * hourMs),
+    });
+    const commands = fc.commands<Model, AccountHandle, false>(
+      [
+        fc
+          .tuple(
+            fc.constantFrom("a", "b", "c"),
+            fc.constantFrom("x", "y"),
+            fc.constantFrom(1, 1, 5),
+          )
+          .map(([key, body, times]) => send(key, body, times)),
+        fc.constantFrom(1, 11, 12, 24).map(advance),
+      ],
+      { size: "large", maxCommands: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(commands, async (list) => {
+        const {
+          account: { id },
+        } = await one.accounts.create({ name: "model" });
+        await fc.asyncModelRun(
+          () => ({ model: { keys: new Map(), messages: 0 }, real: one.account(id) }),
+          list,
+        );
+      }),
+      { numRuns: { memory: 40, SQLite: 15, PostgreSQL: 5 }[name] },
+    );
+  });
+});

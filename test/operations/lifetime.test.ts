@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import { MessagingEngine } from "tidings";
+import { memory } from "tidings/memory";
+import { sandbox } from "tidings/sandbox";
+import { simulated } from "tidings/testing";
+import { idempotency, idempotencyByExpiry } from "../../src/operations/idempotency-rows.ts";
+import { over } from "../support/over.ts";
+import { world } from "../support/world.ts";
+
+const dayMs = 86_400_000;
+
+/** What a call under one key answers, asked again that long after the first time. */
+async function againAfter(
+  ms: number,
+  send_at?: string,
+): Promise<{ first: string; again: string; messages: number }> {
+  const { clock, random } = simulated({ start: "2026-01-01T00:00:00Z" });
+  await using engine = new MessagingEngine({
+    storage: memory(),
+    transports: [sandbox()],
+    clock,
+    random,
+  });
+  await engine.start();
+  // So that the reaper's turns don't fall on the key's last moment.
+  await clock.advance(60_000);
+  const input = {
+    to: "+15005550001",
+    body: "Hello",
+    ...(send_at === undefined ? {} : { send_at }),
+  };
+  const first = await engine.messages.send(input, { idempotencyKey: "key" });
+  await clock.advance(ms);
+  const again = await engine.messages.send(input, { idempotencyKey: "key" });
+  return { first: first.id, again: again.id, messages: (await engine.messages.list()).data.length };
+}
+
+test("a key answers for 24 hours", async () => {
+  const { first, again } = await againAfter(dayMs - 1);
+  expect(again).toBe(first);
+});
+
+test("a key is free after 24 hours", async () => {
+  const { first, again } = await againAfter(dayMs);
+  expect(again).not.toBe(first);
+});
+
+// An expired key was taken for a free one until the reaper, every ten minutes, came to extend it.
+test.each([0, 1, 599_999, 600_000, dayMs])(
+  "a key still answers %d ms past its time while its message waits",
+  async (late) => {
+    const { first, again, messages } = await againAfter(dayMs + late, "2026-01-05T00:00:00Z");
+    expect(again).toBe(first);
+    expect(messages).toBe(1);
+  },
+);
+
+test("a key of what was refused is free after 24 hours too, and soon forgotten", async () => {
+  const { clock, random } = simulated({ start: "2026-01-01T00:00:00Z" });
+  const storage = memory();
+  await using engine = new MessagingEngine({ storage, transports: [sandbox()], clock, random });
+  await engine.start();
+  await clock.advance(60_000);
+  const from = "+15551230000";
+  const send = (idempotencyKey: string) =>
+    engine.messages.send({ to: "+15005550001", from, body: "Hello" }, { idempotencyKey });
+  for (const key of ["again", "left"]) {
+    await expect(send(key)).rejects.toMatchObject({ code: "no_sender" });
+  }
+  await engine.senders.create({ address: from, channels: ["sms"], transport: "sandbox" });
+  await clock.advance(dayMs - 1);
+  await expect(send("again")).rejects.toMatchObject({ code: "no_sender" });
+  await clock.advance(1);
+  expect(await send("again")).toMatchObject({ from });
+  await clock.advance(600_000);
+  const kept = await storage.reader.range({
+    index: idempotency.primary,
+    prefix: [],
+    order: "ascending",
+    limit: 10,
+  });
+  expect(kept.map((row) => row["key"])).toEqual(["again"]);
+});
+
+test.each([
+  { meanwhile: "used anew", left: 2, act: (send: () => Promise<unknown>) => send() },
+  {
+    meanwhile: "gone with all else",
+    left: 0,
+    act: (_: unknown, reset: () => Promise<unknown>) => reset(),
+  },
+])(
+  "a key that was found expired and is $meanwhile before it is removed does no harm",
+  async ({ left, act }) => {
+    const { clock, engine, log } = world();
+    const storage = memory();
+    let found = 0;
+    const reader = over(storage.reader, {
+      async range(range) {
+        const rows = await storage.reader.range(range);
+        if (range.index === idempotencyByExpiry && rows.length > 0 && found++ === 0) {
+          await act(send, reset);
+        }
+        return rows;
+      },
+    });
+    const one = engine(over(storage, { reader }), { idempotencyHours: 1 });
+    const reset = () => one.sandbox.reset();
+    const send = async () =>
+      (await one.messages.send({ to: "+15005550001", body: "Hello" }, { idempotencyKey: "key" }))
+        .id;
+    const first = await send();
+    await one.start();
+    await clock.advance(2 * 3_600_000);
+    expect(found).toBe(1);
+    const { data } = await one.messages.list();
+    const ids = data.map(({ id }) => id);
+    expect(ids).toHaveLength(left);
+    if (left > 0) expect([await send(), first]).toEqual(ids);
+    expect(log.filter(({ level }) => level !== "debug")).toEqual([]);
+  },
+);

@@ -1,0 +1,231 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountHandle } from "../../src/handles.ts";
+import type { ListMessages, Message } from "../../src/messages/types.ts";
+import { accepted, carrier, refused } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** All pages of a list, walked as a client does. */
+async function walk<T>(
+  list: (page: {
+    limit: number;
+    cursor?: string;
+  }) => Promise<{ data: T[]; has_more: boolean; next_cursor: string | null }>,
+  limit: number,
+  between: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<T[]> {
+  const all: T[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page = await list(cursor === "" ? { limit } : { limit, cursor });
+    expect(page.data.length).toBeLessThanOrEqual(limit);
+    expect(page.has_more).toBe(page.next_cursor !== null);
+    all.push(...page.data);
+    cursor = page.next_cursor;
+    await between();
+  }
+  return all;
+}
+
+const filters = ({
+  begun,
+  contacts,
+}: {
+  begun: number;
+  contacts: readonly Message[];
+}): fc.Arbitrary<ListMessages> => {
+  const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+    fc.option(of, { nil: undefined, freq: 2 });
+  // Messages are made each 100 ms: bounds fall on them, and beside them.
+  const time = fc
+    .integer({ min: -1, max: 25 })
+    .chain((n) => fc.constantFrom(-1, 0, 0, 1).map((ms) => iso(begun + n * 100 + ms)));
+  return fc
+    .record({
+      status: maybe(
+        fc.constantFrom(
+          "sent" as const,
+          "failed" as const,
+          "received" as const,
+          "scheduled" as const,
+        ),
+      ),
+      direction: maybe(fc.constantFrom("inbound" as const, "outbound" as const)),
+      channel: maybe(fc.constantFrom("sms" as const, "mms" as const)),
+      to: maybe(fc.constantFrom("+15005550001", "+15005550002", "+15005559999")),
+      contact_id: maybe(
+        fc.constantFrom(...contacts.map(({ contact_id }) => contact_id), "ct_nobody"),
+      ),
+      conversation_id: maybe(
+        fc.constantFrom(...contacts.map(({ conversation_id }) => conversation_id)),
+      ),
+      created_after: maybe(time),
+      created_before: maybe(time),
+    })
+    .map((drawn) =>
+      Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== undefined)),
+    );
+};
+
+/** The same question, asked of a list by hand. */
+function passes(
+  message: Message,
+  { created_after, created_before, ...columns }: ListMessages,
+): boolean {
+  const equal = Object.entries(columns).every(
+    ([column, wanted]) => Reflect.get(message, column) === wanted,
+  );
+  return (
+    equal &&
+    (created_after === undefined || message.created_at > created_after) &&
+    (created_before === undefined || message.created_at < created_before)
+  );
+}
+
+describe.each(storages)("lists on $name", ({ name, open }) => {
+  const numRuns = { memory: 150, SQLite: 60, PostgreSQL: 15 }[name];
+
+  async function filled() {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: ({ body }, attempt) => (body === "refuse" ? refused : accepted(attempt)),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { account } = await one.accounts.create({ name: "lists" });
+    const handle: AccountHandle = one.account(account.id);
+    const begun = clock.now();
+    const made: string[] = [];
+    for (let n = 0; n < 60; n++) {
+      const to = `+1500555000${n % 3}`;
+      const body = n % 5 === 0 ? "refuse" : String(n);
+      const media = n % 4 === 0 ? { media: [{ url: "https://example.com/a.png" }] } : {};
+      const send_at = n % 11 === 0 ? { send_at: iso(begun + 86_400_000) } : {};
+      const { id } =
+        n % 6 === 0
+          ? await handle.sandbox.inbound({ from: to, body, ...media })
+          : await handle.messages.send({ to, body, ...media, ...send_at });
+      made.push(id);
+      await one.messages.send({ to, body: "another account's" });
+      if (n % 3 === 0) await clock.advance(100);
+    }
+    await clock.settle();
+    const all = (await Promise.all(made.map((id) => handle.messages.get(id)))).toReversed();
+    return { clock, handle, all, begun, contacts: all.slice(0, 6) };
+  }
+
+  it("answer whatever the filters what a look through all messages finds, newest first, in pages of any size", async () => {
+    const { handle, all, begun, contacts } = await filled();
+    await fc.assert(
+      fc.asyncProperty(
+        filters({ begun, contacts }),
+        fc.integer({ min: 1, max: 30 }),
+        async (filter, limit) => {
+          const found = await walk((page) => handle.messages.list({ ...filter, ...page }), limit);
+          expect(found.map(({ id }) => id)).toEqual(
+            all.filter((each) => passes(each, filter)).map(({ id }) => id),
+          );
+          expect(found).toEqual(all.filter((each) => passes(each, filter)));
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  it("skip and repeat nothing that stood still, while messages come meanwhile", async () => {
+    const { handle, all, begun, contacts } = await filled();
+    await fc.assert(
+      fc.asyncProperty(
+        filters({ begun, contacts }),
+        fc.integer({ min: 1, max: 10 }),
+        async (filter, limit) => {
+          const found = await walk(
+            (page) => handle.messages.list({ ...filter, ...page }),
+            limit,
+            () => handle.sandbox.inbound({ from: "+15005550001", body: "meanwhile" }),
+          );
+          const ids = found.map(({ id }) => id);
+          expect(new Set(ids).size).toBe(ids.length);
+          const still = new Set(all.map(({ id }) => id));
+          expect(ids.filter((id) => still.has(id))).toEqual(
+            all.filter((each) => passes(each, filter)).map(({ id }) => id),
+          );
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it("take a cursor only with the list, the filters, the account and the mode that it came from", async () => {
+    const { handle } = await filled();
+    const { next_cursor } = await handle.messages.list({ limit: 2, status: "sent" });
+    const cursor = next_cursor ?? "";
+    const invalid = { code: "invalid_cursor", status: 400 };
+    await expect(handle.messages.list({ limit: 5, status: "sent", cursor })).resolves.toBeDefined();
+    await expect(handle.messages.list({ limit: 2, cursor })).rejects.toMatchObject(invalid);
+    await expect(
+      handle.messages.list({ limit: 2, status: "failed", cursor }),
+    ).rejects.toMatchObject(invalid);
+    await expect(handle.events.list({ limit: 2, cursor })).rejects.toMatchObject(invalid);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(fc.string({ minLength: 1 }), fc.nat(cursor.length - 1)),
+        async (wrong) => {
+          const forged =
+            typeof wrong === "string"
+              ? wrong
+              : `${cursor.slice(0, wrong)}${cursor[wrong] === "A" ? "B" : "A"}${cursor.slice(wrong + 1)}`;
+          await expect(
+            handle.messages.list({ limit: 2, status: "sent", cursor: forged }),
+          ).rejects.toMatchObject(invalid);
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  it("of events answer by type what a look through the log finds, in pages of any size", async () => {
+    const { handle } = await filled();
+    const log = await walk((page) => handle.events.list(page), 100);
+    const types = fc.constantFrom(undefined, ...new Set(log.map(({ type }) => type)));
+    await fc.assert(
+      fc.asyncProperty(types, fc.integer({ min: 1, max: 50 }), async (type, limit) => {
+        const filter = type === undefined ? {} : { type };
+        const expected = log.filter((event) => type === undefined || event.type === type);
+        expect(await walk((page) => handle.events.list({ ...filter, ...page }), limit)).toEqual(
+          expected,
+        );
+      }),
+      { numRuns },
+    );
+  });
+
+  it("of keys and senders walk through all of them, in pages of any size", async () => {
+    const { handle } = await filled();
+    for (let n = 0; n < 7; n++) {
+      await handle.apiKeys.create({ name: String(n) });
+      await handle.senders.create({
+        address: `+1555123000${n}`,
+        channels: ["sms"],
+        transport: "sandbox",
+      });
+    }
+    for (const limit of [1, 3, 100]) {
+      const keys = await walk((page) => handle.apiKeys.list(page), limit);
+      expect(keys.map((key) => key.name)).toEqual([
+        "6",
+        "5",
+        "4",
+        "3",
+        "2",
+        "1",
+        "0",
+        "First sandbox key",
+      ]);
+      expect(JSON.stringify(keys)).not.toMatch(/secret|hash/);
+      expect(await walk((page) => handle.senders.list(page), limit)).toHaveLength(9);
+    }
+  });
+});

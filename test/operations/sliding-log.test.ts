@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { admit, slidingLog } from "../../src/operations/sliding-log.ts";
+
+const window = 1_000;
+/** Gaps between requests: bursts, trickles, the window's very edge, pauses. */
+const gap = fc.oneof(fc.constantFrom(0, 0, 1, 10, 999, 1_000, 1_001), fc.nat(300), fc.nat(5_000));
+/** Such as fill a log, which has forgotten some by then. */
+const bursts = fc.oneof({ weight: 40, arbitrary: fc.constantFrom(0, 1, 5, 20) }, gap);
+const gaps = fc.oneof(
+  ...[gap, bursts].map((each) => fc.array(each, { minLength: 1, maxLength: 200, size: "max" })),
+);
+/** Small ones, and such as a log grows to in several steps. */
+const limits = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 21, max: 150 }));
+
+const timesOf = (list: readonly number[]): number[] => {
+  let time = 1_700_000_000_000;
+  return list.map((each) => (time += each));
+};
+
+describe("the sliding log", () => {
+  it("admits exactly what a full record of admissions would admit", () => {
+    fc.assert(
+      fc.property(limits, gaps, (limit, list) => {
+        const log = slidingLog(limit, window);
+        const admitted: number[] = [];
+        for (const now of timesOf(list)) {
+          const before = admitted.filter((time) => time > now - window).length;
+          const answer = admit(log, now);
+          expect(answer.admitted).toBe(before < limit);
+          if (answer.admitted) admitted.push(now);
+          expect(answer.remaining).toBe(
+            limit - admitted.filter((time) => time > now - window).length,
+          );
+        }
+      }),
+    );
+  });
+
+  it("admits no more than the limit in any window, wherever it starts", () => {
+    fc.assert(
+      fc.property(
+        limits,
+        gaps,
+        fc.array(fc.nat(60_000), { maxLength: 20 }),
+        (limit, list, starts) => {
+          const log = slidingLog(limit, window);
+          const times = timesOf(list);
+          const admitted = times.filter((now) => admit(log, now).admitted);
+          for (const start of [...admitted, ...starts.map((each) => (times[0] ?? 0) + each)]) {
+            expect(
+              admitted.filter((time) => time >= start && time < start + window).length,
+            ).toBeLessThanOrEqual(limit);
+          }
+        },
+      ),
+    );
+  });
+
+  it("admits 100 at once and the next when the first is a second old", () => {
+    const log = slidingLog(100, window);
+    const burst = Array.from({ length: 199 }, () => admit(log, 5_000));
+    expect(burst.filter((each) => each.admitted)).toHaveLength(100);
+    expect(burst[198]).toEqual({
+      admitted: false,
+      limit: 100,
+      remaining: 0,
+      reset_ms: 1_000,
+      retry_after_ms: 1_000,
+    });
+    expect(admit(log, 5_999).admitted).toBe(false);
+    expect(admit(log, 6_000).admitted).toBe(true);
+  });
+
+  it("takes memory for what was admitted, not for what could be", () => {
+    const log = slidingLog(100_000, window);
+    for (let now = 0; now < 10_000; now += 20) admit(log, now);
+    expect(log.times.byteLength).toBeLessThan(1_000);
+    for (let n = 0; n < 150_000; n++) admit(log, 20_000);
+    expect(log.count).toBe(100_000);
+    expect(log.times).toHaveLength(100_000);
+  });
+
+  it("answers how long to wait, to the millisecond: not before, and then surely", () => {
+    fc.assert(
+      fc.property(limits, gaps, (limit, list) => {
+        const log = slidingLog(limit, window);
+        for (const now of timesOf(list)) {
+          const { admitted, remaining, retry_after_ms, reset_ms } = admit(log, now);
+          expect(reset_ms).toBeGreaterThanOrEqual(retry_after_ms);
+          expect(retry_after_ms === 0).toBe(remaining > 0);
+          if (admitted) continue;
+          expect(retry_after_ms).toBeGreaterThan(0);
+          expect(admit(structuredClone(log), now + retry_after_ms - 1).admitted).toBe(false);
+          expect(admit(structuredClone(log), now + retry_after_ms).admitted).toBe(true);
+          expect(admit(structuredClone(log), now + reset_ms).remaining).toBe(limit - 1);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("holds its limit when the clock steps back, and nobody waits longer than a window", () => {
+    const steps = fc.array(
+      fc.record({ pass: gap, step: fc.constantFrom(0, 0, 0, 1, 500, 3_600_000) }),
+      {
+        minLength: 1,
+        maxLength: 100,
+      },
+    );
+    fc.assert(
+      fc.property(limits, steps, (limit, list) => {
+        const log = slidingLog(limit, window);
+        const admitted: number[] = [];
+        let real = 0;
+        let clock = 1_700_000_000_000;
+        for (const { pass, step } of list) {
+          real += pass;
+          clock += pass - step;
+          const answer = admit(log, clock);
+          if (answer.admitted) admitted.push(real);
+          expect(answer.retry_after_ms).toBeLessThanOrEqual(window);
+          expect(admitted.filter((time) => time > real - window).length).toBeLessThanOrEqual(limit);
+        }
+      }),
+    );
+  });
+});

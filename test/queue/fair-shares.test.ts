@@ -1,0 +1,232 @@
+import { describe, expect, it } from "vitest";
+import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import type { SendAnswer } from "../../src/ports/transport.ts";
+import { accepted, carrier, held } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { stopped, world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+const hangs = (): Promise<never> => new Promise(() => {});
+
+/** Accounts whose messages all go to one transport, each with more conversations than its lane takes. */
+async function flood(engine: MessagingEngine, transport: string, accounts: number): Promise<void> {
+  for (let n = 0; n < accounts; n++) {
+    const { account } = await engine.accounts.create({ name: `${transport} ${n}` });
+    const { senders, messages } = engine.account(account.id);
+    await senders.create({
+      address: `+1777000${1_000 + n}`,
+      channels: ["sms"],
+      transport,
+      default: true,
+    });
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        messages.send({ to: `+1500444${1_000 + i}`, body: "x" }),
+      ),
+    );
+  }
+}
+
+describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
+  it("leaves the other transports their slots, however many accounts use it", async () => {
+    const { clock, engine } = world();
+    const hung = carrier({ name: "hung", send: hangs });
+    const healthy = carrier();
+    const one = engine(open().connect(), { transports: [hung, healthy] });
+    await one.start();
+    await flood(one, "hung", 5);
+    await clock.advance(100);
+    expect(hung.calls).toHaveLength(48);
+    await one.messages.send(hello);
+    const sent = clock.now();
+    await clock.advance(1_000);
+    expect(healthy.calls.map(({ at }) => at - sent)).toEqual([0]);
+  });
+
+  it("leaves the engine's own work its slots, also when every carrier hangs", async () => {
+    const { clock, engine } = world();
+    const both = ["hung", "sandbox"].map((name) => carrier({ name, send: hangs }));
+    const one = engine(open().connect(), { transports: both });
+    await one.start();
+    await flood(one, "hung", 5);
+    await flood(one, "sandbox", 2);
+    await clock.advance(100);
+    const { id } = await one.messages.send({
+      ...hello,
+      send_at: new Date(clock.now() + 1_000).toISOString(),
+    });
+    await clock.advance(1_000);
+    expect((await one.messages.get(id)).status).toBe("queued");
+  });
+
+  it("gets the rest of its conversations by the slow lane: a new conversation needn't wait for them", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: ({ body }, attempt) => (body === "stuck" ? hangs() : accepted(attempt)),
+    });
+    const one = engine(open().connect(), { transports: [line], laneConcurrency: 4 });
+    await one.start();
+    for (let n = 0; n < 4; n++) {
+      for (let i = 0; i < 3; i++) {
+        await one.messages.send({ to: `+1500444${1_000 + n}`, body: "stuck" });
+      }
+    }
+    await clock.advance(25_000);
+    await one.messages.send(hello);
+    const sent = clock.now();
+    await clock.advance(1_000);
+    expect(
+      line.calls.filter(({ message }) => message.body === "Hello").map(({ at }) => at - sent),
+    ).toEqual([0]);
+  });
+});
+
+describe("a carrier's words", () => {
+  const [memory] = storages;
+  if (memory === undefined) throw new Error("no storage");
+
+  it("are taken though callers fill the queue of the storage", async () => {
+    const { clock, engine, log } = world();
+    const storage = memory.open().connect();
+    let gate: Promise<void> | undefined;
+    const slow = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            await gate;
+            await group.commit(writes);
+          },
+        });
+      },
+    });
+    const [answer, opened] = [held<SendAnswer>(), held<void>()];
+    const line = carrier({ send: () => answer.promise });
+    const one = engine(slow, { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.settle();
+    gate = opened.promise;
+    let refused = 0;
+    const send_at = new Date(clock.now() + 86_400_000).toISOString();
+    const callers = (count: number): Promise<unknown>[] =>
+      Array.from({ length: count }, (_, n) =>
+        one.messages
+          .send({ to: `+1500${1_000_000 + n}`, body: "Hi", send_at })
+          .catch((error: unknown) => {
+            if (error instanceof TidingsError && error.code === "overloaded") refused++;
+          }),
+      );
+    // Some are taken from the queue at once; more fill it up.
+    const sent = callers(10_000);
+    await clock.settle();
+    sent.push(...callers(500));
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("not called");
+    const receipt = line
+      .sink()
+      .receipt({ attempt_id: call.attempt.attempt_id }, { status: "delivered", at: clock.now() });
+    const { from: to } = await one.messages.get(id);
+    const words = {
+      channel: "sms",
+      from: "+15005550123",
+      to: to ?? "",
+      body: "Hi",
+      media: [],
+      at: clock.now(),
+    } as const;
+    const inbound = line.sink().inbound({ ...words, provider_message_id: "in" }, defaultAccountId);
+    answer.answer(accepted(call.attempt));
+    await clock.settle();
+    opened.answer();
+    gate = undefined;
+    await Promise.all([...sent, receipt, inbound]);
+    await clock.advance(1_000);
+    expect(refused).toBeGreaterThan(0);
+    expect((await one.messages.get(id)).status).toBe("delivered");
+    expect((await one.messages.list({ direction: "inbound" })).data).toHaveLength(1);
+    expect(log.filter(({ level }) => level === "error" || level === "warn")).toEqual([]);
+  });
+
+  it("don't hold up a stop: recording them is tried no longer than the stop's deadline", async () => {
+    const { clock, engine } = world();
+    const storage = memory.open().connect();
+    let isDown = false;
+    const failing = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          commit(writes) {
+            if (isDown) throw new TidingsError("storage_unavailable", "The storage is away.");
+            return group.commit(writes);
+          },
+        });
+      },
+    });
+    const answer = held<SendAnswer>();
+    const line = carrier({ send: () => answer.promise });
+    const one = engine(failing, { transports: [line] });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.settle();
+    isDown = true;
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("not called");
+    answer.answer(accepted(call.attempt));
+    await clock.settle();
+    const begun = clock.now();
+    await stopped(one, clock, 1_000);
+    expect(clock.now() - begun).toBeLessThanOrEqual(1_100);
+  });
+
+  it("in an error are logged, and what its client hangs on the error is not", async () => {
+    const { clock, engine, log } = world();
+    const fails = (): never => {
+      const config = { headers: { authorization: "Basic secret" }, data: "Body=secret" };
+      throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", config });
+    };
+    const line = carrier({ send: fails, lookup: fails });
+    const one = engine(memory.open().connect(), { transports: [line] });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.advance(60_000);
+    expect(line.lookups.length).toBeGreaterThan(0);
+    const told = log.filter(({ level }) => level === "warn").map(({ facts }) => facts);
+    expect(told.length).toBeGreaterThanOrEqual(2);
+    for (const facts of told) {
+      expect(facts).toMatchObject({
+        err: { name: "Error", code: "ECONNREFUSED", message: "connect ECONNREFUSED" },
+      });
+    }
+    expect(JSON.stringify(log.map(({ facts }) => facts))).not.toContain("secret");
+  });
+});
+
+it("that no job can be leased is logged, once a round", async () => {
+  const [memory] = storages;
+  const storage = memory?.open().connect();
+  if (storage === undefined) throw new Error("no storage");
+  const { clock, engine, log } = world();
+  let isDown = false;
+  const failing = over(storage, {
+    begin(how) {
+      const group = storage.begin(how);
+      return over(group, {
+        commit(writes) {
+          if (isDown) throw new TidingsError("storage_unavailable", "The storage is away.");
+          return group.commit(writes);
+        },
+      });
+    },
+  });
+  const one = engine(failing);
+  for (let n = 0; n < 5; n++) await one.messages.send({ to: `+1500555000${n}`, body: "Hi" });
+  await one.start();
+  isDown = true;
+  await clock.settle();
+  // The messages' jobs, and the one that removes what has expired.
+  expect(log).toMatchObject([{ level: "warn", facts: { jobs: 6 } }]);
+});

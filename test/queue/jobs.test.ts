@@ -1,0 +1,183 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arm, disarm, finish, jobByName, lease, renew } from "../../src/queue/rows.ts";
+import { slow } from "../../src/queue/rules.ts";
+import type { Claim, JobOrder } from "../../src/queue/types.ts";
+import { silent } from "../../src/ports/logger.ts";
+import { schema } from "../../src/schema.ts";
+import { seededRandom, virtualClock } from "../../src/testing/index.ts";
+import { Store } from "../../src/store/store.ts";
+import { storages } from "../support/storages.ts";
+
+const leaseMs = 60_000;
+
+type Step =
+  | { readonly kind: "arm"; readonly in: number }
+  | { readonly kind: "lease" }
+  | { readonly kind: "renew"; readonly nth: number }
+  | {
+      readonly kind: "finish";
+      readonly nth: number;
+      readonly again: number | null;
+      readonly failed: boolean;
+    }
+  | { readonly kind: "pass"; readonly ms: number };
+
+/** Mostly the last claim, sometimes one from before. */
+const nth = fc.constantFrom(0, 0, 0, 1, 2);
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constant("arm" as const),
+    in: fc.constantFrom(-1_000, 0, 500, 30_000, 90_000),
+  }),
+  fc.record({ kind: fc.constant("lease" as const) }),
+  fc.record({ kind: fc.constant("renew" as const), nth }),
+  fc.record({
+    kind: fc.constant("finish" as const),
+    nth,
+    again: fc.option(fc.integer({ min: 0, max: 50_000 })),
+    failed: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(1, 1_000, 29_000, 61_000) }),
+);
+
+describe.each(storages)("jobs on $name", ({ name, open }) => {
+  async function stored() {
+    const clock = virtualClock();
+    const port = open().connect();
+    const store = new Store({ port, schema, clock, random: seededRandom(1), logger: silent });
+    await store.open();
+    return { clock, store, port };
+  }
+
+  it("run as early as they were armed for, one holder at a time, and nothing that was armed is ever forgotten", async () => {
+    const { clock, store } = await stored();
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { maxLength: 30, size: "max" }), async (list) => {
+        const key = `job ${++run}`;
+        const order = (due_at: number): JobOrder => ({
+          kind: "send",
+          key,
+          account_id: null,
+          mode: null,
+          lane: "lane",
+          due_at,
+        });
+        const claims: Claim[] = [];
+        let holder: { readonly claim: Claim; until: number } | undefined;
+        /** For when it was armed since its last run began; null when for nothing. */
+        let wanted: number | null = null;
+        /** When its holder, or a lease that lapsed, wants it again. */
+        let again: number | null = null;
+        for (const step of list) {
+          const now = clock.now();
+          const pick = (nth: number): Claim | undefined => claims.at(-1 - nth);
+          if (step.kind === "pass") {
+            await clock.advance(step.ms);
+          } else if (step.kind === "arm") {
+            await store.commit((tx) => arm(tx, order(now + step.in)));
+            wanted = Math.min(wanted ?? Infinity, now + step.in);
+          } else if (step.kind === "lease") {
+            const claim = await store.commit((tx) =>
+              lease(tx, { kind: "send", key }, leaseMs, 1_000 + claims.length),
+            );
+            const due =
+              holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
+            expect(claim !== undefined).toBe(due <= now);
+            if (claim === undefined) continue;
+            claims.push(claim);
+            // What was armed while a holder had it that never finished, the next run answers for as well.
+            [wanted, again] = [holder === undefined ? null : wanted, null];
+            holder = { claim, until: now + leaseMs };
+          } else {
+            const claim = pick(step.nth);
+            if (claim === undefined) continue;
+            const holds = holder?.claim === claim;
+            if (step.kind === "renew") {
+              const kept = await store.commit((tx) => renew(tx, claim, leaseMs));
+              expect(kept).toBe(holds);
+              if (holder !== undefined && holds && holder.until - now < leaseMs / 2) {
+                holder.until = now + leaseMs;
+              }
+            } else {
+              const againAt = step.again === null ? {} : { againAt: now + step.again };
+              await store.commit((tx) => finish(tx, claim, { ...againAt, failed: step.failed }));
+              if (holds) {
+                holder = undefined;
+                again = step.again === null ? null : now + step.again;
+              }
+            }
+          }
+          const row = await store.reads.get(jobByName, ["send", key]);
+          const due =
+            holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
+          expect(row?.due_at ?? Infinity).toBe(due);
+          expect(row?.leased ?? false).toBe(holder !== undefined);
+        }
+      }),
+      { numRuns: { memory: 300, SQLite: 60, PostgreSQL: 20 }[name] },
+    );
+  });
+
+  it("are leased by one of many that try at once", async () => {
+    const { clock, store, port } = await stored();
+    const order: JobOrder = {
+      kind: "send",
+      key: "k",
+      account_id: null,
+      mode: null,
+      lane: "lane",
+      due_at: clock.now(),
+    };
+    await store.commit((tx) => arm(tx, order));
+    const other = new Store({ port, schema, clock, random: seededRandom(2), logger: silent });
+    const tries = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        (n % 2 === 0 ? store : other).commit((tx) => lease(tx, order, leaseMs, n)),
+      ),
+    );
+    expect(tries.filter((claim) => claim !== undefined)).toHaveLength(1);
+  });
+
+  it("that fail go to the slow lane beside their own until they go well again", async () => {
+    const { clock, store } = await stored();
+    const order: JobOrder = {
+      kind: "send",
+      key: "k",
+      account_id: null,
+      mode: null,
+      lane: "lane",
+      due_at: clock.now(),
+    };
+    await store.commit((tx) => arm(tx, order));
+    const lanes: string[] = [];
+    for (const [n, failed] of [true, true, false, false].entries()) {
+      const claim = await store.commit((tx) => lease(tx, order, leaseMs, n + 1));
+      if (claim === undefined) throw new Error("not leased");
+      lanes.push(claim.lane);
+      expect(claim.failures).toBe(Math.min(n, n < 3 ? n : 0));
+      await store.commit((tx) => finish(tx, claim, { againAt: clock.now(), failed }));
+    }
+    expect(lanes).toEqual(["lane", `lane${slow}`, `lane${slow}`, "lane"]);
+  });
+
+  it("that are disarmed are gone, and one that runs then can finish in peace", async () => {
+    const { clock, store } = await stored();
+    const order: JobOrder = {
+      kind: "send",
+      key: "k",
+      account_id: null,
+      mode: null,
+      lane: "lane",
+      due_at: clock.now(),
+    };
+    await store.commit((tx) => arm(tx, order));
+    const claim = await store.commit((tx) => lease(tx, order, leaseMs, 1));
+    if (claim === undefined) throw new Error("not leased");
+    await store.commit((tx) => disarm(tx, order));
+    await store.commit((tx) => finish(tx, claim, { againAt: clock.now() }));
+    expect(await store.reads.get(jobByName, ["send", "k"])).toBeUndefined();
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, it } from "vitest";
+import type { SendAnswer } from "../../src/ports/transport.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { accepted, busy, carrier, held, type Script } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { type Ground, storages } from "../support/storages.ts";
+import { world, type World } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+/** A storage that one engine loses: nothing that it commits comes through any more, as when its process stalls or its network is cut. */
+function severed(storage: StoragePort): {
+  readonly storage: StoragePort;
+  cut(): void;
+  mend(): void;
+} {
+  let isCut = false;
+  const away = (): never => {
+    throw new TidingsError("storage_unavailable", "The line is cut.");
+  };
+  return {
+    storage: over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return {
+          read: (lookups) => (isCut ? away() : group.read(lookups)),
+          commit: (writes) => (isCut ? away() : group.commit(writes)),
+          abort: () => group.abort(),
+        };
+      },
+    }),
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      isCut = false;
+    },
+  };
+}
+
+/** An engine whose call of the carrier lasts until the test answers it, and that was cut off from its storage meanwhile. */
+async function stalled({ clock, engine }: World, ground: Ground, script: Script = {}) {
+  const answer = held<SendAnswer>();
+  const line = severed(ground.connect());
+  const first = carrier({
+    send: (message, attempt) =>
+      message.body === "Hello" && attempt.number === 1 ? answer.promise : accepted(attempt),
+  });
+  const one = engine(line.storage, { transports: [first] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.settle();
+  line.cut();
+  const second = carrier(script);
+  const two = engine(ground.connect(), { transports: [second] });
+  await two.start();
+  const [call] = first.calls;
+  if (call === undefined) throw new Error("the carrier was not called");
+  return { id, call, answer, line, one, two, second, first };
+}
+
+describe.each(storages)("leases on $name", ({ open }) => {
+  it("keep a conversation with the engine that has it until they lapse, and its message is ambiguous then", async () => {
+    const { clock, ...rest } = world();
+    const { id, two, second } = await stalled({ clock, ...rest }, open());
+    await clock.advance(59_000);
+    expect((await two.messages.get(id)).status).toBe("sending");
+    await clock.advance(7_000);
+    expect(await two.messages.get(id)).toMatchObject({
+      status: "ambiguous",
+      error: { code: "answer_lost" },
+    });
+    expect(second.calls).toEqual([]);
+  });
+
+  it("pass the rest of a conversation on to the engine that takes over", async () => {
+    const { clock, ...rest } = world();
+    const { two, second } = await stalled({ clock, ...rest }, open());
+    const { id: next } = await two.messages.send(hello);
+    await clock.advance(50_000);
+    expect(second.calls).toEqual([]);
+    await clock.advance(20_000);
+    expect(second.calls.map(({ message }) => message.message_id)).toEqual([next]);
+  });
+
+  it("that lapsed are looked up no sooner than 60 s later, and the message is sent again when it was not", async () => {
+    const { clock, ...rest } = world();
+    const { id, two, second, call } = await stalled({ clock, ...rest }, open(), {
+      lookup: () => ({ outcome: "not_sent" }),
+    });
+    await clock.advance(600_000);
+    expect(second.lookups).toHaveLength(1);
+    expect((second.lookups[0]?.at ?? 0) - call.at).toBeGreaterThanOrEqual(120_000);
+    expect(second.calls.map(({ attempt }) => attempt.number)).toEqual([2]);
+    expect((await two.messages.get(id)).status).toBe("sent");
+  });
+
+  it.each([
+    ["accepted", "sent", 1],
+    ["rejected", "sent", 2],
+  ] as const)(
+    "once lost, an answer that comes after all is taken for what it says: %s",
+    async (said, status, calls) => {
+      const { clock, ...rest } = world();
+      const { id, call, answer, line, two, first, second } = await stalled(
+        { clock, ...rest },
+        open(),
+      );
+      await clock.advance(12_000);
+      // The owner comes to itself within its call's deadline, but its lease is gone: the clock of its machine stood still.
+      clock.step(60_000);
+      await clock.advance(6_000);
+      expect((await two.messages.get(id)).status).toBe("ambiguous");
+      line.mend();
+      answer.answer(said === "accepted" ? accepted(call.attempt) : busy());
+      await clock.advance(30_000);
+      expect((await two.messages.get(id)).status).toBe(status);
+      expect(first.calls.length + second.calls.length).toBe(calls);
+      const { data } = await two.messages.timeline(id);
+      const told = data.flatMap((entry) => (entry.type === "transition" ? [entry.to] : []));
+      expect(told.slice(0, 3)).toEqual(["queued", "sending", "ambiguous"]);
+      expect(told.at(-1)).toBe(status);
+    },
+  );
+
+  it("once lost let nothing more be handed over, though the engine believes that it has them", async () => {
+    const { clock, ...rest } = world();
+    const { call, answer, line, one, two, first, second } = await stalled(
+      { clock, ...rest },
+      open(),
+    );
+    clock.step(70_000);
+    await clock.advance(6_000);
+    await two.messages.send({ ...hello, body: "second" });
+    await two.messages.send({ ...hello, body: "third" });
+    await clock.advance(100);
+    line.mend();
+    answer.answer(accepted(call.attempt));
+    await clock.advance(30_000);
+    const bodies = [...first.calls, ...second.calls].map(({ message }) => message.body);
+    expect(bodies.toSorted()).toEqual(["Hello", "second", "third"]);
+    await one.stop({ deadlineMs: 0 });
+  });
+
+  it("are prolonged while a long backlog is sent, so that nobody else takes it up", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const slow = carrier({
+      send: (_, attempt) => clock.sleep(20_000).then(() => accepted(attempt)),
+    });
+    const other = carrier();
+    const one = engine(ground.connect(), { transports: [slow] });
+    await one.start();
+    const ids: string[] = [];
+    for (let n = 0; n < 10; n++) ids.push((await one.messages.send(hello)).id);
+    await clock.settle();
+    await engine(ground.connect(), { transports: [other] }).start();
+    await clock.advance(250_000);
+    expect(slow.calls.map(({ message }) => message.message_id)).toEqual(ids);
+    expect(other.calls).toEqual([]);
+  });
+
+  it("don't hold what was queued while a message was on its way: it follows at once", async () => {
+    const { clock, engine } = world();
+    const answer = held<void>();
+    const line = carrier({ send: (_, attempt) => answer.promise.then(() => accepted(attempt)) });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.settle();
+    await one.messages.send({ ...hello, body: "meanwhile" });
+    await clock.advance(10);
+    answer.answer();
+    await clock.settle();
+    expect(line.calls.map(({ message }) => message.body)).toEqual(["Hello", "meanwhile"]);
+  });
+});
+
+describe.each(storages)("several engines on $name", ({ open }) => {
+  it("share the work: each message is handed over once, each conversation in its order", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const lines = [carrier(), carrier(), carrier()];
+    const engines = lines.map((line) =>
+      engine(ground.connect(), { transports: [line], laneConcurrency: 4 }),
+    );
+    for (const each of engines) await each.start();
+    const [first] = engines;
+    if (first === undefined) throw new Error("no engine");
+    const sent: { id: string; to: string }[] = [];
+    for (let n = 0; n < 90; n++) {
+      sent.push(
+        await (engines[n % 3] ?? first).messages.send({
+          to: `+1500555${2_000 + (n % 15)}`,
+          body: String(n),
+        }),
+      );
+    }
+    await clock.advance(60_000);
+    const calls = lines.flatMap(({ calls: each }) => each);
+    expect(calls.map(({ message }) => message.message_id).toSorted()).toEqual(
+      sent.map(({ id }) => id).toSorted(),
+    );
+    for (const line of lines) {
+      for (const to of new Set(line.calls.map(({ message }) => message.to))) {
+        const numbers = line.calls
+          .filter(({ message }) => message.to === to)
+          .map(({ message }) => Number(message.body));
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+      }
+    }
+    expect(
+      (await first.messages.list({ limit: 100 })).data.every(({ status }) => status === "sent"),
+    ).toBe(true);
+  });
+});

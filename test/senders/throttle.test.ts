@@ -1,0 +1,383 @@
+/** Senders that keep a pace: no stretch of time has more hand-overs than it allows, and nobody waits for longer, or in another's way. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { allOf } from "../simulator/rows.ts";
+import { jobs } from "../../src/queue/rows.ts";
+import { senderHandOvers, senderPaces } from "../../src/senders/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { CreateSender, Policy } from "../../src/index.ts";
+import { accepted, busy, carrier, type Carrier, type Script } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { stopped, world } from "../support/world.ts";
+
+const paced = "+15550000001";
+const day = 86_400_000;
+const contact = (n: number): string => `+1500444${1_000 + n}`;
+
+/** The most that any stretch of `within` has, wherever it begins. */
+function mostWithin(times: readonly number[], within: number): number {
+  return Math.max(
+    0,
+    ...times.map((from) => times.filter((at) => at >= from && at < from + within).length),
+  );
+}
+
+const never = new Promise<never>(() => {});
+
+const timesOf = ({ calls }: Carrier, from = paced): number[] =>
+  calls.filter(({ message }) => message.from === from).map(({ at }) => at);
+
+type Pace = Pick<CreateSender, "messages_per_second" | "daily_cap">;
+
+async function start(
+  pace: Pace,
+  options: { script?: Script; laneConcurrency?: number; concurrency?: number } = {},
+) {
+  const { clock, engine, log } = world();
+  const { script, ...sizes } = options;
+  const line = carrier(script);
+  const storage = memory();
+  const one = engine(storage, { transports: [line], ...sizes });
+  const sender = await one.senders.create({
+    address: paced,
+    channels: ["sms"],
+    transport: "sandbox",
+    ...pace,
+  });
+  await one.start();
+  const begun = clock.now();
+  return { clock, engine: one, line, storage, sender, begun, log };
+}
+
+const send = (engine: MessagingEngine, n: number, more: object = {}) =>
+  engine.messages.send({ to: contact(n), body: "Hi", from: paced, ...more });
+
+describe("a sender with a pace", () => {
+  it.each([
+    [{ messages_per_second: 1 }, [0, 1_000, 2_000, 3_000, 4_000]],
+    [{ messages_per_second: 2 }, [0, 0, 1_000, 1_000, 2_000]],
+    [{ messages_per_second: 100 }, [0, 0, 0, 0, 0]],
+    [{ messages_per_second: 0.4 }, [0, 2_500, 5_000, 7_500, 10_000]],
+    [{ messages_per_second: 1.5 }, [0, 667, 1_334, 2_001, 2_668]],
+    [{ daily_cap: 4 }, [0, 0, 0, 0, day]],
+    [{ messages_per_second: 1, daily_cap: 3 }, [0, 1_000, 2_000, day, day + 1_000]],
+  ])("hands over as soon as it may and no sooner: %o", async (pace, expected) => {
+    const { clock, engine, line, begun } = await start(pace);
+    for (let n = 0; n < 5; n++) await send(engine, n, { ttl_seconds: 3 * 86_400 });
+    await clock.advance(20_000);
+    for (let days = 0; days < 2 && line.calls.length < 5; days++) await clock.advance(day);
+    expect(timesOf(line).map((at) => at - begun)).toEqual(expected);
+  });
+
+  it("never has more in any stretch, and none for less, whatever comes when", async () => {
+    const burst = fc.record({
+      after: fc.nat(1_500),
+      contacts: fc.array(fc.nat(12), { minLength: 1, maxLength: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 6 }),
+        fc.array(burst, { minLength: 1, maxLength: 8 }),
+        async (messages_per_second, bursts) => {
+          const { clock, engine, line } = await start({ messages_per_second });
+          const asked: number[] = [];
+          for (const { after, contacts } of bursts) {
+            await clock.advance(after);
+            await Promise.all(
+              contacts.map((n) => send(engine, n, { body: String(asked.push(clock.now())) })),
+            );
+          }
+          await clock.advance(asked.length * 1_000);
+          const times = timesOf(line);
+          // As many as a limiter that lets each go as soon as it may.
+          const best: number[] = [];
+          for (const at of asked) {
+            best.push(Math.max(at, (best.at(-messages_per_second) ?? 0) + 1_000));
+          }
+          expect(times).toEqual(best);
+          for (const [, calls] of Map.groupBy(line.calls, ({ message }) => message.to)) {
+            const order = calls.map(({ message }) => Number(message.body));
+            expect(order).toEqual(order.toSorted((a, b) => a - b));
+          }
+        },
+      ),
+      { numRuns: 10 },
+    );
+  });
+
+  it.each(storages)(
+    "shares it with all engines on the same storage, on $name",
+    async ({ open }) => {
+      const { clock, engine } = world();
+      const ground = open();
+      const line = carrier();
+      const engines = [1, 2].map(() => engine(ground.connect(), { transports: [line] }));
+      const [first] = engines;
+      if (first === undefined) throw new Error("no engine");
+      await first.senders.create({
+        address: paced,
+        channels: ["sms"],
+        transport: "sandbox",
+        messages_per_second: 3,
+      });
+      await Promise.all(engines.map((each) => each.start()));
+      await Promise.all(Array.from({ length: 10 }, (_, n) => send(engines[n % 2] ?? first, n)));
+      await clock.advance(8_000);
+      const times = timesOf(line);
+      expect(times).toHaveLength(10);
+      expect(mostWithin(times, 1_000)).toBeLessThanOrEqual(3);
+      // Steps of engines that race cost a little, not a turn.
+      expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(6_000);
+    },
+  );
+
+  it("holds up nobody else: not one slot is taken by what waits", async () => {
+    const { clock, engine, line, begun } = await start(
+      { messages_per_second: 1 },
+      { laneConcurrency: 2, concurrency: 3 },
+    );
+    for (let n = 0; n < 60; n++) await send(engine, n);
+    for (let n = 60; n < 80; n++) {
+      await engine.messages.send({ to: contact(n), body: "Hi", from: "+15005559999" });
+    }
+    await clock.advance(500);
+    expect(timesOf(line, "+15005559999").map((at) => at - begun)).toEqual(
+      Array.from({ length: 20 }, () => 0),
+    );
+    expect(timesOf(line)).toHaveLength(1);
+    await clock.advance(10_000);
+    expect(timesOf(line)).toHaveLength(11);
+  });
+
+  it("costs the same however many wait: nobody is asked before its turn", async () => {
+    const { clock, engine, line, storage } = await start({ messages_per_second: 1 });
+    for (let n = 0; n < 200; n++) await send(engine, n);
+    await clock.advance(1_000);
+    const waiting = (): [key: string, version: number][] =>
+      allOf(storage, jobs).flatMap(({ lane, key, version }) =>
+        lane.startsWith("send@") ? [[key, version]] : [],
+      );
+    const before = new Map(waiting());
+    await clock.advance(20_000);
+    expect([before.size, line.calls.length]).toEqual([198, 22]);
+    expect(waiting()).toHaveLength(178);
+    for (const [key, version] of waiting()) expect(version).toBe(before.get(key));
+  });
+
+  it("lets what waits expire in its time, and what is canceled make room at once", async () => {
+    const { clock, engine, line } = await start({ daily_cap: 1 });
+    await send(engine, 0);
+    const brief = await send(engine, 1, { ttl_seconds: 60 });
+    const called = await send(engine, 2);
+    const behind = await engine.messages.send({ to: contact(2), body: "Hi", from: "+15005559999" });
+    await clock.advance(59_000);
+    const status = async ({ id }: { id: string }): Promise<string> =>
+      (await engine.messages.get(id)).status;
+    expect([await status(brief), await status(called), await status(behind)]).toEqual([
+      "queued",
+      "queued",
+      "queued",
+    ]);
+    await clock.advance(2_000);
+    expect(await status(brief)).toBe("expired");
+    await engine.messages.cancel(called.id);
+    await clock.settle();
+    expect([await status(called), await status(behind)]).toEqual(["canceled", "sent"]);
+    expect(timesOf(line)).toHaveLength(1);
+  });
+
+  it("gives first to what expires first, and nobody goes past those who wait", async () => {
+    const { clock, engine, line } = await start({ messages_per_second: 1 });
+    await send(engine, 0, { body: "first" });
+    await send(engine, 1, { body: "patient", ttl_seconds: 3_600 });
+    await send(engine, 2, { body: "urgent", ttl_seconds: 600 });
+    await clock.advance(999);
+    await send(engine, 3, { body: "late", ttl_seconds: 7_200 });
+    await clock.advance(10_000);
+    expect(line.calls.map(({ message }) => message.body)).toEqual([
+      "first",
+      "urgent",
+      "patient",
+      "late",
+    ]);
+  });
+
+  it("gives them their turn before what came later also where both find it free", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const line = carrier();
+    const first = engine(storage, { transports: [line] });
+    await first.senders.create({
+      address: paced,
+      channels: ["sms"],
+      transport: "sandbox",
+      messages_per_second: 1,
+    });
+    await first.start();
+    for (const [n, body] of ["first", "second", "third"].entries()) await send(first, n, { body });
+    await clock.settle();
+    await stopped(first, clock);
+    await clock.advance(5_000);
+    const heir = engine(storage, { transports: [line] });
+    for (const [n, body] of ["late", "later"].entries()) await send(heir, 10 + n, { body });
+    await heir.start();
+    await clock.advance(10_000);
+    expect(line.calls.map(({ message }) => message.body)).toEqual([
+      "first",
+      "second",
+      "third",
+      "late",
+      "later",
+    ]);
+  });
+
+  it("counts every call of the carrier, also one that is repeated", async () => {
+    const { clock, engine, line, begun } = await start(
+      { messages_per_second: 1 },
+      { script: { send: () => busy(100) } },
+    );
+    await send(engine, 0);
+    await send(engine, 1);
+    await clock.advance(30_000);
+    expect(line.calls).toHaveLength(12);
+    expect(mostWithin(timesOf(line), 1_000)).toBe(1);
+    expect((timesOf(line).at(-1) ?? 0) - begun).toBeLessThan(14_000);
+  });
+
+  it("is not kept from its pace by a carrier that takes its time", async () => {
+    const { clock, engine, line, begun } = await start(
+      { messages_per_second: 2 },
+      { script: { send: () => never } },
+    );
+    for (let n = 0; n < 8; n++) await send(engine, n);
+    await clock.advance(4_000);
+    expect(timesOf(line).map((at) => at - begun)).toEqual([
+      0, 0, 1_000, 1_000, 2_000, 2_000, 3_000, 3_000,
+    ]);
+  });
+
+  it("is heard of at once when it is changed, or lifted", async () => {
+    for (const [change, expected] of [
+      [{ messages_per_second: 5 }, 11],
+      [{ messages_per_second: null }, 31],
+      [{ messages_per_second: null, daily_cap: 4 }, 4],
+      ["removed", 31],
+    ] as const) {
+      const { clock, engine, line, sender, storage } = await start({ messages_per_second: 0.01 });
+      for (let n = 0; n < 31; n++) await send(engine, n);
+      await clock.advance(1_000);
+      expect(line.calls).toHaveLength(1);
+      if (change === "removed") await engine.senders.remove(sender.id);
+      else expect(await engine.senders.update(sender.id, change)).toMatchObject(change);
+      await clock.advance(1_500);
+      expect(line.calls, JSON.stringify(change)).toHaveLength(expected);
+      if (expected < 31) continue;
+      await clock.advance(10_000);
+      expect([allOf(storage, senderPaces), allOf(storage, senderHandOvers)]).toEqual([[], []]);
+      await engine.messages.send({ to: contact(40), body: "Hi" });
+      await clock.settle();
+    }
+  });
+
+  it("remembers as much as it looks back on", async () => {
+    const { clock, engine, line, storage, sender } = await start({
+      messages_per_second: 2,
+      daily_cap: 12,
+    });
+    for (let n = 0; n < 15; n++) await send(engine, n, { ttl_seconds: 86_400 });
+    await clock.advance(20_000);
+    expect(allOf(storage, senderHandOvers)).toHaveLength(12);
+    await engine.senders.update(sender.id, { daily_cap: null });
+    await clock.advance(5_000);
+    expect(line.calls).toHaveLength(15);
+    expect(allOf(storage, senderHandOvers)).toHaveLength(2);
+    expect(allOf(storage, senderPaces)).toMatchObject([{ waiting: false, handed: 15 }]);
+    expect(allOf(storage, jobs).filter(({ kind }) => kind === "pace")).toEqual([]);
+  });
+
+  it("remembers no more while nobody waits", async () => {
+    const { clock, engine, storage } = await start({ messages_per_second: 2 });
+    for (let n = 0; n < 6; n++) {
+      await send(engine, n);
+      await clock.advance(1_000);
+    }
+    expect(allOf(storage, senderHandOvers)).toHaveLength(2);
+    expect(allOf(storage, jobs).filter(({ kind }) => kind === "pace")).toEqual([]);
+  });
+
+  it("gives a turn that was not taken to the next", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const line = carrier();
+    let isOpen = true;
+    const policies: Policy[] = [
+      {
+        name: "late",
+        evaluate: ({ message: { body } }) =>
+          isOpen || body !== "denied"
+            ? { verdict: "allow" }
+            : { verdict: "deny", code: "late", message: "Too late." },
+      },
+    ];
+    const one = engine(storage, { transports: [line], policies });
+    await one.senders.create({
+      address: paced,
+      channels: ["sms"],
+      transport: "sandbox",
+      daily_cap: 1,
+    });
+    await one.start();
+    await send(one, 0);
+    await send(one, 1, { body: "denied", ttl_seconds: 2 * 86_400 });
+    await send(one, 2, { ttl_seconds: 3 * 86_400 });
+    isOpen = false;
+    await clock.advance(day + 2_000);
+    expect(timesOf(line)).toHaveLength(2);
+  });
+
+  it("asks again once a second at most while a turn that it gave is not taken, for want of a slot", async () => {
+    const { clock, engine, line, storage } = await start(
+      { messages_per_second: 1 },
+      {
+        script: { send: ({ body }, attempt) => (body === "Hi" ? accepted(attempt) : never) },
+        laneConcurrency: 1,
+      },
+    );
+    await send(engine, 0);
+    await clock.settle();
+    for (let n = 1; n < 4; n++) await send(engine, n, { body: "hangs" });
+    await clock.advance(2_500);
+    expect(line.calls).toHaveLength(2);
+    const version = (): number =>
+      allOf(storage, jobs).find(({ kind }) => kind === "pace")?.version ?? 0;
+    const before = version();
+    await clock.advance(10_000);
+    expect(line.calls).toHaveLength(2);
+    // Leased and given back each time.
+    expect(version() - before).toBe(20);
+  });
+
+  it("is kept by who takes over", async () => {
+    const { clock, engine, log } = world();
+    const storage = memory();
+    const line = carrier();
+    const first = engine(storage, { transports: [line] });
+    await first.senders.create({
+      address: paced,
+      channels: ["sms"],
+      transport: "sandbox",
+      messages_per_second: 1,
+    });
+    await first.start();
+    for (let n = 0; n < 6; n++) await send(first, n);
+    await clock.advance(1_500);
+    await stopped(first, clock);
+    const heir = engine(storage, { transports: [line] });
+    await heir.start();
+    await clock.advance(10_000);
+    expect(line.calls).toHaveLength(6);
+    expect(mostWithin(timesOf(line), 1_000)).toBe(1);
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, onTestFinished, test } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { type EventRow, events } from "../../src/events/rows.ts";
+import { silent } from "../../src/ports/logger.ts";
+import { schema } from "../../src/schema.ts";
+import { simulated } from "../../src/testing/index.ts";
+import { Store } from "../../src/store/store.ts";
+
+const event = (id: `evt_${string}`): EventRow => ({
+  account_id: "acct_a",
+  mode: "sandbox",
+  id,
+  position: 0,
+  type: "message.sent",
+  conversation_id: null,
+  contact_id: null,
+  data: {},
+  created_at: 0,
+});
+
+test("what an attempt that failed had inserted is not there, and nobody is told of it", async () => {
+  const told: unknown[] = [];
+  const port = memory();
+  const store = new Store({
+    port,
+    schema,
+    ...simulated(),
+    logger: silent,
+    projection: {
+      of: events,
+      project: async (_, rows) => void told.push(...rows.map((row) => (row as EventRow).id)),
+    },
+  });
+  await store.open();
+  onTestFinished(() => store.close());
+  const failed = new Error("refused");
+  const caught = await store.commit(async (tx) => {
+    tx.insert(events, event("evt_before"));
+    const attempt = tx.attempt(async (part) => {
+      part.insert(events, event("evt_taken_back"));
+      throw failed;
+    });
+    const error: unknown = await attempt.catch((reason: unknown) => reason);
+    tx.insert(events, event("evt_after"));
+    return error;
+  });
+  expect(caught).toBe(failed);
+  expect(told).toEqual(["evt_before", "evt_after"]);
+  const rows = await port.reader.range({
+    index: events.primary,
+    prefix: [],
+    order: "ascending",
+    limit: 10,
+  });
+  expect(new Set(rows.map((row) => row["id"]))).toEqual(new Set(["evt_before", "evt_after"]));
+});

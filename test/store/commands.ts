@@ -1,0 +1,176 @@
+/** Commands on a few rows that note what they saw. */
+import {
+  collection,
+  nullable,
+  position,
+  schemaOf,
+  text,
+  integer,
+  type Schema,
+} from "../../src/ports/collection.ts";
+import type { Tx } from "../../src/store/transaction.ts";
+
+export interface Item {
+  readonly id: string;
+  readonly owner: string;
+  readonly label: string | null;
+  /** Which step of which command wrote it. */
+  readonly token: string;
+}
+export const items = collection<Item>("items", {
+  id: text,
+  owner: text,
+  label: nullable(text),
+  token: text,
+});
+export const itemById = items.key("id");
+export const itemByLabel = items.unique("by_label", ["label"], {
+  where: { column: "label", present: true },
+});
+export const itemsByOwner = items.index("by_owner", ["owner"]);
+
+export interface Sum {
+  readonly name: string;
+  readonly count: number;
+}
+export const sums = collection<Sum>("sums", { name: text, count: integer }, { kind: "counter" });
+export const sumByName = sums.key("name");
+
+export interface Entry {
+  readonly id: string;
+  readonly topic: string;
+  readonly position: number;
+}
+export const log = collection<Entry>("log", { id: text, topic: text, position });
+export const entryById = log.key("id");
+export const entriesByTopic = log.index("by_topic", ["topic", "position"]);
+
+export const schema: Schema = schemaOf([items, sums, log]);
+
+/** Whatever a step reads it holds or writes, as whoever rests a decision on a row must. */
+export type Step =
+  | { readonly does: "put" | "remove" | "hold"; readonly id: string }
+  | { readonly does: "claim" | "free"; readonly label: string }
+  | { readonly does: "label"; readonly id: string; readonly label: string }
+  | { readonly does: "move"; readonly id: string; readonly owner: string }
+  | { readonly does: "list" | "stamp"; readonly owner: string; readonly limit: number }
+  | { readonly does: "add" }
+  /** Writes and takes it back. */
+  | { readonly does: "waver"; readonly id: string };
+
+export interface Command {
+  /** All that it touches bears this name, so that one storage can serve many tests. */
+  readonly world: string;
+  readonly name: string;
+  readonly steps: readonly Step[];
+  readonly fails: boolean;
+  readonly logs: boolean;
+  /** Commands that were answered before this one was given. */
+  readonly knows: ReadonlySet<string>;
+}
+
+/**
+ * What a step saw: rows by id, with their tokens. `undefined` when it left nothing and rests on nothing that is guarded: that a row was
+ * not there is, only when one is put there.
+ */
+export type Fact = { readonly [id: string]: string } | undefined;
+
+export class Failure extends Error {
+  readonly facts: readonly Fact[];
+
+  constructor(facts: readonly Fact[]) {
+    super("the command fails, as it was told to");
+    this.facts = facts;
+  }
+}
+
+/** As much of a transaction as the commands need. */
+export type View = Pick<Tx, "get" | "list" | "insert" | "update" | "remove" | "add" | "attempt">;
+
+export async function run(tx: View, command: Command): Promise<readonly Fact[]> {
+  const { world, name, steps, fails, logs } = command;
+  const facts: Fact[] = [];
+  for (const [number, step] of steps.entries()) facts.push(await take(tx, step, command, number));
+  if (logs) tx.insert(log, { id: name, topic: world, position: 0 });
+  if (fails) throw new Failure(facts);
+  return facts;
+}
+
+export async function take(tx: View, step: Step, command: Command, number: number): Promise<Fact> {
+  const own = (word: string): string => `${command.world}/${word}`;
+  const token = `${command.name}.${number}`;
+  // What is taken and given up again before it is committed was never there: nothing guards that it was free.
+  const mayUndo = (row: Item): boolean => command.knows.has(writerOf(row.token));
+  switch (step.does) {
+    case "put":
+    case "remove": {
+      const row = await tx.get(itemById, [own(step.id)]);
+      if (row === undefined) {
+        tx.insert(items, { id: own(step.id), owner: own("nobody"), label: null, token });
+      } else if (step.does === "remove" && mayUndo(row)) tx.remove(items, row);
+      else tx.update(items, row, { token });
+      return noted(row);
+    }
+    case "hold": {
+      const row = await tx.get(itemById, [own(step.id)], { hold: true });
+      return row && noted(row);
+    }
+    case "claim":
+    case "free": {
+      const label = own(step.label);
+      const row = await tx.get(itemByLabel, [label], { hold: true });
+      if (row === undefined) {
+        tx.insert(items, { id: own(`claim by ${token}`), owner: own("claims"), label, token });
+      } else if (step.does === "free" && mayUndo(row)) tx.remove(items, row);
+      return noted(row);
+    }
+    case "label": {
+      const row = await tx.get(itemById, [own(step.id)], { hold: true });
+      if (row === undefined || !(row.label === null || mayUndo(row))) return row && noted(row);
+      const taken = await tx.get(itemByLabel, [own(step.label)], { hold: true });
+      if (taken === undefined) tx.update(items, row, { label: own(step.label), token });
+      return noted(row, taken);
+    }
+    case "move": {
+      const row = await tx.get(itemById, [own(step.id)]);
+      if (row !== undefined) tx.update(items, row, { owner: own(step.owner), token });
+      return row && noted(row);
+    }
+    case "list": {
+      const rows = await tx.list(itemsByOwner, [own(step.owner)], step.limit);
+      for (const { id, version } of rows) {
+        const held = await tx.get(itemById, [id], { hold: true });
+        // Changed between the two reads: nothing guards the list as it was.
+        if (held?.version !== version) return undefined;
+      }
+      return noted(...rows);
+    }
+    case "stamp": {
+      const rows = await tx.list(itemsByOwner, [own(step.owner)], step.limit);
+      for (const row of rows) tx.update(items, row, { token });
+      return noted(...rows);
+    }
+    case "add":
+      tx.add(sums, { name: own("sum"), count: 1 });
+      return undefined;
+    case "waver": {
+      const wavered = tx.attempt(async () => {
+        await take(tx, { does: "put", id: step.id }, command, number);
+        throw new Error("on second thoughts");
+      });
+      await wavered.catch(() => {});
+      return undefined;
+    }
+  }
+}
+
+/** The command that wrote a token. */
+export function writerOf(token: string): string {
+  return token.slice(0, token.lastIndexOf("."));
+}
+
+function noted(...rows: readonly (Item | undefined)[]): Fact {
+  return Object.fromEntries(
+    rows.flatMap((row) => (row === undefined ? [] : [[row.id, row.token]])),
+  );
+}

@@ -1,0 +1,273 @@
+/**
+ * Commands share commits, run ahead of each other and meet those of other processes: whatever they are answered and leave behind must be
+ * what some order of them, one at a time, would have answered and left.
+ */
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { silent } from "../../src/ports/logger.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { seededRandom, virtualClock } from "../../src/testing/index.ts";
+import { Store } from "../../src/store/store.ts";
+import type { Tx } from "../../src/store/transaction.ts";
+import { type ConnectionOptions, LateStorage } from "../support/late-storage.ts";
+import { storages } from "../support/storages.ts";
+import {
+  type Command,
+  entriesByTopic,
+  Failure,
+  type Item,
+  itemById,
+  items,
+  itemsByOwner,
+  run,
+  schema,
+  type Step,
+  sumByName,
+  writerOf,
+} from "./commands.ts";
+import { type Answered, serialOrder } from "./serial-order.ts";
+
+const ids = ["a", "b"];
+const labels = ["k", "l"];
+const owners = ["nobody", "anna", "claims"];
+const oneOf = (values: readonly string[]) => fc.constantFrom(...values);
+
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ does: fc.constantFrom("put", "remove", "hold"), id: oneOf(ids) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ does: fc.constantFrom("claim", "free"), label: oneOf(labels) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant("label"), id: oneOf(ids), label: oneOf(labels) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant("move"), id: oneOf(ids), owner: oneOf(owners) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      does: fc.constantFrom("list", "stamp"),
+      owner: oneOf(owners),
+      limit: fc.constantFrom(1, 2, 9),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("add") }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("waver"), id: oneOf(ids) }) },
+) as fc.Arbitrary<Step>;
+
+const command = fc.record({
+  steps: fc.array(step, { minLength: 1, maxLength: 4 }),
+  fails: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  logs: fc.boolean(),
+});
+/** Clients that each give one command after the other; each to one of the processes. */
+const clients = fc.array(
+  fc.record({ process: fc.nat(2), commands: fc.array(command, { minLength: 1, maxLength: 4 }) }),
+  { minLength: 2, maxLength: 8 },
+);
+/** What there is before they begin. */
+const first: Pick<Command, "steps" | "fails" | "logs"> = {
+  steps: [
+    { does: "put", id: "a" },
+    { does: "put", id: "b" },
+    { does: "claim", label: "k" },
+  ],
+  fails: false,
+  logs: true,
+};
+
+type Clients = typeof clients extends fc.Arbitrary<infer T> ? T : never;
+
+/** Processes on one storage. */
+async function opened(ports: readonly StoragePort[]): Promise<readonly [Store, ...Store[]]> {
+  // Their clocks differ: versions of rows that come anew rest on it that no two processes give the same.
+  const stores = ports.map(
+    (port, n) =>
+      new Store({
+        port,
+        schema,
+        clock: virtualClock(n * 3_600_000),
+        random: seededRandom(n),
+        logger: silent,
+      }),
+  );
+  for (const store of stores) await store.open();
+  onTestFinished(async () => {
+    for (const store of stores) await store.close();
+  });
+  return stores as [Store, ...Store[]];
+}
+
+let worlds = 0;
+
+async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients): Promise<void> {
+  const world = `world${++worlds}`;
+  const done: Omit<Answered, "position">[] = [];
+  const failed: Pick<Answered, "command" | "facts">[] = [];
+  let count = 0;
+  const give = async (store: Store, name: string, what: typeof first): Promise<void> => {
+    const knows = new Set(done.map(({ command }) => command.name));
+    const command: Command = { world, name: `${world}/${name}`, knows, ...what };
+    const given = ++count;
+    try {
+      const facts = await store.commit((tx) => run(tx, command));
+      done.push({ command, facts, given, answered: ++count });
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      failed.push({ command, facts: error.facts });
+    }
+  };
+  await give(stores[0], "first", first);
+  await Promise.all(
+    given.map(async ({ process, commands }, client) => {
+      const store = stores[process % stores.length] ?? stores[0];
+      for (const [i, each] of commands.entries()) await give(store, `${client}-${i}`, each);
+    }),
+  );
+
+  const { left, log, sum } = await found(stores[0], world);
+  const logged = done.filter(({ command }) => command.logs).map(({ command }) => command.name);
+  expect(log.toSorted()).toEqual(logged.toSorted());
+  expect(sum).toBe(
+    done.flatMap(({ command }) => command.steps).filter(({ does }) => does === "add").length,
+  );
+
+  const answered = done.map((each) => {
+    const position = log.indexOf(each.command.name);
+    return { ...each, position: position < 0 ? undefined : position };
+  });
+  const order = await serialOrder(answered, left);
+  expect(
+    order,
+    `no order of ${JSON.stringify(answered)} leaves ${JSON.stringify([...left])}`,
+  ).toBeDefined();
+
+  // Who failed may tell of what was committed and of what it did itself, and of nothing else.
+  const committed = new Set(done.map(({ command }) => command.name));
+  for (const { command, facts } of failed) {
+    const writers = facts.flatMap((fact) => Object.values(fact ?? {}).map(writerOf));
+    expect(writers.filter((writer) => writer !== command.name && !committed.has(writer))).toEqual(
+      [],
+    );
+  }
+}
+
+/** What a world has come to. */
+async function found({ reads }: Store, world: string) {
+  const whole = { order: "ascending", limit: 1_000 } as const;
+  const left = new Map<string, Item>();
+  for (const owner of owners) {
+    for (const row of await reads.range({
+      index: itemsByOwner,
+      prefix: [`${world}/${owner}`],
+      ...whole,
+    })) {
+      const { id, label, token } = row;
+      left.set(id, { id, owner: row.owner, label, token });
+    }
+  }
+  const entries = await reads.range({ index: entriesByTopic, prefix: [world], ...whole });
+  const sum = await reads.get(sumByName, [`${world}/sum`]);
+  return { left, log: entries.map(({ id }) => id), sum: sum?.count ?? 0 };
+}
+
+test.each(storages)(
+  "any mix of commands of several processes on $name is as if in some order",
+  async ({ open }) => {
+    const ground = open({ empty: true });
+    const stores = await opened([ground.connect(), ground.connect(), ground.connect()]);
+    await fc.assert(
+      fc.asyncProperty(clients, (given) => expectSerial(stores, given)),
+      { numRuns: 150 },
+    );
+  },
+);
+
+test("the same holds where reads and commits take their time", async () => {
+  const timed = fc.asyncProperty(clients, fc.integer(), async (given, seed) => {
+    const random = seededRandom(seed);
+    const ground = memory();
+    const storage = new LateStorage(ground);
+    const onTheWay = async (): Promise<void> => {
+      for (let turns = (random.bytes(1)[0] ?? 0) % 6; turns > 0; turns--) await ground.turn();
+    };
+    await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ onTheWay }))), given);
+  });
+  await fc.assert(timed, { numRuns: 1500 });
+});
+
+describe("the first row of a list is found", () => {
+  type OnTheWay = ConnectionOptions["onTheWay"];
+
+  /** Two processes, and who owns what; what is on the way to and from the first one waits for `onTheWay`, once that is set. */
+  async function world(rows: readonly (readonly [id: string, owner: string])[]) {
+    const storage = new LateStorage(memory());
+    const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
+    const [one, two = one] = await opened([
+      storage.connect({ onTheWay: (what) => slow.onTheWay(what) }),
+      storage.connect({ onTheWay: () => Promise.resolve() }),
+    ]);
+    await two.commit(async (tx) => {
+      for (const [id, owner] of rows) tx.insert(items, { id, owner, label: null, token: "" });
+    });
+    const move = (id: string, owner: string): Promise<void> =>
+      two.commit(async (tx) => {
+        const row = await tx.get(itemById, [id]);
+        if (row !== undefined) tx.update(items, row, { owner });
+      });
+    return { one, move, slow };
+  }
+
+  const firstOf = async (tx: Tx, owner: string): Promise<string | undefined> =>
+    (await tx.list(itemsByOwner, [owner], 1))[0]?.id;
+
+  const takeFirst = async (tx: Tx): Promise<string | undefined> => {
+    const [row] = await tx.list(itemsByOwner, ["nobody"], 1);
+    if (row !== undefined) tx.update(items, row, { token: "taken" });
+    return row?.id;
+  };
+
+  test("by who shares a commit with one that saw another row leave the list", async () => {
+    const { one, move, slow } = await world([
+      ["a", "nobody"],
+      ["b", "nobody"],
+    ]);
+    let moving: Promise<void> | undefined;
+    slow.onTheWay = async (what) => {
+      if (what === "rows") await (moving ??= move("a", "anna"));
+    };
+    const holding = one.commit(async (tx) => {
+      const id = await firstOf(tx, "nobody");
+      if (id !== undefined) await tx.get(itemById, [id], { hold: true });
+      return id;
+    });
+    const taking = one.commit(takeFirst);
+    expect(await Promise.all([holding, taking])).toEqual(["b", "b"]);
+  });
+
+  test("by who runs ahead over a commit that knew a row elsewhere", async () => {
+    const { one, move, slow } = await world([
+      ["a", "anna"],
+      ["b", "nobody"],
+    ]);
+    let taking: Promise<string | undefined> | undefined;
+    const rowsCome = new Promise<void>((resolve) => {
+      slow.onTheWay = async (what) => {
+        if (taking !== undefined && what === "rows") resolve();
+        if (taking !== undefined || what !== "outcome") return;
+        await move("a", "nobody");
+        taking = one.commit(takeFirst);
+        await rowsCome;
+      };
+    });
+    await one.commit(async (tx) => void (await tx.get(itemById, ["a"], { hold: true })));
+    expect(await taking).toBe("a");
+  });
+});
