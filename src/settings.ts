@@ -1,13 +1,9 @@
 import { destinations } from "./ports/destinations.ts";
 import { TidingsError } from "./kernel/errors.ts";
-import {
-  type AgentOptions,
-  type AgentSettings,
-  defaultLimits,
-  type EngineOptions,
-  type Settings,
-  standardConsent,
-} from "./options.ts";
+import { defaultLimits } from "./kernel/limits.ts";
+import { standardConsent } from "./operations/consent-settings.ts";
+import { type AgentOptions, type AgentSettings } from "./agents/options.ts";
+import { type EngineOptions, type Settings } from "./options.ts";
 import { isAction } from "./ports/action.ts";
 import { silent } from "./ports/logger.ts";
 import type { Policy } from "./ports/policy.ts";

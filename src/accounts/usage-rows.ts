@@ -1,6 +1,6 @@
 import type { AccountId } from "../kernel/ids.ts";
 import { collection, integer, text } from "../ports/collection.ts";
-import type { Channel } from "../ports/transport.ts";
+import type { Channel } from "../kernel/fields.ts";
 import type { Mode } from "../kernel/scope.ts";
 import type { MessageStatus } from "../messages/types.ts";
 

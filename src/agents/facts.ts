@@ -5,7 +5,7 @@ import type { PinnedPlaybook } from "./playbooks/types.ts";
 import type { RunRequest } from "./runs/types.ts";
 import type { SentimentLabel } from "../contacts/sentiment-types.ts";
 import type { Json, ModelMessage } from "../ports/agent-model.ts";
-import type { Channel } from "../ports/transport.ts";
+import type { Channel } from "../kernel/fields.ts";
 
 /** What was heard in a conversation, as far as a turn looks back. */
 export interface Heard {

@@ -1,7 +1,7 @@
 import { segmentsOf } from "../messages/segments.ts";
 import type { AgentDefinition } from "./types.ts";
 import { storable } from "../kernel/fields.ts";
-import type { Channel } from "../ports/transport.ts";
+import type { Channel } from "../kernel/fields.ts";
 import { hasPhrase, wordsOf } from "./playbooks/words.ts";
 import type { TurnFacts } from "./facts.ts";
 

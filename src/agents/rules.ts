@@ -1,4 +1,4 @@
-import type { Channel } from "../ports/transport.ts";
+import type { Channel } from "../kernel/fields.ts";
 import type { ConversationStatus, Handler } from "../conversations/types.ts";
 import { type AgentDefinition, type CreateAgent, standard, type UpdateAgent } from "./types.ts";
 

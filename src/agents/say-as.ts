@@ -1,12 +1,12 @@
 import { conversationById, type ConversationRow } from "../conversations/rows.ts";
-import type { Author } from "../messages/types.ts";
+import type { Author } from "../kernel/fields.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Call } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import { acceptMessage } from "../messages/accept.ts";
 import { chooseSender } from "../senders/choose.ts";
-import { findCorrespondent } from "../conversations/find-correspondent.ts";
+import { findCorrespondent } from "../messages/find-correspondent.ts";
 
 export interface Said {
   /** As it is afterwards. */

@@ -8,7 +8,7 @@ import type { JobHandler } from "../queue/dispatcher.ts";
 import { leaseMs } from "../queue/dispatcher.ts";
 import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
-import type { AgentSettings } from "../options.ts";
+import type { AgentSettings } from "./options.ts";
 import type { CarrierWork } from "../messages/send-job.ts";
 import { TurnRun } from "./turn-run.ts";
 

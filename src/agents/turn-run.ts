@@ -9,7 +9,7 @@ import type { Claim } from "../queue/types.ts";
 import type { Given, Move, RunStep, Thought } from "./runs/types.ts";
 import { iso } from "../kernel/time.ts";
 import { storable } from "../kernel/fields.ts";
-import type { AgentSettings } from "../options.ts";
+import type { AgentSettings } from "./options.ts";
 import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/agent-model.ts";
 import { ActionCalls } from "./action-calls.ts";
 import { errorFacts } from "../queue/error-facts.ts";

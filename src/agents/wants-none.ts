@@ -1,7 +1,7 @@
 import { consentFor } from "../contacts/consent-rules.ts";
 import { identityByAddress } from "../contacts/rows.ts";
 import type { MessageRow } from "../messages/rows.ts";
-import { mediumOf } from "../messages/rules.ts";
+import { mediumOf } from "../kernel/fields.ts";
 import type { Tx } from "../store/transaction.ts";
 import { stateOf } from "../contacts/find-consent.ts";
 

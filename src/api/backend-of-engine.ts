@@ -7,7 +7,7 @@ import { accountById } from "../accounts/rows.ts";
 import { defaultAccountId } from "../accounts/prepare-storage.ts";
 import type { DrawId } from "../kernel/ids.ts";
 import type { KeyRing } from "../accounts/key-ring.ts";
-import type { Limits } from "../options.ts";
+import type { Limits } from "../kernel/limits.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { StoragePort } from "../ports/storage.ts";
 import type { Transport } from "../ports/transport.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Limits } from "../options.ts";
+import type { Limits } from "../kernel/limits.ts";
 import { problemSchema } from "../kernel/problem.ts";
 import { idempotencyField } from "./idempotency-key.ts";
 import { type Guarded, isGuarded, type Route } from "../operations/api-route.ts";

@@ -1,4 +1,4 @@
-import type { Limits } from "../options.ts";
+import type { Limits } from "../kernel/limits.ts";
 import { type Tag, openApiDocument } from "./openapi.ts";
 import type { Route } from "../operations/api-route.ts";
 import { accountRoutes } from "../accounts/account-routes.ts";

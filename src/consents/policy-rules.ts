@@ -1,4 +1,4 @@
-import type { QuietHours } from "../options.ts";
+import type { QuietHours } from "../operations/consent-settings.ts";
 import type { Opinion, PolicyFacts, Verdict } from "../ports/policy.ts";
 import { iso } from "../kernel/time.ts";
 import { quietUntil, zoneOf } from "./quiet-hours.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { QuietHours } from "../options.ts";
+import type { QuietHours } from "../operations/consent-settings.ts";
 
 const secondMs = 1_000;
 const minuteMs = 60_000;

@@ -1,18 +1,11 @@
-import {
-  contactById,
-  type ContactRow,
-  contacts,
-  contactsByLabel,
-  identitiesOfContact,
-  identityByAddress,
-  optedOutIdentities,
-} from "./rows.ts";
+import { contactById, type ContactRow, contacts, contactsByLabel, identitiesOfContact, identityByAddress, optedOutIdentities } from "./rows.ts";
 import { mostIdentities } from "./rules.ts";
 import { type Contact, type ListContacts, listContactsSchema } from "./types.ts";
 import { millis } from "../kernel/time.ts";
 import { firstIdAt } from "../kernel/ids.ts";
 import type { Call, Query } from "../operations/operation.ts";
-import { type Page, page } from "../operations/pagination.ts";
+import { type Page } from "../kernel/fields.ts";
+import { page } from "../operations/pagination.ts";
 import type { KeyValue } from "../ports/collection.ts";
 import type { Reads } from "../store/reads.ts";
 import { showContacts } from "./show.ts";

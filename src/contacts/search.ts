@@ -2,7 +2,7 @@ import { searchContacts as search } from "./search-reads.ts";
 import { type Contact, type SearchContacts, searchContactsSchema } from "./types.ts";
 import { defaultPageSize } from "../kernel/fields.ts";
 import type { Query } from "../operations/operation.ts";
-import type { Page } from "../operations/pagination.ts";
+import type { Page } from "../kernel/fields.ts";
 import { showContacts } from "./show.ts";
 
 /** The best first; one page, since what fits less is found by asking for more words and not by walking on. */

@@ -1,26 +1,10 @@
 /** People at the other end, whatever address they write from. */
 import { z } from "zod";
-import {
-  defaultPageSize,
-  ids,
-  instant,
-  mediumSchema,
-  metadata,
-  metadataInput,
-  name,
-  pageFields,
-  pageSchema,
-  phone,
-  queryBoolean,
-  queryInteger,
-  reference,
-  text,
-  timestamp,
-} from "../kernel/fields.ts";
+import { defaultPageSize, ids, instant, mediumSchema, metadata, metadataInput, name, pageFields, pageSchema, phone, queryBoolean, queryInteger, reference, text, timestamp } from "../kernel/fields.ts";
 import type { ContactId } from "../kernel/ids.ts";
-import type { Limits } from "../options.ts";
+import type { Limits } from "../kernel/limits.ts";
 import { isTimeZone } from "../kernel/time-zones.ts";
-import { fieldErrorSchema } from "../messages/types.ts";
+import { fieldErrorSchema } from "../kernel/problem.ts";
 import { sentimentSchema } from "./sentiment-types.ts";
 import { isLanguage, mostLabels } from "./rules.ts";
 

@@ -2,7 +2,8 @@ import { type ContactHistory, contactHistorySchema } from "../contacts/types.ts"
 import { conversationsOfContact } from "./rows.ts";
 import type { Conversation } from "./types.ts";
 import type { Query } from "../operations/operation.ts";
-import { type Page, page } from "../operations/pagination.ts";
+import { type Page } from "../kernel/fields.ts";
+import { page } from "../operations/pagination.ts";
 import { contactToRead } from "../contacts/find-to-change.ts";
 import { showConversations } from "./show.ts";
 

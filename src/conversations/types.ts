@@ -1,30 +1,9 @@
 /** Threads: one active one for each contact and medium. */
 import { z } from "zod";
 import { isId } from "../kernel/ids.ts";
-import type { Limits } from "../options.ts";
-import {
-  channelSchema,
-  ids,
-  instant,
-  mediumSchema,
-  metadata,
-  metadataInput,
-  name,
-  pageFields,
-  queryBoolean,
-  reference,
-  text,
-  timestamp,
-} from "../kernel/fields.ts";
+import type { Limits } from "../kernel/limits.ts";
+import { channelSchema, ids, instant, mediumSchema, metadata, metadataInput, name, pageFields, queryBoolean, reference, text, timestamp, authorSchema, recipientSchema } from "../kernel/fields.ts";
 import { contactReferenceSchema, label } from "../contacts/types.ts";
-import {
-  authorSchema,
-  type Draft,
-  hasMedia,
-  mediaSchema,
-  needsContent,
-  recipientSchema,
-} from "../messages/types.ts";
 
 export const conversationStatusSchema = z.enum(["open", "snoozed", "closed"]);
 export type ConversationStatus = z.infer<typeof conversationStatusSchema>;
@@ -81,7 +60,7 @@ export const noteSchema = z
 export interface Note extends z.infer<typeof noteSchema> {}
 
 /** Whom of the host's people something is by or for: the host's own id. */
-const person = name(200);
+export const person: z.ZodString = name(200);
 
 const byId = { id: reference };
 
@@ -179,23 +158,6 @@ export interface HandOffConversation extends z.infer<typeof handOffConversationS
 
 export const threadQuerySchema = z.strictObject({ ...byId, ...pageFields });
 export interface ThreadQuery extends z.infer<typeof threadQuerySchema> {}
-
-export const replySchema = (limits: Limits) =>
-  z
-    .strictObject({
-      ...byId,
-      body: text(limits.message_characters).meta({
-        description: "May be empty when there is media.",
-      }),
-      media: z.array(mediaSchema).max(limits.media_items).optional(),
-      author_id: person.optional().meta({ description: "Who of the host's people writes." }),
-    })
-    .refine(
-      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
-      needsContent,
-    )
-    .meta({ id: "Reply" });
-export interface Reply extends z.infer<ReturnType<typeof replySchema>> {}
 
 export const addNoteSchema = z
   .strictObject({

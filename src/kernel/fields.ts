@@ -1,8 +1,6 @@
 /** The kinds of field that resources are made of, each said once: ids, times, phone numbers, texts, lists. */
 import { z } from "zod";
-import type { Limits } from "../options.ts";
-import { defaultPageSize, type Page } from "../operations/pagination.ts";
-import { channels } from "../ports/transport.ts";
+import type { Limits } from "./limits.ts";
 
 const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
 
@@ -40,10 +38,17 @@ export const timestamp = z.iso.datetime({ precision: 3 });
 export const instant = z.iso.datetime({ offset: true });
 
 export const modeSchema = z.enum(["sandbox", "live"]);
+export const channels = ["sms", "mms", "webchat"] as const;
+export type Channel = (typeof channels)[number];
 export const channelSchema = z.enum(channels);
 /** What a consent and a conversation belong to: sms and mms together are `text`. */
 export const mediumSchema = z.enum(["text", "webchat"]);
 export type Medium = z.infer<typeof mediumSchema>;
+
+/** Sms and mms go to the same address and are one conversation. */
+export function mediumOf(channel: Channel): Medium {
+  return channel === "webchat" ? "webchat" : "text";
+}
 
 /** E.164 (ITU-T): `+` and 7 to 15 digits, the first not 0. */
 export const phonePattern = /^\+[1-9]\d{6,14}$/;
@@ -134,7 +139,18 @@ export const queryBoolean: z.ZodType<boolean> = z.preprocess(
   z.boolean(),
 );
 
-export { defaultPageSize, type Page };
+
+/**
+ * One page of a list. `next_cursor` is null on the last. A page can have fewer rows than were asked for, or none, and yet not be the
+ * last: where a filter lets few rows pass, each page looks at 1,000 of them at the most.
+ */
+export interface Page<T> {
+  data: T[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+export const defaultPageSize = 20;
 
 /** What every list takes. */
 export const pageFields = {
@@ -164,3 +180,22 @@ export function pageSchema<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
 /** What a path with one id takes. */
 export const byIdSchema = z.strictObject({ id: reference });
 export interface ById extends z.infer<typeof byIdSchema> {}
+
+/** Who wrote a message or a note. */
+export const authorSchema = z
+  .strictObject({
+    type: z.enum(["api", "human", "agent", "contact", "system"]),
+    id: z.string().optional(),
+  })
+  .meta({ id: "Author" });
+export interface Author extends z.infer<typeof authorSchema> {}
+
+export const recipientSchema = z
+  .string()
+  .refine((value) => phonePattern.test(value) || /^ct_[0-9A-Za-z]{1,64}$/.test(value), {
+    error: "must be a phone number (E.164: + and 7 to 15 digits) or a contact's id",
+  })
+  .meta({
+    description: "A phone number, or a contact's id on any channel.",
+    examples: ["+15005550001"],
+  });

@@ -1,6 +1,4 @@
 import { encodeTime, monotonicFactory } from "ulid";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
 
 /** An id is a prefix that names the noun, and a ULID: 48 bits of milliseconds and 80 random bits in Crockford's base 32. */
 export type Id<P extends string> = `${P}_${string}`;
@@ -34,7 +32,10 @@ export function isId<P extends string>(prefix: P, text: string): text is Id<P> {
 /** Draws ids. Those of one source ascend, also within a millisecond and when the clock steps back. */
 export type DrawId = <P extends string>(prefix: P) => Id<P>;
 
-export function idSource(clock: Clock, random: Random): DrawId {
+export function idSource(
+  clock: { now(): number },
+  random: { bytes(length: number): Uint8Array },
+): DrawId {
   const ulid = monotonicFactory(() => {
     const [high = 0, low = 0] = random.bytes(2);
     return (high * 256 + low) / 65_536;

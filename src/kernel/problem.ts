@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { fieldErrorSchema } from "../messages/types.ts";
 import { errorCodes } from "./errors.ts";
 import type { ErrorCode, FieldError, TidingsError } from "./errors.ts";
 import type { RequestId } from "./ids.ts";
@@ -36,6 +35,16 @@ export function problem(error: TidingsError, request_id: RequestId): Problem {
     errors,
   };
 }
+
+export const fieldErrorSchema = z
+  .strictObject({
+    pointer: z.string().optional().meta({ description: "JSON pointer (RFC 6901) into the body." }),
+    parameter: z.string().optional(),
+    header: z.string().optional(),
+    code: z.string(),
+    message: z.string(),
+  })
+  .meta({ id: "FieldError" });
 
 export const problemSchema = z
   .object({

@@ -1,5 +1,5 @@
 import type { MessageRow } from "./rows.ts";
-import { mediumOf } from "./rules.ts";
+import { mediumOf } from "../kernel/fields.ts";
 import type { Services } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
 import { actorOf } from "../events/append.ts";

@@ -1,7 +1,8 @@
 import { arm } from "../queue/rows.ts";
 import { messageResource } from "./resource.ts";
 import { messageById, type MessageRow } from "./rows.ts";
-import { edit, mediumOf } from "./rules.ts";
+import { mediumOf } from "../kernel/fields.ts";
+import { edit } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { stateOf } from "./state.ts";
 import { type EditMessage, editMessageSchema, type Message } from "./types.ts";

@@ -1,7 +1,8 @@
 import { finish, renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
-import { goneOn, handOver, lapsed, mediumOf } from "./rules.ts";
+import { mediumOf } from "../kernel/fields.ts";
+import { goneOn, handOver, lapsed } from "./rules.ts";
 import { stateOf } from "./state.ts";
 import { ruling } from "../consents/policy-rules.ts";
 import type { DrawId } from "../kernel/ids.ts";

@@ -3,7 +3,8 @@ import { messageResource } from "./resource.ts";
 import { messagesOfContact } from "./rows.ts";
 import type { Message } from "./types.ts";
 import type { Query } from "../operations/operation.ts";
-import { mapPage, type Page, page } from "../operations/pagination.ts";
+import { type Page } from "../kernel/fields.ts";
+import { mapPage, page } from "../operations/pagination.ts";
 import { contactToRead } from "../contacts/find-to-change.ts";
 
 /** What went to and came from a contact on all channels, newest first. */

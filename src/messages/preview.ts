@@ -1,5 +1,6 @@
 import { consentFor } from "../contacts/consent-rules.ts";
-import { channelOf, mediumOf, plan } from "./rules.ts";
+import { mediumOf } from "../kernel/fields.ts";
+import { channelOf, plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { type MessagePreview, type PreviewMessage, previewMessageSchema } from "./types.ts";
 import { ruling, verdictOf } from "../consents/policy-rules.ts";

@@ -1,5 +1,5 @@
 import { changeStatus } from "../conversations/rules.ts";
-import { type Reply, replySchema } from "../conversations/types.ts";
+import { type Reply, replySchema } from "./types.ts";
 import { messageResource } from "./resource.ts";
 import { channelOf } from "./rules.ts";
 import type { Message } from "./types.ts";
@@ -8,7 +8,7 @@ import { acceptMessage } from "./accept.ts";
 import { actorOf } from "../events/append.ts";
 import { changeConversation, findOwnConversation, superseded } from "../conversations/change.ts";
 import { chooseSender } from "../senders/choose.ts";
-import { findCorrespondent } from "../conversations/find-correspondent.ts";
+import { findCorrespondent } from "./find-correspondent.ts";
 
 /**
  * Sends what a person writes in a conversation, to the address that wrote or was written to last. The person takes the conversation over:

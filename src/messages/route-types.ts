@@ -1,4 +1,4 @@
-import type { Channel } from "../ports/transport.ts";
+import type { Channel } from "../kernel/fields.ts";
 
 /** What routes go by. */
 export interface RouteFacts {

@@ -1,18 +1,12 @@
-import type {
-  AccountId,
-  AttemptId,
-  ContactId,
-  ConversationId,
-  EntryId,
-  MessageId,
-} from "../kernel/ids.ts";
+import type { AccountId, AttemptId, ContactId, ConversationId, EntryId, MessageId } from "../kernel/ids.ts";
 import { boolean, collection, integer, json, nullable, text, time } from "../ports/collection.ts";
-import type { Channel, Media, Receipt } from "../ports/transport.ts";
+import type { Channel, Author } from "../kernel/fields.ts";
+import type { Media, Receipt } from "../ports/transport.ts";
 import type { Mode } from "../kernel/scope.ts";
 import type { Keyword } from "../contacts/consent-types.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
 import type { Carriage } from "./carriage.ts";
-import type { Author, Category, MessageError, MessageStatus, Segments } from "./types.ts";
+import type { Category, MessageError, MessageStatus, Segments } from "./types.ts";
 
 export interface MessageRow {
   readonly account_id: AccountId;

@@ -8,18 +8,13 @@
  * `queued` and the other leaves it.
  */
 import type { FieldError } from "../kernel/errors.ts";
-import {
-  type CarrierError,
-  type Channel,
-  permanentReasons,
-  type Receipt,
-  type SendAnswer,
-} from "../ports/transport.ts";
+import { type Channel } from "../kernel/fields.ts";
+import { type CarrierError, permanentReasons, type Receipt, type SendAnswer } from "../ports/transport.ts";
 import type { EventType } from "../events/types.ts";
-import type { Medium } from "../kernel/fields.ts";
 import type { Next } from "./route-types.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
-import { defaultTtl, maxScheduleAhead, type MessageError, type MessageStatus } from "./types.ts";
+import { maxScheduleAhead } from "../kernel/limits.ts";
+import { defaultTtl, type MessageError, type MessageStatus } from "./types.ts";
 
 /** All times are in milliseconds since the epoch. `attempts` counts the hand-overs, the one under way included. */
 export type Scheduled = {
@@ -422,9 +417,4 @@ export function channelOf({ channel, media = [] }: ChannelWish): Channel {
 interface ChannelWish {
   readonly channel?: Channel | undefined;
   readonly media?: readonly unknown[] | undefined;
-}
-
-/** Sms and mms go to the same address and are one conversation. */
-export function mediumOf(channel: Channel): Medium {
-  return channel === "webchat" ? "webchat" : "text";
 }

@@ -1,5 +1,6 @@
 import { messageResource } from "./resource.ts";
-import { channelOf, mediumOf } from "./rules.ts";
+import { mediumOf } from "../kernel/fields.ts";
+import { channelOf } from "./rules.ts";
 import { type Message, type SendMessage, sendMessageSchema } from "./types.ts";
 import type { Command } from "../operations/operation.ts";
 import { acceptMessage } from "./accept.ts";

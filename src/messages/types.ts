@@ -1,21 +1,12 @@
+import { authorSchema, recipientSchema } from "../kernel/fields.ts";
+import { person } from "../conversations/types.ts";
+import { fieldErrorSchema } from "../kernel/problem.ts";
+import { maxScheduleAhead } from "../kernel/limits.ts";
 /** Messages as everybody sees them, and what the operations on them take. */
 import { z } from "zod";
-import type { Limits } from "../options.ts";
+import type { Limits } from "../kernel/limits.ts";
 import { carrierErrorCodes } from "../ports/transport.ts";
-import {
-  channelSchema,
-  ids,
-  instant,
-  metadata,
-  metadataInput,
-  pageFields,
-  phonePattern,
-  reference,
-  senderAddress,
-  text,
-  timestamp,
-  webUrl,
-} from "../kernel/fields.ts";
+import { channelSchema, ids, instant, metadata, metadataInput, pageFields, reference, senderAddress, text, timestamp, webUrl } from "../kernel/fields.ts";
 import { policyVerdictSchema } from "../consents/policy-types.ts";
 
 /**
@@ -83,14 +74,6 @@ export const messageErrorSchema = z
   .meta({ id: "MessageError", description: "Why a message didn't arrive." });
 export interface MessageError extends z.infer<typeof messageErrorSchema> {}
 
-export const authorSchema = z
-  .strictObject({
-    type: z.enum(["api", "human", "agent", "contact", "system"]),
-    id: z.string().optional(),
-  })
-  .meta({ id: "Author" });
-export interface Author extends z.infer<typeof authorSchema> {}
-
 export const messageSchema = z
   .strictObject({
     id: ids.message,
@@ -130,20 +113,8 @@ export const messageSchema = z
   .meta({ id: "Message", description: "One SMS, MMS or webchat message, out or in." });
 export interface Message extends z.infer<typeof messageSchema> {}
 
-/** 35 days, in milliseconds: how far ahead a message may be scheduled. */
-export const maxScheduleAhead = 35 * 86_400_000;
 /** Four hours, in milliseconds: how long a message may wait for its hand-over unless it says otherwise. */
 export const defaultTtl = 4 * 3_600_000;
-
-export const recipientSchema = z
-  .string()
-  .refine((value) => phonePattern.test(value) || /^ct_[0-9A-Za-z]{1,64}$/.test(value), {
-    error: "must be a phone number (E.164: + and 7 to 15 digits) or a contact's id",
-  })
-  .meta({
-    description: "A phone number, or a contact's id on any channel.",
-    examples: ["+15005550001"],
-  });
 
 function contentFields(limits: Limits) {
   return {
@@ -283,16 +254,6 @@ export const batchMessagesSchema = (limits: Limits) =>
     .meta({ id: "BatchMessages" });
 export interface BatchMessages extends z.infer<ReturnType<typeof batchMessagesSchema>> {}
 
-export const fieldErrorSchema = z
-  .strictObject({
-    pointer: z.string().optional().meta({ description: "JSON pointer (RFC 6901) into the body." }),
-    parameter: z.string().optional(),
-    header: z.string().optional(),
-    code: z.string(),
-    message: z.string(),
-  })
-  .meta({ id: "FieldError" });
-
 export const batchResultSchema = z
   .discriminatedUnion("ok", [
     z.strictObject({ ok: z.literal(true), index: z.int(), message: messageSchema }),
@@ -328,3 +289,20 @@ export const listMessagesSchema = z.strictObject({
   created_before: instant.optional().meta({ description: "Exclusive." }),
 });
 export interface ListMessages extends z.infer<typeof listMessagesSchema> {}
+
+export const replySchema = (limits: Limits) =>
+  z
+    .strictObject({
+      id: reference,
+      body: text(limits.message_characters).meta({
+        description: "May be empty when there is media.",
+      }),
+      media: z.array(mediaSchema).max(limits.media_items).optional(),
+      author_id: person.optional().meta({ description: "Who of the host's people writes." }),
+    })
+    .refine(
+      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
+      needsContent,
+    )
+    .meta({ id: "Reply" });
+export interface Reply extends z.infer<ReturnType<typeof replySchema>> {}

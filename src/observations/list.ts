@@ -2,7 +2,8 @@ import { observationResource } from "./resource.ts";
 import { observations } from "./rows.ts";
 import { type ListObservations, listObservationsSchema, type Observation } from "./types.ts";
 import type { Query } from "../operations/operation.ts";
-import { type Page, page } from "../operations/pagination.ts";
+import { type Page } from "../kernel/fields.ts";
+import { page } from "../operations/pagination.ts";
 import { contactToRead } from "../contacts/find-to-change.ts";
 
 /** Newest first. Those that have expired are not among them. */

@@ -8,23 +8,10 @@ import { fingerprint } from "./fingerprint.ts";
 import { isRemembered } from "./idempotency-lifetime.ts";
 import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency-rows.ts";
 import { noOpinions } from "./opinions.ts";
-import { maxScheduleAhead } from "../messages/types.ts";
+import { maxScheduleAhead } from "../kernel/limits.ts";
 import { ReplayedError, TidingsError } from "../kernel/errors.ts";
 import type { RequestId } from "../kernel/ids.ts";
-import type {
-  Call,
-  Caller,
-  Command,
-  EventStream,
-  Outcome,
-  Procedure,
-  Query,
-  RowProcedure,
-  Services,
-  Steps,
-  StreamEvent,
-  StreamSources,
-} from "./operation.ts";
+import type { Call, Caller, Command, EventStream, Outcome, Procedure, Query, RowProcedure, Services, Steps, StreamEvent, StreamSources } from "./operation.ts";
 import type { HostPolicies } from "./host-policies.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HostOpinions } from "../ports/policy.ts";

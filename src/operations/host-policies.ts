@@ -4,7 +4,7 @@
  * nobody, and an engine without policies, pays nothing for that.
  */
 import { AskedOpinions, noOpinions, Unasked } from "./opinions.ts";
-import { maxScheduleAhead } from "../messages/types.ts";
+import { maxScheduleAhead } from "../kernel/limits.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HostOpinions, Opinion, Policy, PolicyFacts, Verdict } from "../ports/policy.ts";

@@ -1,21 +1,10 @@
+import { defaultPageSize, type Page } from "../kernel/fields.ts";
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Call } from "./operation.ts";
 import type { Index, KeyValue, Seen } from "../ports/collection.ts";
 import { type Look, look, placeColumns } from "../store/look.ts";
 import type { RangeOf, Reads } from "../store/reads.ts";
-
-/**
- * One page of a list. `next_cursor` is null on the last. A page can have fewer rows than were asked for, or none, and yet not be the
- * last: where a filter lets few rows pass, each page looks at 1,000 of them at the most.
- */
-export interface Page<T> {
-  data: T[];
-  has_more: boolean;
-  next_cursor: string | null;
-}
-
-export const defaultPageSize = 20;
 
 /** What a list was asked for. */
 export interface Asked {

@@ -4,7 +4,8 @@
  */
 import type { AccountId, ContactId, MessageId } from "../kernel/ids.ts";
 import type { Mode } from "../kernel/scope.ts";
-import type { Channel, Media } from "./transport.ts";
+import type { Channel } from "../kernel/fields.ts";
+import type { Media } from "./transport.ts";
 
 /**
  * - `allow`: nothing speaks against it.

@@ -1,3 +1,4 @@
+import type { Channel } from "../kernel/fields.ts";
 /**
  * A transport hands messages to a carrier and brings back what the carrier says of them.
  *
@@ -8,9 +9,6 @@ import type { AttemptId, MessageId } from "../kernel/ids.ts";
 import type { Mode } from "../kernel/scope.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
-
-export const channels = ["sms", "mms", "webchat"] as const;
-export type Channel = (typeof channels)[number];
 
 /** The engine's own transport: no other may have its name. */
 export const webchatTransportName = "webchat";

@@ -1,6 +1,6 @@
 /** People who have written and been answered already, so that lists, threads and moods have something to show. */
-import type { Medium } from "../kernel/fields.ts";
-import type { Channel, Media } from "../ports/transport.ts";
+import type { Medium, Channel } from "../kernel/fields.ts";
+import type { Media } from "../ports/transport.ts";
 import type { Assignee, Priority } from "../conversations/types.ts";
 
 /** One message of a story. */

@@ -1,6 +1,6 @@
 /** The sandbox's test bench: its numbers, messages from a phone, receipts out of turn, seed data. */
 import { z } from "zod";
-import type { Limits } from "../options.ts";
+import type { Limits } from "../kernel/limits.ts";
 import { carrierErrorCodes } from "../ports/transport.ts";
 import { eventTypeSchema } from "../events/types.ts";
 import { instant, phone, reference, senderAddress, text } from "../kernel/fields.ts";

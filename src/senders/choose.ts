@@ -2,7 +2,8 @@ import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } f
 import { orderFor } from "./rules.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { SenderId } from "../kernel/ids.ts";
-import type { Channel, Transport } from "../ports/transport.ts";
+import type { Channel } from "../kernel/fields.ts";
+import type { Transport } from "../ports/transport.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 

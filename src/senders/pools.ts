@@ -1,6 +1,6 @@
 import { defaultSenderByChannel, defaultSenders, type SenderRow } from "./rows.ts";
 import { invalid } from "../kernel/errors.ts";
-import type { Channel } from "../ports/transport.ts";
+import type { Channel } from "../kernel/fields.ts";
 import type { Tx } from "../store/transaction.ts";
 
 /** Of one channel's pool. */

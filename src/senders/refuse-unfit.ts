@@ -1,5 +1,6 @@
 import { invalid } from "../kernel/errors.ts";
-import type { Channel, Transport } from "../ports/transport.ts";
+import type { Channel } from "../kernel/fields.ts";
+import type { Transport } from "../ports/transport.ts";
 import type { Mode } from "../kernel/scope.ts";
 
 /** @throws TidingsError `validation_failed` when the transport is not there, or can't do what is asked of it */

@@ -1,8 +1,8 @@
 /** Webchat: a visitor's session in a browser, and what the two sides say there. */
 import { z } from "zod";
-import type { Limits } from "../options.ts";
-import { ids, name, reference, senderAddress, text, timestamp } from "../kernel/fields.ts";
-import { authorSchema, mediaSchema } from "../messages/types.ts";
+import type { Limits } from "../kernel/limits.ts";
+import { ids, name, reference, senderAddress, text, timestamp, authorSchema } from "../kernel/fields.ts";
+import { mediaSchema } from "../messages/types.ts";
 
 export const openWebchatSessionSchema = z
   .strictObject({

@@ -3,7 +3,7 @@ import { roadOf } from "../queue/rules.ts";
 import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "./rows.ts";
 import type { Write } from "../ports/storage.ts";
 import { DeliveryTurn, type TurnServices } from "./drain.ts";
-import type { HttpSettings } from "../options.ts";
+import type { HttpSettings } from "./options.ts";
 
 export interface DeliverWork extends TurnServices {
   readonly http: HttpSettings | undefined;

@@ -9,7 +9,7 @@ import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "./rows.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { DeliveryId, DrawId, WebhookId } from "../kernel/ids.ts";
-import type { HttpSettings } from "../options.ts";
+import type { HttpSettings } from "./options.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
 import type { Scope } from "../kernel/scope.ts";

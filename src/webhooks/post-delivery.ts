@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import { signatureHeaders, signingKey } from "./signature.ts";
-import type { HttpSettings } from "../options.ts";
+import type { HttpSettings } from "./options.ts";
 import type { HttpOutcome } from "../ports/http-client.ts";
 import type { Mode } from "../kernel/scope.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiRoutes } from "../../src/api/routes.ts";
-import { defaultLimits } from "../../src/options.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
 import { exchange, parseAnswers } from "./raw.ts";
 import { mountings, serve } from "./servers.ts";
 import type { Running } from "./servers.ts";

@@ -9,16 +9,9 @@ import { ReplayedError, TidingsError, invalid, notFound } from "../../src/kernel
 import type { Context } from "../../src/operations/executor.ts";
 import { idSource } from "../../src/kernel/ids.ts";
 import type { Authenticated } from "../../src/accounts/key-ring.ts";
-import type {
-  Command,
-  EventStream,
-  Outcome,
-  Procedure,
-  Query,
-  StreamEvent,
-} from "../../src/operations/operation.ts";
-import { defaultLimits } from "../../src/options.ts";
-import type { Limits } from "../../src/options.ts";
+import type { Command, EventStream, Outcome, Procedure, Query, StreamEvent } from "../../src/operations/operation.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
+import type { Limits } from "../../src/kernel/limits.ts";
 import { problem } from "../../src/kernel/problem.ts";
 import type { Mode } from "../../src/kernel/scope.ts";
 
@@ -282,7 +275,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   let now = 0;
   const backend: ApiBackend = {
     drawId: idSource(
-      { now: () => ++now, sleep: () => Promise.resolve() },
+      { now: () => ++now },
       { bytes: (size) => new Uint8Array(size) },
     ),
     limits,

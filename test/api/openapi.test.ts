@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import type { Route } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/api/routes.ts";
-import { defaultLimits } from "../../src/options.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
 import { call, jsonOf } from "./call.ts";
 import { serve } from "./servers.ts";
 import { world } from "./world.ts";

@@ -3,7 +3,7 @@ import type { Route } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/api/routes.ts";
 import { scopes } from "../../src/accounts/key-types.ts";
 import type { KeyScope } from "../../src/accounts/key-types.ts";
-import { defaultLimits } from "../../src/options.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
 import { call, jsonOf } from "./call.ts";
 import { storages, world } from "./world.ts";
 import type { Kept, Tenant, World } from "./world.ts";

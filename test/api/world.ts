@@ -10,7 +10,7 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../src/engine.ts";
 import type { KeyScope } from "../../src/accounts/key-types.ts";
 import { idempotency } from "../../src/operations/idempotency-rows.ts";
-import type { Limits } from "../../src/options.ts";
+import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";

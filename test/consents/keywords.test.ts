@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keywordOf, suspectsOptOut } from "../../src/consents/keywords.ts";
-import { standardConsent } from "../../src/options.ts";
+import { standardConsent } from "../../src/operations/consent-settings.ts";
 
 const words = {
   opt_out: [

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { eventTypes } from "../../src/events/types.ts";
 import { listMessagesSchema, sendMessageSchema } from "../../src/messages/types.ts";
-import { defaultLimits } from "../../src/options.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
 
 const schema = sendMessageSchema(defaultLimits);
 const to = "+15005550001";

@@ -1,5 +1,5 @@
 import type { CreateSender } from "../../src/index.ts";
-import type { ConsentOptions, QuietHours } from "../../src/options.ts";
+import type { ConsentOptions, QuietHours } from "../../src/operations/consent-settings.ts";
 import type { Route } from "../../src/ports/route.ts";
 import { senderAddresses } from "./actors/senders.ts";
 import type { Dice } from "./dice.ts";

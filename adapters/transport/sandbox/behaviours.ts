@@ -2,7 +2,8 @@
  * What becomes of a message to each sandbox number, as a table. Nothing in it depends on anything but the number, the
  * attempt and the channel, so what a message's fate is by now can always be computed anew.
  */
-import type { CarrierErrorCode, Channel, Receipt } from "../../../src/ports/transport.ts";
+import type { Channel } from "../../../src/kernel/fields.ts";
+import type { CarrierErrorCode, Receipt } from "../../../src/ports/transport.ts";
 
 export type CarrierAnswer =
   | { readonly kind: "accepted" }

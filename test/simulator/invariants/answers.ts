@@ -2,7 +2,7 @@ import { identityByAddress } from "../../../src/contacts/rows.ts";
 import { conversationById, conversations } from "../../../src/conversations/rows.ts";
 import type { Conversation } from "../../../src/conversations/types.ts";
 import { type MessageRow, messagesOfConversation } from "../../../src/messages/rows.ts";
-import { mediumOf } from "../../../src/messages/rules.ts";
+import { mediumOf } from "../../../src/kernel/fields.ts";
 import type { RunRow } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { courseOf } from "../course.ts";

@@ -1,7 +1,7 @@
 import { contacts } from "../../../src/contacts/rows.ts";
 import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import { messages, type MessageRow } from "../../../src/messages/rows.ts";
-import { mediumOf } from "../../../src/messages/rules.ts";
+import { mediumOf } from "../../../src/kernel/fields.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { reopenHours } from "../terms.ts";

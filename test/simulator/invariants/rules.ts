@@ -1,6 +1,6 @@
 import { contactById, identityByAddress } from "../../../src/contacts/rows.ts";
 import { attempts, type AttemptRow, messageById } from "../../../src/messages/rows.ts";
-import { mediumOf } from "../../../src/messages/rules.ts";
+import { mediumOf } from "../../../src/kernel/fields.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { peek } from "../rows.ts";

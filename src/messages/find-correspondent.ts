@@ -1,7 +1,7 @@
 import { identitiesOfContact, identityByAddress, type IdentityRow } from "../contacts/rows.ts";
-import { contactAddress } from "./resource.ts";
-import type { ConversationRow } from "./rows.ts";
-import { messageById } from "../messages/rows.ts";
+import { contactAddress } from "../conversations/resource.ts";
+import type { ConversationRow } from "../conversations/rows.ts";
+import { messageById } from "./rows.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";

@@ -1,0 +1,18 @@
+import type { Action } from "../ports/action.ts";
+import type { AgentModel } from "../ports/agent-model.ts";
+
+/** What thinks for agents, and what they can do in your world. */
+export interface AgentOptions {
+  /** Such as `rules()` or `languageModel(…)` of "tidings/models", or a function of your own. */
+  readonly model: AgentModel | AgentModel["respond"];
+  /** Your functions that agents may call, each by the name that an agent lists; up to 200. */
+  readonly actions?: readonly Action[];
+  /** Takes what is nobody's business out of a text before a model sees it: of messages, names, slots and observations. */
+  readonly redact?: (text: string) => string;
+}
+
+export interface AgentSettings {
+  readonly model: AgentModel;
+  readonly actions: ReadonlyMap<string, Action>;
+  readonly redact: (text: string) => string;
+}

@@ -1,0 +1,25 @@
+import type { HttpClient } from "../ports/http-client.ts";
+import type { Destinations } from "../ports/destinations.ts";
+import type { Mode } from "../kernel/scope.ts";
+
+/** The way out of the engine, for what users give URLs of. */
+export interface HttpOptions {
+  /** Such as `httpClient()` of "tidings/http-client". */
+  readonly client: HttpClient;
+  /**
+   * What may be called besides the public Internet: host names (`hooks.internal`: that very name, wherever it leads), addresses and
+   * networks (`10.1.0.0/16`, `fd00::/8`). Up to 1,000; by default nothing.
+   */
+  readonly allow?: readonly string[];
+}
+
+export interface WebhookOptions {
+  /** How long an attempt may take, from the look-up of the name to the last byte of the answer: 1 to 60 seconds, by default 15. */
+  readonly deadlineSeconds?: number;
+}
+
+export interface HttpSettings {
+  readonly client: HttpClient;
+  /** Plain http is for sandboxes. */
+  readonly destinations: Readonly<Record<Mode, Destinations>>;
+}
