@@ -1,3 +1,7 @@
+import { assignConversation } from "./assign.ts";
+import { handBackConversation } from "./hand-back.ts";
+import { handOffConversation } from "./hand-off-command.ts";
+import { conversationSchema } from "../conversations/types.ts";
 import { approveRun } from "./approve-run.ts";
 import { createAgent } from "./create-agent.ts";
 import { getRun } from "./get-run.ts";
@@ -100,5 +104,37 @@ export const agentRoutes: readonly Route[] = [
     description:
       "That a run waits for. After a day it is denied. Nothing is approved while people have the conversation (409).",
     response: runSchema,
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write"],
+    response: conversationSchema,
+    method: "POST",
+    path: "/v1/conversations/:id/assign",
+    operation: assignConversation,
+    summary: "Assign a conversation",
+    description:
+      "To a person, who handles it then; to an agent, which does; or to nobody: what people had waits in the queue, and what an agent had is nobody's.",
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write"],
+    response: conversationSchema,
+    method: "POST",
+    path: "/v1/conversations/:id/handoff",
+    operation: handOffConversation,
+    summary: "Hand a conversation off to people",
+    description:
+      "It waits in the queue for the first person free. One that waits there already stays as it is.",
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write"],
+    response: conversationSchema,
+    method: "POST",
+    path: "/v1/conversations/:id/handback",
+    operation: handBackConversation,
+    summary: "Hand a conversation back to its agent",
+    description: "One that has no agent is nobody's then.",
   },
 ];

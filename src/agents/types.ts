@@ -1,6 +1,15 @@
 /** Agents that answer, and when they let go. */
 import { z } from "zod";
-import { channelSchema, ids, name, pageFields, reference, senderAddress, text, timestamp } from "../kernel/fields.ts";
+import {
+  channelSchema,
+  ids,
+  name,
+  pageFields,
+  reference,
+  senderAddress,
+  text,
+  timestamp,
+} from "../kernel/fields.ts";
 import type { Limits } from "../kernel/limits.ts";
 import { isLanguage } from "../contacts/rules.ts";
 import { runStatusSchema } from "./runs/types.ts";

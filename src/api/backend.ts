@@ -1,6 +1,14 @@
 import type { Context } from "../operations/executor.ts";
 import type { DrawId } from "../kernel/ids.ts";
-import type { Command, EventStream, Outcome, Procedure, Query, RowProcedure, StreamEvent } from "../operations/operation.ts";
+import type {
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  RowProcedure,
+  StreamEvent,
+} from "../operations/operation.ts";
 import type { Limits } from "../kernel/limits.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { CallbackRequest, CallbackResult } from "../ports/transport.ts";

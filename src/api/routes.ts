@@ -1,3 +1,5 @@
+import { observationRoutes } from "../observations/routes.ts";
+import { privacyRoutes } from "../privacy/routes.ts";
 import type { Limits } from "../kernel/limits.ts";
 import { type Tag, openApiDocument } from "./openapi.ts";
 import type { Route } from "../operations/api-route.ts";
@@ -53,12 +55,14 @@ export function apiRoutes(limits: Limits): readonly Route[] {
     ...contactSearchRoutes,
     ...consentRoutes,
     ...conversationRoutes,
+    ...observationRoutes,
     ...sentimentRoutes,
     ...webchatRoutes,
     ...agentRoutes,
     ...playbookRoutes,
     ...eventRoutes,
     ...webhookRoutes,
+    ...privacyRoutes,
     ...senderRoutes,
     ...apiKeyRoutes,
     ...accountRoutes,

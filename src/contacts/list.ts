@@ -1,4 +1,12 @@
-import { contactById, type ContactRow, contacts, contactsByLabel, identitiesOfContact, identityByAddress, optedOutIdentities } from "./rows.ts";
+import {
+  contactById,
+  type ContactRow,
+  contacts,
+  contactsByLabel,
+  identitiesOfContact,
+  identityByAddress,
+  optedOutIdentities,
+} from "./rows.ts";
 import { mostIdentities } from "./rules.ts";
 import { type Contact, type ListContacts, listContactsSchema } from "./types.ts";
 import { millis } from "../kernel/time.ts";

@@ -1,6 +1,22 @@
 /** People at the other end, whatever address they write from. */
 import { z } from "zod";
-import { defaultPageSize, ids, instant, mediumSchema, metadata, metadataInput, name, pageFields, pageSchema, phone, queryBoolean, queryInteger, reference, text, timestamp } from "../kernel/fields.ts";
+import {
+  defaultPageSize,
+  ids,
+  instant,
+  mediumSchema,
+  metadata,
+  metadataInput,
+  name,
+  pageFields,
+  pageSchema,
+  phone,
+  queryBoolean,
+  queryInteger,
+  reference,
+  text,
+  timestamp,
+} from "../kernel/fields.ts";
 import type { ContactId } from "../kernel/ids.ts";
 import type { Limits } from "../kernel/limits.ts";
 import { isTimeZone } from "../kernel/time-zones.ts";

@@ -1,6 +1,22 @@
 import { contactById } from "../contacts/rows.ts";
-import { conversationById, type ConversationLabelRow, conversationsOfContact, type ConversationRow, inbox, inboxByAssignee, inboxByHandler, inboxByLabel, inboxSuspected, inboxUnread } from "./rows.ts";
-import { type Conversation, conversationStatusSchema, type ListConversations, listConversationsSchema } from "./types.ts";
+import {
+  conversationById,
+  type ConversationLabelRow,
+  conversationsOfContact,
+  type ConversationRow,
+  inbox,
+  inboxByAssignee,
+  inboxByHandler,
+  inboxByLabel,
+  inboxSuspected,
+  inboxUnread,
+} from "./rows.ts";
+import {
+  type Conversation,
+  conversationStatusSchema,
+  type ListConversations,
+  listConversationsSchema,
+} from "./types.ts";
 import { mediumOf } from "../kernel/fields.ts";
 import type { Page } from "../kernel/fields.ts";
 import type { Call, Query } from "../operations/operation.ts";

@@ -1,18 +1,13 @@
+import { listContactConversations } from "./list-of-contact.ts";
 import { addNote } from "./add-note.ts";
-import { assignConversation } from "../agents/assign.ts";
 import { getConversation } from "./get.ts";
-import { handBackConversation } from "../agents/hand-back.ts";
-import { handOffConversation } from "../agents/hand-off-command.ts";
 import { labelConversation } from "./set-labels.ts";
-import { listConversationMessages } from "../messages/list-of-conversation.ts";
 import { listConversations } from "./list.ts";
 import { listNotes } from "./list-notes.ts";
 import { openConversation } from "./open.ts";
 import { readConversation } from "./mark-read.ts";
-import { reply } from "../messages/reply.ts";
 import { updateConversation } from "./update.ts";
 import { conversationSchema, noteSchema } from "./types.ts";
-import { messageSchema } from "../messages/types.ts";
 import { pageSchema } from "../kernel/fields.ts";
 import type { Route } from "../operations/api-route.ts";
 
@@ -62,26 +57,6 @@ export const conversationRoutes: readonly Route[] = [
   {
     ...read,
     method: "GET",
-    path: "/v1/conversations/:id/messages",
-    operation: listConversationMessages,
-    summary: "List the messages of a conversation",
-    description: "From its end.",
-    response: pageSchema(messageSchema).meta({ id: "ConversationMessagePage" }),
-  },
-  {
-    tag,
-    scopes: ["conversations:write", "messages:write"],
-    method: "POST",
-    path: "/v1/conversations/:id/messages",
-    operation: reply,
-    summary: "Reply as a person",
-    description:
-      "On the conversation's medium, to the address of its last message. The person takes the conversation over at once; a closed one is opened again.",
-    response: messageSchema,
-  },
-  {
-    ...read,
-    method: "GET",
     path: "/v1/conversations/:id/notes",
     operation: listNotes,
     summary: "List the notes of a conversation",
@@ -96,16 +71,6 @@ export const conversationRoutes: readonly Route[] = [
     summary: "Write a note",
     description: "The contact never sees it.",
     response: noteSchema,
-  },
-  {
-    ...write,
-    ...conversation,
-    method: "POST",
-    path: "/v1/conversations/:id/assign",
-    operation: assignConversation,
-    summary: "Assign a conversation",
-    description:
-      "To a person, who handles it then; to an agent, which does; or to nobody: what people had waits in the queue, and what an agent had is nobody's.",
   },
   {
     ...write,
@@ -125,22 +90,14 @@ export const conversationRoutes: readonly Route[] = [
     description: "Up to its last message.",
   },
   {
-    ...write,
-    ...conversation,
-    method: "POST",
-    path: "/v1/conversations/:id/handoff",
-    operation: handOffConversation,
-    summary: "Hand a conversation off to people",
+    tag: "Contacts",
+    scopes: ["contacts:read"],
+    method: "GET",
+    path: "/v1/contacts/:id/conversations",
+    operation: listContactConversations,
+    summary: "List a contact's conversations",
     description:
-      "It waits in the queue for the first person free. One that waits there already stays as it is.",
-  },
-  {
-    ...write,
-    ...conversation,
-    method: "POST",
-    path: "/v1/conversations/:id/handback",
-    operation: handBackConversation,
-    summary: "Hand a conversation back to its agent",
-    description: "One that has no agent is nobody's then.",
+      "The one that began last first. Of a merged contact, those of the one that it is now.",
+    response: pageSchema(conversationSchema).meta({ id: "ContactConversationPage" }),
   },
 ];

@@ -2,7 +2,12 @@ import type { AccountId, ContactId, ConversationId, MessageId, NoteId } from "..
 import { boolean, collection, integer, json, nullable, text, time } from "../ports/collection.ts";
 import type { Mode } from "../kernel/scope.ts";
 import type { Medium, Author } from "../kernel/fields.ts";
-import { type ConversationStatus, conversationStatusSchema, type Handler, type Priority } from "./types.ts";
+import {
+  type ConversationStatus,
+  conversationStatusSchema,
+  type Handler,
+  type Priority,
+} from "./types.ts";
 
 export interface ConversationRow {
   readonly account_id: AccountId;

@@ -2,7 +2,22 @@
 import { z } from "zod";
 import { isId } from "../kernel/ids.ts";
 import type { Limits } from "../kernel/limits.ts";
-import { channelSchema, ids, instant, mediumSchema, metadata, metadataInput, name, pageFields, queryBoolean, reference, text, timestamp, authorSchema, recipientSchema } from "../kernel/fields.ts";
+import {
+  channelSchema,
+  ids,
+  instant,
+  mediumSchema,
+  metadata,
+  metadataInput,
+  name,
+  pageFields,
+  queryBoolean,
+  reference,
+  text,
+  timestamp,
+  authorSchema,
+  recipientSchema,
+} from "../kernel/fields.ts";
 import { contactReferenceSchema, label } from "../contacts/types.ts";
 
 export const conversationStatusSchema = z.enum(["open", "snoozed", "closed"]);

@@ -139,7 +139,6 @@ export const queryBoolean: z.ZodType<boolean> = z.preprocess(
   z.boolean(),
 );
 
-
 /**
  * One page of a list. `next_cursor` is null on the last. A page can have fewer rows than were asked for, or none, and yet not be the
  * last: where a filter lets few rows pass, each page looks at 1,000 of them at the most.

@@ -1,7 +1,9 @@
+import { listContactMessages } from "./list-of-contact.ts";
+import { listConversationMessages } from "./list-of-conversation.ts";
+import { reply } from "./reply.ts";
 import { cancelMessage } from "./cancel.ts";
 import { editMessage } from "./edit.ts";
 import { previewMessage } from "./preview.ts";
-import { redactMessage } from "../privacy/redact.ts";
 import { sendBatch } from "./send-batch.ts";
 import { sendMessage } from "./send.ts";
 import { pageSchema } from "../kernel/fields.ts";
@@ -82,15 +84,6 @@ export const messageRoutes: readonly Route[] = [
       "While it is scheduled or queued; later: `not_cancelable`. It is canceled or it is sent, never both.",
   },
   {
-    ...write,
-    ...message,
-    method: "POST",
-    path: "/v1/messages/:id/redact",
-    operation: redactMessage,
-    summary: "Redact a message",
-    description: "Its body and media are gone for good; the timeline stays.",
-  },
-  {
     ...read,
     method: "GET",
     path: "/v1/messages/:id/timeline",
@@ -98,5 +91,37 @@ export const messageRoutes: readonly Route[] = [
     summary: "Get a message's timeline",
     description: "Transitions, attempts and receipts, also those that changed nothing.",
     response: timelineSchema,
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:read"],
+    method: "GET",
+    path: "/v1/conversations/:id/messages",
+    operation: listConversationMessages,
+    summary: "List the messages of a conversation",
+    description: "From its end.",
+    response: pageSchema(messageSchema).meta({ id: "ConversationMessagePage" }),
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write", "messages:write"],
+    method: "POST",
+    path: "/v1/conversations/:id/messages",
+    operation: reply,
+    summary: "Reply as a person",
+    description:
+      "On the conversation's medium, to the address of its last message. The person takes the conversation over at once; a closed one is opened again.",
+    response: messageSchema,
+  },
+  {
+    tag: "Contacts",
+    scopes: ["contacts:read"],
+    method: "GET",
+    path: "/v1/contacts/:id/messages",
+    operation: listContactMessages,
+    summary: "List a contact's messages",
+    description:
+      "On all channels, newest first. Of a merged contact, those of the one that it is now.",
+    response: pageSchema(messageSchema).meta({ id: "ContactMessagePage" }),
   },
 ];

@@ -1,4 +1,11 @@
-import type { AccountId, AttemptId, ContactId, ConversationId, EntryId, MessageId } from "../kernel/ids.ts";
+import type {
+  AccountId,
+  AttemptId,
+  ContactId,
+  ConversationId,
+  EntryId,
+  MessageId,
+} from "../kernel/ids.ts";
 import { boolean, collection, integer, json, nullable, text, time } from "../ports/collection.ts";
 import type { Channel, Author } from "../kernel/fields.ts";
 import type { Media, Receipt } from "../ports/transport.ts";

@@ -9,7 +9,12 @@
  */
 import type { FieldError } from "../kernel/errors.ts";
 import { type Channel } from "../kernel/fields.ts";
-import { type CarrierError, permanentReasons, type Receipt, type SendAnswer } from "../ports/transport.ts";
+import {
+  type CarrierError,
+  permanentReasons,
+  type Receipt,
+  type SendAnswer,
+} from "../ports/transport.ts";
 import type { EventType } from "../events/types.ts";
 import type { Next } from "./route-types.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";

@@ -6,7 +6,19 @@ import { maxScheduleAhead } from "../kernel/limits.ts";
 import { z } from "zod";
 import type { Limits } from "../kernel/limits.ts";
 import { carrierErrorCodes } from "../ports/transport.ts";
-import { channelSchema, ids, instant, metadata, metadataInput, pageFields, reference, senderAddress, text, timestamp, webUrl } from "../kernel/fields.ts";
+import {
+  channelSchema,
+  ids,
+  instant,
+  metadata,
+  metadataInput,
+  pageFields,
+  reference,
+  senderAddress,
+  text,
+  timestamp,
+  webUrl,
+} from "../kernel/fields.ts";
 import { policyVerdictSchema } from "../consents/policy-types.ts";
 
 /**

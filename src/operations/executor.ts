@@ -11,7 +11,20 @@ import { noOpinions } from "./opinions.ts";
 import { maxScheduleAhead } from "../kernel/limits.ts";
 import { ReplayedError, TidingsError } from "../kernel/errors.ts";
 import type { RequestId } from "../kernel/ids.ts";
-import type { Call, Caller, Command, EventStream, Outcome, Procedure, Query, RowProcedure, Services, Steps, StreamEvent, StreamSources } from "./operation.ts";
+import type {
+  Call,
+  Caller,
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  RowProcedure,
+  Services,
+  Steps,
+  StreamEvent,
+  StreamSources,
+} from "./operation.ts";
 import type { HostPolicies } from "./host-policies.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HostOpinions } from "../ports/policy.ts";

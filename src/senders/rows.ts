@@ -1,5 +1,14 @@
 import type { AccountId, SenderId } from "../kernel/ids.ts";
-import { boolean, collection, integer, json, nullable, real, text, time } from "../ports/collection.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  nullable,
+  real,
+  text,
+  time,
+} from "../ports/collection.ts";
 import type { Channel } from "../kernel/fields.ts";
 import type { Mode } from "../kernel/scope.ts";
 import type { Pace } from "./throttle-rules.ts";

@@ -1,7 +1,15 @@
 /** Webchat: a visitor's session in a browser, and what the two sides say there. */
 import { z } from "zod";
 import type { Limits } from "../kernel/limits.ts";
-import { ids, name, reference, senderAddress, text, timestamp, authorSchema } from "../kernel/fields.ts";
+import {
+  ids,
+  name,
+  reference,
+  senderAddress,
+  text,
+  timestamp,
+  authorSchema,
+} from "../kernel/fields.ts";
 import { mediaSchema } from "../messages/types.ts";
 
 export const openWebchatSessionSchema = z
