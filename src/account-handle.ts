@@ -1,3 +1,5 @@
+import type { Page } from "./kernel/fields.ts";
+import type { Event } from "./webhooks/event-catalog.ts";
 import type { AccountHandle, CommandOptions } from "./handles.ts";
 import { addNote } from "./conversations/add-note.ts";
 import { addObservation } from "./observations/add.ts";
@@ -50,7 +52,7 @@ import { searchContacts } from "./contacts/search.ts";
 import { seedSandbox } from "./sandbox/seed.ts";
 import { sendMessage } from "./messages/send.ts";
 import { changeConsent } from "./consents/set.ts";
-import { testWebhook } from "./webhooks/send-test.ts";
+import { testWebhook } from "./sandbox/test-webhook.ts";
 import { triggerAgent } from "./agents/trigger.ts";
 import { updateAgent } from "./agents/update-agent.ts";
 import { updateContact } from "./contacts/update.ts";
@@ -155,8 +157,9 @@ export function accountHandle(scope: Scope, { change, read, rows }: Run): Accoun
       remove: (id, options) => change(removeSender, { id }, options),
     },
     events: {
-      get: (id) => read(getEvent, { id }),
-      list: (filters = {}) => read(listEvents, filters),
+      // A row's data is that of its type: only `appendEvent` writes events.
+      get: (id) => read(getEvent, { id }) as Promise<Event>,
+      list: (filters = {}) => read(listEvents, filters) as Promise<Page<Event>>,
     },
     webhooks: {
       create: (input, options) => change(createWebhook, input, options),

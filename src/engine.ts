@@ -1,3 +1,5 @@
+import type { EventConsumer } from "./events/consumer-types.ts";
+import type { Event } from "./webhooks/event-catalog.ts";
 import { createSecretKey } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { AccountHandle, Accounts, CommandOptions } from "./handles.ts";
@@ -10,10 +12,12 @@ import { apiRoutes } from "./api/routes.ts";
 import { createAccount } from "./accounts/create.ts";
 import { defaultAccountId, prepareStorage } from "./accounts/prepare-storage.ts";
 import { accountById } from "./accounts/rows.ts";
-import type { ConsumeOptions, ConsumerHandler } from "./events/consumer-types.ts";
+import type { ConsumerHandler } from "./webhooks/event-catalog.ts";
+import type { ConsumeOptions } from "./events/consumer-types.ts";
 import type { EventType } from "./events/types.ts";
 import { notFound, TidingsError } from "./kernel/errors.ts";
-import { EventBus, type EventHandler } from "./events/bus.ts";
+import { type EventHandler } from "./webhooks/event-catalog.ts";
+import { EventBus } from "./events/bus.ts";
 import { NewsDesk } from "./api/stream-notifier.ts";
 import { type Context, Executor } from "./operations/executor.ts";
 import { HostPolicies } from "./operations/host-policies.ts";
@@ -185,12 +189,13 @@ export class MessagingEngine<
 
   /** Calls `handler` after each commit of this process that brought such an event. What it throws is logged and hurts nobody. */
   on<T extends EventType>(type: T, handler: EventHandler<T>): this {
-    this.#bus.on(type, handler);
+    // The bus calls a handler with events of its type alone.
+    this.#bus.on(type, handler as Parameters<EventBus["on"]>[1]);
     return this;
   }
 
   off<T extends EventType>(type: T, handler: EventHandler<T>): this {
-    this.#bus.off(type, handler);
+    this.#bus.off(type, handler as Parameters<EventBus["off"]>[1]);
     return this;
   }
 
@@ -208,14 +213,15 @@ export class MessagingEngine<
     types: readonly T[],
     handler: ConsumerHandler<T, Tx>,
     options: ConsumeOptions = {},
-  ): Consumer {
-    // It is called with events of these types, and with what the engine's own storage gives.
-    return this.#consumers.add({
+  ): Consumer<Event<T>> {
+    // The reader passes events of these types alone, and the storage gives a handle of its own kind.
+    const consumer = this.#consumers.add({
       ...options,
       name,
       types,
-      handler: handler as ConsumerHandler<EventType, unknown>,
+      handler: handler as EventConsumer<unknown>,
     });
+    return consumer as Consumer<Event<T>>;
   }
 
   /**

@@ -1,3 +1,4 @@
+import { agentRunCompleted } from "./events.ts";
 import type { ConversationRow } from "../conversations/rows.ts";
 import { completedEventId } from "../events/rows.ts";
 import { toldRun } from "./runs/resource.ts";
@@ -24,7 +25,7 @@ export function endRun(
   appendEvent(
     tx,
     actor,
-    "agent.run.completed",
+    agentRunCompleted,
     { run: toldRun(ended) },
     about,
     completedEventId(run.id),

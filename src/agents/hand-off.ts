@@ -1,3 +1,4 @@
+import { conversationHandoff } from "./events.ts";
 import { agentSessionOf, agentSessions, agentVersionOf } from "./rows.ts";
 import type { HandoffCause } from "./types.ts";
 import { contactById } from "../contacts/rows.ts";
@@ -51,7 +52,7 @@ export async function handOff(
     sentiment: contact?.mood ? sentimentOf(contact.mood) : null,
   };
   const about = { contact_id, conversation_id: conversation.id };
-  appendEvent(tx, actor, "conversation.handoff", data, about, run_id && handoffEventId(run_id));
+  appendEvent(tx, actor, conversationHandoff, data, about, run_id && handoffEventId(run_id));
   await waitForPeople(tx, conversation, rule);
   return conversation;
 }

@@ -1,3 +1,4 @@
+import { eventSchema } from "../webhooks/event-catalog.ts";
 import { observationRoutes } from "../observations/routes.ts";
 import { privacyRoutes } from "../privacy/routes.ts";
 import type { Limits } from "../kernel/limits.ts";
@@ -60,7 +61,7 @@ export function apiRoutes(limits: Limits): readonly Route[] {
     ...webchatRoutes,
     ...agentRoutes,
     ...playbookRoutes,
-    ...eventRoutes,
+    ...eventRoutes(eventSchema),
     ...webhookRoutes,
     ...privacyRoutes,
     ...senderRoutes,

@@ -1,3 +1,4 @@
+import { contactCreated } from "./events.ts";
 import { contactResource } from "./resource.ts";
 import { type Contact, type CreateContact, createContactSchema } from "./types.ts";
 import type { Command } from "../operations/operation.ts";
@@ -23,7 +24,7 @@ export const createContact: Command<CreateContact, Contact> = {
         ? []
         : [await insertIdentity(tx, actor, services.secret, { ...own, address })];
     const resource = contactResource(contact, identities, []);
-    appendEvent(tx, actor, "contact.created", { contact: resource }, { contact_id });
+    appendEvent(tx, actor, contactCreated, { contact: resource }, { contact_id });
     return resource;
   },
 };

@@ -1,3 +1,4 @@
+import { contactCreated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
 import { contactResource } from "./resource.ts";
 import { identityByAddress, type IdentityRow } from "./rows.ts";
@@ -35,7 +36,7 @@ export async function meetContact(
   appendEvent(
     tx,
     actor,
-    "contact.created",
+    contactCreated,
     { contact: contactResource(contact, [identity], []) },
     { contact_id },
   );

@@ -1,3 +1,4 @@
+import { contactCreated, contactUpdated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
 import { contactResource } from "./resource.ts";
 import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
@@ -37,7 +38,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
       appendEvent(
         tx,
         actor,
-        "contact.created",
+        contactCreated,
         { contact: contactResource(contact, [own], []) },
         { contact_id },
       );
@@ -50,7 +51,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
     const isNew = changes(known, facts);
     if (isNew) {
       const contact = await showContact(tx, await updateContact(tx, known, facts));
-      appendEvent(tx, actor, "contact.updated", { contact }, { contact_id });
+      appendEvent(tx, actor, contactUpdated, { contact }, { contact_id });
     }
     const isSaid = await takeConsent(tx, actor, secret, identity, consent);
     return { status: isNew || isSaid ? "updated" : "unchanged", contact_id };

@@ -1,3 +1,4 @@
+import { contactUpdated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
 import { type ContactRow, identityByAddress } from "./rows.ts";
 import { type Contact, type UpdateContact, updateContactSchema } from "./types.ts";
@@ -28,7 +29,7 @@ export const updateContact: Command<UpdateContact, Contact> = {
       await changePhone(tx, actor, services.secret, contact, change.phone);
     }
     const updated = await showContact(tx, await writeContact(tx, contact, facts));
-    appendEvent(tx, actor, "contact.updated", { contact: updated }, { contact_id: contact.id });
+    appendEvent(tx, actor, contactUpdated, { contact: updated }, { contact_id: contact.id });
     return updated;
   },
 };

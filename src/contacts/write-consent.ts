@@ -1,3 +1,4 @@
+import { contactOptedIn, contactOptedOut } from "./events.ts";
 import type { KeyObject } from "node:crypto";
 import {
   consentByAddress,
@@ -82,7 +83,7 @@ export async function setConsent(
     source,
     message_id,
   };
-  appendEvent(tx, actor, status === "opted_out" ? "contact.opted_out" : "contact.opted_in", data, {
+  appendEvent(tx, actor, status === "opted_out" ? contactOptedOut : contactOptedIn, data, {
     contact_id,
   });
   return written;

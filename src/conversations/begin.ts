@@ -1,3 +1,4 @@
+import { conversationCreated } from "./events.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { contactById, identityByAddress, type IdentityRow } from "../contacts/rows.ts";
 import { conversationResource } from "./resource.ts";
@@ -99,7 +100,7 @@ export async function beginConversation(
     null,
   );
   const about = { contact_id, conversation_id: conversation.id };
-  appendEvent(tx, actor, "conversation.created", { conversation: resource }, about);
+  appendEvent(tx, actor, conversationCreated, { conversation: resource }, about);
   return conversation;
 }
 

@@ -1,3 +1,4 @@
+import { conversationClosed, conversationUpdated } from "./events.ts";
 import { told } from "./resource.ts";
 import { type ConversationRow, conversationById } from "./rows.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
@@ -57,9 +58,9 @@ export async function changeConversation(
   if (!differs) return before;
   const after = await writeConversation(tx, before, { ...patch, updated_at: tx.now });
   const closes = after.status === "closed" && before.status !== "closed";
-  const type = closes ? "conversation.closed" : "conversation.updated";
+  const event = closes ? conversationClosed : conversationUpdated;
   const about = { contact_id: after.contact_id, conversation_id: after.id };
-  appendEvent(tx, actor, type, { conversation: told(await showConversation(tx, after)) }, about);
+  appendEvent(tx, actor, event, { conversation: told(await showConversation(tx, after)) }, about);
   return after;
 }
 

@@ -1,5 +1,5 @@
 import { events } from "./rows.ts";
-import type { EventMap, EventType } from "./types.ts";
+import type { EventDefinition, EventType } from "./types.ts";
 import type { ContactId, ConversationId, DrawId, EventId } from "../kernel/ids.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
@@ -21,11 +21,11 @@ export interface Subject {
 }
 
 /** Tells the world, as a part of what it tells of. */
-export function appendEvent<T extends EventType>(
+export function appendEvent<D extends object>(
   tx: Tx,
   { scope, drawId }: Actor,
-  type: T,
-  data: EventMap[T],
+  { type }: EventDefinition<EventType, D>,
+  data: NoInfer<D>,
   { contact_id, conversation_id }: Subject,
   id: EventId = drawId("evt"),
 ): void {

@@ -1,42 +1,39 @@
 import { EventEmitter } from "eventemitter3";
 import { eventResource } from "./resource.ts";
 import { type EventRow, events } from "./rows.ts";
-import type { Event, EventType } from "./types.ts";
+import type { AnyEvent, EventType } from "./types.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Write } from "../ports/storage.ts";
 import type { Scope } from "../kernel/scope.ts";
 
 /** Called after the commit that brought the event. What it throws is logged and hurts nobody. */
-export type EventHandler<T extends EventType> = (
-  event: Event<T>,
-  scope: Scope,
-) => void | Promise<void>;
+type Handler = (event: AnyEvent, scope: Scope) => void | Promise<void>;
 
 /** Tells handlers in this process of what this process committed. */
 export class EventBus {
   readonly #emitter = new EventEmitter();
   readonly #logger: Logger;
   /** What is registered for each handler, so that it can be taken back. */
-  readonly #wrapped = new Map<EventType, Map<unknown, (event: Event, scope: Scope) => void>>();
+  readonly #wrapped = new Map<EventType, Map<unknown, (event: AnyEvent, scope: Scope) => void>>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  on<T extends EventType>(type: T, handler: EventHandler<T>): void {
+  on(type: EventType, handler: Handler): void {
     let wrapped = this.#wrapped.get(type);
     if (wrapped === undefined) {
-      this.#wrapped.set(type, (wrapped = new Map<unknown, (event: Event, scope: Scope) => void>()));
+      this.#wrapped.set(type, (wrapped = new Map<unknown, (event: AnyEvent, scope: Scope) => void>()));
     }
     if (wrapped.has(handler)) return;
-    const guarded = (event: Event, scope: Scope): void => {
-      void this.#call(handler as EventHandler<EventType>, event, scope);
+    const guarded = (event: AnyEvent, scope: Scope): void => {
+      void this.#call(handler, event, scope);
     };
     wrapped.set(handler, guarded);
     this.#emitter.on(type, guarded);
   }
 
-  off<T extends EventType>(type: T, handler: EventHandler<T>): void {
+  off(type: EventType, handler: Handler): void {
     const guarded = this.#wrapped.get(type)?.get(handler);
     if (guarded === undefined) return;
     this.#wrapped.get(type)?.delete(handler);
@@ -56,7 +53,7 @@ export class EventBus {
     }
   }
 
-  async #call(handler: EventHandler<EventType>, event: Event, scope: Scope): Promise<void> {
+  async #call(handler: Handler, event: AnyEvent, scope: Scope): Promise<void> {
     try {
       await handler(event, scope);
     } catch (error) {

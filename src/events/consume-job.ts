@@ -7,9 +7,8 @@ import {
 import { withDeadline } from "../queue/deadline.ts";
 import { type JobHandler, leaseMs, type Turn } from "../queue/dispatcher.ts";
 import { consumerKeyOf } from "./consumer-rules.ts";
-import type { ConsumerHandler } from "./consumer-types.ts";
+import type { EventConsumer } from "./consumer-types.ts";
 import { eventResource } from "./resource.ts";
-import type { EventType } from "./types.ts";
 import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -19,7 +18,7 @@ import { errorFacts } from "../queue/error-facts.ts";
 
 /** A consumer whose handler is set up in this engine. */
 export interface SetUpConsumer {
-  readonly handler: ConsumerHandler<EventType, object | undefined>;
+  readonly handler: EventConsumer<object | undefined>;
   readonly isStopped: () => boolean;
   /** Told of each job that it is at. */
   during(run: Promise<void>): Promise<void>;

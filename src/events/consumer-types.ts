@@ -1,4 +1,4 @@
-import type { Event, EventType } from "./types.ts";
+import type { AnyEvent } from "./types.ts";
 import type { Mode, Scope } from "../kernel/scope.ts";
 import type { AccountId, EventId } from "../kernel/ids.ts";
 
@@ -14,8 +14,8 @@ export interface ConsumerContext<Tx> extends Scope {
 }
 
 /** Called until it resolves once for each event. What it throws, and what takes longer than 10 seconds, is tried again. */
-export type ConsumerHandler<T extends EventType, Tx> = (
-  event: Event<T>,
+export type EventConsumer<Tx, E extends AnyEvent = AnyEvent> = (
+  event: E,
   context: ConsumerContext<Tx>,
 ) => void | Promise<void>;
 
@@ -25,10 +25,10 @@ export interface ConsumeOptions {
 }
 
 /** An event that the handler failed at too often. What comes after it in its conversation waits. */
-export interface ParkedEvent extends Scope {
+export interface ParkedEvent<E extends AnyEvent = AnyEvent> extends Scope {
   readonly event_id: EventId;
   /** Null when the event is there no more, as after a reset of the sandbox: skip it. */
-  readonly event: Event | null;
+  readonly event: E | null;
   /** How often the handler was called. */
   readonly attempts: number;
   /** What it threw last, its first 500 characters. */

@@ -1,10 +1,10 @@
 import { resumeConsumerEvent, skipConsumerEvent } from "./resume-consumer-event.ts";
 import { parkedEvents } from "./consumer-rows.ts";
 import { consumerOf, isConsumerName } from "./consumer-rules.ts";
-import type { ConsumeOptions, ConsumerHandler, ParkedEvent } from "./consumer-types.ts";
+import type { ConsumeOptions, EventConsumer, ParkedEvent } from "./consumer-types.ts";
 import { eventResource } from "./resource.ts";
 import { events, eventsByPosition } from "./rows.ts";
-import { type EventType, eventTypes } from "./types.ts";
+import { type AnyEvent, type EventType, eventTypes } from "./types.ts";
 import { iso } from "../kernel/time.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { SetUpConsumer } from "./consume-job.ts";
@@ -16,10 +16,10 @@ import { removeConsumer } from "./remove-consumer.ts";
 import type { Store } from "../store/store.ts";
 
 /** A consumer of events that is set up in this engine. Its progress is the storage's: engines with the same name share the work. */
-export interface Consumer {
+export interface Consumer<E extends AnyEvent = AnyEvent> {
   readonly name: string;
   /** Up to 100 events that the handler failed at too often, those that were parked first. */
-  parked(): Promise<readonly ParkedEvent[]>;
+  parked(): Promise<readonly ParkedEvent<E>[]>;
   /** Tries a parked event again, then what waits behind it. @throws TidingsError `not_found` when it is not parked */
   resume(eventId: string): Promise<void>;
   /** Leaves a parked event undone for good, and goes on behind it. @throws TidingsError `not_found` when it is not parked */
@@ -43,7 +43,7 @@ export interface ConsumersOptions {
 export interface ConsumerSetup extends ConsumeOptions {
   readonly name: string;
   readonly types: readonly EventType[];
-  readonly handler: ConsumerHandler<EventType, object | undefined>;
+  readonly handler: EventConsumer<object | undefined>;
 }
 
 /** Parked events that are told of at once. */

@@ -4,9 +4,9 @@ import { mapPage, page } from "../operations/pagination.ts";
 import { type ById, byIdSchema, type Page } from "../kernel/fields.ts";
 import { eventResource } from "./resource.ts";
 import { eventOf, eventsOfAccount } from "./rows.ts";
-import { type Event, type ListEvents, listEventsSchema } from "./types.ts";
+import { type AnyEvent, type ListEvents, listEventsSchema } from "./types.ts";
 
-export const getEvent: Query<ById, Event> = {
+export const getEvent: Query<ById, AnyEvent> = {
   kind: "query",
   name: "events.get",
   input: () => byIdSchema,
@@ -18,7 +18,7 @@ export const getEvent: Query<ById, Event> = {
 };
 
 /** Newest first, by the order of commits. */
-export const listEvents: Query<ListEvents, Page<Event>> = {
+export const listEvents: Query<ListEvents, Page<AnyEvent>> = {
   kind: "query",
   name: "events.list",
   input: () => listEventsSchema,

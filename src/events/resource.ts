@@ -1,6 +1,6 @@
 import { iso } from "../kernel/time.ts";
 import type { EventRow } from "./rows.ts";
-import type { Event } from "./types.ts";
+import type { AnyEvent } from "./types.ts";
 
 /** An event as it is told everywhere. A row's data is that of its type: only `appendEvent` writes events. */
 export function eventResource({
@@ -8,6 +8,6 @@ export function eventResource({
   type,
   created_at,
   data,
-}: Pick<EventRow, "id" | "type" | "created_at" | "data">): Event {
-  return { id, type, created_at: iso(created_at), data } as Event;
+}: Pick<EventRow, "id" | "type" | "created_at" | "data">): AnyEvent {
+  return { id, type, created_at: iso(created_at), data };
 }

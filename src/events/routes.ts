@@ -1,12 +1,14 @@
 import { getEvent, listEvents } from "./reads.ts";
-import { eventSchema } from "./types.ts";
+import type { z } from "zod";
+import type { AnyEvent } from "./types.ts";
 import { pageSchema } from "../kernel/fields.ts";
 import { eventStream } from "./stream.ts";
 import type { Route } from "../operations/api-route.ts";
 
 const read = { tag: "Events", scopes: ["events:read"] } as const;
 
-export const eventRoutes: readonly Route[] = [
+/** `event` is the schema of every event. */
+export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly Route[] => [
   {
     ...read,
     method: "GET",
@@ -14,7 +16,7 @@ export const eventRoutes: readonly Route[] = [
     operation: listEvents,
     summary: "List events",
     description: "Newest first.",
-    response: pageSchema(eventSchema).meta({ id: "EventPage" }),
+    response: pageSchema(event).meta({ id: "EventPage" }),
   },
   {
     ...read,
@@ -31,6 +33,6 @@ export const eventRoutes: readonly Route[] = [
     path: "/v1/events/:id",
     operation: getEvent,
     summary: "Get an event",
-    response: eventSchema,
+    response: event,
   },
 ];

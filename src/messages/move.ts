@@ -1,3 +1,4 @@
+import { messageFailed, messageSent, messageUpdated } from "./events.ts";
 import { contactById } from "../contacts/rows.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { arm } from "../queue/rows.ts";
@@ -29,9 +30,9 @@ export async function moveMessage(
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
   for (const type of announced(message.status, status)) {
     if (type === "message.updated") {
-      appendEvent(tx, actor, type, { ...facts, previous_status: message.status }, moved);
+      appendEvent(tx, actor, messageUpdated, { ...facts, previous_status: message.status }, moved);
     } else if (type === "message.failed") {
-      appendEvent(tx, actor, type, facts, moved);
+      appendEvent(tx, actor, messageFailed, facts, moved);
     } else if (type === "message.sent" && (status === "delivered" || status === "read")) {
       const contact = await tx.get(contactById, [moved.account_id, moved.mode, contact_id]);
       const delivered_at = iso(moved.delivered_at ?? tx.now);
@@ -45,7 +46,7 @@ export async function moveMessage(
         conversation_id,
         delivered_at,
       };
-      appendEvent(tx, actor, type, data, moved);
+      appendEvent(tx, actor, messageSent, data, moved);
     }
   }
   return moved;

@@ -1,3 +1,4 @@
+import { messageReceived } from "./events.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { contactById, identities } from "../contacts/rows.ts";
 import { receivedEventId } from "../events/rows.ts";
@@ -114,7 +115,7 @@ export async function takeInMessage(
   };
   // Words that are read for what they say, not for how they sound, are scored by nobody.
   if (services.scoresSentiment && message.keyword === null) await scoreLater(tx, message);
-  appendEvent(tx, actor, "message.received", data, message, receivedEventId(id));
+  appendEvent(tx, actor, messageReceived, data, message, receivedEventId(id));
   await answerKeyword(tx, { scope, services }, sender, identity, heeded);
   // Keywords never reach an agent.
   if (message.keyword === null) {

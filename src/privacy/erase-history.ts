@@ -7,7 +7,7 @@ import {
   notes,
 } from "../conversations/rows.ts";
 import { events, eventsOfContact } from "../events/rows.ts";
-import { erasedData } from "../events/rules.ts";
+import { erasedData } from "./erase-event.ts";
 import { disarm } from "../queue/rows.ts";
 import {
   attempts,

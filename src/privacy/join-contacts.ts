@@ -1,3 +1,4 @@
+import { contactUpdated } from "../contacts/events.ts";
 import {
   contactById,
   type ContactRow,
@@ -66,7 +67,7 @@ export const joinContacts: Command<MergeContacts, Joined> = {
     await updateContact(tx, other, { ...nothingOfItsOwn, merged_into: survivor.id });
     await arm(tx, mergeJob(other, tx.now));
     const contact = await showContact(tx, merged);
-    appendEvent(tx, actor, "contact.updated", { contact }, { contact_id: survivor.id });
+    appendEvent(tx, actor, contactUpdated, { contact }, { contact_id: survivor.id });
     return joined;
   },
 };

@@ -1,8 +1,9 @@
 import { contactById } from "../contacts/rows.ts";
 import type { Contact } from "../contacts/types.ts";
 import { eventResource } from "../events/resource.ts";
-import { sampleData } from "../events/samples.ts";
-import type { Event } from "../events/types.ts";
+import { sampleData } from "./event-samples.ts";
+import type { AnyEvent } from "../events/types.ts";
+import { definitionOf } from "../webhooks/event-catalog.ts";
 import { type SandboxEvent, sandboxEventSchema } from "./types.ts";
 import { invalid } from "../kernel/errors.ts";
 import type { Command } from "../operations/operation.ts";
@@ -14,7 +15,7 @@ import { refuseLive } from "./refuse-live.ts";
 import { showContact } from "../contacts/show.ts";
 
 /** Tells everybody who listens of something that never happened: handlers, streams and webhooks. */
-export const createSandboxEvent: Command<SandboxEvent, Event> = {
+export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
   kind: "command",
   name: "sandbox.event",
   input: () => sandboxEventSchema,
@@ -25,7 +26,7 @@ export const createSandboxEvent: Command<SandboxEvent, Event> = {
     const data = sampleData(type, { now: tx.now, ...(contact === undefined ? {} : { contact }) });
     const id = drawId("evt");
     const subject = contact === undefined ? {} : { contact_id: contact.id };
-    appendEvent(tx, actorOf(scope, drawId), type, data, subject, id);
+    appendEvent(tx, actorOf(scope, drawId), definitionOf(type), data, subject, id);
     return eventResource({ id, type, created_at: tx.now, data });
   },
 };

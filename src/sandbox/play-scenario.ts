@@ -1,3 +1,4 @@
+import { contactCreated } from "../contacts/events.ts";
 import { contactResource } from "../contacts/resource.ts";
 import { contactById, contacts, identityByAddress, type IdentityRow } from "../contacts/rows.ts";
 import { type ConversationRow, notes } from "../conversations/rows.ts";
@@ -55,7 +56,7 @@ export async function meetPerson(tx: Tx, { scope, services }: Teller, story: Sto
   appendEvent(
     tx,
     actor,
-    "contact.created",
+    contactCreated,
     { contact: contactResource(contact, [identity], []) },
     { contact_id },
   );

@@ -1,16 +1,14 @@
+import { deliverySchema } from "../webhooks/types.ts";
+import { testWebhook } from "./test-webhook.ts";
 import { createSandboxEvent } from "./create-event.ts";
 import { receiveSandboxMessage } from "./receive-message.ts";
 import { receiveSandboxReceipts } from "./receive-receipts.ts";
 import { resetSandbox } from "./reset.ts";
 import { seedSandbox } from "./seed.ts";
-import { eventSchema } from "../events/types.ts";
+import { eventSchema } from "../webhooks/event-catalog.ts";
 import { messageSchema } from "../messages/types.ts";
 import { listSandboxNumbers } from "./list-numbers.ts";
-import {
-  sandboxNumbersSchema,
-  sandboxResetResultSchema,
-  sandboxSeedResultSchema,
-} from "./types.ts";
+import { sandboxNumbersSchema, sandboxResetResultSchema, sandboxSeedResultSchema } from "./types.ts";
 import type { Route } from "../operations/api-route.ts";
 
 const write = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;
@@ -67,5 +65,16 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Start over",
     description: "Removes what the account has in the sandbox, but its keys, senders and webhooks.",
     response: sandboxResetResultSchema,
+  },
+  {
+    tag: "Webhooks",
+    scopes: ["webhooks:write"],
+    method: "POST",
+    path: "/v1/webhooks/:id/test",
+    operation: testWebhook,
+    summary: "Send a test event",
+    description:
+      "One attempt with sample data, whatever the webhook's status. Nobody else is told of it.",
+    response: deliverySchema,
   },
 ];

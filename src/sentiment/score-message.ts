@@ -1,3 +1,4 @@
+import { sentimentChanged } from "./events.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { contacts } from "../contacts/rows.ts";
 import { conversationById } from "../conversations/rows.ts";
@@ -64,7 +65,7 @@ export async function recordScore(
     to,
     message_id,
   };
-  appendEvent(tx, actorOf(row, drawId), "sentiment.changed", data, {
+  appendEvent(tx, actorOf(row, drawId), sentimentChanged, data, {
     contact_id: contact.id,
     ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
   });

@@ -1,3 +1,4 @@
+import { contactCreated, contactUpdated } from "../contacts/events.ts";
 import { contactResource } from "../contacts/resource.ts";
 import {
   type ContactRow,
@@ -108,7 +109,7 @@ async function visitor(
     contact_id: contact.id,
   });
   const updated = await showContact(tx, await updateContact(tx, contact, {}));
-  appendEvent(tx, actor, "contact.updated", { contact: updated }, { contact_id: contact.id });
+  appendEvent(tx, actor, contactUpdated, { contact: updated }, { contact_id: contact.id });
   return identity;
 }
 
@@ -132,7 +133,7 @@ async function newVisitor(
   appendEvent(
     tx,
     actor,
-    "contact.created",
+    contactCreated,
     { contact: contactResource(contact, [inserted], []) },
     { contact_id },
   );

@@ -1,3 +1,4 @@
+import { webhookDisabled } from "./events.ts";
 import { renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import { afterAttempt, afterAutomatic, type EndedAttempt } from "./progress.ts";
@@ -129,7 +130,7 @@ function heed(
   appendEvent(
     tx,
     actorOf(scope, drawId),
-    "webhook.disabled",
+    webhookDisabled,
     { webhook_id, url, reason: disabled_reason ?? "" },
     {},
   );

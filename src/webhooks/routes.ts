@@ -3,7 +3,6 @@ import { recoverWebhook } from "./recover.ts";
 import { redeliver } from "./redeliver.ts";
 import { removeWebhook } from "./remove.ts";
 import { rotateWebhookSecret } from "./rotate-secret.ts";
-import { testWebhook } from "./send-test.ts";
 import { updateWebhook } from "./update.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
 import {
@@ -71,16 +70,6 @@ export const webhookRoutes: readonly Route[] = [
     summary: "Rotate a webhook's secret",
     description: "The old one signs too for a while; the one before that ends now.",
     response: createdWebhookSchema,
-  },
-  {
-    ...write,
-    method: "POST",
-    path: "/v1/webhooks/:id/test",
-    operation: testWebhook,
-    summary: "Send a test event",
-    description:
-      "One attempt with sample data, whatever the webhook's status. Nobody else is told of it.",
-    response: deliverySchema,
   },
   {
     ...read,

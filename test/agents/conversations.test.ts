@@ -2,24 +2,14 @@
 import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import type { Event } from "../../src/events/types.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { storages } from "../support/storages.ts";
 import { type LogLine, world } from "../support/world.ts";
-import {
-  assistantConversations,
-  beyondHelp,
-  clerk,
-  clerkConversations,
-  type Conversation,
-  hostActions,
-  shopConversations,
-  shopkeeper,
-  shopPlaybooks,
-} from "./conversations.ts";
+import { assistantConversations, beyondHelp, clerk, clerkConversations, type Conversation, hostActions, shopConversations, shopkeeper, shopPlaybooks } from "./conversations.ts";
 import { type Thinker, thinkers } from "./conversations-models.ts";
 
 interface Shop {

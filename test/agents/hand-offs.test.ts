@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CreateAgent, HandoffCause } from "../../src/agents/types.ts";
-import type { Event } from "../../src/events/types.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { type Agency, agency, type AgencyOptions, echo } from "./world.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { eventSchema } from "../../src/events/types.ts";
+import { eventSchema } from "../../src/webhooks/event-catalog.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";

@@ -1,7 +1,7 @@
 /** An engine with people to write to, on storages that can fail. */
 import type { AccountHandle } from "../../src/handles.ts";
 import type { Contact, ImportContact, ImportReport } from "../../src/contacts/types.ts";
-import type { Event } from "../../src/events/types.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Page } from "../../src/kernel/fields.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/handles.ts";
-import { eventTypes, type Event } from "../../src/events/types.ts";
+import { type Event } from "../../src/webhooks/event-catalog.ts";
+import { eventTypes } from "../../src/events/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Scope } from "../../src/kernel/scope.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/handles.ts";
-import type { Event } from "../../src/events/types.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
 import type { MessageStatus } from "../../src/messages/types.ts";
 import type { Receipt } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { Event } from "../../src/events/types.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
 import { messageScores } from "../../src/sentiment/rows.ts";
 import type { Mood } from "../../src/contacts/sentiment-types.ts";

@@ -1,7 +1,7 @@
 /** What becomes of deliveries when what they tell of goes: erasure, redaction, time, a new start. */
 import { describe, expect, it } from "vitest";
 import { events } from "../../src/events/rows.ts";
-import { eventSchema } from "../../src/events/types.ts";
+import { eventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
 import { all, everyEvent, outcome } from "../contacts/people.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";

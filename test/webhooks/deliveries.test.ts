@@ -1,7 +1,8 @@
+import { definitionOf } from "../../src/webhooks/event-catalog.ts";
 import { describe, expect, it } from "vitest";
 import { appendEvent } from "../../src/events/append.ts";
-import { sampleData } from "../../src/events/samples.ts";
-import { eventSchema } from "../../src/events/types.ts";
+import { sampleData } from "../../src/sandbox/event-samples.ts";
+import { eventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, webhookPatterns, webhooks } from "../../src/webhooks/rows.ts";
 import { idSource } from "../../src/kernel/ids.ts";
 import { silent } from "../../src/ports/logger.ts";
@@ -140,17 +141,17 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     await store.commit(async (tx) => {
       const work = tx.attempt(async (within) => {
         const { type, data } = told("message.sent");
-        appendEvent(within, actor, type, data, {});
+        appendEvent(within, actor, definitionOf(type), data, {});
         throw new RangeError("taken back");
       });
       await work.catch(() => {});
       const { type, data } = told("contact.created");
-      appendEvent(tx, actor, type, data, {});
+      appendEvent(tx, actor, definitionOf(type), data, {});
     });
     await expect(
       store.commit(async (tx) => {
         const { type, data } = told("message.sent");
-        appendEvent(tx, actor, type, data, {});
+        appendEvent(tx, actor, definitionOf(type), data, {});
         throw new RangeError("all of it");
       }),
     ).rejects.toThrow("all of it");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Event } from "../../../src/events/types.ts";
+import type { Event } from "../../../src/webhooks/event-catalog.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { held } from "../../support/carrier.ts";

@@ -1,3 +1,4 @@
+import type { Event } from "../../../src/webhooks/event-catalog.ts";
 import fc from "fast-check";
 import { describe, it, expect } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
@@ -187,7 +188,7 @@ describe.each(places)("consumers on $name, whatever happens", ({ name, isExact, 
           await one.start();
           return { way, one, consumer };
         };
-        const firstParked = async (consumer: Consumer) => (await consumer.parked()).at(0);
+        const firstParked = async (consumer: Consumer<Event>) => (await consumer.parked()).at(0);
 
         let [first, second] = [await run(), await run()];
         for (const each of steps) {

@@ -1,7 +1,8 @@
 import type { Contact, ContactReference } from "../contacts/types.ts";
 import type { Conversation } from "../conversations/types.ts";
 import type { MessageError } from "../messages/types.ts";
-import type { EventMap, EventType } from "./types.ts";
+import type { EventMap } from "../webhooks/event-catalog.ts";
+import type { EventType } from "../events/types.ts";
 
 /** How each type of event is told of somebody who was erased: what happened and its ids stay, whom it happened to does not. */
 const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] } = {

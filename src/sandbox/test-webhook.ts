@@ -1,15 +1,15 @@
 import { eventResource } from "../events/resource.ts";
-import { sampleData } from "../events/samples.ts";
+import { sampleData } from "./event-samples.ts";
 import { arm } from "../queue/rows.ts";
-import { typesOf } from "./filter.ts";
-import { deliveryResource } from "./resource.ts";
-import { deliveries } from "./rows.ts";
-import { deliverJob } from "./rules.ts";
-import { type Delivery, type TestWebhook, testWebhookSchema } from "./types.ts";
+import { typesOf } from "../webhooks/filter.ts";
+import { deliveryResource } from "../webhooks/resource.ts";
+import { deliveries } from "../webhooks/rows.ts";
+import { deliverJob } from "../webhooks/rules.ts";
+import { type Delivery, type TestWebhook, testWebhookSchema } from "../webhooks/types.ts";
 import type { Command } from "../operations/operation.ts";
-import { attemptByHand } from "./attempt-by-hand.ts";
-import { webhookToChange } from "./find-to-change.ts";
-import { writeDelivery } from "./write-delivery.ts";
+import { attemptByHand } from "../webhooks/attempt-by-hand.ts";
+import { webhookToChange } from "../webhooks/find-to-change.ts";
+import { writeDelivery } from "../webhooks/write-delivery.ts";
 
 /** Sends an endpoint one sample event, once, whatever its status. Nobody else hears of it: it is in no log of events. */
 export const testWebhook: Command<TestWebhook, Delivery> = {

@@ -1,7 +1,8 @@
 import type { Contact, ContactReference } from "../contacts/types.ts";
 import type { Conversation } from "../conversations/types.ts";
 import { iso } from "../kernel/time.ts";
-import type { EventMap, EventType } from "./types.ts";
+import type { EventMap } from "../webhooks/event-catalog.ts";
+import type { EventType } from "../events/types.ts";
 
 export interface SampleFacts {
   /** When it happens, in milliseconds since the epoch. */

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { defineEvent } from "../events/types.ts";
+import { contactReferenceSchema } from "../contacts/types.ts";
+import { sentimentSchema } from "../contacts/sentiment-types.ts";
+import { ids } from "../kernel/fields.ts";
+import { runSchema } from "./runs/types.ts";
+
+export const conversationHandoff = defineEvent(
+  "conversation.handoff",
+  z
+    .strictObject({
+      conversation_id: ids.conversation,
+      contact: contactReferenceSchema,
+      agent_id: ids.agent.nullable(),
+      reason: z.string(),
+      rule: z.string().nullable(),
+      summary: z.string(),
+      last_message_ids: z.array(ids.message),
+      sentiment: sentimentSchema.nullable(),
+    })
+    .meta({ description: "AI passed a conversation on to people." }),
+);
+
+export const agentRunCompleted = defineEvent(
+  "agent.run.completed",
+  z.strictObject({ run: runSchema }),
+);

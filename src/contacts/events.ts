@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { defineEvent } from "../events/types.ts";
+import { ids, mediumSchema } from "../kernel/fields.ts";
+import { consentSourceSchema } from "./consent-types.ts";
+import { contactReferenceSchema, contactSchema } from "./types.ts";
+
+export const contactCreated = defineEvent(
+  "contact.created",
+  z.strictObject({ contact: contactSchema }),
+);
+
+export const contactUpdated = defineEvent(
+  "contact.updated",
+  z.strictObject({ contact: contactSchema }),
+);
+
+const consentChange = z.strictObject({
+  contact: contactReferenceSchema,
+  medium: mediumSchema,
+  address: z.string(),
+  sender: z.string().nullable().meta({ description: "The sender that it is about; null: all." }),
+  source: consentSourceSchema,
+  message_id: ids.message.nullable(),
+});
+
+export const contactOptedOut = defineEvent(
+  "contact.opted_out",
+  consentChange,
+);
+
+export const contactOptedIn = defineEvent(
+  "contact.opted_in",
+  consentChange,
+);

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { defineEvent } from "../events/types.ts";
+import { contactReferenceSchema } from "../contacts/types.ts";
+import { channelSchema, ids, timestamp } from "../kernel/fields.ts";
+import { mediaSchema, messageErrorSchema, messageStatusSchema } from "./types.ts";
+
+/** Where a message stands; its words are in the message alone, so that they are redacted in one place. */
+const messageState = {
+  message_id: ids.message,
+  contact_id: ids.contact,
+  conversation_id: ids.conversation,
+  to: z.string(),
+  channel: channelSchema,
+  status: messageStatusSchema,
+  error: messageErrorSchema.nullable(),
+};
+
+export const messageReceived = defineEvent(
+  "message.received",
+  z
+    .strictObject({
+      message_id: ids.message,
+      contact: contactReferenceSchema,
+      body: z.string(),
+      channel: channelSchema,
+      conversation_id: ids.conversation,
+      media: z.array(mediaSchema),
+    })
+    .meta({ description: "A message came in." }),
+);
+
+export const messageSent = defineEvent(
+  "message.sent",
+  z
+    .strictObject({
+      message_id: ids.message,
+      contact: contactReferenceSchema,
+      to: z.string(),
+      channel: channelSchema,
+      status: z.enum(["delivered", "read"]),
+      conversation_id: ids.conversation,
+      delivered_at: timestamp,
+    })
+    .meta({ description: "An outbound message was delivered." }),
+);
+
+export const messageUpdated = defineEvent(
+  "message.updated",
+  z
+    .strictObject({ ...messageState, previous_status: messageStatusSchema })
+    .meta({ description: "A message's status changed." }),
+);
+
+export const messageFailed = defineEvent(
+  "message.failed",
+  z.strictObject(messageState).meta({
+    description:
+      "A message failed, expired or was not delivered. A later receipt can still deliver it.",
+  }),
+);

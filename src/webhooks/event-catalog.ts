@@ -1,0 +1,65 @@
+/** Every event that the engine publishes, with its data. */
+import { z } from "zod";
+import type { EventConsumer } from "../events/consumer-types.ts";
+import { messageReceived, messageSent, messageUpdated, messageFailed } from "../messages/events.ts";
+import { contactCreated, contactUpdated, contactOptedOut, contactOptedIn } from "../contacts/events.ts";
+import { conversationCreated, conversationUpdated, conversationClosed } from "../conversations/events.ts";
+import { conversationHandoff, agentRunCompleted } from "../agents/events.ts";
+import { sentimentChanged } from "../sentiment/events.ts";
+import { webhookDisabled } from "./events.ts";
+import { envelopeSchema, type EventDefinition, type EventType } from "../events/types.ts";
+import type { ids } from "../kernel/fields.ts";
+import type { Scope } from "../kernel/scope.ts";
+
+const definitions = [messageReceived, messageSent, messageUpdated, messageFailed, contactCreated, contactUpdated, contactOptedOut, contactOptedIn, conversationCreated, conversationUpdated, conversationClosed, conversationHandoff, agentRunCompleted, sentimentChanged, webhookDisabled] as const;
+
+type Definition = (typeof definitions)[number];
+
+/** Each type of event and its data. */
+export type EventMap = {
+  [D in Definition as D["type"]]: D extends EventDefinition<D["type"], infer Data> ? Data : never;
+};
+
+/** An event as it is stored, streamed and posted. */
+export type Event<T extends EventType = EventType> = {
+  [K in T]: { id: z.infer<typeof ids.event>; type: K; created_at: string; data: EventMap[K] };
+}[T];
+
+/** The definition of a type of event. */
+export function definitionOf(type: EventType): EventDefinition {
+  const found = definitions.find((each) => each.type === type);
+  if (found === undefined) throw new TypeError(`no module defines ${type}`);
+  return found;
+}
+
+/** Called after the commit that brought the event. What it throws is logged and hurts nobody. */
+export type EventHandler<T extends EventType> = (
+  event: Event<T>,
+  scope: Scope,
+) => void | Promise<void>;
+
+/**
+ * Called until it resolves once for each event. A call that throws, or takes longer than 10 seconds, is
+ * tried again.
+ */
+export type ConsumerHandler<T extends EventType, Tx> = EventConsumer<Tx, Event<T>>;
+
+export const eventSchema = z
+  .discriminatedUnion("type", [
+    envelopeSchema(messageReceived),
+    envelopeSchema(messageSent),
+    envelopeSchema(messageUpdated),
+    envelopeSchema(messageFailed),
+    envelopeSchema(contactCreated),
+    envelopeSchema(contactUpdated),
+    envelopeSchema(contactOptedOut),
+    envelopeSchema(contactOptedIn),
+    envelopeSchema(conversationCreated),
+    envelopeSchema(conversationUpdated),
+    envelopeSchema(conversationClosed),
+    envelopeSchema(conversationHandoff),
+    envelopeSchema(agentRunCompleted),
+    envelopeSchema(sentimentChanged),
+    envelopeSchema(webhookDisabled),
+  ])
+  .meta({ id: "Event" });
