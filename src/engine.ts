@@ -1,3 +1,5 @@
+import { createSandboxSenders } from "./senders/sandbox-senders.ts";
+import { isMessageInProgress } from "./messages/in-progress.ts";
 import type { EventConsumer } from "./events/consumer-types.ts";
 import type { Event } from "./webhooks/event-catalog.ts";
 import { createSecretKey } from "node:crypto";
@@ -306,7 +308,9 @@ export class MessagingEngine<
     const { idempotencyHours, reopenHours, routes } = this.#settings;
     await this.#store.open();
     this.#isOpen = true;
-    const secret = await this.#store.commit((tx) => prepareStorage(tx, this.#drawId, random));
+    const secret = await this.#store.commit((tx) =>
+      prepareStorage(tx, { drawId: this.#drawId, random, setUpAccount: createSandboxSenders }),
+    );
     this.#unwatch = storage.watch?.(() => {
       this.#keyRing.forget();
       this.#news.raise();
@@ -328,6 +332,8 @@ export class MessagingEngine<
       destinations: http?.destinations,
       hasAgents: agents !== undefined,
       actions: agents?.actions ?? new Map<string, Action>(),
+      setUpAccount: createSandboxSenders,
+      isInProgress: isMessageInProgress,
       secret: createSecretKey(secret),
     };
     const policies = this.#policies;

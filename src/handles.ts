@@ -1,23 +1,74 @@
 import type { AnyEvent } from "./events/types.ts";
 import type { Account, CreateAccount, CreatedAccount } from "./accounts/types.ts";
-import type { Agent, ApproveRun, CreateAgent, ListRuns, TriggerAgent, UpdateAgent } from "./agents/types.ts";
+import type {
+  Agent,
+  ApproveRun,
+  CreateAgent,
+  ListRuns,
+  TriggerAgent,
+  UpdateAgent,
+} from "./agents/types.ts";
 import type { ConsentMedium, Consents, SetConsent } from "./contacts/consent-types.ts";
-import type { Contact, CreateContact, ImportContact, ImportCounts, ImportReport, ListContacts, SearchContacts, UpdateContact } from "./contacts/types.ts";
-import type { Reply, BatchMessages, BatchResults, EditMessage, ListMessages, Message, MessagePreview, PreviewMessage, SendMessage } from "./messages/types.ts";
-import type { AddNote, AssignConversation, Conversation, HandOffConversation, ListConversations, Note, OpenConversation, UpdateConversation } from "./conversations/types.ts";
+import type {
+  Contact,
+  CreateContact,
+  ImportContact,
+  ImportCounts,
+  ImportReport,
+  ListContacts,
+  SearchContacts,
+  UpdateContact,
+} from "./contacts/types.ts";
+import type {
+  Reply,
+  BatchMessages,
+  BatchResults,
+  EditMessage,
+  ListMessages,
+  Message,
+  MessagePreview,
+  PreviewMessage,
+  SendMessage,
+} from "./messages/types.ts";
+import type {
+  AddNote,
+  AssignConversation,
+  Conversation,
+  HandOffConversation,
+  ListConversations,
+  Note,
+  OpenConversation,
+  UpdateConversation,
+} from "./conversations/types.ts";
 import type { Event } from "./webhooks/event-catalog.ts";
 import type { ListEvents } from "./events/types.ts";
 import type { ApiKey, CreatedKey, CreateKey } from "./accounts/key-types.ts";
 import type { AddObservation, Observation } from "./observations/types.ts";
 import type { CreatePlaybook, Playbook, UpdatePlaybook } from "./agents/playbooks/types.ts";
 import type { Run } from "./agents/runs/types.ts";
-import type { SandboxEvent, SandboxInbound, SandboxNumbers, SandboxReceipts, SandboxResetResult, SandboxSeedResult } from "./sandbox/types.ts";
+import type {
+  SandboxEvent,
+  SandboxInbound,
+  SandboxNumbers,
+  SandboxReceipts,
+  SandboxResetResult,
+  SandboxSeedResult,
+} from "./sandbox/types.ts";
 import type { CreateSender, Sender, UpdateSender } from "./senders/types.ts";
 import type { ContactSentiment } from "./contacts/sentiment-types.ts";
 import type { Timeline } from "./messages/timeline-types.ts";
 import type { GetUsage, Usage } from "./accounts/usage-types.ts";
 import type { OpenWebchatSession, WebchatSession } from "./webchat/types.ts";
-import type { CreatedWebhook, CreateWebhook, Delivery, DeliveryWithAttempts, ListDeliveries, TestWebhook, UpdateWebhook, Webhook } from "./webhooks/types.ts";
+import type {
+  CreatedWebhook,
+  CreateWebhook,
+  Delivery,
+  DeliveryWithAttempts,
+  ListDeliveries,
+  TestWebhook,
+  UpdateWebhook,
+  Webhook,
+} from "./webhooks/types.ts";
 import type { Page, PageQuery } from "./kernel/fields.ts";
 import type { Scope } from "./kernel/scope.ts";
 

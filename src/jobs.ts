@@ -6,8 +6,7 @@ import { eraseHandler } from "./privacy/erase-job.ts";
 import { followUpHandler } from "./messages/follow-up-job.ts";
 import { mergeHandler } from "./privacy/merge-job.ts";
 import { paceHandler } from "./messages/throttle-job.ts";
-import { reapHandler } from "./privacy/reap-job.ts";
-import type { ReapEvents } from "./events/reap-events.ts";
+import { reapHandler, type ReapWork } from "./privacy/reap-job.ts";
 import { recoverHandler } from "./webhooks/recover-job.ts";
 import { releaseHandler } from "./messages/release-job.ts";
 import { scoreHandler, type ScoreWork } from "./sentiment/score-job.ts";
@@ -19,7 +18,7 @@ import { wakeHandler } from "./conversations/wake-job.ts";
 
 /** All that happens later. */
 export function jobHandlers(
-  work: CarrierWork & ConsumeWork & DeliverWork & ScoreWork & ReapEvents & TurnWork,
+  work: CarrierWork & ConsumeWork & DeliverWork & ScoreWork & ReapWork & TurnWork,
 ): readonly JobHandler[] {
   return [
     sendHandler(work),

@@ -22,7 +22,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
     const account = openAccount(
       tx,
       { id, name, plan: plan.name, requests_per_second, time_zone },
-      services.drawId,
+      services,
     );
     const first = { name: "First sandbox key", scopes: [...scopes], expires_at: null };
     const key = mintKey(tx, { account_id: id, mode: "sandbox" }, first, services);

@@ -1,45 +1,15 @@
-import { accounts, type AccountRow } from "./rows.ts";
-import { defaultSenders, senders } from "../senders/rows.ts";
-import type { AccountId, DrawId } from "../kernel/ids.ts";
-import { webchatTransportName } from "../ports/transport.ts";
+import type { DrawId } from "../kernel/ids.ts";
+import type { Services } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
+import { accounts, type AccountRow } from "./rows.ts";
 
-/** The sandbox's number, the same for everybody: no two accounts' sandboxes ever meet. */
-export const sandboxAddress = "+15005559999";
-export const sandboxInbox = "sandbox";
-
-/** Writes an account and its sandbox senders. */
+/** Writes an account and what it starts with. */
 export function openAccount(
   tx: Tx,
   facts: Omit<AccountRow, "created_at">,
-  drawId: DrawId,
+  { drawId, setUpAccount }: Pick<Services, "setUpAccount"> & { readonly drawId: DrawId },
 ): AccountRow {
   const account = tx.insert(accounts, { ...facts, created_at: tx.now });
-  openSandbox(tx, account.id, drawId);
+  setUpAccount(tx, account.id, drawId);
   return account;
-}
-
-function openSandbox(tx: Tx, account_id: AccountId, drawId: DrawId): void {
-  const scope = { account_id, mode: "sandbox" } as const;
-  for (const { address, channels, transport } of [
-    { address: sandboxAddress, channels: ["sms", "mms"], transport: "sandbox" },
-    { address: sandboxInbox, channels: ["webchat"], transport: webchatTransportName },
-  ] as const) {
-    const id = drawId("snd");
-    tx.insert(senders, {
-      ...scope,
-      id,
-      address,
-      channels,
-      transport,
-      default: true,
-      pool: false,
-      messages_per_second: null,
-      daily_cap: null,
-      created_at: tx.now,
-    });
-    for (const channel of channels) {
-      tx.insert(defaultSenders, { ...scope, channel, sender_id: id, pool: [] });
-    }
-  }
 }

@@ -1,8 +1,8 @@
+import type { Services } from "../operations/operation.ts";
 import { accountById } from "./rows.ts";
 import { standardPlan } from "./types.ts";
 import { settingByName, settings } from "./setting-rows.ts";
-import type { AccountId, DrawId } from "../kernel/ids.ts";
-import type { Random } from "../ports/random.ts";
+import type { AccountId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
 import { openAccount } from "./open.ts";
 
@@ -13,7 +13,10 @@ export const defaultAccountId: AccountId = "acct_00000000000000000000000000";
  * Makes sure of what every engine needs: the secret of keyed hashes, and the default account. Answers the secret, the same for all
  * engines on this storage.
  */
-export async function prepareStorage(tx: Tx, drawId: DrawId, random: Random): Promise<Uint8Array> {
+export async function prepareStorage(
+  tx: Tx,
+  services: Pick<Services, "drawId" | "random" | "setUpAccount">,
+): Promise<Uint8Array> {
   const secret = await tx.get(settingByName, ["secret"]);
   const account = await tx.get(accountById, [defaultAccountId]);
   if (account === undefined) {
@@ -21,11 +24,11 @@ export async function prepareStorage(tx: Tx, drawId: DrawId, random: Random): Pr
     openAccount(
       tx,
       { id: defaultAccountId, name: "Default", plan, requests_per_second, time_zone: null },
-      drawId,
+      services,
     );
   }
   if (secret !== undefined) return Buffer.from(secret.value, "base64url");
-  const fresh = random.bytes(32);
+  const fresh = services.random.bytes(32);
   tx.insert(settings, { name: "secret", value: Buffer.from(fresh).toString("base64url") });
   return fresh;
 }

@@ -2,7 +2,6 @@ import type { AccountId } from "../kernel/ids.ts";
 import { collection, integer, text } from "../ports/collection.ts";
 import type { Channel } from "../kernel/fields.ts";
 import type { Mode } from "../kernel/scope.ts";
-import type { MessageStatus } from "../messages/types.ts";
 
 /** How many messages of a channel entered a status on a day (UTC, `2026-01-31`). */
 export interface UsageRow {
@@ -10,7 +9,8 @@ export interface UsageRow {
   readonly mode: Mode;
   readonly day: string;
   readonly channel: Channel;
-  readonly status: MessageStatus;
+  /** A status of messages. */
+  readonly status: string;
   readonly messages: number;
   readonly segments: number;
 }

@@ -1,7 +1,6 @@
 import { accountById } from "../accounts/rows.ts";
 import { consentFor, type ConsentState } from "../contacts/consent-rules.ts";
 import { contactById } from "../contacts/rows.ts";
-import type { MessageRow } from "../messages/rows.ts";
 import { judgeConsent, judgeQuietHours } from "./policy-rules.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Call } from "../operations/operation.ts";
@@ -65,21 +64,6 @@ function knownOf(
 ): NonNullable<PolicyFacts["contact"]> {
   const { id, name, time_zone, language, labels, attributes } = contact;
   return { id, name, time_zone, language, labels, attributes };
-}
-
-/** A message that is there, as policies see it. */
-export function factsOf(row: MessageRow): PolicyFacts["message"] {
-  const { id, channel, category, from, to, author_type, author_id, body, media } = row;
-  return {
-    id,
-    channel,
-    category,
-    from,
-    to,
-    author: { type: author_type, id: author_id },
-    body: body ?? "",
-    media,
-  };
 }
 
 /** @throws TidingsError `recipient_opted_out`, or `policy_denied` with the code of the host's rule */

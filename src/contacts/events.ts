@@ -23,12 +23,6 @@ const consentChange = z.strictObject({
   message_id: ids.message.nullable(),
 });
 
-export const contactOptedOut = defineEvent(
-  "contact.opted_out",
-  consentChange,
-);
+export const contactOptedOut = defineEvent("contact.opted_out", consentChange);
 
-export const contactOptedIn = defineEvent(
-  "contact.opted_in",
-  consentChange,
-);
+export const contactOptedIn = defineEvent("contact.opted_in", consentChange);

@@ -23,7 +23,10 @@ export class EventBus {
   on(type: EventType, handler: Handler): void {
     let wrapped = this.#wrapped.get(type);
     if (wrapped === undefined) {
-      this.#wrapped.set(type, (wrapped = new Map<unknown, (event: AnyEvent, scope: Scope) => void>()));
+      this.#wrapped.set(
+        type,
+        (wrapped = new Map<unknown, (event: AnyEvent, scope: Scope) => void>()),
+      );
     }
     if (wrapped.has(handler)) return;
     const guarded = (event: AnyEvent, scope: Scope): void => {

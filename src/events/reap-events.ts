@@ -1,6 +1,7 @@
+import type { EventId } from "../kernel/ids.ts";
+import type { Reads } from "../store/reads.ts";
 import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow, events } from "./rows.ts";
-import { deliveriesOfEvent } from "../webhooks/rows.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Seen } from "../ports/collection.ts";
@@ -12,6 +13,8 @@ export interface ReapEvents {
   readonly logger: Logger;
   /** How long events are kept, in milliseconds. */
   readonly eventMs: number;
+  /** Which of these events are still referenced from elsewhere, such as by deliveries. */
+  readonly referenced: (reads: Reads, ids: readonly EventId[]) => Promise<readonly EventId[]>;
 }
 
 const own = { own: true } as const;
@@ -23,10 +26,8 @@ const mostConsumers = 1_000;
  * come to yet is kept however old it is, as is what it has yet to handle, and what there are deliveries of. Each call answers how many rows
  * it looked at.
  */
-export function eventReaper(
-  { store, clock, logger, eventMs }: ReapEvents,
-  chunk: number,
-): () => Promise<number> {
+export function eventReaper(work: ReapEvents, chunk: number): () => Promise<number> {
+  const { store, clock, logger, eventMs } = work;
   let after = 0;
   const isOld = ({ created_at }: EventRow): boolean => created_at < clock.now() - eventMs;
   return async () => {
@@ -58,7 +59,7 @@ export function eventReaper(
     }
     after = passed.at(-1)?.position ?? after;
     const names = consumers.map(({ name }) => name);
-    const free = await notHeld(store, passed, names);
+    const free = await notHeld(work, passed, names);
     await store.commit(async (tx) => {
       for (const { position } of free) {
         const row = await tx.get(eventsByPosition, [position]);
@@ -71,13 +72,16 @@ export function eventReaper(
 
 /** Those that no consumer has yet to handle, and that no delivery tells of. */
 async function notHeld(
-  { reads }: Store,
+  { store: { reads }, referenced }: ReapEvents,
   passed: readonly Seen<EventRow>[],
   names: readonly string[],
 ): Promise<readonly Seen<EventRow>[]> {
-  const ids = passed.map(({ id }) => [id]);
-  const told = await reads.lists(deliveriesOfEvent, ids, 1);
-  const held = new Set<string>(told.flat().map(({ event_id }) => event_id));
+  const held = new Set<string>(
+    await referenced(
+      reads,
+      passed.map(({ id }) => id),
+    ),
+  );
   for (const name of names) {
     const rows = await reads.getAll(
       consumerEventOf,

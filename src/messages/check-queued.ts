@@ -1,3 +1,4 @@
+import type { PolicyFacts, Opinion } from "../ports/policy.ts";
 import { contactById } from "../contacts/rows.ts";
 import { arm } from "../queue/rows.ts";
 import type { MessageRow } from "./rows.ts";
@@ -5,11 +6,10 @@ import { deferred, denial } from "./rules.ts";
 import { stateOf } from "./state.ts";
 import { iso } from "../kernel/time.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Opinion } from "../ports/policy.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { Actor } from "../events/append.ts";
 import type { Addressee } from "../contacts/find-consent.ts";
-import { factsOf, judgeMessage, type Judging } from "../consents/check-policies.ts";
+import { judgeMessage, type Judging } from "../consents/check-policies.ts";
 import { moveMessage } from "./move.ts";
 import { releaseJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
@@ -82,4 +82,19 @@ export async function holdBack(
     error: null,
   } as const;
   writeTimeline(tx, actor, message, waiting, entry);
+}
+
+/** A message that is there, as policies see it. */
+export function factsOf(row: MessageRow): PolicyFacts["message"] {
+  const { id, channel, category, from, to, author_type, author_id, body, media } = row;
+  return {
+    id,
+    channel,
+    category,
+    from,
+    to,
+    author: { type: author_type, id: author_id },
+    body: body ?? "",
+    media,
+  };
 }

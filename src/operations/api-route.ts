@@ -1,14 +1,19 @@
 import type { z } from "zod";
 import type { Command, EventStream, Procedure, Query, RowProcedure } from "./operation.ts";
-import type { ApiBackend } from "../api/backend.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** What routes without a key may ask. */
+export interface Service {
+  /** Resolves when the storage answers. @throws TidingsError `storage_unavailable`, `shutting_down` */
+  health(): Promise<void>;
+}
 
 /** Answers without a key. `mount` is the path above `/v1`. */
 export interface OpenAnswer {
   readonly kind: "open";
   readonly name: string;
-  answer(backend: ApiBackend, mount: string): Promise<string>;
+  answer(service: Service, mount: string): Promise<string>;
 }
 
 /** A carrier calls: its signature is over the bytes, so they are handed on untouched. */

@@ -236,7 +236,7 @@ export class Executor {
     const { scope } = call;
     const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
     if (before !== undefined) {
-      if (await isRemembered(tx, before)) return replay(before, print);
+      if (await isRemembered(tx, before, call.services)) return replay(before, print);
       tx.remove(idempotency, before);
     }
 

@@ -1,21 +1,16 @@
-import { jobByName } from "../queue/rows.ts";
-import { attemptsOfMessage, messageById } from "../messages/rows.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { IdempotencyRow } from "./idempotency-rows.ts";
+import type { Services } from "./operation.ts";
 
-/** Whether a key still answers: until its time is over, and as long as its message is on its way, since a retry must find it. */
+/**
+ * Whether a key still replays its answer: during its lifetime, and afterwards for as long as what the
+ * request made is in progress, since a retry must find it.
+ */
 export async function isRemembered(
   tx: Tx,
   { account_id, mode, subject_id, expires_at }: IdempotencyRow,
+  { isInProgress }: Pick<Services, "isInProgress">,
 ): Promise<boolean> {
   if (expires_at > tx.now) return true;
-  if (subject_id === null) return false;
-  const message = await tx.get(messageById, [account_id, mode, subject_id]);
-  if (message === undefined) return false;
-  if (["scheduled", "queued", "sending"].includes(message.status)) return true;
-  // Handed over, but somebody still looks after it: it may yet be found unsent, and sent again.
-  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  return (
-    attempt !== undefined && (await tx.get(jobByName, ["follow-up", attempt.id])) !== undefined
-  );
+  return subject_id !== null && isInProgress(tx, { account_id, mode }, subject_id);
 }

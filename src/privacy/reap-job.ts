@@ -1,3 +1,4 @@
+import type { Services } from "../operations/operation.ts";
 import { eraseAnswers } from "../operations/erase-answers.ts";
 import type { JobHandler } from "../queue/dispatcher.ts";
 import { finish } from "../queue/rows.ts";
@@ -9,7 +10,7 @@ import { isRemembered } from "../operations/idempotency-lifetime.ts";
 import { idempotency, idempotencyByExpiry } from "../operations/idempotency-rows.ts";
 import { type Index, keyOf, type Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import { deliveryReaper } from "../webhooks/reap-deliveries.ts";
+import { deliveryReaper, eventsWithDeliveries } from "../webhooks/reap-deliveries.ts";
 import { eventReaper, type ReapEvents } from "../events/reap-events.ts";
 
 const own = { own: true } as const;
@@ -29,7 +30,12 @@ export const reapJob = (due_at: number): JobOrder => ({
   due_at,
 });
 
-export function reapHandler(work: ReapEvents): JobHandler {
+export interface ReapWork extends Omit<ReapEvents, "referenced"> {
+  readonly services: Pick<Services, "isInProgress">;
+}
+
+export function reapHandler(options: ReapWork): JobHandler {
+  const work = { ...options, referenced: eventsWithDeliveries };
   const { store, clock } = work;
   return {
     kind: "reap",
@@ -53,10 +59,11 @@ interface Expires {
 /** Takes what has expired, in the order in which it did, a chunk at each call; answers how many rows that were. */
 function expiring<R extends Expires>(
   index: Index<R>,
-  take: (tx: Tx, row: Seen<R>) => void | Promise<void>,
-): (work: ReapEvents) => Promise<number> {
+  take: (tx: Tx, row: Seen<R>, work: ReapWork) => void | Promise<void>,
+): (work: ReapWork) => Promise<number> {
   const { collection } = index;
-  return async ({ store, clock }) => {
+  return async (work) => {
+    const { store, clock } = work;
     const until = [clock.now()];
     const expired = await store.reads.range({
       index,
@@ -70,7 +77,7 @@ function expiring<R extends Expires>(
         const row = await tx.get(collection.primary, keyOf(collection, found));
         // It may have been given more time meanwhile.
         if (row !== undefined && row.expires_at !== null && row.expires_at <= tx.now) {
-          await take(tx, row);
+          await take(tx, row, work);
         }
       }
     }, own);
@@ -79,9 +86,10 @@ function expiring<R extends Expires>(
 }
 
 /** Keys whose time is over, but for those whose message is still on its way: a retry must find it. */
-const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row) => {
+const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row, { services }) => {
   // Not looked at again until then.
-  if (await isRemembered(tx, row)) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
+  if (await isRemembered(tx, row, services))
+    tx.update(idempotency, row, { expires_at: tx.now + everyMs });
   else tx.remove(idempotency, row);
 });
 

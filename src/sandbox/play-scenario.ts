@@ -19,7 +19,7 @@ import { type Actor, actorOf, appendEvent } from "../events/append.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { moveMessage } from "../messages/move.ts";
 import { beginConversation, findConversation } from "../conversations/begin.ts";
-import { sandboxAddress, sandboxInbox } from "../accounts/open.ts";
+import { sandboxAddress, sandboxInbox } from "../senders/sandbox-senders.ts";
 import { takeInMessage } from "../messages/receive.ts";
 import { insertContact } from "../contacts/write.ts";
 import { writeConversation } from "../conversations/write.ts";

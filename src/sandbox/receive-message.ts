@@ -5,7 +5,7 @@ import { type SandboxInbound, sandboxInboundSchema } from "./types.ts";
 import { senderByAddress } from "../senders/rows.ts";
 import { invalid } from "../kernel/errors.ts";
 import type { Command } from "../operations/operation.ts";
-import { sandboxAddress } from "../accounts/open.ts";
+import { sandboxAddress } from "../senders/sandbox-senders.ts";
 import { takeInMessage } from "../messages/receive.ts";
 import { refuseLive } from "./refuse-live.ts";
 

@@ -8,7 +8,11 @@ import { seedSandbox } from "./seed.ts";
 import { eventSchema } from "../webhooks/event-catalog.ts";
 import { messageSchema } from "../messages/types.ts";
 import { listSandboxNumbers } from "./list-numbers.ts";
-import { sandboxNumbersSchema, sandboxResetResultSchema, sandboxSeedResultSchema } from "./types.ts";
+import {
+  sandboxNumbersSchema,
+  sandboxResetResultSchema,
+  sandboxSeedResultSchema,
+} from "./types.ts";
 import type { Route } from "../operations/api-route.ts";
 
 const write = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;

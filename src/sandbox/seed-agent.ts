@@ -2,7 +2,7 @@ import { agents } from "../agents/rows.ts";
 import { definitionOf as agentOf, mostAgents } from "../agents/rules.ts";
 import { definitionOf as playbookOf } from "../agents/playbooks/rules.ts";
 import { assistant, assistantPlaybooks } from "./seed-agent-definition.ts";
-import { sandboxAddress, sandboxInbox } from "../accounts/open.ts";
+import { sandboxAddress, sandboxInbox } from "../senders/sandbox-senders.ts";
 import type { PlaybookId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { Actor } from "../events/append.ts";

@@ -2,8 +2,17 @@
 import { z } from "zod";
 import type { EventConsumer } from "../events/consumer-types.ts";
 import { messageReceived, messageSent, messageUpdated, messageFailed } from "../messages/events.ts";
-import { contactCreated, contactUpdated, contactOptedOut, contactOptedIn } from "../contacts/events.ts";
-import { conversationCreated, conversationUpdated, conversationClosed } from "../conversations/events.ts";
+import {
+  contactCreated,
+  contactUpdated,
+  contactOptedOut,
+  contactOptedIn,
+} from "../contacts/events.ts";
+import {
+  conversationCreated,
+  conversationUpdated,
+  conversationClosed,
+} from "../conversations/events.ts";
 import { conversationHandoff, agentRunCompleted } from "../agents/events.ts";
 import { sentimentChanged } from "../sentiment/events.ts";
 import { webhookDisabled } from "./events.ts";
@@ -11,7 +20,23 @@ import { envelopeSchema, type EventDefinition, type EventType } from "../events/
 import type { ids } from "../kernel/fields.ts";
 import type { Scope } from "../kernel/scope.ts";
 
-const definitions = [messageReceived, messageSent, messageUpdated, messageFailed, contactCreated, contactUpdated, contactOptedOut, contactOptedIn, conversationCreated, conversationUpdated, conversationClosed, conversationHandoff, agentRunCompleted, sentimentChanged, webhookDisabled] as const;
+const definitions = [
+  messageReceived,
+  messageSent,
+  messageUpdated,
+  messageFailed,
+  contactCreated,
+  contactUpdated,
+  contactOptedOut,
+  contactOptedIn,
+  conversationCreated,
+  conversationUpdated,
+  conversationClosed,
+  conversationHandoff,
+  agentRunCompleted,
+  sentimentChanged,
+  webhookDisabled,
+] as const;
 
 type Definition = (typeof definitions)[number];
 

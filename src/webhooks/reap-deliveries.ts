@@ -1,3 +1,6 @@
+import { deliveriesOfEvent } from "./rows.ts";
+import type { EventId } from "../kernel/ids.ts";
+import type { Reads } from "../store/reads.ts";
 import { removeDelivery } from "./remove-delivery.ts";
 import { deliveriesByPosition } from "./rows.ts";
 import type { ReapEvents } from "../events/reap-events.ts";
@@ -36,4 +39,17 @@ export function deliveryReaper(
     }, own);
     return oldest.length;
   };
+}
+
+/** Which of these events have deliveries. */
+export async function eventsWithDeliveries(
+  reads: Reads,
+  ids: readonly EventId[],
+): Promise<readonly EventId[]> {
+  const found = await reads.lists(
+    deliveriesOfEvent,
+    ids.map((id) => [id]),
+    1,
+  );
+  return found.flat().map(({ event_id }) => event_id);
 }

@@ -9,7 +9,17 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { storages } from "../support/storages.ts";
 import { type LogLine, world } from "../support/world.ts";
-import { assistantConversations, beyondHelp, clerk, clerkConversations, type Conversation, hostActions, shopConversations, shopkeeper, shopPlaybooks } from "./conversations.ts";
+import {
+  assistantConversations,
+  beyondHelp,
+  clerk,
+  clerkConversations,
+  type Conversation,
+  hostActions,
+  shopConversations,
+  shopkeeper,
+  shopPlaybooks,
+} from "./conversations.ts";
 import { type Thinker, thinkers } from "./conversations-models.ts";
 
 interface Shop {

@@ -9,7 +9,14 @@ import { ReplayedError, TidingsError, invalid, notFound } from "../../src/kernel
 import type { Context } from "../../src/operations/executor.ts";
 import { idSource } from "../../src/kernel/ids.ts";
 import type { Authenticated } from "../../src/accounts/key-ring.ts";
-import type { Command, EventStream, Outcome, Procedure, Query, StreamEvent } from "../../src/operations/operation.ts";
+import type {
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  StreamEvent,
+} from "../../src/operations/operation.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import { problem } from "../../src/kernel/problem.ts";
@@ -274,10 +281,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
 
   let now = 0;
   const backend: ApiBackend = {
-    drawId: idSource(
-      { now: () => ++now },
-      { bytes: (size) => new Uint8Array(size) },
-    ),
+    drawId: idSource({ now: () => ++now }, { bytes: (size) => new Uint8Array(size) }),
     limits,
     logger: { debug() {}, info() {}, warn() {}, error: (fact) => void errors.push(fact) },
     async authenticate(secret) {

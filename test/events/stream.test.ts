@@ -92,6 +92,8 @@ async function follow(
     limits: defaultLimits,
     transports: [],
     routes: [],
+    setUpAccount: () => {},
+    isInProgress: () => Promise.resolve(false),
     scoresSentiment: false,
     webchatSessionMs: 0,
     reopenMs: 0,

@@ -1,6 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AfterAttempt, announced, answered, cancel, carried, carrierError, edit, evidenceOf, expire, handOver, isCarried, lapsed, maxAttempts, type MessageState, notSent, plan, release, retryAt, retryDelays, unconfirmed } from "../../src/messages/rules.ts";
+import {
+  type AfterAttempt,
+  announced,
+  answered,
+  cancel,
+  carried,
+  carrierError,
+  edit,
+  evidenceOf,
+  expire,
+  handOver,
+  isCarried,
+  lapsed,
+  maxAttempts,
+  type MessageState,
+  notSent,
+  plan,
+  release,
+  retryAt,
+  retryDelays,
+  unconfirmed,
+} from "../../src/messages/rules.ts";
 import { maxScheduleAhead } from "../../src/kernel/limits.ts";
 import { messageStatuses } from "../../src/messages/types.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";

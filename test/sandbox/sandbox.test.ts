@@ -4,7 +4,16 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { AttemptId, MessageId } from "../../src/kernel/ids.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { Channel } from "../../src/kernel/fields.ts";
-import type { Attempt, InboundMessage, LookupAnswer, OutboundMessage, Receipt, ReceiptSubject, SendAnswer, Transport } from "../../src/ports/transport.ts";
+import type {
+  Attempt,
+  InboundMessage,
+  LookupAnswer,
+  OutboundMessage,
+  Receipt,
+  ReceiptSubject,
+  SendAnswer,
+  Transport,
+} from "../../src/ports/transport.ts";
 import { virtualClock } from "../../src/testing/virtual-clock.ts";
 
 const never = new AbortController().signal;

@@ -1,0 +1,20 @@
+import type { Scope } from "../kernel/scope.ts";
+import { jobByName } from "../queue/rows.ts";
+import type { Tx } from "../store/transaction.ts";
+import { attemptsOfMessage, messageById } from "./rows.ts";
+
+/** Whether the engine may still hand the message over, or is still looking its last attempt up. */
+export async function isMessageInProgress(
+  tx: Tx,
+  { account_id, mode }: Scope,
+  id: string,
+): Promise<boolean> {
+  const message = await tx.get(messageById, [account_id, mode, id]);
+  if (message === undefined) return false;
+  if (["scheduled", "queued", "sending"].includes(message.status)) return true;
+  // The look-up may find that nothing was sent, and then the message is sent again.
+  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  return (
+    attempt !== undefined && (await tx.get(jobByName, ["follow-up", attempt.id])) !== undefined
+  );
+}
