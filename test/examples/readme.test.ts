@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sandbox } from "tidings/sandbox";
 import { MessagingEngine } from "tidings";
@@ -25,8 +26,8 @@ const fileOf = ({ name }: Sample): string => join(folder, `${name.replaceAll(/\W
 
 /** Ports are whichever are free, and what runs on is handed out to be stopped. */
 function programOf({ code }: Sample): string {
-  const names = ["engine", "server", "pool"].filter((name) =>
-    new RegExp(`^const ${name} =`, "m").test(code),
+  const names = ["engine", "server", "pool", "secret"].filter((name) =>
+    new RegExp(`^const (?:${name}|\\{ ${name} \\}) =`, "m").test(code),
   );
   return `${code.replaceAll("listen(3000", "listen(0")}\nexport { ${names.join(", ")} };\n`;
 }
@@ -38,6 +39,7 @@ interface Running {
   readonly engine?: { stop(): Promise<void> };
   readonly server?: Server;
   readonly pool?: { end(): Promise<void> };
+  readonly secret?: string | null;
 }
 
 describe("the code in the README and the docs", { timeout: 60_000 }, () => {
@@ -84,7 +86,7 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
         output += `${line.join(" ")}\n`;
         lines.emit("line");
       });
-      const { engine, server, pool } = (await import(fileOf(sample))) as Running;
+      const { engine, server, pool, secret } = (await import(fileOf(sample))) as Running;
       try {
         while (output.length < sample.output.length) {
           await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });
@@ -92,6 +94,7 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
         expect(output).toBe(sample.output);
         if (server === undefined) return;
         await expectToServe(server, sample.code);
+        if (typeof secret === "string") await expectToRespond(server, sample, secret);
         if (sample.page !== "") await expectToChat(urlOf(server), skip);
       } finally {
         vi.restoreAllMocks();
@@ -122,6 +125,30 @@ async function expectToServe(server: Server, code: string): Promise<void> {
   const [, path = ""] = /"(\/\w+)(?:\/\*)?"/.exec(code) ?? [];
   const response = await fetch(`${urlOf(server)}${path}/v1/health`);
   expect(await response.json()).toEqual({ status: "ok" });
+}
+
+/** Each `curl` command of the document succeeds, and its response has the fields that are shown. */
+async function expectToRespond(
+  server: Server,
+  { requests }: Sample,
+  secret: string,
+): Promise<void> {
+  for (const { command, response } of requests) {
+    const line = command
+      .replaceAll("http://localhost:3000", urlOf(server))
+      .replace(/^curl /, "curl --silent --show-error --fail-with-body ");
+    const { stdout } = await promisify(execFile)("sh", ["-c", line], {
+      env: { ...process.env, KEY: secret },
+    });
+    if (response !== "") expect(withoutIds(stdout)).toMatchObject(withoutIds(response));
+  }
+}
+
+/** Parses JSON and keeps only the prefix of each id, since ids differ from run to run. */
+function withoutIds(json: string): object {
+  return JSON.parse(json, (_name, value: unknown) =>
+    typeof value === "string" ? value.replace(/^([a-z]+_)[0-9A-Z]{26}$/, "$1") : value,
+  ) as object;
 }
 
 function complaintOf(work: () => unknown): string {

@@ -80,12 +80,14 @@ describe("the packed tarball", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("holds the build, its declarations and the papers, and nothing else", () => {
+  test("contains the build, its declarations and the documentation, and nothing else", () => {
     const paths = packed.files.map(({ path }) => path);
     const belongs =
-      /^(dist\/[\w-]+\.js(\.map)?|dist\/types\/(src|adapters)\/.*\.d\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]));
+    const pages = globSync("docs/*.md").map((path) => path.replaceAll("\\", "/"));
+    expect(paths).toEqual(expect.arrayContaining(pages));
   });
 
   test("tells nothing of the machine that built it", async () => {
