@@ -14,7 +14,13 @@ import { eventTypes } from "../../src/domain/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/errors.ts";
 import { database } from "../support/postgres.ts";
 import { expectToChat } from "./chat.ts";
-import { type Sample, samplesOf } from "./samples.ts";
+import {
+  moduleOf,
+  type Sample,
+  sampleCompilerOptions,
+  samplesOf,
+  watchSignalHandlers,
+} from "./samples.ts";
 
 const documents = ["README.md", ...globSync("docs/*.md").toSorted()];
 const samples = documents.flatMap((document) => samplesOf(document));
@@ -23,16 +29,8 @@ const samples = documents.flatMap((document) => samplesOf(document));
 const folder = resolve("test/examples/.samples");
 const fileOf = ({ name }: Sample): string => join(folder, `${name.replaceAll(/\W+/g, "-")}.ts`);
 
-/** Ports are whichever are free, and what runs on is handed out to be stopped. */
-function programOf({ code }: Sample): string {
-  const names = ["engine", "server", "pool"].filter((name) =>
-    new RegExp(`^const ${name} =`, "m").test(code),
-  );
-  return `${code.replaceAll("listen(3000", "listen(0")}\nexport { ${names.join(", ")} };\n`;
-}
-
-/** What is printed later than this was not printed. */
-const patienceMs = 5_000;
+/** How long a sample may take to print what its document says. */
+const printTimeoutMs = 5_000;
 
 interface Running {
   readonly engine?: { stop(): Promise<void> };
@@ -46,8 +44,8 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
 
   beforeAll(async () => {
     await mkdir(folder, { recursive: true });
-    await Promise.all(samples.map((sample) => writeFile(fileOf(sample), programOf(sample))));
-    const compilerOptions = { noUnusedLocals: false, rootDir: home };
+    await Promise.all(samples.map((sample) => writeFile(fileOf(sample), moduleOf(sample))));
+    const compilerOptions = { ...sampleCompilerOptions, rootDir: home };
     // Where a dependency has no types of its own, the project declares them.
     const include = ["./*.ts", "../../../adapters/**/*.d.ts"];
     await writeFile(
@@ -84,10 +82,11 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
         output += `${line.join(" ")}\n`;
         lines.emit("line");
       });
+      const removeSignalHandlers = watchSignalHandlers();
       const { engine, server, pool } = (await import(fileOf(sample))) as Running;
       try {
         while (output.length < sample.output.length) {
-          await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });
+          await once(lines, "line", { signal: AbortSignal.timeout(printTimeoutMs) });
         }
         expect(output).toBe(sample.output);
         if (server === undefined) return;
@@ -96,6 +95,7 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
       } finally {
         vi.restoreAllMocks();
         vi.unstubAllEnvs();
+        removeSignalHandlers();
         server?.close();
         server?.closeAllConnections();
         await engine?.stop();
