@@ -1,12 +1,14 @@
-/** Somebody texts a shop whose agent answers: offline, with playbooks, and one function of the host's. */
+/**
+ * A customer texts a shop, and an agent answers: offline, with playbooks and one function of yours.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AccountHandle, Conversation } from "tidings";
 import { action } from "tidings";
 import { z } from "zod";
 import { bold, dim } from "./terminal.ts";
 
-const person = "+15005550106";
-const words = [
+const customer = "+15005550106";
+const customerTexts = [
   "Hi! When are you open on Saturday?",
   "Can I move my appointment?",
   "Next Friday",
@@ -14,80 +16,82 @@ const words = [
   "And my monstera arrived broken, I want a refund",
 ];
 
-const lookEveryMs = 100;
-/** In milliseconds; an agent that says nothing by then has failed. */
-const longestMs = 10_000;
+const pollMs = 100;
+const answerTimeoutMs = 10_000;
 
-export class Chat {
+export class AgentChat {
   readonly #lines: string[] = [];
-  #account: AccountHandle | undefined;
-  #end: "handed off" | "failed" | undefined;
+  #outcome: "handed off" | "failed" | undefined;
 
-  /** What the sandbox's assistant calls when it knows day and time. */
-  readonly booking = action({
+  /** The playbook in the seeded sandbox calls this when it knows the day and the time. */
+  readonly bookAppointment = action({
     name: "book_appointment",
     description: "Puts an appointment into the calendar.",
     input: z.strictObject({ day: z.iso.date(), time: z.enum(["morning", "afternoon"]) }),
     risk: "write",
     idempotent: true,
     execute: ({ day, time }) => {
-      this.#tell("your code", dim(`book_appointment(${day}, ${time})`));
+      this.#add("your code", dim(`book_appointment(${day}, ${time})`));
       return { booked: true };
     },
   });
 
   get lines(): readonly string[] {
-    return this.#lines.length === 0
-      ? []
-      : [
-          "",
-          ` ${bold("Meanwhile, an agent")} ${dim("(offline; any language model does too)")}`,
-          ...this.#lines,
-        ];
+    if (this.#lines.length === 0) return [];
+    const title = bold("Meanwhile, an agent answers a customer");
+    return ["", ` ${title} ${dim("(offline rules; a language model works too)")}`, ...this.#lines];
   }
 
-  /** Whether it ended as it should; undefined while it goes on. */
+  /** Whether the chat ended as expected. Undefined until it ends. */
   get passed(): boolean | undefined {
-    return this.#end && this.#end === "handed off";
+    return this.#outcome && this.#outcome === "handed off";
   }
 
-  /** Seeds the account's sandbox, and writes to it as a person would. */
+  /** Seeds the account's sandbox with an agent, then sends the customer's texts one by one. */
   async run(account: AccountHandle, stopped: AbortSignal): Promise<void> {
-    this.#account = account;
     try {
       await account.sandbox.seed();
-      for (const body of words) {
-        const { conversation_id } = await account.sandbox.inbound({ from: person, body });
-        this.#tell("a customer", body);
-        if (!(await this.#answered(conversation_id, stopped))) break;
+      for (const body of customerTexts) {
+        const { conversation_id } = await account.sandbox.inbound({ from: customer, body });
+        this.#add("customer", body);
+        const conversation = await waitForAnswer(account, conversation_id, stopped);
+        if (conversation === undefined) break;
+        await this.#showAnswer(account, conversation);
       }
     } catch (error) {
-      if (!stopped.aborted) this.#tell("", error instanceof Error ? error.message : String(error));
+      if (!stopped.aborted) {
+        this.#add("error", error instanceof Error ? error.message : String(error));
+      }
     } finally {
-      this.#end ??= "failed";
+      this.#outcome ??= "failed";
     }
   }
 
-  async #answered(id: string, stopped: AbortSignal): Promise<boolean> {
-    for (let waited = 0; waited < longestMs && !stopped.aborted; waited += lookEveryMs) {
-      await sleep(lookEveryMs, undefined, { signal: stopped }).catch(() => undefined);
-      const conversation = await this.#account?.conversations.get(id);
-      if (conversation?.last_message?.direction !== "outbound") continue;
-      await this.#hear(conversation);
-      return true;
-    }
-    return false;
-  }
-
-  async #hear({ id, handler }: Conversation): Promise<void> {
-    const thread = await this.#account?.conversations.messages(id, { limit: 1 });
-    this.#tell("the agent", thread?.data[0]?.body ?? "");
+  async #showAnswer(account: AccountHandle, { id, handler }: Conversation): Promise<void> {
+    const { data } = await account.conversations.messages(id, { limit: 1 });
+    this.#add("agent", data[0]?.body ?? "");
     if (handler !== "queue") return;
-    this.#end = "handed off";
-    this.#tell("", dim("handed off: it waits for a person, with a summary"));
+    this.#outcome = "handed off";
+    this.#add("", dim("handed off: the conversation waits for a person, with a summary"));
   }
 
-  #tell(who: string, text: string): void {
-    this.#lines.push(`  ${dim(who.padEnd(12))}${text.replaceAll("\n", " ")}`);
+  #add(speaker: string, text: string): void {
+    this.#lines.push(`  ${dim(speaker.padEnd(12))}${text.replaceAll("\n", " ")}`);
   }
+}
+
+/**
+ * Returns the conversation once its last message is the agent's, or undefined after the timeout.
+ */
+async function waitForAnswer(
+  account: AccountHandle,
+  id: string,
+  stopped: AbortSignal,
+): Promise<Conversation | undefined> {
+  for (let waited = 0; waited < answerTimeoutMs && !stopped.aborted; waited += pollMs) {
+    await sleep(pollMs, undefined, { signal: stopped }).catch(() => undefined);
+    const conversation = await account.conversations.get(id);
+    if (conversation.last_message?.direction === "outbound") return conversation;
+  }
+  return undefined;
 }

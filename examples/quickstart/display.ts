@@ -1,47 +1,49 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Journal } from "./journal.ts";
-import { board, line, Screen } from "./terminal.ts";
+import { board, Screen, stepLine } from "./terminal.ts";
+import type { MessageTracker } from "./tracker.ts";
 
-const lookEveryMs = 200;
-/** Of `--once`: what has not ended as it should by then has failed. */
-const longestMs = 20_000;
+const refreshMs = 200;
+/** With `--once`, a scenario that has not finished by then has failed. */
+const timeoutMs = 20_000;
 
-export interface ShowOptions {
-  /** Beneath the board. */
+export interface DisplayOptions {
+  /** Lines below the board. */
   readonly notes: () => readonly string[];
-  /** Whether all that is shown has come to its end. */
-  readonly isSettled: () => boolean;
-  /** What a reader can do; empty when nothing goes on. */
+  /** Whether everything on the board has reached its expected result. */
+  readonly isFinished: () => boolean;
+  /** What the reader can try next. Empty with `--once`. */
   readonly invitation: readonly string[];
-  /** Ends when all have ended, in place of when it is stopped. */
+  /** Return when everything has finished, instead of when `stopped` aborts. */
   readonly isOnce: boolean;
   readonly stopped: AbortSignal;
 }
 
-/** Shows what becomes of the messages: in a terminal as a board that is drawn over, elsewhere line by line. */
-export async function show(
-  journal: Journal,
-  { notes, invitation, isSettled, isOnce, stopped }: ShowOptions,
+/**
+ * Shows the messages' progress: a board that is redrawn in a terminal, one line per step elsewhere.
+ */
+export async function display(
+  tracker: MessageTracker,
+  { notes, invitation, isFinished, isOnce, stopped }: DisplayOptions,
 ): Promise<void> {
   const screen = new Screen();
-  const began = Date.now();
+  const startedAt = Date.now();
   if (!screen.isLive && invitation.length > 0) console.log([...invitation.slice(1), ""].join("\n"));
-  for (let isShown = false; ;) {
-    const isLate = isOnce && Date.now() - began > longestMs;
-    const isOver = stopped.aborted || isLate || (isOnce && isSettled());
-    // What changes nothing is no event: so the timelines are looked at, too.
-    const news = await journal.look();
-    const rows = journal.rows({ isLate });
+  for (let isBoardPrinted = false; ;) {
+    const isLate = isOnce && Date.now() - startedAt > timeoutMs;
+    const isOver = stopped.aborted || isLate || (isOnce && isFinished());
+    // A receipt that changes nothing publishes no event, so poll the timelines.
+    const newSteps = await tracker.refresh();
+    const rows = tracker.rows({ isLate });
     if (screen.isLive) {
       screen.draw([...board(rows), ...notes(), ...invitation]);
     } else {
-      for (const { row, word, seconds } of news) console.log(line(row, word, seconds));
-      if (!isShown && (isOver || isSettled())) {
-        isShown = true;
+      for (const { row, step, seconds } of newSteps) console.log(stepLine(row, step, seconds));
+      if (!isBoardPrinted && (isOver || isFinished())) {
+        isBoardPrinted = true;
         console.log(["", ...board(rows), ...notes(), ""].join("\n"));
       }
     }
     if (isOver) return;
-    await sleep(lookEveryMs, undefined, { signal: stopped }).catch(() => undefined);
+    await sleep(refreshMs, undefined, { signal: stopped }).catch(() => undefined);
   }
 }

@@ -1,38 +1,40 @@
-/** A message's timeline, told in a few words. */
+/** Shortens a message's timeline to a few words for the terminal. */
 import type { MessageError, MessageStatus, TimelineEntry } from "tidings";
 
-/** `idle` is neither good nor bad; `void` is evidence that changed nothing. */
-export type Tone = "good" | "idle" | "bad" | "unsure" | "void";
+/** Chooses the color. `ignored` is for a receipt that did not change the status. */
+export type Tone = "good" | "neutral" | "bad" | "uncertain" | "ignored";
 
-export interface Word {
+export interface Step {
+  /** ISO time. */
   readonly at: string;
   readonly text: string;
   readonly tone: Tone;
 }
 
-/** What a look-up at the carrier found out about a lost answer. */
-const findings = { sent: "✓ was sent", not_sent: "✗ not sent", unknown: "? unknown" } as const;
+const lookupTexts = { sent: "✓ was sent", not_sent: "✗ not sent", unknown: "? unknown" } as const;
 
-/** Beginnings are left out, so what remains is only ever added to. */
-export function storyOf(timeline: readonly TimelineEntry[]): Word[] {
-  return timeline.flatMap((entry): Word[] => {
+/** Returns the steps to show. Later calls for the same message only append to them. */
+export function stepsOf(timeline: readonly TimelineEntry[]): Step[] {
+  return timeline.flatMap((entry): Step[] => {
     const { at } = entry;
-    if (entry.type === "transition") return changed(at, entry.from, entry.to, entry.error);
-    if (entry.type === "lookup") return [{ at, text: findings[entry.outcome], tone: "unsure" }];
-    // `already_known` is what the carrier's answer had proved already: every message has one.
+    if (entry.type === "transition") return transitionStep(at, entry.from, entry.to, entry.error);
+    if (entry.type === "lookup") {
+      return [{ at, text: lookupTexts[entry.outcome], tone: "uncertain" }];
+    }
+    // Every message has an `already_known` receipt: the carrier's response had already said "sent".
     if (entry.type === "receipt" && !entry.applied && entry.ignored_reason !== "already_known") {
-      return [{ at, text: `(${entry.status})`, tone: "void" }];
+      return [{ at, text: `(${entry.status})`, tone: "ignored" }];
     }
     return [];
   });
 }
 
-function changed(
+function transitionStep(
   at: string,
   from: MessageStatus | null,
   to: MessageStatus,
   error: MessageError | null,
-): Word[] {
+): Step[] {
   const reason = (error?.code ?? "").replaceAll("_", " ");
   switch (to) {
     case "queued":
@@ -40,7 +42,7 @@ function changed(
     case "sending":
       return [];
     case "ambiguous":
-      return [{ at, text: "? no answer", tone: "unsure" }];
+      return [{ at, text: "? ambiguous", tone: "uncertain" }];
     case "delivered":
     case "read":
       return [{ at, text: to, tone: "good" }];
@@ -49,6 +51,6 @@ function changed(
     case "expired":
       return [{ at, text: `${to}: ${reason}`, tone: "bad" }];
     default:
-      return [{ at, text: to, tone: "idle" }];
+      return [{ at, text: to, tone: "neutral" }];
   }
 }

@@ -1,133 +1,135 @@
-/** Follows messages and keeps what is to be drawn of each. */
+/** Follows messages in the engine and keeps what the terminal shows of each. */
 import type { AccountHandle, Message } from "tidings";
 import type { Scenario } from "./scenarios.ts";
-import { storyOf, type Word } from "./story.ts";
 import type { Row } from "./terminal.ts";
+import { type Step, stepsOf } from "./timeline-steps.ts";
 
-interface Entry {
+interface TrackedMessage {
   readonly id: string;
+  /** Undefined for a message that was sent by hand. */
   readonly scenario: Scenario | undefined;
-  readonly replies: Word[];
+  readonly replies: Step[];
+  /** Undefined until it is read for the first time. */
   message: Message | undefined;
   attempts: number;
-  words: readonly Word[];
+  steps: readonly Step[];
 }
 
-/** What is new since the last look. */
-export interface News {
+/** A step that was not there at the last refresh. */
+export interface NewStep {
   readonly row: Row;
-  readonly word: Word;
+  readonly step: Step;
+  /** Seconds since the message was accepted. */
   readonly seconds: number;
 }
 
-/** Receipts and look-ups of the sandbox come within this time; after it a message is left alone. In milliseconds. */
-const followedMs = 90_000;
+/**
+ * All receipts and look-ups of the sandbox arrive within this time. Older messages are not read
+ * again.
+ */
+const trackedMs = 90_000;
 
-export class Journal {
+export class MessageTracker {
   readonly #account: AccountHandle;
-  readonly #entries = new Map<string, Entry>();
+  readonly #tracked = new Map<string, TrackedMessage>();
 
   constructor(account: AccountHandle) {
     this.#account = account;
   }
 
-  expect(id: string, scenario: Scenario): void {
-    const { replies = [], ...known } = this.#entries.get(id) ?? {};
-    this.#entries.set(id, {
-      id,
-      message: undefined,
-      attempts: 0,
-      words: [],
-      ...known,
-      replies,
-      scenario,
-    });
+  /**
+   * Tracks a message that a scenario sent. The engine's event may have added the message already.
+   */
+  addScenario(id: string, scenario: Scenario): void {
+    const known = this.#tracked.get(id) ?? untouched(id);
+    this.#tracked.set(id, { ...known, scenario });
   }
 
-  /** A message that somebody else sent. */
+  /** Tracks any other message. */
   add(id: string): void {
-    if (this.#entries.has(id)) return;
-    this.#entries.set(id, {
-      id,
-      scenario: undefined,
-      replies: [],
-      message: undefined,
-      attempts: 0,
-      words: [],
-    });
+    if (!this.#tracked.has(id)) this.#tracked.set(id, untouched(id));
   }
 
-  /** What came from a phone is told with the last message to it. */
-  hear(phone: string, body: string): void {
-    const entry = [...this.#entries.values()].findLast((each) => addressOf(each) === phone);
-    entry?.replies.push({ at: new Date().toISOString(), text: `← “${body}”`, tone: "good" });
+  /** Adds a contact's reply to the row of the last message to that contact. */
+  addReply(phone: string, body: string): void {
+    const tracked = [...this.#tracked.values()].findLast((each) => addressOf(each) === phone);
+    tracked?.replies.push({ at: new Date().toISOString(), text: `← “${body}”`, tone: "good" });
   }
 
-  async look(): Promise<readonly News[]> {
-    const looked = await Promise.all(
-      [...this.#entries.values()].map((entry) => this.#lookAt(entry)),
-    );
-    return looked.flat().toSorted((a, b) => (a.word.at < b.word.at ? -1 : 1));
+  /** Reads the messages again. Returns the new steps, oldest first. */
+  async refresh(): Promise<readonly NewStep[]> {
+    const steps = await Promise.all([...this.#tracked.values()].map((each) => this.#read(each)));
+    return steps.flat().toSorted((a, b) => (a.step.at < b.step.at ? -1 : 1));
   }
 
-  /** Of what `isLate`, that it has not ended as it should by now is a failure. */
+  /** Returns the rows to show. With `isLate`, an unfinished scenario counts as failed. */
   rows({ isLate = false } = {}): Row[] {
-    const entries = [...this.#entries.values()];
-    const expected = entries
+    const tracked = [...this.#tracked.values()];
+    const ofScenarios = tracked
       .filter(({ scenario }) => scenario !== undefined)
       .toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1));
-    const others = entries.filter(({ scenario }) => scenario === undefined);
-    return [...expected, ...others].map((entry) => rowOf(entry, isLate));
+    const others = tracked.filter(({ scenario }) => scenario === undefined);
+    return [...ofScenarios, ...others].map((each) => rowOf(each, isLate));
   }
 
-  isSettled(): boolean {
-    return [...this.#entries.values()].every(
-      (entry) => entry.scenario === undefined || hasPassed(entry, entry.scenario),
+  /** Whether every scenario has reached its expected result. */
+  hasPassed(): boolean {
+    return [...this.#tracked.values()].every(
+      (each) => each.scenario === undefined || matches(each, each.scenario),
     );
   }
 
-  async #lookAt(entry: Entry): Promise<News[]> {
-    const known = entry.message;
-    if (known !== undefined && Date.now() - Date.parse(known.created_at) > followedMs) return [];
-    const { data } = await this.#account.messages.timeline(entry.id);
-    entry.message = await this.#account.messages.get(entry.id);
-    entry.attempts = data.filter(({ type }) => type === "attempt").length;
-    const before = entry.words.length;
-    entry.words = [...storyOf(data), ...entry.replies].toSorted((a, b) =>
+  async #read(tracked: TrackedMessage): Promise<NewStep[]> {
+    const known = tracked.message;
+    if (known !== undefined && Date.now() - Date.parse(known.created_at) > trackedMs) return [];
+    const { data } = await this.#account.messages.timeline(tracked.id);
+    tracked.message = await this.#account.messages.get(tracked.id);
+    tracked.attempts = data.filter(({ type }) => type === "attempt").length;
+    const before = tracked.steps.length;
+    tracked.steps = [...stepsOf(data), ...tracked.replies].toSorted((a, b) =>
       a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
     );
-    const row = rowOf(entry, false);
-    return entry.words
+    const row = rowOf(tracked, false);
+    return tracked.steps
       .slice(before)
-      .map((word) => ({ row, word, seconds: since(entry.message, word.at) }));
+      .map((step) => ({ row, step, seconds: secondsUntil(tracked.message, step.at) }));
   }
 }
 
-function rowOf({ message, scenario, words, ...rest }: Entry, isLate: boolean): Row {
-  const hasEnded = scenario === undefined || hasPassed({ message, ...rest }, scenario);
+const untouched = (id: string): TrackedMessage => ({
+  id,
+  scenario: undefined,
+  replies: [],
+  message: undefined,
+  attempts: 0,
+  steps: [],
+});
+
+function rowOf(tracked: TrackedMessage, isLate: boolean): Row {
+  const { message, scenario, steps } = tracked;
+  const hasPassed = scenario !== undefined && matches(tracked, scenario);
+  const isFinished = scenario === undefined || hasPassed;
+  const endedAt = isFinished ? steps.at(-1)?.at : undefined;
   return {
-    to: addressOf({ message, scenario }),
-    label: scenario?.shows ?? short(message?.body ?? ""),
-    words,
-    seconds: since(message, (hasEnded ? words.at(-1)?.at : undefined) ?? new Date().toISOString()),
-    passed: scenario !== undefined && (hasEnded || isLate) ? hasEnded : undefined,
+    to: addressOf(tracked),
+    label: scenario?.label ?? shortened(message?.body ?? ""),
+    steps,
+    seconds: secondsUntil(message, endedAt ?? new Date().toISOString()),
+    passed: scenario !== undefined && (hasPassed || isLate) ? hasPassed : undefined,
   };
 }
 
-const addressOf = ({ message, scenario }: Pick<Entry, "message" | "scenario">): string =>
+const addressOf = ({ message, scenario }: TrackedMessage): string =>
   message?.to ?? scenario?.to ?? "";
 
-type Followed = Pick<Entry, "message" | "attempts" | "replies">;
-
-function hasPassed(
-  { message, attempts, replies }: Followed,
-  { ends, reply, ...expected }: Scenario,
-): boolean {
-  const heard = reply === undefined || replies.some(({ text }) => text.includes(reply));
-  return message?.status === ends && attempts === expected.attempts && heard;
+function matches({ message, attempts, replies }: TrackedMessage, expected: Scenario): boolean {
+  const { expectedReply, expectedStatus, expectedAttempts } = expected;
+  const hasReplied =
+    expectedReply === undefined || replies.some(({ text }) => text.includes(expectedReply));
+  return message?.status === expectedStatus && attempts === expectedAttempts && hasReplied;
 }
 
-const since = (message: Message | undefined, at: string): number =>
+const secondsUntil = (message: Message | undefined, at: string): number =>
   message === undefined ? 0 : Math.max(0, Date.parse(at) - Date.parse(message.created_at)) / 1_000;
 
-const short = (text: string): string => (text.length > 20 ? `${text.slice(0, 19)}…` : text);
+const shortened = (text: string): string => (text.length > 20 ? `${text.slice(0, 19)}…` : text);

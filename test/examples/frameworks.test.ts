@@ -1,4 +1,6 @@
-/** Runs every sample of docs/frameworks.md on a real socket: requests, streams, bodies, shutdown. */
+/**
+ * Runs every sample of docs/frameworks.md on a real socket: requests, streams, bodies, shutdown.
+ */
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";

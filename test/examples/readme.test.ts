@@ -25,7 +25,7 @@ import {
 const documents = ["README.md", ...globSync("docs/*.md").toSorted()];
 const samples = documents.flatMap((document) => samplesOf(document));
 
-/** Within the project, so that `tidings` is found; hidden, so that nothing else takes notice. */
+/** Inside the project, so that imports resolve. Hidden, so that other tools skip it. */
 const folder = resolve("test/examples/.samples");
 const fileOf = ({ name }: Sample): string => join(folder, `${name.replaceAll(/\W+/g, "-")}.ts`);
 
@@ -46,7 +46,7 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
     await mkdir(folder, { recursive: true });
     await Promise.all(samples.map((sample) => writeFile(fileOf(sample), moduleOf(sample))));
     const compilerOptions = { ...sampleCompilerOptions, rootDir: home };
-    // Where a dependency has no types of its own, the project declares them.
+    // The project declares types for dependencies that have none.
     const include = ["./*.ts", "../../../adapters/**/*.d.ts"];
     await writeFile(
       join(folder, "tsconfig.json"),
@@ -105,7 +105,7 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
   );
 });
 
-/** Puts a page where the program serves it from. */
+/** Writes the document's page to the folder that the program serves. */
 async function servePage({ page }: Sample): Promise<void> {
   await mkdir("public");
   await writeFile("public/index.html", page);
@@ -117,14 +117,14 @@ function urlOf(server: Server): string {
   return `http://localhost:${address.port}`;
 }
 
-/** The surface answers under the path that the code mounts it at. */
+/** Checks that the API responds under the path at which the code mounts it. */
 async function expectToServe(server: Server, code: string): Promise<void> {
   const [, path = ""] = /"(\/\w+)(?:\/\*)?"/.exec(code) ?? [];
   const response = await fetch(`${urlOf(server)}${path}/v1/health`);
   expect(await response.json()).toEqual({ status: "ok" });
 }
 
-function complaintOf(work: () => unknown): string {
+function errorTextOf(work: () => unknown): string {
   try {
     work();
     return "";
@@ -142,7 +142,7 @@ describe("the documents", () => {
     expect(top).toContain("```ts");
   });
 
-  test("list the sandbox's numbers as the sandbox has them", () => {
+  test("list the sandbox's numbers with their behaviour", () => {
     const rows = [...read("README.md").matchAll(/^\| (\d{4}) \| (.+) \|$/gm)];
     const listed = rows.map(([, ending = "", behaviour]) => ({
       number: `+1500555${ending}`,
@@ -162,8 +162,8 @@ describe("the documents", () => {
   });
 
   test("list every option", () => {
-    const complaint = complaintOf(() => new MessagingEngine({ other: true } as never));
-    const [, names = ""] = /expected one of ([\w, ]+), got "other"/.exec(complaint) ?? [];
+    const errorText = errorTextOf(() => new MessagingEngine({ other: true } as never));
+    const [, names = ""] = /expected one of ([\w, ]+), got "other"/.exec(errorText) ?? [];
     const rows = [...read("docs/embedding.md").matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)];
     const listed = rows.flatMap(([, cell = ""]) => cell.match(/\w+/g) ?? []);
     expect(listed.toSorted()).toEqual(names.split(", ").toSorted());
@@ -175,7 +175,7 @@ describe("the documents", () => {
     expect(listed.toSorted()).toEqual(eventTypes.toSorted());
   });
 
-  test("list keywords that mean what they say", () => {
+  test("list keywords with their meaning", () => {
     const meant = (word: string): Keyword =>
       /^(HELP|INFO)$/.test(word) ? "help" : word === "STOP" ? "opt_out" : "opt_in";
     const rows = [...read("docs/consent-and-policies.md").matchAll(/^\| ([A-Z]{4}.*?) \|/gm)];

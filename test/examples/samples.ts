@@ -82,7 +82,9 @@ export function moduleOf({ code }: Sample): string {
 
 type Listener = (...args: unknown[]) => void;
 
-/** Remembers the process's signal handlers. Returns a function that removes and returns newer ones. */
+/**
+ * Remembers the process's signal handlers. Returns a function that removes and returns newer ones.
+ */
 export function watchSignalHandlers(): () => Map<string, Listener[]> {
   const handlersOf = (signal: string): Listener[] =>
     process.listeners(signal as "SIGTERM") as Listener[];
