@@ -1,10 +1,14 @@
 /**
  * Sends one message and waits until it is delivered.
  *
- * Over the sandbox: `node examples/twilio/main.ts`
+ * Over the sandbox:
  *
- * Over Twilio: `TWILIO_ACCOUNT_SID=AC… TWILIO_AUTH_TOKEN=… TWILIO_FROM=+1… node
- * examples/twilio/main.ts +1…`
+ *     node examples/twilio/main.ts
+ *
+ * Over Twilio:
+ *
+ *     TWILIO_ACCOUNT_SID=AC… TWILIO_AUTH_TOKEN=… TWILIO_FROM=+1… \
+ *       node examples/twilio/main.ts +1…
  *
  * The client code is the same; only its API key differs. Set `PUBLIC_URL` to the URL under which
  * Twilio reaches this program, such as a tunnel's. Then receipts and inbound messages arrive at
