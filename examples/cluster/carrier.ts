@@ -1,6 +1,7 @@
 /**
- * The carrier and the phones, in the process that is not killed. It sends what it was asked to, also when who asked is dead by then;
- * brings receipts until an engine takes them; and tells who asks what became of an attempt.
+ * A simulated carrier with its phones. It runs in the main process, which is never killed. It
+ * delivers a message even if the engine that sent it has died, posts receipts until an engine
+ * accepts them, and answers look-ups.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -8,35 +9,35 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LookupAnswer, SendAnswer } from "tidings";
-import { type Books, orderOf } from "./books.ts";
-import { patienceMs } from "./load.ts";
-import type { Arrival, CarrierSettings, SendCall } from "./transport.ts";
+import type { CarrierSettings, DeliveryReceipt, SendRequest } from "./carrier-transport.ts";
+import { type DeliveryLedger, orderOf } from "./delivery-ledger.ts";
+import { requestTimeoutMs } from "./load-generator.ts";
 
 const name = "carrier";
-/** How long a call takes, at most. */
-const slowestMs = 150;
-const pauseMs = 100;
+/** A send takes a random time up to this. */
+const maxSendMs = 150;
+const receiptRetryMs = 100;
 
 export class Carrier {
-  readonly #books: Books;
+  readonly #ledger: DeliveryLedger;
   readonly #secret: string = crypto.randomUUID();
   readonly #sent = new Set<string>();
-  readonly #underWay = new Set<string>();
-  /** Attempts that were said not to be sent: they never will be. */
-  readonly #barred = new Set<string>();
-  readonly #over = new AbortController();
+  readonly #inProgress = new Set<string>();
+  /** Attempts that a look-up reported as not sent. They must never be sent later. */
+  readonly #blocked = new Set<string>();
+  readonly #closed = new AbortController();
   readonly #server = createServer((request, response) => {
-    // Who asks may be killed in the middle of a question.
-    this.#answer(request, response).catch(() => response.destroy());
+    // The caller may be killed in the middle of its request.
+    this.#handle(request, response).catch(() => response.destroy());
   });
-  /** Hand-overs whose caller was gone before it had an answer. */
+  /** Sends whose caller was killed before it got the response. */
   orphaned = 0;
   lookups = 0;
-  /** Of the engines, to bring receipts to. */
-  engines = "";
+  /** Where to post receipts: the URL that the three processes share. */
+  enginesUrl = "";
 
-  constructor(books: Books) {
-    this.#books = books;
+  constructor(ledger: DeliveryLedger) {
+    this.#ledger = ledger;
   }
 
   async listen(): Promise<CarrierSettings> {
@@ -47,61 +48,64 @@ export class Carrier {
   }
 
   close(): void {
-    this.#over.abort();
+    this.#closed.abort();
     this.#server.close();
     this.#server.closeAllConnections();
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.headers.authorization !== this.#secret) throw new Error("not our transport");
-    const call = (await json(request)) as SendCall;
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers.authorization !== this.#secret) throw new Error("unauthorized");
+    const call = (await json(request)) as SendRequest;
     const answer = request.url === "/send" ? await this.#send(call) : this.#lookUp(call);
     if (request.url === "/send" && response.destroyed) this.orphaned++;
     response.end(JSON.stringify(answer));
   }
 
-  async #send({ attempt_id, text }: SendCall): Promise<SendAnswer> {
-    this.#underWay.add(attempt_id);
-    await sleep(Math.random() * slowestMs);
-    this.#underWay.delete(attempt_id);
-    return this.#barred.has(attempt_id) ? tooLate : this.#carry(attempt_id, text);
+  async #send({ attempt_id, text }: SendRequest): Promise<SendAnswer> {
+    this.#inProgress.add(attempt_id);
+    await sleep(Math.random() * maxSendMs);
+    this.#inProgress.delete(attempt_id);
+    return this.#blocked.has(attempt_id) ? blockedAnswer : this.#deliver(attempt_id, text);
   }
 
-  #carry(attempt_id: string, text: string): SendAnswer {
+  #deliver(attempt_id: string, text: string): SendAnswer {
     this.#sent.add(attempt_id);
-    this.#books.arrive(orderOf(text));
-    void this.#tell({ attempt_id: attempt_id as Arrival["attempt_id"], at: Date.now() });
+    this.#ledger.arrive(orderOf(text));
+    void this.#postReceipt({
+      attempt_id: attempt_id as DeliveryReceipt["attempt_id"],
+      at: Date.now(),
+    });
     return { outcome: "accepted", provider_message_id: `carrier-${attempt_id}` };
   }
 
-  #lookUp({ attempt_id }: Pick<SendCall, "attempt_id">): LookupAnswer {
+  #lookUp({ attempt_id }: Pick<SendRequest, "attempt_id">): LookupAnswer {
     this.lookups++;
-    if (this.#underWay.has(attempt_id)) return { outcome: "unknown" };
+    if (this.#inProgress.has(attempt_id)) return { outcome: "unknown" };
     const receipts = [{ status: "delivered", at: Date.now() }] as const;
     if (this.#sent.has(attempt_id)) {
       return { outcome: "sent", provider_message_id: `carrier-${attempt_id}`, receipts };
     }
-    this.#barred.add(attempt_id);
+    this.#blocked.add(attempt_id);
     return { outcome: "not_sent" };
   }
 
-  async #tell(arrival: Arrival): Promise<void> {
-    const { signal } = this.#over;
+  async #postReceipt(receipt: DeliveryReceipt): Promise<void> {
+    const { signal } = this.#closed;
     const request = {
       method: "POST",
       headers: { Authorization: this.#secret },
-      body: JSON.stringify(arrival),
+      body: JSON.stringify(receipt),
     };
     while (!signal.aborted) {
-      const taken = await fetch(`${this.engines}/v1/transports/${name}/callbacks`, {
+      const response = await fetch(`${this.enginesUrl}/v1/transports/${name}/callbacks`, {
         ...request,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
       }).catch(() => undefined);
-      if (taken?.status === 204) return;
-      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      if (response?.status === 204) return;
+      await sleep(receiptRetryMs, undefined, { signal }).catch(() => {});
     }
   }
 }
 
-const error = { code: "unknown", message: "This attempt was called off." } as const;
-const tooLate: SendAnswer = { outcome: "rejected", error, permanent: false };
+const error = { code: "unknown", message: "A look-up reported this attempt as not sent." } as const;
+const blockedAnswer: SendAnswer = { outcome: "rejected", error, permanent: false };

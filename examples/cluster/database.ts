@@ -1,43 +1,46 @@
-/** The one thing that the processes share: a PostgreSQL schema of its own, on the server of `DATABASE_URL` or on one from npm. */
+/**
+ * The processes share one thing: a new PostgreSQL schema. It is created on the server in
+ * `DATABASE_URL`, or on a temporary server that is installed from npm.
+ */
 import pg from "pg";
 import { startPostgres } from "../../test/support/postgres-server.ts";
 
-export interface Kept {
+export interface StoredCounts {
   readonly messages: number;
-  /** Of those, what the engine knows to be delivered. */
+  /** Messages with the status `delivered`. */
   readonly delivered: number;
 }
 
 export interface Database {
   readonly url: string;
   readonly schema: string;
-  readonly server: string;
-  /** What any host can ask of the engine's tables. */
-  kept(): Promise<Kept>;
-  /** Leaves nothing behind. */
+  readonly serverVersion: string;
+  /** Counts messages in the engine's tables, with plain SQL. */
+  countMessages(): Promise<StoredCounts>;
+  /** Drops the schema, and stops the temporary server. */
   close(): Promise<void>;
 }
 
 const schema = `tidings_cluster_${process.pid}`;
 
 export async function openDatabase(): Promise<Database> {
-  const given = process.env["DATABASE_URL"];
-  const server = given === undefined ? await startPostgres() : undefined;
-  const url = given ?? server?.url ?? "";
+  const givenUrl = process.env["DATABASE_URL"];
+  const server = givenUrl === undefined ? await startPostgres() : undefined;
+  const url = givenUrl ?? server?.url ?? "";
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   pool.on("error", () => {});
+  const { rows } = await pool.query<{ server_version: string }>("SHOW server_version");
   return {
     url,
     schema,
-    server:
-      (await pool.query<{ server_version: string }>("SHOW server_version")).rows[0]
-        ?.server_version ?? "",
-    async kept() {
-      const { rows } = await pool.query<{ messages: string; delivered: string }>(
+    serverVersion: rows[0]?.server_version ?? "",
+    async countMessages() {
+      const counts = await pool.query<{ messages: string; delivered: string }>(
         `SELECT count(*) AS messages, count(*) FILTER (WHERE status = 'delivered') AS delivered
            FROM ${schema}.tidings_messages`,
       );
-      return { messages: Number(rows[0]?.messages), delivered: Number(rows[0]?.delivered) };
+      const [row] = counts.rows;
+      return { messages: Number(row?.messages), delivered: Number(row?.delivered) };
     },
     async close() {
       await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {});

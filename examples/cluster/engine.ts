@@ -1,36 +1,35 @@
-/** What the three processes have in common, and all that they share: a database. */
+/** Creates the engine of each process. */
 import pg from "pg";
 import { MessagingEngine } from "tidings";
 import { postgres } from "tidings/postgres";
 import { system } from "tidings/system";
-import { fastClock } from "./clock.ts";
-import { carrierTransport, type CarrierSettings } from "./transport.ts";
+import { carrierTransport, type CarrierSettings } from "./carrier-transport.ts";
+import { fastClock } from "./fast-clock.ts";
 
 export interface Settings {
-  /** Of the database. */
-  readonly url: string;
-  /** The PostgreSQL schema in it. */
+  readonly databaseUrl: string;
+  /** The PostgreSQL schema. */
   readonly schema: string;
   readonly carrier: CarrierSettings;
-  /** When time began to run fast, in milliseconds since the epoch. */
-  readonly began: number;
+  /** When the fast clock started, in milliseconds since the epoch. */
+  readonly startedAt: number;
 }
 
-export function openEngine({ url, schema, carrier, began }: Settings): MessagingEngine {
-  const pool = new pg.Pool({ connectionString: url, max: 5, allowExitOnIdle: true });
-  // An idle connection that breaks is replaced when it is needed.
+export function openEngine({ databaseUrl, schema, carrier, startedAt }: Settings): MessagingEngine {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 5, allowExitOnIdle: true });
+  // The pool replaces a broken idle connection when it needs one.
   pool.on("error", () => {});
   return new MessagingEngine({
     ...system(),
     storage: postgres({ pool, schema }),
     transports: [carrierTransport(carrier)],
-    clock: fastClock(began),
+    clock: fastClock(startedAt),
     mode: "live",
   });
 }
 
-/** Makes the tables, an account and its sender. Answers an API key. */
-export async function prepare(settings: Settings): Promise<string> {
+/** Creates the tables, an account and its sender. Returns an API key. */
+export async function prepareAccount(settings: Settings): Promise<string> {
   const engine = openEngine(settings);
   try {
     const plan = { name: "load", requests_per_second: 100_000 };

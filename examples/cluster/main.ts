@@ -1,35 +1,38 @@
 /**
- * `node examples/cluster/main.ts [--seconds N]`: three processes on one PostgreSQL, behind one port. Clients send, processes are killed
- * at random, and what was promised is counted against what arrived. After N seconds, or Ctrl-C, the load and the killing stop,
- * and it ends with status 0 if all that was acknowledged has arrived, once.
+ * `node examples/cluster/main.ts [--seconds N]` runs three processes on one PostgreSQL database,
+ * behind one port. Clients send orders while processes are killed at random. After N seconds or
+ * Ctrl-C, the load and the kills stop. The program exits with status 0 if every acknowledged
+ * order arrived exactly once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { bold, dim } from "../quickstart/terminal.ts";
-import { Books } from "./books.ts";
 import { Carrier } from "./carrier.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { prepare, type Settings } from "./engine.ts";
-import { Load } from "./load.ts";
+import { DeliveryLedger } from "./delivery-ledger.ts";
+import { display } from "./display.ts";
+import { prepareAccount, type Settings } from "./engine.ts";
+import { LoadGenerator } from "./load-generator.ts";
 import { Processes } from "./processes.ts";
-import { show } from "./show.ts";
 
 const { values } = parseArgs({ options: { seconds: { type: "string", default: "3600" } } });
 const seconds = Number(values.seconds);
 if (!(seconds > 0 && seconds <= 3600)) {
-  throw new RangeError("--seconds: expected a number up to 3600");
+  throw new RangeError(
+    `--seconds: expected a number above 0 and up to 3600, got ${values.seconds}`,
+  );
 }
 
-const lookEveryMs = 200;
-/** Between one kill and the next. */
-const [shortestLifeMs, longestLifeMs] = [500, 2_500];
-/** What has not come to its end by then is lost. */
-const healsWithinMs = 90_000;
+const refreshMs = 200;
+/** The time between two kills is random, in this range. */
+const [minKillMs, maxKillMs] = [500, 2_500];
+/** A message that is not delivered this long after the last kill is lost. */
+const drainTimeoutMs = 90_000;
 
-/** No more is sent, and nobody is killed. */
+/** Aborts when the load and the kills end. */
 const stop = new AbortController();
-/** Nobody waits any longer. */
-const over = new AbortController();
+/** Aborts when the program no longer waits for deliveries. */
+const abandon = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => stop.abort());
 }
@@ -37,85 +40,98 @@ const fail = (error: unknown): void => {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
   stop.abort();
-  over.abort();
+  abandon.abort();
 };
 
-const books = new Books();
-const carrier = new Carrier(books);
+const ledger = new DeliveryLedger();
+const carrier = new Carrier(ledger);
 const database = await openDatabase();
-const { url, schema } = database;
-const settings: Settings = { url, schema, carrier: await carrier.listen(), began: Date.now() };
+const settings: Settings = {
+  databaseUrl: database.url,
+  schema: database.schema,
+  carrier: await carrier.listen(),
+  startedAt: Date.now(),
+};
 const processes = new Processes(settings, fail);
 try {
-  const key = await prepare(settings);
+  const apiKey = await prepareAccount(settings);
   await processes.start(Number(process.env["PORT"] ?? 0));
-  carrier.engines = processes.url;
+  carrier.enginesUrl = processes.url;
   console.log(
-    `\n ${bold("tidings")}  three processes on PostgreSQL ${database.server}, killed at random\n ${dim(`${processes.url}/v1`)}\n`,
+    `\n ${bold("tidings")}  three processes on PostgreSQL ${database.serverVersion}, killed at random\n ${dim(`${processes.url}/v1`)}\n`,
   );
-  if (!(await run(database, new Load(processes.url, key, books)))) process.exitCode = 1;
+  const load = new LoadGenerator(processes.url, apiKey, ledger);
+  if (!(await run(database, load))) process.exitCode = 1;
 } catch (error) {
   fail(error);
 } finally {
-  over.abort();
+  abandon.abort();
   await processes.stop();
   carrier.close();
   await database.close();
 }
 
-/** Answers whether all went as it should. */
-async function run({ kept }: Database, load: Load): Promise<boolean> {
-  const began = Date.now();
-  const look = (): void =>
-    show({
-      ...books.counts(),
-      seconds: (Date.now() - began) / 1_000,
-      states: processes.states,
+/** Returns whether every acknowledged order arrived exactly once. */
+async function run({ countMessages }: Database, load: LoadGenerator): Promise<boolean> {
+  const startedAt = Date.now();
+  const refresh = (): void =>
+    display({
+      ...ledger.counts(),
+      seconds: (Date.now() - startedAt) / 1_000,
+      processes: processes.states,
       kills: processes.kills,
-      isHealing: stop.signal.aborted,
+      isDraining: stop.signal.aborted,
     });
-  const looking = setInterval(look, lookEveryMs);
-  const sending = load.run(stop.signal, over.signal).catch(fail);
-  const ending = setTimeout(() => stop.abort(), seconds * 1_000);
+  const refreshTimer = setInterval(refresh, refreshMs);
+  const sending = load.run(stop.signal, abandon.signal).catch(fail);
+  const stopTimer = setTimeout(() => stop.abort(), seconds * 1_000);
   while (!stop.signal.aborted) {
-    await sleep(shortestLifeMs + Math.random() * (longestLifeMs - shortestLifeMs), undefined, {
+    await sleep(minKillMs + Math.random() * (maxKillMs - minKillMs), undefined, {
       signal: stop.signal,
     }).then(
       () => processes.kill(),
       () => {},
     );
   }
-  clearTimeout(ending);
+  clearTimeout(stopTimer);
 
-  const givingUp = setTimeout(() => over.abort(), healsWithinMs);
+  const abandonTimer = setTimeout(() => abandon.abort(), drainTimeoutMs);
   await sending;
-  let { messages, delivered } = await kept();
-  while (!over.signal.aborted && delivered < messages) {
-    await sleep(lookEveryMs);
-    ({ messages, delivered } = await kept());
+  let stored = await countMessages();
+  while (!abandon.signal.aborted && stored.delivered < stored.messages) {
+    await sleep(refreshMs);
+    stored = await countMessages();
   }
-  clearTimeout(givingUp);
-  clearInterval(looking);
-  look();
+  clearTimeout(abandonTimer);
+  clearInterval(refreshTimer);
+  refresh();
 
-  const { sent, lost, doubled, ...arrived } = books.counts(Infinity);
-  const isRight =
-    lost === 0 && doubled === 0 && messages === sent && delivered === sent && !over.signal.aborted;
+  const { sent, delivered, lost, duplicated } = ledger.counts(Infinity);
+  const isCorrect =
+    lost === 0 &&
+    duplicated === 0 &&
+    stored.messages === sent &&
+    stored.delivered === sent &&
+    !abandon.signal.aborted;
   const count = (n: number): string => n.toLocaleString("en");
   console.log(
     [
       "",
-      ` ${bold(isRight ? "✓" : "✗")} ${count(sent)} sent, ${count(arrived.delivered)} delivered, ${count(lost)} lost, ` +
-        `${count(doubled)} doubled, ${count(processes.kills)} kills`,
-      dim(` The database has ${count(messages)} messages, ${count(delivered)} of them delivered.`),
+      ` ${bold(isCorrect ? "✓" : "✗")} ${count(sent)} sent, ${count(delivered)} delivered, ${count(lost)} lost, ` +
+        `${count(duplicated)} duplicated, ${count(processes.kills)} kills`,
       dim(
-        ` ${count(load.again)} requests broke off and were sent again under their key; ${count(load.replayed)} of them had been done.`,
+        ` The database has ${count(stored.messages)} messages; ${count(stored.delivered)} of them are delivered.`,
       ),
       dim(
-        ` ${count(carrier.orphaned)} calls of the carrier lost their caller; ${count(carrier.lookups)} look-ups were made.`,
+        ` ${count(load.repeated)} requests failed and were repeated with their idempotency key; ` +
+          `${count(load.replayed)} of them had already been carried out.`,
+      ),
+      dim(
+        ` ${count(carrier.orphaned)} sends lost their process before the carrier responded; ` +
+          `the engines made ${count(carrier.lookups)} look-ups.`,
       ),
       "",
     ].join("\n"),
   );
-  return isRight;
+  return isCorrect;
 }

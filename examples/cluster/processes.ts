@@ -1,22 +1,22 @@
-/** Three processes on one port. Whichever is killed is started again at once. */
+/** Runs three worker processes on one port, and replaces a killed one at once. */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { Settings } from "./engine.ts";
 
-const count = 3;
-/** A process that is told to stop has this long, in milliseconds. */
-const patienceMs = 15_000;
+const processCount = 3;
+/** A process that does not stop within this time is killed. */
+const stopTimeoutMs = 15_000;
 
-export interface State {
+export interface ProcessState {
   readonly pid: number | undefined;
   readonly isServing: boolean;
-  /** How often the process of this place was killed. */
+  /** How many times this slot's process has been killed. */
   readonly kills: number;
 }
 
-interface Place {
+interface Slot {
   worker: Worker;
   isServing: boolean;
   kills: number;
@@ -24,15 +24,15 @@ interface Place {
 
 export class Processes {
   readonly #env: Readonly<Record<string, string>>;
-  readonly #failed: (error: Error) => void;
-  readonly #places: Place[] = [];
+  readonly #onCrash: (error: Error) => void;
+  readonly #slots: Slot[] = [];
   #port = 0;
   #isStopping = false;
 
-  /** `failed` is told of a process that ended and was not killed. */
-  constructor(settings: Settings, failed: (error: Error) => void) {
+  /** `onCrash` is called if a process ends that was not killed. */
+  constructor(settings: Settings, onCrash: (error: Error) => void) {
     this.#env = { CLUSTER: JSON.stringify(settings) };
-    this.#failed = failed;
+    this.#onCrash = onCrash;
     cluster.setupPrimary({ exec: fileURLToPath(new URL("worker.ts", import.meta.url)), args: [] });
   }
 
@@ -40,8 +40,8 @@ export class Processes {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  get states(): State[] {
-    return this.#places.map(({ worker, isServing, kills }) => ({
+  get states(): ProcessState[] {
+    return this.#slots.map(({ worker, isServing, kills }) => ({
       pid: worker.process.pid,
       isServing,
       kills,
@@ -49,19 +49,19 @@ export class Processes {
   }
 
   get kills(): number {
-    return this.#places.reduce((sum, { kills }) => sum + kills, 0);
+    return this.#slots.reduce((sum, { kills }) => sum + kills, 0);
   }
 
-  /** Resolves when all serve. 0 stands for any port. */
+  /** Resolves when all processes serve. Port 0 means any free port. */
   async start(port: number): Promise<void> {
     this.#port = port === 0 ? await freePort() : port;
-    while (this.#places.length < count) {
-      const place: Place = { worker: this.#fork(), isServing: false, kills: 0 };
-      this.#places.push(place);
-      this.#watch(place);
+    while (this.#slots.length < processCount) {
+      const slot: Slot = { worker: this.#fork(), isServing: false, kills: 0 };
+      this.#slots.push(slot);
+      this.#watch(slot);
     }
     await Promise.all(
-      this.#places.map(async ({ worker }) => {
+      this.#slots.map(async ({ worker }) => {
         const event = await Promise.race([
           once(worker, "listening"),
           once(worker, "exit").then(() => "exit"),
@@ -71,20 +71,20 @@ export class Processes {
     );
   }
 
-  /** Kills one of them, in whatever it does. */
+  /** Kills a random process. */
   kill(): void {
-    const place = this.#places[Math.floor(Math.random() * this.#places.length)];
-    if (place?.worker.process.kill("SIGKILL") === true) place.kills++;
+    const slot = this.#slots[Math.floor(Math.random() * this.#slots.length)];
+    if (slot?.worker.process.kill("SIGKILL") === true) slot.kills++;
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(
-      this.#places.map(async ({ worker }) => {
+      this.#slots.map(async ({ worker }) => {
         if (worker.isDead()) return;
         const ended = once(worker, "exit");
         worker.process.kill("SIGTERM");
-        const timer = setTimeout(() => worker.process.kill("SIGKILL"), patienceMs);
+        const timer = setTimeout(() => worker.process.kill("SIGKILL"), stopTimeoutMs);
         await ended;
         clearTimeout(timer);
       }),
@@ -95,21 +95,24 @@ export class Processes {
     return cluster.fork({ ...this.#env, PORT: String(this.#port) });
   }
 
-  #watch(place: Place): void {
-    place.worker.once("listening", () => (place.isServing = true));
-    place.worker.once("exit", (status: number, signal: string | null) => {
-      place.isServing = false;
+  #watch(slot: Slot): void {
+    slot.worker.once("listening", () => (slot.isServing = true));
+    slot.worker.once("exit", (status: number, signal: string | null) => {
+      slot.isServing = false;
       if (this.#isStopping) return;
       if (signal !== "SIGKILL") {
-        return this.#failed(new Error(`a process ended by itself with ${signal ?? status}`));
+        return this.#onCrash(new Error(`a process ended unexpectedly with ${signal ?? status}`));
       }
-      place.worker = this.#fork();
-      this.#watch(place);
+      slot.worker = this.#fork();
+      this.#watch(slot);
     });
   }
 }
 
-/** Where all three are dead at once the port is closed, and opened anew by the next: so it has a number from the beginning. */
+/**
+ * Chooses a fixed port. With port 0, the cluster would choose a new one whenever all three
+ * processes are dead at the same time.
+ */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

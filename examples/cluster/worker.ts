@@ -1,4 +1,7 @@
-/** One of the three processes: takes requests on the port that they share, and hands messages over. It is killed at any time. */
+/**
+ * One of the three processes. It serves the API on the shared port and sends messages. It may be
+ * killed at any time.
+ */
 import { createServer } from "node:http";
 import { nodeHandler } from "tidings/node";
 import { openEngine, type Settings } from "./engine.ts";
@@ -8,7 +11,7 @@ await engine.start();
 const server = createServer(nodeHandler(engine));
 server.listen(Number(process.env["PORT"]), "127.0.0.1");
 
-// Ctrl-C is sent to all processes of a terminal: the parent decides what comes of it.
+// A terminal sends Ctrl-C to all processes. The main process decides when this one stops.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 process.once("SIGTERM", () => {
   server.close();

@@ -1,4 +1,4 @@
-/** The engine inside a program, without HTTP: `node examples/embed/main.ts`. */
+/** Uses the engine inside a program, without HTTP. Run it with `node examples/embed/main.ts`. */
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
@@ -10,4 +10,5 @@ engine.on("message.received", async ({ data }) => {
   await engine.stop();
 });
 await engine.start();
+// In the sandbox, a bot behind this number answers every message.
 await engine.messages.send({ to: "+15005550020", body: "Hello" });

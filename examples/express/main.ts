@@ -1,4 +1,7 @@
-/** The `/v1` surface beside an application's own routes, on Express: `node examples/express/main.ts`. */
+/**
+ * Mounts the REST API beside an Express application's own routes. Run it with `node
+ * examples/express/main.ts`.
+ */
 import express from "express";
 import { MessagingEngine } from "tidings";
 import { expressHandler } from "tidings/express";
@@ -13,14 +16,14 @@ const { secret } = await engine.apiKeys.create({ name: "Example" });
 const app = express();
 app.use("/messaging", expressHandler(engine));
 app.use(express.json());
-app.post("/orders/:id/ready", (request, response) => {
+app.post("/orders/:id/ready", async (request, response) => {
   const { id } = request.params;
-  // An order that is reported twice is one message.
-  const sent = engine.messages.send(
+  // With an idempotency key, an order that is reported twice sends one message.
+  const message = await engine.messages.send(
     { to: "+15005550001", body: `Order ${id} is ready.` },
     { idempotencyKey: `order-ready-${id}` },
   );
-  return sent.then((message) => void response.status(202).json({ message: message.id }));
+  response.status(202).json({ message: message.id });
 });
 
 const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", (error) => {

@@ -1,9 +1,11 @@
-/** A shop: its orders, and the inbox in which its people answer whoever replies. */
+/**
+ * The shop's Express application: its orders, and the inbox in which the staff answers customers.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { TidingsError } from "tidings";
 import { type Engine, listOrders, placeOrder, SoldOut } from "./orders.ts";
-import { inboxPage, inboxPolicy } from "./page.ts";
+import { inboxPage, inboxPolicy } from "./inbox-page.ts";
 
 export function shop(engine: Engine, db: DatabaseSync): Express {
   const app = express();
@@ -16,8 +18,8 @@ export function shop(engine: Engine, db: DatabaseSync): Express {
   app.get("/", async (_request, response) => {
     const { data } = await engine.conversations.list({ status: "open" });
     const threads = data.map(async ({ id }) => {
-      const newest = await engine.conversations.messages(id, { limit: 10 });
-      return [id, newest.data.toReversed()] as const;
+      const newestFirst = await engine.conversations.messages(id, { limit: 10 });
+      return [id, newestFirst.data.toReversed()] as const;
     });
     const page = inboxPage(data, new Map(await Promise.all(threads)));
     response.type("html").set("Content-Security-Policy", inboxPolicy).send(page);
@@ -33,7 +35,7 @@ export function shop(engine: Engine, db: DatabaseSync): Express {
     await engine.conversations.markRead(request.params.id);
     response.redirect(303, "/");
   });
-  // Express knows it by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     const status =
       error instanceof TidingsError ? error.status : error instanceof SoldOut ? 409 : 500;
@@ -45,16 +47,16 @@ export function shop(engine: Engine, db: DatabaseSync): Express {
 }
 
 /**
- * A form on any page of the web can be sent here, from the browser of whoever may use the inbox. Browsers say where it comes from; your
- * application asks who is signed in besides.
+ * Refuses forms that other websites send from a staff member's browser. `Sec-Fetch-Site` says where
+ * a request comes from. A real application also checks who is signed in.
  */
 function refuseOtherSites(request: Request, response: Response, next: NextFunction): void {
   const site = request.get("Sec-Fetch-Site") ?? "none";
   if (request.method === "GET" || site === "same-origin" || site === "none") next();
-  else response.status(403).json({ error: "Not from another site." });
+  else response.status(403).json({ error: "Requests from other sites are refused." });
 }
 
-/** Of JSON or a form. Each is text, whatever was sent. */
+/** Returns the fields of a JSON body or a form, each as text. */
 function fieldsOf(request: Request): Readonly<Partial<Record<string, string>>> {
   const fields = Object.entries((request.body ?? {}) as object).map(
     ([name, value]) => [name, String(value)] as const,

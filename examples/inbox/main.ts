@@ -1,6 +1,8 @@
 /**
- * `node examples/inbox/main.ts [--once]`: a shop on Express and SQLite whose orders and texts share a transaction. It takes a few orders,
- * lets customers reply, answers one of them, and goes on serving its inbox. With `--once` it ends then, with status 0 if all went well.
+ * `node examples/inbox/main.ts [--once]` runs a shop on Express and SQLite. Each order and its
+ * confirmation message share a transaction. The program places a few orders, lets customers reply,
+ * answers one of them, and keeps serving the inbox. With `--once` it ends after that, with status 0
+ * if everything worked.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,10 +16,10 @@ import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
 import { system } from "tidings/system";
 import { shop } from "./app.ts";
-import { createOrders, listOrders } from "./orders.ts";
+import { createOrdersTable, listOrders } from "./orders.ts";
 
 const isOnce = process.argv.includes("--once");
-const withinMs = 20_000;
+const waitTimeoutMs = 20_000;
 
 const folder = await mkdtemp(join(tmpdir(), "tidings-"));
 const file = join(folder, "shop.db");
@@ -27,7 +29,7 @@ const engine = new MessagingEngine({
   ...system(),
 });
 await engine.start();
-await createOrders(engine);
+await createOrdersTable(engine);
 const db = new DatabaseSync(file, { readOnly: true });
 const server = createServer(shop(engine, db));
 const stop = new AbortController();
@@ -39,9 +41,9 @@ try {
   await once(server, "listening");
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
-  await tellStory(url);
+  await runDemo(url);
   if (!isOnce) {
-    console.log(`\nThe inbox: ${url}/   Ctrl-C ends.`);
+    console.log(`\nThe inbox: ${url}/   Press Ctrl-C to stop.`);
     await once(stop.signal, "abort");
   }
 } catch (error) {
@@ -55,7 +57,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function tellStory(url: string): Promise<void> {
+async function runDemo(url: string): Promise<void> {
   const post = async (path: string, body: object): Promise<string> => {
     const headers = { "Content-Type": "application/json" };
     const response = await fetch(url + path, {
@@ -69,16 +71,16 @@ async function tellStory(url: string): Promise<void> {
   const order = async (phone: string, item: string): Promise<void> => {
     console.log(`${phone} orders a ${item}: ${await post("/orders", { phone, item })}`);
   };
-  // The second one's phone answers by itself.
+  // In the sandbox, the second number sends a reply.
   await order("+15005550001", "kettle");
   await order("+15005550015", "teapot");
-  console.log("Two that can't be had leave neither an order nor a text:");
+  console.log("Two orders that fail store no order and send no message:");
   await order("+15005550001", "teapot");
   await order("nobody", "cup");
 
-  await until(() => listOrders(db).every(({ text }) => text === "delivered"));
-  for (const { id, phone, item, text } of listOrders(db)) {
-    console.log(`order ${id} (${item}, ${phone}): text ${text}`);
+  await until(() => listOrders(db).every(({ message_status }) => message_status === "delivered"));
+  for (const { id, phone, item, message_status } of listOrders(db)) {
+    console.log(`order ${id} (${item}, ${phone}): message ${message_status}`);
   }
   const { contact_id, conversation_id } = await engine.sandbox.inbound({
     from: "+15005550001",
@@ -98,24 +100,23 @@ async function tellStory(url: string): Promise<void> {
 }
 
 async function showInbox(): Promise<void> {
-  console.log("\nThe inbox, newest first:");
-  for (const { contact, message_count, unread_count, handler, last_message } of (
-    await engine.conversations.list()
-  ).data) {
-    // Quoted and escaped: what customers write must not steer a terminal.
-    const [name, said] = [inspect(contact.name), inspect(last_message?.preview)];
+  const { data } = await engine.conversations.list();
+  console.log("\nThe inbox, newest activity first:");
+  for (const { contact, message_count, unread_count, handler, last_message } of data) {
+    // `inspect` escapes control characters: a customer's text must not control the terminal.
+    const [name, preview] = [inspect(contact.name), inspect(last_message?.preview)];
     console.log(
-      `  ${name}  ${message_count} messages, ${unread_count} unread, handled by ${handler}: ${said}`,
+      `  ${name}  ${message_count} messages, ${unread_count} unread, handled by ${handler}: ${preview}`,
     );
   }
 }
 
-/** @throws Error when it does not come about in time */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!(await holds())) {
-    if (stop.signal.aborted || Date.now() > end) {
-      throw new Error("What was waited for did not come about.");
+/** Waits until the condition holds. @throws Error after a timeout */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + waitTimeoutMs;
+  while (!(await condition())) {
+    if (stop.signal.aborted || Date.now() > deadline) {
+      throw new Error("Stopped before the expected messages arrived.");
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

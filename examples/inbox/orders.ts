@@ -1,4 +1,4 @@
-/** The application's own table, in the file that the engine keeps its tables in. */
+/** The application's own table, in the same SQLite file as the engine's tables. */
 import type { DatabaseSync } from "node:sqlite";
 import type { MessagingEngine } from "tidings";
 
@@ -8,11 +8,11 @@ export interface Order {
   readonly id: number;
   readonly phone: string;
   readonly item: string;
-  /** What became of the text that confirms it. */
-  readonly text: string;
+  /** The status of the message that confirms the order. */
+  readonly message_status: string;
 }
 
-export async function createOrders(engine: Engine): Promise<void> {
+export async function createOrdersTable(engine: Engine): Promise<void> {
   await engine.transaction(async (db) => {
     db.exec(
       "CREATE TABLE orders (id INTEGER PRIMARY KEY, phone TEXT NOT NULL, item TEXT NOT NULL, message_id TEXT NOT NULL)",
@@ -20,14 +20,14 @@ export async function createOrders(engine: Engine): Promise<void> {
   });
 }
 
-/** Writes an order and queues its text in one transaction: both are there, or neither is. */
+/** Stores an order and queues its message in one transaction: both are committed, or neither is. */
 export async function placeOrder(engine: Engine, phone: string, item: string): Promise<number> {
   return engine.transaction(async (db) => {
-    const text = `Thank you! Your ${item} will be on its way today. Any questions? Just reply.`;
-    const message = await engine.messages.send({ to: phone, body: text }, { tx: db });
+    const body = `Thank you! Your ${item} will be on its way today. Any questions? Just reply.`;
+    const message = await engine.messages.send({ to: phone, body }, { tx: db });
     const insert = db.prepare("INSERT INTO orders (phone, item, message_id) VALUES (?, ?, ?)");
     const { lastInsertRowid } = insert.run(phone, item, message.id);
-    // The shop sells one of each; the message goes the way of the order that it belongs to.
+    // The shop has one of each item. The error rolls back the order and its message.
     const { sold } = db.prepare("SELECT count(*) AS sold FROM orders WHERE item = ?").get(item) as {
       sold: number;
     };
@@ -42,9 +42,9 @@ export class SoldOut extends Error {
   }
 }
 
-/** The engine's tables have plain names and columns, so one query answers what became of the texts. */
+/** The engine's tables have plain names and columns, so one query can join them with your own. */
 export function listOrders(db: DatabaseSync): Order[] {
   const query =
-    "SELECT o.id, o.phone, o.item, m.status AS text FROM orders o JOIN tidings_messages m ON m.id = o.message_id ORDER BY o.id";
+    "SELECT o.id, o.phone, o.item, m.status AS message_status FROM orders o JOIN tidings_messages m ON m.id = o.message_id ORDER BY o.id";
   return db.prepare(query).all() as unknown as Order[];
 }

@@ -1,4 +1,7 @@
-/** The `/v1` surface beside an application's own routes, on Koa: `node examples/koa/main.ts`. */
+/**
+ * Mounts the REST API beside a Koa application's own routes. Run it with `node
+ * examples/koa/main.ts`.
+ */
 import Koa from "koa";
 import { MessagingEngine } from "tidings";
 import { koaHandler } from "tidings/koa";
@@ -12,6 +15,7 @@ const { secret } = await engine.apiKeys.create({ name: "Example" });
 
 const app = new Koa();
 app.use(koaHandler(engine, { basePath: "/messaging" }));
+// The application's own route lists the last ten messages.
 app.use(async (context) => {
   const { data } = await engine.messages.list({ limit: 10 });
   context.body = data.map(({ to, status }) => ({ to, status }));

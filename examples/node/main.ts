@@ -1,4 +1,4 @@
-/** The `/v1` surface on bare `node:http`, under a path: `node examples/node/main.ts`. */
+/** Serves the REST API with `node:http`, under a path. Run it with `node examples/node/main.ts`. */
 import { createServer } from "node:http";
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";

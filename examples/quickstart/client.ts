@@ -1,26 +1,29 @@
-/** What any HTTP client does: the quickstart talks to itself as others would. */
+/**
+ * A plain HTTP client of the REST API. The quickstart sends its messages over HTTP, as other
+ * programs would.
+ */
 import type { Message, SendMessage } from "tidings";
 
-export interface Answer {
+export interface SendResult {
   readonly message: Message;
-  /** Whether the server had answered this request before. */
+  /** True if the server repeated the response to an earlier request with the same key. */
   readonly replayed: boolean;
 }
 
 export class Client {
   readonly #url: string;
-  readonly #key: string;
+  readonly #apiKey: string;
 
-  constructor(url: string, key: string) {
+  constructor(url: string, apiKey: string) {
     this.#url = url;
-    this.#key = key;
+    this.#apiKey = apiKey;
   }
 
-  async send(input: SendMessage, idempotencyKey: string): Promise<Answer> {
+  async send(input: SendMessage, idempotencyKey: string): Promise<SendResult> {
     const response = await fetch(`${this.#url}/v1/messages`, {
       method: "POST",
       headers: {
-        Authorization: `Bearer ${this.#key}`,
+        Authorization: `Bearer ${this.#apiKey}`,
         "Content-Type": "application/json",
         "Idempotency-Key": idempotencyKey,
       },
@@ -35,11 +38,11 @@ export class Client {
     };
   }
 
-  /** The same as a command to paste, in lines that fit a terminal. */
+  /** Returns the same request as a command to paste, one element per line. */
   curl(input: SendMessage): string[] {
     return [
       `curl ${this.#url}/v1/messages -H "Content-Type: application/json" \\`,
-      `  -H "Authorization: Bearer ${this.#key}" \\`,
+      `  -H "Authorization: Bearer ${this.#apiKey}" \\`,
       `  -d '${JSON.stringify(input)}'`,
     ];
   }

@@ -1,7 +1,8 @@
 /**
- * `npm start`: an Express application with the engine inside, on a SQLite file. It sends to itself over HTTP, shows what
- * becomes of each message, has an agent answer somebody, and goes on serving. `npm start -- --once` ends when all have ended, with status 0 if all
- * ended as they should.
+ * `npm start` runs an Express application with the engine inside, on a SQLite file. It sends
+ * messages to its own REST API, shows their progress, lets an agent answer a customer, and keeps
+ * serving. `npm start -- --once` ends when everything has finished, with status 0 if every result
+ * is as expected.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,27 +17,25 @@ import { rules } from "tidings/models";
 import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
 import { system } from "tidings/system";
-import { Chat } from "./chat.ts";
+import { AgentChat } from "./agent-chat.ts";
 import { Client } from "./client.ts";
-import { Journal } from "./journal.ts";
-import { scenarios, slow } from "./scenarios.ts";
-import { show } from "./show.ts";
+import { display } from "./display.ts";
+import { scenarios, slowScenario } from "./scenarios.ts";
 import { bold, dim } from "./terminal.ts";
+import { MessageTracker } from "./tracker.ts";
 
 const isOnce = process.argv.includes("--once");
 
 const folder = await mkdtemp(join(tmpdir(), "tidings-"));
 const file = join(folder, "quickstart.db");
-// So that a webhook may be on this machine too.
-const http = { client: httpClient(), allow: ["127.0.0.1", "localhost"] };
-const chat = new Chat();
-const agents = { model: rules(), actions: [chat.booking] };
+const chat = new AgentChat();
 const engine = new MessagingEngine({
   storage: sqlite({ file }),
   transports: [sandbox()],
   ...system(),
-  http,
-  agents,
+  // Webhooks may call this machine. By default they call public addresses only.
+  http: { client: httpClient(), allow: ["127.0.0.1", "localhost"] },
+  agents: { model: rules(), actions: [chat.bookAppointment] },
 });
 const server = createServer(express().use(expressHandler(engine)));
 
@@ -59,59 +58,60 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Answers whether all went as it should. */
+/** Returns whether every result was as expected. */
 async function run(): Promise<boolean> {
   const { account, key } = await engine.accounts.create({ name: "Quickstart" });
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
   const client = new Client(url, key.secret ?? "");
 
-  const journal = new Journal(engine.account(account.id));
+  const tracker = new MessageTracker(engine.account(account.id));
   engine.on("message.updated", ({ data }, { account_id }) => {
-    if (account_id === account.id) journal.add(data.message_id);
+    if (account_id === account.id) tracker.add(data.message_id);
   });
   engine.on("message.received", ({ data }, { account_id }) => {
-    if (account_id === account.id) journal.hear(data.contact.phone ?? "", data.body);
+    if (account_id === account.id) tracker.addReply(data.contact.phone ?? "", data.body);
   });
 
   console.log(
-    `\n ${bold("tidings")}  from POST to delivered, in one process on SQLite\n ${dim(file)}\n`,
+    `\n ${bold("tidings")}  messages from POST to delivery, in one process on SQLite\n ${dim(file)}\n`,
   );
-  const sends = [...scenarios, ...(isOnce ? [] : [slow])].map(async (scenario) => {
+  const sends = [...scenarios, ...(isOnce ? [] : [slowScenario])].map(async (scenario) => {
     const { message } = await client.send(
       { to: scenario.to, body: "Your table is ready." },
       `table-${scenario.to}`,
     );
-    journal.expect(message.id, scenario);
+    tracker.addScenario(message.id, scenario);
     return message;
   });
   const [first] = await Promise.all(sends);
-  const again =
+  const repeated =
     first && (await client.send({ to: first.to, body: first.body ?? "" }, `table-${first.to}`));
-  const isReplayed = again?.replayed === true && again.message.id === first?.id;
+  const isReplayed = repeated?.replayed === true && repeated.message.id === first?.id;
 
   const shop = await engine.accounts.create({ name: "Plant shop" });
-  const talking = chat.run(engine.account(shop.account.id), stop.signal);
+  const chatting = chat.run(engine.account(shop.account.id), stop.signal);
   const notes = (): string[] => [
     "",
-    dim(" (…) came twice or too late: in the timeline, without effect.  ✓ as it should"),
-    ` First POST again, same Idempotency-Key: ${isReplayed ? `same id, ${bold("Idempotent-Replayed: true")}` : "NOT replayed"}`,
+    dim(" ✓ expected result   ? ambiguous: the carrier's response was lost"),
+    dim(" (…) a duplicate or late receipt: recorded in the timeline, status unchanged"),
+    "",
+    ` The first POST, repeated with the same Idempotency-Key: ${isReplayed ? `same id, ${bold("Idempotent-Replayed: true")}` : "NOT replayed"}`,
     ...chat.lines,
   ];
   const invitation = [
     "",
-    ` ${bold("Your turn:")} +15005550020 is a bot that answers everything.`,
+    ` ${bold("Your turn:")} +15005550020 is a bot that answers every message.`,
     ...client.curl({ to: "+15005550020", body: "Hello" }),
-    dim(` Serving ${url}/v1 (OpenAPI: /v1/openapi.json). Ctrl-C ends.`),
+    dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl-C to stop.`),
   ];
-  const isSettled = (): boolean => journal.isSettled() && chat.passed !== undefined;
-  await show(journal, {
+  await display(tracker, {
     notes,
     invitation: isOnce ? [] : invitation,
-    isSettled,
+    isFinished: () => tracker.hasPassed() && chat.passed !== undefined,
     isOnce,
     stopped: stop.signal,
   });
-  await talking;
-  return !isOnce || (isReplayed && journal.isSettled() && chat.passed === true);
+  await chatting;
+  return !isOnce || (isReplayed && tracker.hasPassed() && chat.passed === true);
 }

@@ -1,38 +1,44 @@
-/** The sandbox numbers that the quickstart writes to, and how each must end. `GET /v1/sandbox/numbers` has all twenty. */
+/**
+ * The sandbox numbers that the quickstart sends to, and the expected results.
+ * `GET /v1/sandbox/numbers` lists all twenty numbers.
+ */
 import type { MessageStatus } from "tidings";
 
 export interface Scenario {
   readonly to: string;
-  readonly shows: string;
-  readonly ends: MessageStatus;
-  /** Calls of the carrier. */
-  readonly attempts: number;
-  readonly reply?: string;
+  /** What the sandbox simulates for this number. */
+  readonly label: string;
+  readonly expectedStatus: MessageStatus;
+  /** How many times the engine calls the carrier. */
+  readonly expectedAttempts: number;
+  /** What the contact answers, if it does. */
+  readonly expectedReply?: string;
 }
 
+const delivered = { expectedStatus: "delivered", expectedAttempts: 1 } as const;
+
 export const scenarios: readonly Scenario[] = [
-  { to: "+15005550001", shows: "arrives", ends: "delivered", attempts: 1 },
-  { to: "+15005550003", shows: "handset is off", ends: "undelivered", attempts: 1 },
-  { to: "+15005550005", shows: "no such number", ends: "failed", attempts: 1 },
-  { to: "+15005550007", shows: "throttled twice", ends: "delivered", attempts: 3 },
-  { to: "+15005550010", shows: "receipts twice", ends: "delivered", attempts: 1 },
-  { to: "+15005550011", shows: "receipts in reverse", ends: "delivered", attempts: 1 },
-  { to: "+15005550012", shows: "receipt comes first", ends: "delivered", attempts: 1 },
-  { to: "+15005550013", shows: "answer lost, sent", ends: "delivered", attempts: 1 },
-  { to: "+15005550014", shows: "answer lost, unsent", ends: "delivered", attempts: 2 },
+  { to: "+15005550001", label: "normal delivery", ...delivered },
   {
-    to: "+15005550015",
-    shows: "replies",
-    ends: "delivered",
-    attempts: 1,
-    reply: "Thanks, got it!",
+    to: "+15005550003",
+    label: "handset unreachable",
+    expectedStatus: "undelivered",
+    expectedAttempts: 1,
   },
+  { to: "+15005550005", label: "invalid number", expectedStatus: "failed", expectedAttempts: 1 },
+  { to: "+15005550007", label: "throttled twice", ...delivered, expectedAttempts: 3 },
+  { to: "+15005550010", label: "duplicate receipts", ...delivered },
+  { to: "+15005550011", label: "receipts reversed", ...delivered },
+  { to: "+15005550012", label: "receipt comes first", ...delivered },
+  { to: "+15005550013", label: "response lost, sent", ...delivered },
+  { to: "+15005550014", label: "response lost, unsent", ...delivered, expectedAttempts: 2 },
+  { to: "+15005550015", label: "contact replies", ...delivered, expectedReply: "Thanks, got it!" },
 ];
 
-/** Takes 36 s, the pauses between tries: shown while serving, and left out of `--once`. */
-export const slow: Scenario = {
+/** Takes 36 seconds because of the pauses between attempts, so `--once` leaves it out. */
+export const slowScenario: Scenario = {
   to: "+15005550008",
-  shows: "carrier down 3 times",
-  ends: "delivered",
-  attempts: 4,
+  label: "carrier fails 3 times",
+  ...delivered,
+  expectedAttempts: 4,
 };

@@ -1,6 +1,7 @@
 /**
- * `node examples/webhook-receiver/main.ts`: an engine tells a receiver what happens. A message goes out and is answered; then somebody else
- * posts what looks like an event, and one that came is sent again.
+ * `node examples/webhook-receiver/main.ts` runs an engine and a webhook receiver. A message is
+ * delivered and answered, and the receiver gets both events. Then it refuses a forged event, and
+ * recognizes an event that is sent a second time.
  */
 import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
@@ -16,7 +17,7 @@ const engine = new MessagingEngine({
   storage: memory(),
   transports: [sandbox()],
   ...system(),
-  // Receivers are out on the Internet, but for what is named here.
+  // Webhooks may call public addresses only, plus the exceptions listed here.
   http: { client: httpClient(), allow: ["127.0.0.1"] },
 });
 const server = createServer();
@@ -24,52 +25,50 @@ try {
   await engine.start();
   server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
   await once(server, "listening");
-  await tellStory(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`);
+  await runDemo(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`);
 } finally {
   await engine.stop();
   server.close();
   server.closeAllConnections();
 }
 
-async function tellStory(url: string): Promise<void> {
+async function runDemo(url: string): Promise<void> {
   const { id, secret } = await engine.webhooks.create({
     url,
     events: ["message.sent", "message.received"],
   });
-  const heard = new EventEmitter();
+  const received = new EventEmitter();
   const handler = receiver(secret ?? "", {
-    act(event) {
-      console.log(`${event.type} ${event.id}`);
-      heard.emit(event.type);
+    onEvent(event) {
+      console.log(`received ${event.type} ${event.id}`);
+      received.emit(event.type);
     },
-    again(event) {
-      console.log(`${event.type} ${event.id} once more: nothing to do`);
-      heard.emit("again");
+    onDuplicate(event) {
+      console.log(`received ${event.type} ${event.id} again: already handled`);
+      received.emit("duplicate");
     },
   });
   server.on("request", handler);
 
-  const [delivered, answered, again] = [
-    once(heard, "message.sent"),
-    once(heard, "message.received"),
-    once(heard, "again"),
-  ];
-  // A bot answers this number.
+  const messageDelivered = once(received, "message.sent");
+  const replyReceived = once(received, "message.received");
+  const duplicateReceived = once(received, "duplicate");
+  // In the sandbox, a bot behind this number answers every message.
   await engine.messages.send({ to: "+15005550020", body: "Hello" });
-  await Promise.all([delivered, answered]);
+  await Promise.all([messageDelivered, replyReceived]);
 
-  const headers = {
-    "webhook-id": "evt_1",
-    "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
-  };
-  const forged = {
+  const forged = await fetch(url, {
     method: "POST",
-    headers: { ...headers, "webhook-signature": "v1,bm90IGJ5IHVz" },
+    headers: {
+      "webhook-id": "evt_1",
+      "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
+      "webhook-signature": `v1,${Buffer.from("wrong signature").toString("base64")}`,
+    },
     body: "{}",
-  };
-  console.log(`a forged one: ${(await fetch(url, forged)).status}`);
+  });
+  console.log(`refused a forged event: ${forged.status}`);
 
   const { data } = await engine.webhooks.deliveries(id, { event_type: "message.received" });
   for (const delivery of data) await engine.webhooks.redeliver(id, delivery.id);
-  await again;
+  await duplicateReceived;
 }

@@ -1,4 +1,4 @@
-/** A receiver of webhooks: takes what is genuine, and does it once. It knows nothing of the engine but the secret. */
+/** Receives webhooks: verifies each request and handles each event once. Needs only the secret. */
 import type { IncomingMessage, RequestListener } from "node:http";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 
@@ -9,59 +9,60 @@ export interface Event {
   readonly data: unknown;
 }
 
-const mostBytes = 1_048_576;
-/** More than come again at a time. */
-const mostRemembered = 10_000;
+const maxBodyBytes = 1_048_576;
+/** Older ids are forgotten. Far more than the number of events that are retried at a time. */
+const maxRememberedIds = 10_000;
 
-export interface Handlers {
+export interface EventHandlers {
   /** Called once for each event. */
-  act(event: Event): void;
-  /** Called for those that come once more, which is no error: the answer to the first may have been lost. */
-  again(event: Event): void;
+  onEvent(event: Event): void;
+  /** Called for a repeated event. That is normal: the first response may have been lost. */
+  onDuplicate(event: Event): void;
 }
 
-export function receiver(secret: string, { act, again }: Handlers): RequestListener {
+export function receiver(secret: string, { onEvent, onDuplicate }: EventHandlers): RequestListener {
   const verifier = new Webhook(secret);
-  // A real one keeps them in its database, and writes the id in the transaction that acts.
-  const known = new Set<string>();
+  // In production, store the ids in your database, in the transaction that does the event's work.
+  const handledIds = new Set<string>();
 
-  async function answer(request: IncomingMessage): Promise<number> {
-    const body = await bodyOf(request);
+  async function statusFor(request: IncomingMessage): Promise<number> {
+    const body = await readBody(request);
     if (body === undefined) return 413;
     let event: Event;
     try {
-      // The signature is over the bytes as they came: parsed and written again they may be others.
+      // The signature covers the raw bytes. Parsed and serialized JSON may differ from them.
       event = verifier.verify(body, request.headers as Record<string, string>) as Event;
     } catch (error) {
       if (error instanceof WebhookVerificationError) return 401;
       throw error;
     }
-    if (known.has(event.id)) {
-      again(event);
+    if (handledIds.has(event.id)) {
+      onDuplicate(event);
       return 204;
     }
-    act(event);
-    known.add(event.id);
-    const [oldest = ""] = known;
-    if (known.size > mostRemembered) known.delete(oldest);
+    onEvent(event);
+    handledIds.add(event.id);
+    const [oldest = ""] = handledIds;
+    if (handledIds.size > maxRememberedIds) handledIds.delete(oldest);
     return 204;
   }
 
   return (request, response) => {
-    answer(request).then(
+    statusFor(request).then(
       (status) => response.writeHead(status).end(),
-      // What failed here comes again.
+      // After a 500, the engine sends the event again.
       () => response.writeHead(500).end(),
     );
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+/** Returns undefined if the body is too large. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) return undefined;
+    if (bytes > maxBodyBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

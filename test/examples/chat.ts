@@ -1,11 +1,14 @@
-/** What docs/webchat.md's page does in a real browser. */
+/** Checks the page of docs/webchat.md in a real browser. */
 import type { Page } from "playwright-core";
 import { expect, type TestContext, vi } from "vitest";
 import { chromium } from "../support/chromium.ts";
 
 const wait = { timeout: 20_000, interval: 50 };
 
-/** Words with markup get through and back as they are; words whose answer is lost stay, and are sent once by the next click. */
+/**
+ * Markup is shown as text in both directions. A text whose response is lost stays in the field, and
+ * the next click sends it once.
+ */
 export async function expectToChat(url: string, skip: TestContext["skip"]): Promise<void> {
   const browser = await chromium(skip);
   const tab = await browser.newPage();
@@ -36,7 +39,7 @@ async function say(tab: Page, words: string): Promise<void> {
   await tab.click("button");
 }
 
-/** The end of the thread. */
+/** Waits until the thread ends with these lines. */
 async function shows(tab: Page, lines: readonly string[]): Promise<void> {
   await vi.waitFor(async () => {
     const shown = await tab.locator("li").allTextContents();

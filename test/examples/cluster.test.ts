@@ -2,20 +2,19 @@ import { expect, test } from "vitest";
 import { database } from "../support/postgres.ts";
 import { type Program, start } from "./program.ts";
 
-interface Verdict {
+interface Totals {
   readonly sent: number;
   readonly delivered: number;
   readonly kills: number;
 }
 
-/** What it says at its end, where all is right. */
-async function verdictOf(program: Program): Promise<Verdict> {
+/** Waits for the program to succeed, and returns the totals that it prints. */
+async function totalsOf(program: Program): Promise<Totals> {
   const status = await program.ended();
   const output = program.output();
-  expect(status, output + (await program.complaint())).toBe(0);
-  const found = /^ ✓ ([\d,]+) sent, ([\d,]+) delivered, 0 lost, 0 doubled, ([\d,]+) kills$/m.exec(
-    output,
-  );
+  expect(status, output + (await program.errors())).toBe(0);
+  const found =
+    /^ ✓ ([\d,]+) sent, ([\d,]+) delivered, 0 lost, 0 duplicated, ([\d,]+) kills$/m.exec(output);
   const [sent = 0, delivered = 0, kills = 0] = (found ?? [])
     .slice(1)
     .map((each) => Number(each.replaceAll(",", "")));
@@ -23,33 +22,33 @@ async function verdictOf(program: Program): Promise<Verdict> {
 }
 
 test(
-  "three processes that are killed at random lose nothing and double nothing",
+  "three processes that are killed at random lose and duplicate nothing",
   { timeout: 150_000 },
   async () => {
-    // Without DATABASE_URL it brings its own server, as in a fresh clone.
+    // Without DATABASE_URL the program starts its own server, as in a fresh clone.
     await using program = start("examples/cluster/main.ts", ["--seconds", "6"], {
       DATABASE_URL: undefined,
     });
-    const { sent, delivered, kills } = await verdictOf(program);
+    const { sent, delivered, kills } = await totalsOf(program);
     expect(kills).toBeGreaterThanOrEqual(2);
     expect(sent).toBeGreaterThan(20);
     expect(delivered).toBe(sent);
     expect(program.output()).toMatch(
-      /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}doubled +0 {2}kills +\d+$/m,
+      /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}duplicated +0 {2}kills +\d+$/m,
     );
-    expect(program.output(), "what is piped is plain").not.toContain("\u001b");
+    expect(program.output(), "piped output has no escape codes").not.toContain("\u001b");
   },
 );
 
 test(
-  "Ctrl-C lets what is under way come to its end, and leaves a database of one's own as it was",
+  "after Ctrl-C the remaining messages are delivered, and nothing is left in your database",
   { timeout: 150_000 },
   async () => {
     const { url, pool } = await database();
     await using program = start("examples/cluster/main.ts", [], { DATABASE_URL: url });
     await program.printed(/ kills +[1-9]/);
     await program.interrupt();
-    const { sent, delivered } = await verdictOf(program);
+    const { sent, delivered } = await totalsOf(program);
     expect(delivered).toBe(sent);
     const { rows } = await pool().query("SELECT FROM pg_namespace WHERE nspname LIKE 'tidings%'");
     expect(rows).toHaveLength(0);

@@ -13,7 +13,10 @@ import { onServer } from "../support/postgres-database.ts";
 
 const document = readFileSync("docs/postgres.md", "utf8");
 
-/** The SQL under a heading; roles are the whole server's, so they are called something else in each test. */
+/**
+ * The SQL under a heading; roles are the whole server's, so they are called something else in each
+ * test.
+ */
 function sqlUnder(heading: string, roles: string): string {
   const section = document.split(/^## /m).find((each) => each.startsWith(heading)) ?? "";
   const [, sql] = /```sql\n([^]*?)```/.exec(section) ?? [];

@@ -1,19 +1,21 @@
-/** Example programs as their readers start them: real processes, real sockets, and the built package. */
+/**
+ * Runs example programs the way readers do: as processes, on real sockets, with the built package.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
 
 export interface Program extends AsyncDisposable {
-  /** All that it has printed so far. */
+  /** Standard output so far. */
   output(): string;
-  /** All that it has complained of, once it has ended. */
-  complaint(): Promise<string>;
-  /** Resolves with what `pattern` found in the output. */
+  /** Standard error. Resolves when the program has ended. */
+  errors(): Promise<string>;
+  /** Resolves when the output matches `pattern`. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Sends Ctrl-C. Resolves with its status when it has ended. */
+  /** Sends Ctrl-C. Resolves with the exit status. */
   interrupt(): Promise<number | null>;
-  /** Resolves with its status when it ends by itself. */
+  /** Resolves with the exit status when the program has ended. */
   ended(): Promise<number | null>;
 }
 
@@ -22,25 +24,27 @@ export function start(
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): Program {
-  if (!existsSync("dist/index.js")) throw new Error("Nothing is built: npm run build");
+  if (!existsSync("dist/index.js")) {
+    throw new Error("The package is not built. Run `npm run build` first.");
+  }
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
-  const complaint = text(child.stderr);
+  const errors = text(child.stderr);
   const ended = once(child, "close").then(([status]) => status as number | null);
   return {
     output: () => output,
-    complaint: () => complaint,
+    errors: () => errors,
     async printed(pattern) {
       for (;;) {
         const found = pattern.exec(output);
         if (found !== null) return found;
         const more = await Promise.race([once(child.stdout, "data"), ended.then(() => undefined)]);
         if (more === undefined && !pattern.test(output)) {
-          throw new Error(`${file} ended without ${String(pattern)}:\n${output}${await complaint}`);
+          throw new Error(`${file} ended without ${String(pattern)}:\n${output}${await errors}`);
         }
       }
     },

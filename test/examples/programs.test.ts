@@ -6,7 +6,7 @@ interface Message {
   readonly id: string;
 }
 
-/** Asks a program for what its printed `curl` line asks for. */
+/** A client with the URL and the API key of the `curl` line that a program prints. */
 async function client(program: Program) {
   const [, url = "", key = ""] = await program.printed(
     /curl (http:\S+\/v1\/messages) [^]*?Bearer (tdg_test_\w+)/,
@@ -18,7 +18,7 @@ async function client(program: Program) {
     url,
     send,
     list: async (): Promise<unknown> => (await fetch(url, { headers })).json(),
-    /** Sends, and resolves when the stream of events tells that it is delivered. */
+    /** Sends a message. Resolves when the event stream reports that it is delivered. */
     async deliver(body: object): Promise<Message> {
       const stream = await fetch(url.replace(/messages$/, "events/stream?types=message.sent"), {
         headers,
@@ -26,45 +26,45 @@ async function client(program: Program) {
       const response = await send(body);
       expect(response.status).toBe(201);
       const message = (await response.json()) as Message;
-      let told = "";
+      let received = "";
       for await (const chunk of stream.body ?? []) {
-        told += Buffer.from(chunk).toString();
-        if (told.includes(message.id)) return message;
+        received += Buffer.from(chunk).toString();
+        if (received.includes(message.id)) return message;
       }
-      throw new Error(`The stream ended before the message was delivered: ${told}`);
+      throw new Error(`The stream ended before the message was delivered: ${received}`);
     },
   };
 }
 
 describe("the quickstart", () => {
-  test("shows each message reach its end and then ends with status 0, when asked to run once", async () => {
+  test("with --once shows the result of each message and ends with status 0", async () => {
     await using program = start("examples/quickstart/main.ts", ["--once"]);
     expect(await program.ended(), program.output()).toBe(0);
     const output = program.output();
     expect(output).toMatch(/^ +0001 .* delivered .* ✓$/m);
     expect(output).toMatch(/^ +0003 .* undelivered: unreachable .* ✓$/m);
     expect(output).toMatch(/^ +0007 .* ✗ throttled ×2 {2}sent {2}delivered .* ✓$/m);
-    expect(output).toMatch(/^ +0014 .* \? no answer {2}✗ not sent {2}sent {2}delivered .* ✓$/m);
+    expect(output).toMatch(/^ +0014 .* \? ambiguous {2}✗ not sent {2}sent {2}delivered .* ✓$/m);
     expect(output.match(/ ✓$/gm)).toHaveLength(10);
     expect(output).toContain("Idempotent-Replayed: true");
-    const [, agent = ""] = output.split("Meanwhile, an agent");
-    expect(agent, "it answers, asks, acts and hands off").toMatch(
+    const [, agent = ""] = output.split("Meanwhile, an agent answers a customer");
+    expect(agent, "the agent answers, asks, acts and hands off").toMatch(
       new RegExp(
         [
-          "open on Saturday\\?\n +the agent +We are open .*Saturday from 10 to 16",
-          "move my appointment\\?\n +the agent +.*Which day would suit you\\?",
-          "Next Friday\n +the agent +Morning or afternoon\\?",
-          "your code +book_appointment\\((\\S+), afternoon\\)\n +the agent +Done: we see you on \\1, in the afternoon",
-          "I want a refund\n +the agent +I'm sorry .*\n +handed off",
+          "open on Saturday\\?\n +agent +We are open .*Saturday from 10 to 16",
+          "move my appointment\\?\n +agent +.*Which day would suit you\\?",
+          "Next Friday\n +agent +Morning or afternoon\\?",
+          "your code +book_appointment\\((\\S+), afternoon\\)\n +agent +Done: we see you on \\1, in the afternoon",
+          "I want a refund\n +agent +I'm sorry .*\n +handed off",
         ].join("[^]*"),
       ),
     );
-    expect(output, "what is piped is plain").not.toContain("\u001b");
+    expect(output, "piped output has no escape codes").not.toContain("\u001b");
     const [file = ""] = /\S+quickstart\.db/.exec(output) ?? [];
-    expect(existsSync(file), "it leaves no file behind").toBe(false);
+    expect(existsSync(file), "the database file is removed").toBe(false);
   });
 
-  test("goes on serving, delivers what its curl line sends, and stops at Ctrl-C with status 0", async () => {
+  test("keeps serving, delivers what its curl line sends, and stops at Ctrl-C with status 0", async () => {
     await using program = start("examples/quickstart/main.ts");
     const { deliver } = await client(program);
     await deliver({ to: "+15005550020", body: "Hello" });
@@ -72,12 +72,12 @@ describe("the quickstart", () => {
     expect(await program.interrupt()).toBe(0);
   });
 
-  test("says in one sentence that its port is taken", async () => {
+  test("reports in one sentence that its port is taken", async () => {
     await using first = start("examples/quickstart/main.ts");
     const { url } = await client(first);
     await using second = start("examples/quickstart/main.ts", [], { PORT: new URL(url).port });
     expect(await second.ended()).toBe(1);
-    expect(await second.complaint()).toMatch(/^listen EADDRINUSE: .*\n$/);
+    expect(await second.errors()).toMatch(/^listen EADDRINUSE: .*\n$/);
   });
 });
 
@@ -111,7 +111,7 @@ test("the Koa example's own route answers beside the API", async () => {
   expect(await (await fetch(new URL("/", url))).json()).toMatchObject([{ to: "+15005550001" }]);
 });
 
-test("the embedded example prints what it was answered and ends by itself", async () => {
+test("the embedded example prints the reply that it receives, and ends", async () => {
   await using program = start("examples/embed/main.ts");
   expect(await program.ended()).toBe(0);
   expect(program.output()).toBe("+15005550020: You wrote: Hello\n");

@@ -15,25 +15,23 @@ import { eventTypes } from "../../src/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/kernel/errors.ts";
 import { database } from "../support/postgres.ts";
 import { expectToChat } from "./chat.ts";
-import { type Sample, samplesOf } from "./samples.ts";
+import {
+  moduleOf,
+  type Sample,
+  sampleCompilerOptions,
+  samplesOf,
+  watchSignalHandlers,
+} from "./samples.ts";
 
 const documents = ["README.md", ...globSync("docs/*.md").toSorted()];
 const samples = documents.flatMap((document) => samplesOf(document));
 
-/** Within the project, so that `tidings` is found; hidden, so that nothing else takes notice. */
+/** Inside the project, so that imports resolve. Hidden, so that other tools skip it. */
 const folder = resolve("test/examples/.samples");
 const fileOf = ({ name }: Sample): string => join(folder, `${name.replaceAll(/\W+/g, "-")}.ts`);
 
-/** Ports are whichever are free, and what runs on is handed out to be stopped. */
-function programOf({ code }: Sample): string {
-  const names = ["engine", "server", "pool", "secret"].filter((name) =>
-    new RegExp(`^const (?:${name}|\\{ ${name} \\}) =`, "m").test(code),
-  );
-  return `${code.replaceAll("listen(3000", "listen(0")}\nexport { ${names.join(", ")} };\n`;
-}
-
-/** What is printed later than this was not printed. */
-const patienceMs = 5_000;
+/** How long a sample may take to print what its document says. */
+const printTimeoutMs = 5_000;
 
 interface Running {
   readonly engine?: { stop(): Promise<void> };
@@ -48,9 +46,9 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
 
   beforeAll(async () => {
     await mkdir(folder, { recursive: true });
-    await Promise.all(samples.map((sample) => writeFile(fileOf(sample), programOf(sample))));
-    const compilerOptions = { noUnusedLocals: false, rootDir: home };
-    // Where a dependency has no types of its own, the project declares them.
+    await Promise.all(samples.map((sample) => writeFile(fileOf(sample), moduleOf(sample))));
+    const compilerOptions = { ...sampleCompilerOptions, rootDir: home };
+    // The project declares types for dependencies that have none.
     const include = ["./*.ts", "../../../adapters/**/*.d.ts"];
     await writeFile(
       join(folder, "tsconfig.json"),
@@ -86,10 +84,11 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
         output += `${line.join(" ")}\n`;
         lines.emit("line");
       });
+      const removeSignalHandlers = watchSignalHandlers();
       const { engine, server, pool, secret } = (await import(fileOf(sample))) as Running;
       try {
         while (output.length < sample.output.length) {
-          await once(lines, "line", { signal: AbortSignal.timeout(patienceMs) });
+          await once(lines, "line", { signal: AbortSignal.timeout(printTimeoutMs) });
         }
         expect(output).toBe(sample.output);
         if (server === undefined) return;
@@ -99,6 +98,7 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
       } finally {
         vi.restoreAllMocks();
         vi.unstubAllEnvs();
+        removeSignalHandlers();
         server?.close();
         server?.closeAllConnections();
         await engine?.stop();
@@ -108,7 +108,7 @@ describe("the code in the README and the docs", { timeout: 60_000 }, () => {
   );
 });
 
-/** Puts a page where the program serves it from. */
+/** Writes the document's page to the folder that the program serves. */
 async function servePage({ page }: Sample): Promise<void> {
   await mkdir("public");
   await writeFile("public/index.html", page);
@@ -120,7 +120,7 @@ function urlOf(server: Server): string {
   return `http://localhost:${address.port}`;
 }
 
-/** The surface answers under the path that the code mounts it at. */
+/** Checks that the API responds under the path at which the code mounts it. */
 async function expectToServe(server: Server, code: string): Promise<void> {
   const [, path = ""] = /"(\/\w+)(?:\/\*)?"/.exec(code) ?? [];
   const response = await fetch(`${urlOf(server)}${path}/v1/health`);
@@ -151,7 +151,7 @@ function withoutIds(json: string): object {
   ) as object;
 }
 
-function complaintOf(work: () => unknown): string {
+function errorTextOf(work: () => unknown): string {
   try {
     work();
     return "";
@@ -169,7 +169,7 @@ describe("the documents", () => {
     expect(top).toContain("```ts");
   });
 
-  test("list the sandbox's numbers as the sandbox has them", () => {
+  test("list the sandbox's numbers with their behaviour", () => {
     const rows = [...read("README.md").matchAll(/^\| (\d{4}) \| (.+) \|$/gm)];
     const listed = rows.map(([, ending = "", behaviour]) => ({
       number: `+1500555${ending}`,
@@ -189,8 +189,8 @@ describe("the documents", () => {
   });
 
   test("list every option", () => {
-    const complaint = complaintOf(() => new MessagingEngine({ other: true } as never));
-    const [, names = ""] = /expected one of ([\w, ]+), got "other"/.exec(complaint) ?? [];
+    const errorText = errorTextOf(() => new MessagingEngine({ other: true } as never));
+    const [, names = ""] = /expected one of ([\w, ]+), got "other"/.exec(errorText) ?? [];
     const rows = [...read("docs/embedding.md").matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)];
     const listed = rows.flatMap(([, cell = ""]) => cell.match(/\w+/g) ?? []);
     expect(listed.toSorted()).toEqual(names.split(", ").toSorted());
@@ -202,13 +202,13 @@ describe("the documents", () => {
     expect(listed.toSorted()).toEqual(eventTypes.toSorted());
   });
 
-  test("list keywords that mean what they say", () => {
+  test("list keywords with their meaning", () => {
     const meant = (word: string): Keyword =>
       /^(HELP|INFO)$/.test(word) ? "help" : word === "STOP" ? "opt_out" : "opt_in";
     const rows = [...read("docs/consent-and-policies.md").matchAll(/^\| ([A-Z]{4}.*?) \|/gm)];
     expect(rows).toHaveLength(3);
     for (const [, cell = ""] of rows) {
-      const words = cell.replace(", of who has opted out", "").split(", ");
+      const words = cell.replace(", from an opted-out contact", "").split(", ");
       for (const word of words) expect(keywordOf(word, true), word).toBe(meant(words[0] ?? ""));
     }
   });

@@ -2,12 +2,14 @@
 import { readFileSync } from "node:fs";
 
 export interface Sample {
-  /** Of the document and the program's first line in it. */
+  /** The document and the line on which the program starts in it, such as `docs/http.md:7`. */
   readonly name: string;
+  /** The heading above the program. */
+  readonly heading: string;
   readonly code: string;
-  /** What the document says that it prints. */
+  /** What the program prints, according to the document. */
   readonly output: string;
-  /** The page that it serves out of `public`; empty where the document has none. */
+  /** The HTML page that the program serves from `public`. Empty if the document shows none. */
   readonly page: string;
   /** The `curl` commands against its server. */
   readonly requests: readonly SampleRequest[];
@@ -21,6 +23,7 @@ export interface SampleRequest {
 
 interface Draft {
   readonly name: string;
+  readonly heading: string;
   code: string;
   output: string;
   page: string;
@@ -28,6 +31,7 @@ interface Draft {
 }
 
 interface Block {
+  readonly heading: string;
   readonly language: string;
   readonly content: string;
   readonly line: number;
@@ -40,10 +44,11 @@ interface Block {
  */
 export function samplesOf(document: string): Sample[] {
   const samples: Draft[] = [];
-  for (const { language, content, line } of blocksOf(readFileSync(document, "utf8"))) {
+  for (const { heading, language, content, line } of blocksOf(readFileSync(document, "utf8"))) {
     if (language === "ts" && content.includes("new MessagingEngine(")) {
       samples.push({
         name: `${document}:${line}`,
+        heading,
         code: content,
         output: "",
         page: "",
@@ -54,7 +59,9 @@ export function samplesOf(document: string): Sample[] {
     const current = samples.at(-1);
     if (current === undefined) {
       if (language === "ts") {
-        throw new Error(`${document}:${line}: no engine has been made here yet`);
+        throw new Error(
+          `${document}:${line}: this block continues a program, but none has started`,
+        );
       }
     } else if (language === "ts") current.code += content;
     else if (language === "text") current.output += content;
@@ -71,10 +78,60 @@ export function samplesOf(document: string): Sample[] {
 
 function blocksOf(markdown: string): Block[] {
   return [...markdown.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(
-    ({ index, 1: language = "", 2: content = "" }) => ({
-      language,
-      content,
-      line: markdown.slice(0, index).split("\n").length,
-    }),
+    ({ index, 1: language = "", 2: content = "" }) => {
+      const before = markdown.slice(0, index);
+      return {
+        heading: /^#+ (.+)$/m.exec(before.slice(before.lastIndexOf("\n#") + 1))?.[1] ?? "",
+        language,
+        content,
+        line: before.split("\n").length,
+      };
+    },
   );
+}
+
+/**
+ * Compiler options for samples: a sample may declare what it does not use, and the NestJS sample
+ * uses decorators and parameter properties.
+ */
+export const sampleCompilerOptions = {
+  noUnusedLocals: false,
+  erasableSyntaxOnly: false,
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+};
+
+/** Returns a sample as a module: it listens on a free port and exports what must be stopped. */
+export function moduleOf({ code }: Sample): string {
+  const names = ["app", "engine", "server", "pool", "secret"].filter((name) =>
+    new RegExp(`^const (?:${name}|\\{ ${name} \\}) =`, "m").test(code),
+  );
+  const program = code.replaceAll("listen(3000", "listen(0").replaceAll("port: 3000", "port: 0");
+  return `${program}\nexport { ${names.join(", ")} };\n`;
+}
+
+type Listener = (...args: unknown[]) => void;
+
+/**
+ * Remembers the process's signal handlers. Returns a function that removes and returns newer ones.
+ */
+export function watchSignalHandlers(): () => Map<string, Listener[]> {
+  const handlersOf = (signal: string): Listener[] =>
+    process.listeners(signal as "SIGTERM") as Listener[];
+  const signals = (): string[] =>
+    process
+      .eventNames()
+      .filter((name) => typeof name === "string" && /^SIG[A-Z]+$/.test(name)) as string[];
+  const before = new Map(signals().map((signal) => [signal, handlersOf(signal)]));
+  return () => {
+    const added = new Map<string, Listener[]>();
+    for (const signal of signals()) {
+      const newer = handlersOf(signal).filter(
+        (each) => before.get(signal)?.includes(each) !== true,
+      );
+      for (const each of newer) process.removeListener(signal, each);
+      added.set(signal, newer);
+    }
+    return added;
+  };
 }

@@ -11,29 +11,29 @@ const account = {
   TWILIO_AUTH_TOKEN: "secret",
   TWILIO_FROM: "+15005550006",
 };
-const bare = { TWILIO_ACCOUNT_SID: undefined };
+const withoutAccount = { TWILIO_ACCOUNT_SID: undefined };
 
-test("the Twilio example delivers over the sandbox where there are no credentials", async () => {
-  await using program = start("examples/twilio/main.ts", [], bare);
-  expect(await program.ended(), await program.complaint()).toBe(0);
+test("the Twilio example delivers over the sandbox without credentials", async () => {
+  await using program = start("examples/twilio/main.ts", [], withoutAccount);
+  expect(await program.ended(), await program.errors()).toBe(0);
   expect(program.output()).toMatch(
-    /^sandbox at .*\n(\+15005550001 \w+\n)*\+15005550001 delivered\n$/,
+    /^sandbox mode, API at .*\n(message to \+15005550001: \w+\n)*message to \+15005550001: delivered\n$/,
   );
 });
 
 test("the Twilio example ends with status 1 when the message doesn't arrive", async () => {
-  await using program = start("examples/twilio/main.ts", ["+15005550005"], bare);
+  await using program = start("examples/twilio/main.ts", ["+15005550005"], withoutAccount);
   expect(await program.ended()).toBe(1);
-  expect(program.output()).toMatch(/\+15005550005 failed \S.*\n$/);
+  expect(program.output()).toMatch(/message to \+15005550005: failed \S.*\n$/);
 });
 
-test("the Twilio example sends over the account in the environment, and hears its receipt and an answer", async () => {
+test("the Twilio example sends over the account in the environment, and receives its receipt and a reply", async () => {
   const publicUrl = "https://shop.example";
-  const asked: { url: string; authorization: string; form: URLSearchParams }[] = [];
+  const requests: { url: string; authorization: string; form: URLSearchParams }[] = [];
   const standIn = createServer((request, response) => {
     void text(request).then((body) => {
       const { url = "", headers } = request;
-      asked.push({
+      requests.push({
         url,
         authorization: headers.authorization ?? "",
         form: new URLSearchParams(body),
@@ -45,15 +45,15 @@ test("the Twilio example sends over the account in the environment, and hears it
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void standIn.close());
   await once(standIn, "listening");
-  const at = standIn.address();
-  const apiUrl = `http://127.0.0.1:${typeof at === "object" ? at?.port : ""}`;
+  const address = standIn.address();
+  const apiUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 
   const environment = { ...account, TWILIO_API_URL: apiUrl, PUBLIC_URL: publicUrl };
   await using program = start("examples/twilio/main.ts", ["+15005551234"], environment);
-  const [, url = ""] = await program.printed(/^live at (\S+)$/m);
-  await program.printed(/^\+15005551234 sent$/m);
-  const [message] = asked;
-  expect(asked).toHaveLength(1);
+  const [, url = ""] = await program.printed(/^live mode, API at (\S+)$/m);
+  await program.printed(/^message to \+15005551234: sent$/m);
+  const [message] = requests;
+  expect(requests).toHaveLength(1);
   expect(message?.authorization).toBe(
     `Basic ${Buffer.from(`${account.TWILIO_ACCOUNT_SID}:${account.TWILIO_AUTH_TOKEN}`).toString("base64")}`,
   );
@@ -62,7 +62,7 @@ test("the Twilio example sends over the account in the environment, and hears it
     To: "+15005551234",
   });
 
-  /** Signed over the URL that Twilio was given. */
+  /** Signs a callback over the URL that Twilio was given, and posts it to the program. */
   const callBack = async (calledUrl: string, fields: Record<string, string>): Promise<number> => {
     const names = Object.keys(fields).toSorted();
     const signed = calledUrl + names.map((name) => name + fields[name]).join("");
@@ -75,26 +75,26 @@ test("the Twilio example sends over the account in the environment, and hears it
     return (await fetch(calledUrl.replace(publicUrl, url), { method: "POST", headers, body }))
       .status;
   };
-  const answer = {
+  const reply = {
     MessageSid: sid(2),
     From: "+15005551234",
     To: account.TWILIO_FROM,
     Body: "On my way",
     NumMedia: "0",
   };
-  expect(await callBack(`${publicUrl}/v1/transports/twilio/callbacks`, answer)).toBe(200);
+  expect(await callBack(`${publicUrl}/v1/transports/twilio/callbacks`, reply)).toBe(200);
   await program.printed(/^\+15005551234 writes: On my way$/m);
   const receipt = { MessageSid: sid(1), MessageStatus: "delivered" };
   expect(await callBack(message?.form.get("StatusCallback") ?? "", receipt)).toBe(204);
   expect(await program.ended()).toBe(0);
-  expect(program.output()).toMatch(/\+15005551234 delivered\n$/);
+  expect(program.output()).toMatch(/message to \+15005551234: delivered\n$/);
 });
 
-test("the Twilio example says in one sentence what is missing", async () => {
+test("the Twilio example names the missing environment variable in one sentence", async () => {
   await using program = start("examples/twilio/main.ts", [], {
     ...account,
     TWILIO_FROM: undefined,
   });
   expect(await program.ended()).toBe(1);
-  expect(await program.complaint()).toContain("TWILIO_FROM");
+  expect(await program.errors()).toContain("TWILIO_FROM");
 });

@@ -1,26 +1,27 @@
-/** The way to the carrier, which is outside of the processes that are killed. */
+/** Connects the engines to the simulated carrier, which runs in the main process. */
 import type { LookupAnswer, SendAnswer, Transport } from "tidings";
 import { TidingsError } from "tidings";
 
 export interface CarrierSettings {
   readonly name: string;
   readonly url: string;
-  /** By which carrier and transport know each other. */
+  /** Authenticates the transport to the carrier, and the carrier's callbacks to the engine. */
   readonly secret: string;
 }
 
-export interface SendCall {
+export interface SendRequest {
   readonly attempt_id: string;
   readonly text: string;
 }
 
-/** What the carrier tells, when a message has arrived. */
-export interface Arrival {
+/** What the carrier posts when a message has arrived. */
+export interface DeliveryReceipt {
   readonly attempt_id: `att_${string}`;
+  /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-const hours = 3_600_000;
+const hourMs = 3_600_000;
 
 export function carrierTransport({ name, url, secret }: CarrierSettings): Transport {
   const call = async <T>(path: string, body: object, signal?: AbortSignal): Promise<T> => {
@@ -31,8 +32,8 @@ export function carrierTransport({ name, url, secret }: CarrierSettings): Transp
       body: JSON.stringify(body),
       ...(signal && { signal }),
     });
-    // Whatever is thrown here means that nobody knows whether the message left.
-    if (!response.ok) throw new Error(`the carrier answered ${response.status}`);
+    // The engine treats an error from `send` as ambiguous: the message may have been sent.
+    if (!response.ok) throw new Error(`the carrier returned ${response.status}`);
     return (await response.json()) as T;
   };
   return {
@@ -40,7 +41,7 @@ export function carrierTransport({ name, url, secret }: CarrierSettings): Transp
     capabilities: {
       channels: ["sms"],
       modes: ["live"],
-      receipts: { timeout_ms: 72 * hours, lookups_ms: [] },
+      receipts: { timeout_ms: 72 * hourMs, lookups_ms: [] },
       confirms_opt_outs: false,
     },
     send: ({ body }, { attempt_id, signal }) =>
@@ -48,9 +49,10 @@ export function carrierTransport({ name, url, secret }: CarrierSettings): Transp
     lookup: (_message, { attempt_id }) => call<LookupAnswer>("/lookup", { attempt_id }),
     parseCallback({ headers, body }) {
       if (headers["authorization"] !== secret) {
-        return Promise.reject(new TidingsError("invalid_api_key", "This is not the carrier."));
+        const message = "The callback does not carry the carrier's secret.";
+        return Promise.reject(new TidingsError("invalid_api_key", message));
       }
-      const { attempt_id, at } = JSON.parse(Buffer.from(body).toString()) as Arrival;
+      const { attempt_id, at } = JSON.parse(Buffer.from(body).toString()) as DeliveryReceipt;
       const receipts = [{ subject: { attempt_id }, receipt: { status: "delivered", at } }] as const;
       return Promise.resolve({ receipts, inbound: [], response: { status: 204 } });
     },

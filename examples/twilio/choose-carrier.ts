@@ -1,4 +1,4 @@
-/** Which carrier there is: Twilio, where the environment has an account, else the sandbox. */
+/** Chooses the carrier: Twilio if the environment variables name an account, else the sandbox. */
 import type { MessagingEngine, Mode, Transport } from "tidings";
 import { httpClient } from "tidings/http-client";
 import { sandbox } from "tidings/sandbox";
@@ -7,29 +7,35 @@ import { twilio } from "tidings/twilio";
 export interface Carrier {
   readonly mode: Mode;
   readonly transports: readonly Transport[];
-  /** Makes the number the account's; the sandbox's accounts have theirs. */
-  prepare(engine: MessagingEngine): Promise<void>;
+  /** Creates the account's sender. A sandbox account already has one. */
+  createSender(engine: MessagingEngine): Promise<void>;
   close(): void;
 }
 
-export function carrierOf(environment: NodeJS.ProcessEnv): Carrier {
+export function chooseCarrier(environment: NodeJS.ProcessEnv): Carrier {
   const {
     TWILIO_ACCOUNT_SID: accountSid,
     TWILIO_AUTH_TOKEN: authToken,
     TWILIO_FROM: address,
+    TWILIO_API_URL: apiUrl,
+    PUBLIC_URL: publicUrl,
   } = environment;
   if (accountSid === undefined) {
-    return { mode: "sandbox", transports: [sandbox()], prepare: async () => {}, close: () => {} };
+    return {
+      mode: "sandbox",
+      transports: [sandbox()],
+      createSender: async () => {},
+      close: () => {},
+    };
   }
   if (authToken === undefined || address === undefined) {
     throw new Error(
-      "TWILIO_ACCOUNT_SID needs TWILIO_AUTH_TOKEN, and TWILIO_FROM: a number or a messaging service.",
+      "TWILIO_ACCOUNT_SID is set: set TWILIO_AUTH_TOKEN and TWILIO_FROM (a number or a messaging service) too.",
     );
   }
-  const { PUBLIC_URL: publicUrl, TWILIO_API_URL: apiUrl } = environment;
   const callbackUrl = publicUrl && `${publicUrl}/v1/transports/twilio/callbacks`;
   const http = httpClient();
-  const carrier = twilio({
+  const transport = twilio({
     accountSid,
     authToken,
     http,
@@ -38,9 +44,9 @@ export function carrierOf(environment: NodeJS.ProcessEnv): Carrier {
   });
   return {
     mode: "live",
-    transports: [sandbox(), carrier],
-    async prepare(engine) {
-      await engine.senders.create({ address, channels: ["sms", "mms"], transport: carrier.name });
+    transports: [sandbox(), transport],
+    async createSender(engine) {
+      await engine.senders.create({ address, channels: ["sms", "mms"], transport: transport.name });
     },
     close: () => http.close(),
   };
