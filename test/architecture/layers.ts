@@ -1,58 +1,57 @@
 import { posix } from "node:path";
 import { importsOf, parse } from "./syntax.ts";
 
-/** The project's modules: path from its root, and source. */
+/** The project's source files: path from its root, and source. */
 export type Modules = ReadonlyMap<string, string>;
 
 /**
- * Who stands on whom in `src`: a layer may import those listed before it, and itself. Layers on one line stand side by side
- * and must not know each other.
+ * The modules of `src`, lowest first. A module is a folder. It imports modules that stand before it, and
+ * only through their `index.ts`. What a lower module must trigger in a higher one goes through an event
+ * or through the services that the engine passes in.
  */
-const layers: readonly (readonly string[])[] = [
-  ["errors", "ids", "scope", "options", "ports", "destinations", "time-zones"],
-  ["transactions"],
-  ["settings", "signal", "validation"],
-  ["follower"],
-  ["operation"],
-  ["pagination"],
-  ["fields"],
-  ["domain"],
-  ["problem"],
-  ["events", "idempotency", "rate-limits"],
-  ["commands", "host-policies", "key-ring", "schema"],
-  ["agents", "execute", "procedures", "transport-sink", "webchat", "webhooks"],
-  ["jobs", "dispatch", "api"],
-  ["account-handle", "api-backend", "consumers", "transports"],
-  ["account-operations", "work"],
-  ["engine"],
-  ["index"],
-];
+export const moduleOrder = [
+  "kernel",
+  "ports",
+  "store",
+  "queue",
+  "operations",
+  "events",
+  "accounts",
+  "contacts",
+  "senders",
+  "conversations",
+  "consents",
+  "messages",
+  "observations",
+  "sentiment",
+  "webchat",
+  "agents",
+  "webhooks",
+  "sandbox",
+  "privacy",
+  "api",
+] as const;
 
-/** These are one: ids are drawn from a clock, and ports speak of ids and of destinations. */
-const bottom = new Set(layers[0]);
+/** The only files of `src` that are in no folder. They may import every module. */
+const looseFiles = ["engine", "index", "modules", "options"];
 
-/** What a job is and the loop that runs it know each other. */
-const partners = new Set(["jobs dispatch", "dispatch jobs"]);
+/** Users import `tidings/testing` into their tests: it may import these modules, and none imports it. */
+const testingMayImport = ["kernel", "ports", "store"];
 
-/** What users import into their tests stands beside the engine: on the ports and transactions, and nothing stands on it. */
-const beside = "testing";
-const belowTesting = new Set(layers.slice(0, 2).flat());
+/** Modules that every adapter may import. */
+const adaptersMayImport = ["kernel", "ports"];
 
-/** What the kinds of adapters may import beside `errors`, `ids`, `scope` and `ports`. */
+/** What a kind of adapter may import besides: modules of `src` and other kinds of adapters. */
 const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
-  storage: ["domain"],
-  transport: [],
-  "http-client": [],
-  system: [],
-  transactions: [],
   http: ["api", "engine"],
-  models: ["domain"],
-  sentiment: [],
 };
 
 const builtinsOfSrc = new Set(["node:crypto"]);
 
-/** One sentence for each import that goes against DESIGN §2, and for each circle. */
+/** Stands in for the server that a user has. */
+const server = "test/support/postgres-server.ts";
+
+/** Returns one sentence for each import that breaks a rule, and for each cycle. */
 export function misplacedImports(modules: Modules, dependencies: readonly string[]): string[] {
   const graph = new Map<string, string[]>();
   const findings: string[] = [];
@@ -69,7 +68,7 @@ export function misplacedImports(modules: Modules, dependencies: readonly string
     }
     graph.set(path, targets);
   }
-  return [...findings, ...circles(graph)];
+  return [...findings, ...cycles(graph)];
 }
 
 function refusalOutside(
@@ -81,94 +80,88 @@ function refusalOutside(
   if (path.startsWith("examples/")) return undefined;
   if (from.startsWith("node:")) {
     return path.startsWith("src/") && !builtinsOfSrc.has(from)
-      ? "src knows no node built-in but node:crypto"
+      ? "src may import no node built-in but node:crypto"
       : undefined;
   }
   const name = from.split("/", from.startsWith("@") ? 2 : 1).join("/");
   return dependencies.includes(name) ? undefined : `${name} is not a dependency of the package`;
 }
 
-/** Stands in for the server that a user has. */
-const server = "test/support/postgres-server.ts";
-
 function refusal(path: string, target: string, modules: Modules): string | undefined {
   const [root] = path.split("/");
   if (root === "examples") {
     return target.startsWith("examples/") || target === server
       ? undefined
-      : "examples import what users import";
+      : "examples may import only what users import";
   }
-  if (!modules.has(target)) return "no such module";
+  if (!modules.has(target)) return "no such file";
   if (root === "adapters") return refusalOfAdapter(path, target);
-  return target.startsWith("src/") ? refusalInSrc(path, target) : "src never imports adapters";
+  return target.startsWith("src/") ? refusalInSrc(path, target) : "src may not import adapters";
 }
 
 function refusalOfAdapter(path: string, target: string): string | undefined {
   const [, kind = ""] = path.split("/");
-  const extra = adaptersMayAlsoImport[kind];
-  if (extra === undefined) {
-    return `which kind of adapter is ${kind}? Place it in test/architecture/layers.ts`;
+  // `adapters/entry.ts` is the package's main entry: it binds adapters to the engine.
+  if (kind === "entry.ts" || target.startsWith(`adapters/${kind}/`)) return undefined;
+  const [root, module = ""] = target.split("/");
+  const name = module.replace(/\.ts$/, "");
+  if (root === "adapters") {
+    const known = adaptersMayAlsoImport[kind]?.includes(`adapters/${name}`) === true;
+    return known ? undefined : `adapters of kind ${kind} may not import adapters of kind ${name}`;
   }
-  if (target.startsWith(`adapters/${kind}/`)) return undefined;
-  if (target.startsWith("adapters/")) return "adapters of different kinds don't know each other";
-  const layer = layerOf(target);
-  return bottom.has(layer) || extra.includes(layer)
-    ? undefined
-    : `adapters of kind ${kind} don't know ${layer}`;
+  const allowed = [...adaptersMayImport, ...(adaptersMayAlsoImport[kind] ?? [])];
+  if (!allowed.includes(name)) return `adapters of kind ${kind} may not import ${name}`;
+  return refusalPastIndex(target);
 }
 
 function refusalInSrc(path: string, target: string): string | undefined {
-  const [own, other] = [layerOf(path), layerOf(target)];
-  if (own === beside) {
-    return other === beside || belowTesting.has(other)
-      ? undefined
-      : "testing stands on ports and transactions";
+  const [own, other] = [moduleOf(path), moduleOf(target)];
+  const stranger = [own, other].find((name) => name === undefined);
+  if (own === undefined || other === undefined || stranger !== undefined) {
+    return `${own === undefined ? path : target} is in no module`;
   }
-  if (other === beside) return "nothing in the engine stands on testing";
-  const [rank, below] = [own, other].map((layer) =>
-    layers.findIndex((line) => line.includes(layer)),
-  );
-  if (rank === -1 || below === -1) {
-    return `which layer is ${rank === -1 ? own : other}? Place it in test/architecture/layers.ts`;
+  if (own === other && own !== "") return undefined;
+  if (other === "testing") return "only tests may import testing";
+  if (own === "testing") {
+    return testingMayImport.includes(other)
+      ? refusalPastIndex(target)
+      : `testing may not import ${other}`;
   }
-  if (own === "domain" && other === "domain") return refusalOfDomain(path, target);
-  if (own === "commands" && other === "commands" && !target.startsWith("src/commands/steps/")) {
-    return "a command never calls a command: what follows is a job";
-  }
-  const allowed = own === other || Number(below) < Number(rank) || partners.has(`${own} ${other}`);
-  return allowed || (bottom.has(own) && bottom.has(other))
+  if (own === "") return other === "" ? undefined : refusalPastIndex(target);
+  if (other === "" || rank(other) > rank(own)) return `${own} stands below ${other || target}`;
+  return refusalPastIndex(target);
+}
+
+function refusalPastIndex(target: string): string | undefined {
+  const [, module, file] = target.split("/");
+  return file === undefined || (file === "index.ts" && target.split("/").length === 3)
     ? undefined
-    : `${own} stands below ${other}, or beside it`;
+    : `another module imports only src/${module}/index.ts`;
 }
 
-/** `src/domain/<noun>/…` is a noun's own; `src/domain/<file>` is what they share. */
-function refusalOfDomain(path: string, target: string): string | undefined {
-  const [noun, file] = target.split("/").slice(2);
-  if (file === undefined || path.startsWith(`src/domain/${noun}/`)) return undefined;
-  return file === "types.ts" || file === "rules.ts"
-    ? undefined
-    : "domains import only each other's types.ts and rules.ts";
+const rank = (module: string): number => (moduleOrder as readonly string[]).indexOf(module);
+
+/** The module that a file of `src` is in; empty for a loose file, `undefined` for one that has no place. */
+function moduleOf(path: string): string | undefined {
+  const [, first = "", second] = path.split("/");
+  if (second === undefined) return looseFiles.includes(first.replace(/\.ts$/, "")) ? "" : undefined;
+  return first === "testing" || rank(first) !== -1 ? first : undefined;
 }
 
-function layerOf(path: string): string {
-  const [, name = ""] = path.split("/");
-  return name.replace(/\.ts$/, "");
-}
-
-/** Each circle once, as the way around it. */
-function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+/** Returns each cycle once, as the path around it. */
+function cycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const findings: string[] = [];
   const done = new Set<string>();
-  const way: string[] = [];
+  const trail: string[] = [];
   const visit = (path: string): void => {
-    if (way.includes(path)) {
-      findings.push(`circle: ${[...way.slice(way.indexOf(path)), path].join(" → ")}`);
+    if (trail.includes(path)) {
+      findings.push(`cycle: ${[...trail.slice(trail.indexOf(path)), path].join(" → ")}`);
       return;
     }
     if (done.has(path)) return;
-    way.push(path);
+    trail.push(path);
     for (const target of graph.get(path) ?? []) visit(target);
-    way.pop();
+    trail.pop();
     done.add(path);
   };
   for (const path of graph.keys()) visit(path);
