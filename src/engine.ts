@@ -20,7 +20,7 @@ import { HostPolicies } from "./operations/host-policies.ts";
 import { checkedKey } from "./operations/idempotency-key.ts";
 import { type AccountId, type DrawId, idSource, isId } from "./kernel/ids.ts";
 import { KeyRing } from "./accounts/key-ring.ts";
-import type { EngineOptions, Settings } from "./options.ts";
+import type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
 import { inputSchema, type RowProcedure, type Services } from "./operations/operation.ts";
 import { schema } from "./schema.ts";
 import { settingsOf } from "./settings.ts";
@@ -70,8 +70,8 @@ export class MessagingEngine<
   #unwatch: (() => void) | undefined;
 
   /** @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and what came */
-  constructor(options: EngineOptions<Tx>) {
-    const settings = settingsOf(options);
+  constructor(options: EngineOptions<Tx>, defaults: DefaultPorts) {
+    const settings = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = settings;
     this.#drawId = idSource(clock, random);
     this.#store = new Store({
@@ -293,6 +293,7 @@ export class MessagingEngine<
       webchat,
       consent,
       quietHours,
+      language,
       timeZone,
       http,
       agents,
@@ -315,6 +316,7 @@ export class MessagingEngine<
       routes,
       consent,
       quietHours,
+      language,
       timeZone,
       reopenMs: reopenHours * hourMs,
       webchatSessionMs: webchat.sessionHours * hourMs,
