@@ -2,7 +2,7 @@ import { defineConfig } from "tsup";
 
 /** What the package exports: the subpath's name, and its source. `package.json` says the same, and a test compares them. */
 export const entries = {
-  index: "src/index.ts",
+  index: "adapters/entry.ts",
   memory: "adapters/storage/memory/index.ts",
   sqlite: "adapters/storage/sqlite/index.ts",
   postgres: "adapters/storage/postgres/index.ts",
@@ -12,6 +12,7 @@ export const entries = {
   "http-client": "adapters/http-client/index.ts",
   system: "adapters/system/index.ts",
   sentiment: "adapters/sentiment/index.ts",
+  language: "adapters/language/index.ts",
   models: "adapters/models/index.ts",
   express: "adapters/http/express.ts",
   koa: "adapters/http/koa.ts",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { memory } from "../adapters/storage/memory/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { system } from "../adapters/system/index.ts";
-import { MessagingEngine } from "../src/engine.ts";
+import { MessagingEngine } from "../adapters/entry.ts";
 import type { EngineOptions } from "../src/options.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { Transport } from "../src/ports/transport.ts";

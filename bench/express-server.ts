@@ -4,7 +4,7 @@ import { memory } from "../adapters/storage/memory/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { expressHandler } from "../adapters/http/express.ts";
 import { system } from "../adapters/system/index.ts";
-import { MessagingEngine } from "../src/engine.ts";
+import { MessagingEngine } from "../adapters/entry.ts";
 import { instant, meet, recipient, text } from "./engines.ts";
 
 const [file = ""] = process.argv.slice(2);

@@ -26,7 +26,7 @@ import { HostPolicies } from "./operations/host-policies.ts";
 import { checkedKey } from "./operations/idempotency-key.ts";
 import { type AccountId, type DrawId, idSource, isId } from "./kernel/ids.ts";
 import { KeyRing } from "./accounts/key-ring.ts";
-import type { EngineOptions, Settings } from "./options.ts";
+import type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
 import { inputSchema, type RowProcedure, type Services } from "./operations/operation.ts";
 import { schema } from "./schema.ts";
 import { settingsOf } from "./settings.ts";
@@ -76,8 +76,8 @@ export class MessagingEngine<
   #unwatch: (() => void) | undefined;
 
   /** @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and what came */
-  constructor(options: EngineOptions<Tx>) {
-    const settings = settingsOf(options);
+  constructor(options: EngineOptions<Tx>, defaults: DefaultPorts) {
+    const settings = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = settings;
     this.#drawId = idSource(clock, random);
     this.#store = new Store({
@@ -301,6 +301,7 @@ export class MessagingEngine<
       webchat,
       consent,
       quietHours,
+      language,
       timeZone,
       http,
       agents,
@@ -325,6 +326,7 @@ export class MessagingEngine<
       routes,
       consent,
       quietHours,
+      language,
       timeZone,
       reopenMs: reopenHours * hourMs,
       webchatSessionMs: webchat.sessionHours * hourMs,

@@ -1,4 +1,3 @@
-export { MessagingEngine } from "./engine.ts";
 export type { StopOptions } from "./engine.ts";
 export type { Consumer } from "./events/consumers.ts";
 export type {
@@ -121,6 +120,7 @@ export type {
 } from "./ports/action.ts";
 export type * from "./ports/agent-model.ts";
 export type { Clock } from "./ports/clock.ts";
+export type { DateContext, Language, Passage, RankedPassage } from "./ports/language.ts";
 export type { Logger } from "./ports/logger.ts";
 export type { Random } from "./ports/random.ts";
 export type { Route } from "./ports/route.ts";

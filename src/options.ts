@@ -4,6 +4,7 @@ import type { WebchatOptions } from "./webchat/options.ts";
 import type { HttpOptions, HttpSettings, WebhookOptions } from "./webhooks/options.ts";
 import type { AgentOptions, AgentSettings } from "./agents/options.ts";
 import type { Clock } from "./ports/clock.ts";
+import type { Language } from "./ports/language.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { Policy } from "./ports/policy.ts";
 import type { Random } from "./ports/random.ts";
@@ -19,10 +20,21 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly transports: readonly Transport[];
   /** Which transports carry which messages, the first that fits; up to 100. By default each goes over its sender's. The same in all engines. */
   readonly routes?: readonly Route[];
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Silent by default. Takes a pino logger as it is. */
+  /** Time. By default the system's clock; tests give a virtual one: `simulated()` of "tidings/testing". */
+  readonly clock?: Clock;
+  /** Randomness for ids and secrets. By default the system's cryptographic generator. */
+  readonly random?: Random;
+  /**
+   * Where the engine logs. By default warnings and errors go to stderr, one line each. Takes a pino
+   * logger as it is.
+   */
   readonly logger?: Logger;
+  /**
+   * Understands what contacts write to agents: whether they ask for a person, and their answers to
+   * the questions of a playbook. By default `english()` of "tidings/language". Opt-out, opt-in and
+   * help keywords do not depend on it.
+   */
+  readonly language?: Language;
   /** The mode of `engine.messages` and its like. Sandbox by default: going live is said, not assumed. */
   readonly mode?: Mode;
   readonly limits?: Partial<Limits>;
@@ -52,6 +64,14 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   /** Your own rules of what may go out, beside consent and quiet hours; 20 at most. Every one of them is asked. */
   readonly policies?: readonly Policy<Tx>[];
 }
+
+/**
+ * The ports that every engine has and that options may leave out. The package's entry gives the
+ * defaults, since the core imports no adapter.
+ */
+export type DefaultPorts = Required<
+  Pick<EngineOptions, "clock" | "random" | "logger" | "language">
+>;
 
 /** Options with everything decided. */
 export interface Settings extends Required<

@@ -3,18 +3,19 @@ import { TidingsError } from "./kernel/errors.ts";
 import { defaultLimits } from "./kernel/limits.ts";
 import { standardConsent } from "./operations/consent-settings.ts";
 import { type AgentOptions, type AgentSettings } from "./agents/options.ts";
-import { type EngineOptions, type Settings } from "./options.ts";
+import { type DefaultPorts, type EngineOptions, type Settings } from "./options.ts";
 import { isAction } from "./ports/action.ts";
-import { silent } from "./ports/logger.ts";
+import { languageMethods } from "./ports/language.ts";
 import type { Policy } from "./ports/policy.ts";
 import { isRoute } from "./ports/route.ts";
 import { type Transport, webchatTransportName } from "./ports/transport.ts";
 import { isTimeZone } from "./kernel/time-zones.ts";
 
 /**
+ * Checks options and fills in the defaults.
  * @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and what came
  */
-export function settingsOf(options: EngineOptions): Settings {
+export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Settings {
   const wrong: string[] = [];
   const expect = (name: string, holds: boolean, expected: string, came: unknown): void => {
     if (!holds) wrong.push(`${name}: expected ${expected}, got ${describe(came)}`);
@@ -39,9 +40,10 @@ export function settingsOf(options: EngineOptions): Settings {
   const {
     storage,
     transports,
-    clock,
-    random,
-    logger,
+    clock = defaults.clock,
+    random = defaults.random,
+    logger = defaults.logger,
+    language = defaults.language,
     limits = {},
     mode = "sandbox",
     sentiment,
@@ -52,18 +54,19 @@ export function settingsOf(options: EngineOptions): Settings {
     'a storage, such as sqlite({ file }) of "tidings/sqlite"',
     storage,
   );
-  expect(
-    "clock",
-    has(clock, "now", "sleep"),
-    'a clock: spread system() of "tidings/system"',
-    clock,
-  );
-  expect("random", has(random, "bytes"), 'randomness: spread system() of "tidings/system"', random);
+  expect("clock", has(clock, "now", "sleep"), "a clock with the methods now and sleep", clock);
+  expect("random", has(random, "bytes"), "a source of randomness with a method bytes", random);
   expect(
     "logger",
-    logger === undefined || has(logger, "debug", "info", "warn", "error"),
-    "a pino-shaped logger",
+    has(logger, "debug", "info", "warn", "error"),
+    "a logger with the methods debug, info, warn and error",
     logger,
+  );
+  expect(
+    "language",
+    has(language, ...languageMethods),
+    'a language, such as english() of "tidings/language"',
+    language,
   );
   expectName("mode", mode === "sandbox" || mode === "live", '"sandbox" or "live"', mode);
   const isList = Array.isArray(transports);
@@ -188,7 +191,8 @@ export function settingsOf(options: EngineOptions): Settings {
     routes,
     clock,
     random,
-    logger: logger ?? silent,
+    logger,
+    language,
     mode,
     limits: { ...defaultLimits, ...limits },
     sentiment,
@@ -226,6 +230,7 @@ const optionNames = [
   "clock",
   "random",
   "logger",
+  "language",
   "mode",
   "limits",
   "sentiment",

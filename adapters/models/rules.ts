@@ -6,27 +6,36 @@ import { smallTalk } from "./rules/small-talk.ts";
 import { wordsFor } from "./rules/slots.ts";
 
 export interface RulesOptions {
-  /** From what relevance on a piece of knowledge is an answer: above 0 to 1, by default 0.5. */
-  readonly leastRelevance?: number;
+  /**
+   * The relevance from which on a piece of knowledge is sent as the answer: above 0, up to 1. By
+   * default 0.5.
+   */
+  readonly minRelevance?: number;
 }
 
-const usualLeastRelevance = 0.5;
+const defaultMinRelevance = 0.5;
 
 /**
- * Answers without a language model: by the words of what was asked, offline, in well under a millisecond, the same to the same. It knows
- * an intent or a playbook by the words of its name and description, answers with a piece of knowledge word for word, returns a greeting
- * and thanks, finds slots in sentences, and notices what contacts say of themselves. What it doesn't understand it says nothing to. It follows no instructions and calls no actions:
- * playbooks do.
+ * An agent model that is not a language model. It works offline by the words of a message, in well
+ * under a millisecond, and gives the same answer to the same message. It recognizes intents and
+ * playbooks by the words of their names and descriptions, answers with a piece of knowledge word
+ * for word, returns greetings and thanks, finds slots in sentences, and notes what contacts say
+ * about themselves. To other messages it gives no answer. It follows no instructions and calls no
+ * actions; playbooks do.
+ * @throws TidingsError `invalid_option` if `minRelevance` is out of range
  */
 export function rules(options: RulesOptions = {}): AgentModel {
-  const leastRelevance = options.leastRelevance ?? usualLeastRelevance;
-  if (!(leastRelevance > 0 && leastRelevance <= 1)) {
-    throw new TidingsError("invalid_option", "leastRelevance must be above 0 and not above 1");
+  const minRelevance = options.minRelevance ?? defaultMinRelevance;
+  if (!(minRelevance > 0 && minRelevance <= 1)) {
+    throw new TidingsError(
+      "invalid_option",
+      `minRelevance: expected a number above 0 and up to 1, got ${String(minRelevance)}`,
+    );
   }
-  return { source: "rule", respond: (turn) => respond(turn, leastRelevance) };
+  return { source: "rule", respond: (turn) => respond(turn, minRelevance) };
 }
 
-function respond(turn: ModelTurn, leastRelevance: number): ModelAnswer {
+function respond(turn: ModelTurn, minRelevance: number): ModelAnswer {
   if (turn.task.type === "instruct") return { confidence: 0 };
   const asked = askedIn(turn);
   if (turn.task.type === "extract") {
@@ -35,27 +44,27 @@ function respond(turn: ModelTurn, leastRelevance: number): ModelAnswer {
     return value === null ? { confidence: 0 } : { slots: { [slot.name]: value } };
   }
   const observations = noticedIn(asked);
-  const said = answer(turn, asked, leastRelevance);
-  return observations.length === 0 ? said : { ...said, observations };
+  const found = answer(turn, asked, minRelevance);
+  return observations.length === 0 ? found : { ...found, observations };
 }
 
-function answer(turn: ModelTurn, asked: string, leastRelevance: number): ModelAnswer {
+function answer(turn: ModelTurn, asked: string, minRelevance: number): ModelAnswer {
   const playbook = likeliestPlaybook(asked, turn.playbooks);
   const intent = likeliestIntent(asked, turn.intents);
   const understood = intent === null ? {} : { intent: intent.name };
   if (playbook !== null) {
-    return { ...understood, playbook_id: playbook.name, confidence: playbook.sureness };
+    return { ...understood, playbook_id: playbook.name, confidence: playbook.confidence };
   }
   const [best] = turn.knowledge;
-  if (best !== undefined && best.relevance >= leastRelevance) {
+  if (best !== undefined && best.relevance >= minRelevance) {
     return { ...understood, text: best.text, confidence: best.relevance };
   }
-  if (intent !== null) return { intent: intent.name, confidence: intent.sureness };
+  if (intent !== null) return { intent: intent.name, confidence: intent.confidence };
   const courtesy = turn.agent.reply.mode === "generated" ? smallTalk(asked) : null;
   return courtesy === null ? { confidence: best?.relevance ?? 0 } : { text: courtesy };
 }
 
-/** What the contact wrote that has no answer yet. */
+/** The messages of the contact that have no answer yet. */
 function askedIn({ messages, unanswered }: ModelTurn): string {
   const open = unanswered > 0 ? messages.slice(-unanswered) : [];
   return open

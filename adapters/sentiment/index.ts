@@ -1,5 +1,6 @@
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
 import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
+import { straightenApostrophes } from "../../src/kernel/text.ts";
 import { carePhrases, noFeeling } from "./care-phrases.ts";
 
 /** A feeling shows early; the rest of a long text would only take time. In characters. */
@@ -20,7 +21,7 @@ export function sentiment(): SentimentAnalyzer {
 }
 
 function score(text: string): number | null {
-  const plain = text.slice(0, longest).replaceAll(/[‘’]/g, "'");
+  const plain = straightenApostrophes(text.slice(0, longest));
   const care = carePhrases.reduce(
     (sum, { anyOf, weight }) => (anyOf.some((pattern) => pattern.test(plain)) ? sum + weight : sum),
     0,

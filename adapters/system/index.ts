@@ -9,8 +9,8 @@ export interface System {
 }
 
 /**
- * The machine's own time and randomness: `new MessagingEngine({ storage, transports, ...system() })`. Tests use `simulated()` of
- * `tidings/testing` in its place.
+ * The machine's clock and randomness. The engine uses them by default. Tests give it `simulated()` of
+ * `tidings/testing` instead.
  *
  * A sleeping clock keeps the process alive, so a started engine does too, until it is stopped.
  */

@@ -33,11 +33,15 @@ export async function checkPlaybook(
     next = rows.flatMap((row) => (row?.enabled === true ? calledBy(row.definition) : []));
   }
   const errors = [
-    ...checkGraph(definition, (called) => {
-      const row = found.get(called);
-      if (called === id) return definition;
-      return row?.enabled === true ? row.definition : undefined;
-    }),
+    ...checkGraph(
+      definition,
+      (called) => {
+        const row = found.get(called);
+        if (called === id) return definition;
+        return row?.enabled === true ? row.definition : undefined;
+      },
+      services.language,
+    ),
     ...unknownActions(definition, services),
   ];
   if (errors.length > 0) throw invalid(errors);

@@ -6,6 +6,7 @@ import type { RunRequest } from "./runs/types.ts";
 import type { SentimentLabel } from "../contacts/sentiment-types.ts";
 import type { Json, ModelMessage } from "../ports/agent-model.ts";
 import type { Channel } from "../kernel/fields.ts";
+import type { Language } from "../ports/language.ts";
 
 /** What was heard in a conversation, as far as a turn looks back. */
 export interface Heard {
@@ -19,6 +20,8 @@ export interface TurnFacts {
   readonly agent: AgentDefinition;
   readonly session: Pick<AgentSessionRow, "frames" | "turns" | "tokens" | "failed_attempts">;
   readonly channel: Channel;
+  /** Understands what the contact writes. */
+  readonly language: Language;
   readonly contact: {
     readonly name: string | null;
     readonly phone: string | null;

@@ -1,10 +1,9 @@
 import type { AgentDefinition, HandoffCause, HandoffRule } from "./types.ts";
 import { isVeryNegative } from "../contacts/sentiment-rules.ts";
-import { asksForPerson } from "./asks-for-person.ts";
 import type { HandOff } from "./ending.ts";
 import type { TurnFacts } from "./facts.ts";
 import { suspectsLoop } from "./loop-guard.ts";
-import { hasPhrase, wordsOf } from "./playbooks/words.ts";
+import { containsPhrase, normalizedWords } from "../kernel/text.ts";
 
 export function ruleFor(
   { handoff: { rules } }: AgentDefinition,
@@ -43,13 +42,15 @@ export function handOffAsRuled(facts: TurnFacts): HandOff | undefined {
 
 function reasonOf(
   { on, value }: HandoffRule,
-  { said, lowest, contact, session }: TurnFacts,
+  { said, lowest, contact, session, language }: TurnFacts,
 ): string | undefined {
   switch (on) {
     case "customer_request":
-      return asksForPerson(said) ? "The contact asked for a person." : undefined;
+      return language.asksForPerson(said) ? "The contact asked for a person." : undefined;
     case "keyword": {
-      const word = listOf(value).find((each) => hasPhrase(wordsOf(said), wordsOf(each)));
+      const word = listOf(value).find((each) =>
+        containsPhrase(normalizedWords(said), normalizedWords(each)),
+      );
       return word === undefined ? undefined : `The contact wrote "${word}".`;
     }
     case "sentiment_below":

@@ -1,5 +1,5 @@
 import type { TurnFacts } from "./facts.ts";
-import { wordsOf } from "./playbooks/words.ts";
+import { normalizedWords } from "../kernel/text.ts";
 
 /** What is older says nothing about now; in milliseconds. */
 const windowMs = 600_000;
@@ -29,7 +29,7 @@ export function suspectsLoop({ heard, now, session, isPaused }: Facts): boolean 
 
 /** Whether what the contact wrote last it has written often enough before. */
 function repeats(messages: TurnFacts["heard"]["messages"], unanswered: number): boolean {
-  const said = messages.map(({ from, text }) => (from === "contact" ? wordsOf(text) : ""));
+  const said = messages.map(({ from, text }) => (from === "contact" ? normalizedWords(text) : ""));
   const last = unanswered === 0 ? [] : said.slice(-unanswered);
   return last
     .filter((words) => words.split(" ").length >= fewestWords)

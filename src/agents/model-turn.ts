@@ -1,4 +1,3 @@
-import { relevantKnowledge } from "./knowledge.ts";
 import type { ActionCall } from "./runs/types.ts";
 import type { Json, ModelAction, ModelCall, ModelTask, ModelTurn } from "../ports/agent-model.ts";
 import type { TurnFacts } from "./facts.ts";
@@ -57,7 +56,7 @@ export function modelTurn({
     },
     messages: heard.messages.map((message) => ({ ...message, text: redact(message.text) })),
     unanswered: heard.unanswered,
-    knowledge: relevantKnowledge(agent.knowledge, facts.said, mostKnowledge),
+    knowledge: facts.language.rankPassages(agent.knowledge, facts.said, mostKnowledge),
     playbooks: options,
     intents: [...new Set(intents)],
     slots:

@@ -9,6 +9,7 @@ import { messageScoreById } from "../sentiment/rows.ts";
 import { sentimentOf } from "../contacts/sentiment-rules.ts";
 import type { PlaybookId } from "../kernel/ids.ts";
 import type { ModelMessage } from "../ports/agent-model.ts";
+import type { Language } from "../ports/language.ts";
 import type { Reads } from "../store/reads.ts";
 import type { Heard, TurnFacts } from "./facts.ts";
 
@@ -26,6 +27,7 @@ const blank = { frames: [], paused_by: null, turns: 0, tokens: 0, failed_attempt
 export async function readFacts(
   reads: Reads,
   { run, conversation, session, agent }: BegunTurn,
+  language: Language,
   now: number,
 ): Promise<TurnFacts> {
   const { account_id, mode, contact_id } = conversation;
@@ -66,6 +68,7 @@ export async function readFacts(
   return {
     agent,
     session: session ?? blank,
+    language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
     contact: {
       name: contact?.name ?? null,

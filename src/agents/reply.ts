@@ -2,7 +2,7 @@ import { segmentsOf } from "../messages/segments.ts";
 import type { AgentDefinition } from "./types.ts";
 import { storable } from "../kernel/fields.ts";
 import type { Channel } from "../kernel/fields.ts";
-import { hasPhrase, wordsOf } from "./playbooks/words.ts";
+import { containsPhrase, normalizedWords } from "../kernel/text.ts";
 import type { TurnFacts } from "./facts.ts";
 
 /** An SMS in more parts is a letter: handsets put them together late, and each one is paid for. */
@@ -51,20 +51,21 @@ export function mayHold(
     said,
   ];
   return (
-    agent.reply.mode === "generated" || own.some((text) => hasPhrase(wordsOf(text), wordsOf(words)))
+    agent.reply.mode === "generated" ||
+    own.some((text) => containsPhrase(normalizedWords(text), normalizedWords(words)))
   );
 }
 
 function isCanned({ knowledge, fallback_text, handoff }: AgentDefinition, text: string): boolean {
-  const said = wordsOf(text);
+  const said = normalizedWords(text);
   const written = [...knowledge.map((piece) => piece.text), fallback_text, handoff.message ?? ""];
-  return written.some((each) => wordsOf(each) === said);
+  return written.some((each) => normalizedWords(each) === said);
 }
 
 function leaks({ instructions, guidelines }: AgentDefinition, text: string): boolean {
-  const said = ` ${wordsOf(text)} `;
+  const said = ` ${normalizedWords(text)} `;
   return [instructions, ...guidelines.map(({ then }) => then)].some((told) => {
-    const words = wordsOf(told).split(" ");
+    const words = normalizedWords(told).split(" ");
     const stretches = Array.from({ length: Math.max(0, words.length - leakedWords + 1) }, (_, i) =>
       words.slice(i, i + leakedWords).join(" "),
     );

@@ -2,7 +2,7 @@ import type { TriggerAgent } from "./types.ts";
 import { contactById } from "../contacts/rows.ts";
 import type { ConversationRow } from "../conversations/rows.ts";
 import { playbookById } from "./playbooks/rows.ts";
-import { soundValue } from "./playbooks/slots.ts";
+import { type AnswerContext, soundValue } from "./playbooks/slots.ts";
 import type { Slot } from "./playbooks/types.ts";
 import type { RunRequest } from "./runs/types.ts";
 import { type FieldError, invalid, TidingsError } from "../kernel/errors.ts";
@@ -18,7 +18,7 @@ type Asked = Pick<TriggerAgent, "playbook_id" | "action" | "input">;
  */
 export async function requestOf(
   tx: Tx,
-  { actions }: Pick<Services, "actions">,
+  { actions, language }: Pick<Services, "actions" | "language">,
   conversation: ConversationRow,
   { playbook_id, action = "", input = {} }: Asked,
 ): Promise<RunRequest> {
@@ -42,14 +42,18 @@ export async function requestOf(
   if (!playbook.enabled) throw new TidingsError("conflict", "The playbook is disabled.");
   const contact = await tx.get(contactById, [account_id, mode, contact_id]);
   const known = { phone: contact?.phone ?? null, time_zone: contact?.time_zone ?? null };
-  const slots = slotsFrom(playbook.definition.slots, input, { now: tx.now, contact: known });
+  const slots = slotsFrom(playbook.definition.slots, input, {
+    language,
+    now: tx.now,
+    contact: known,
+  });
   return { type: "playbook", playbook_id: playbook.id, slots };
 }
 
 function slotsFrom(
   slots: readonly Slot[],
   input: Json,
-  writing: Parameters<typeof soundValue>[2],
+  context: AnswerContext,
 ): { readonly [name: string]: Json } {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw refused({
@@ -61,7 +65,7 @@ function slotsFrom(
   const errors: FieldError[] = [];
   const values = Object.entries(input).map(([name, given]) => {
     const slot = slots.find((each) => each.name === name);
-    const value = slot && soundValue(slot, given, writing);
+    const value = slot && soundValue(slot, given, context);
     const pointer = `/input/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     if (slot === undefined) {
       errors.push({ pointer, code: "unknown_slot", message: "the playbook has no such slot" });

@@ -35,7 +35,7 @@ export function turnHandler(work: TurnWork): JobHandler {
     abort: AbortSignal,
     settings: AgentSettings,
   ): Promise<void> {
-    const facts = await readFacts(store.reads, begun, clock.now());
+    const facts = await readFacts(store.reads, begun, services.language, clock.now());
     const turn = new TurnRun({ ...work, agents: settings, shown, claim, begun, facts, abort });
     const outcome = await turn.run();
     if (outcome !== undefined) {

@@ -73,9 +73,10 @@ function begin(
 }
 
 function* follow(facts: TurnFacts, frames: readonly Frame[], said: string | null): Moves<Ending> {
-  const { agent, contact, now } = facts;
+  const { agent, contact, language, now } = facts;
   const played = yield* play(frames, said, facts.library, {
     steps: agent.limits.max_steps_per_turn,
+    language,
     now,
     contact,
     endsAt: (failure) => endsAt(agent, failure),

@@ -3,6 +3,7 @@
  * behind it. What only comes near an opt-out is suspected and no more: a person has to look, unless the host said otherwise.
  */
 
+import { foldText } from "../kernel/text.ts";
 import type { Keyword } from "../contacts/consent-types.ts";
 
 const keywords: ReadonlyMap<string, Keyword> = new Map([
@@ -43,11 +44,7 @@ const mostRead = 1_000;
  */
 export function suspectsOptOut(body: string): boolean {
   if (keywordOf(body, false) === "opt_out") return false;
-  const text = body
-    .slice(0, mostRead)
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[‘’`´]/g, "'")
+  const text = foldText(body.slice(0, mostRead), "none")
     .replaceAll("'", "")
     .replace(/[\p{S}_*"“”()-]/gu, " ");
   const clauses = text

@@ -1,7 +1,8 @@
 import type { QuietHours } from "../operations/consent-settings.ts";
 import type { Opinion, PolicyFacts, Verdict } from "../ports/policy.ts";
+import { firstTimeZone } from "../kernel/time-zones.ts";
 import { iso } from "../kernel/time.ts";
-import { quietUntil, zoneOf } from "./quiet-hours.ts";
+import { quietUntil } from "./quiet-hours.ts";
 import type { PolicyVerdict } from "./policy-types.ts";
 
 export const allow: Verdict = { verdict: "allow" };
@@ -21,7 +22,7 @@ export function judgeQuietHours(
   { contact, time_zone, now }: HourFacts,
   hours: QuietHours,
 ): Verdict {
-  const until = quietUntil(now, zoneOf(contact?.time_zone, time_zone), hours);
+  const until = quietUntil(now, firstTimeZone(contact?.time_zone, time_zone), hours);
   if (until === null) return allow;
   return {
     verdict: "defer",

@@ -1,89 +1,42 @@
-import { LRUCache } from "lru-cache";
+import { Temporal } from "temporal-polyfill";
 import type { QuietHours } from "../operations/consent-settings.ts";
-
-const secondMs = 1_000;
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
-/** Changes of the clock that one stretch of quiet can meet. There are two a year. */
-const mostChanges = 8;
+import { zonedTime } from "../kernel/time-zones.ts";
 
 /**
- * The first moment from `now` on at which the recipient's clock is out of the quiet hours; null when it is now. What the clock shows
- * counts: where it is set forward over the end, the quiet ends with the leap; what it shows twice is judged twice.
+ * Returns the first time from `now` on at which the wall clock of a time zone is outside the quiet
+ * hours; null if it is outside now. The wall clock decides: if the zone sets it forward over the
+ * end, the quiet hours end with that change. If the zone sets it back over the end, the quiet hours
+ * begin a second time.
  */
 export function quietUntil(now: number, zone: string, { from, to }: QuietHours): number | null {
-  let at = now;
-  for (let changes = 0; changes < mostChanges; changes++) {
-    const offset = offsetAt(zone, at);
-    const left = quietLeft(at + offset, minutesOf(from) * minuteMs, minutesOf(to) * minuteMs);
-    if (left === 0) break;
-    at = changeOfOffset(zone, at, at + left, offset) ?? at + left;
-  }
-  return at === now ? null : at;
+  const start = Temporal.PlainTime.from(from);
+  const end = Temporal.PlainTime.from(to);
+  let at = zonedTime(now, zone);
+  if (!isWithin(at, start, end)) return null;
+  while (isWithin(at, start, end)) at = endOrClockChange(at, end);
+  return at.epochMilliseconds;
 }
 
-/** The first of these that is a time zone; none is UTC. */
-export function zoneOf(...zones: readonly (string | null | undefined)[]): string {
-  return zones.find((zone) => typeof zone === "string" && formatOf(zone) !== null) ?? "UTC";
+/** Includes the start and excludes the end. The end may be on the next day. */
+function isWithin(
+  at: Temporal.ZonedDateTime,
+  start: Temporal.PlainTime,
+  end: Temporal.PlainTime,
+): boolean {
+  const time = at.toPlainTime();
+  const hasStarted = Temporal.PlainTime.compare(start, time) <= 0;
+  const hasNotEnded = Temporal.PlainTime.compare(time, end) < 0;
+  const isOverMidnight = Temporal.PlainTime.compare(start, end) > 0;
+  return isOverMidnight ? hasStarted || hasNotEnded : hasStarted && hasNotEnded;
 }
 
-function minutesOf(time: string): number {
-  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
-}
-
-/** How long a clock that is never set stays in the quiet hours; 0 when it is out of them. */
-function quietLeft(local: number, from: number, to: number): number {
-  const time = modulo(local, dayMs);
-  const since = modulo(time - from, dayMs);
-  const length = modulo(to - from, dayMs);
-  return since < length ? length - since : 0;
-}
-
-function modulo(value: number, by: number): number {
-  return ((value % by) + by) % by;
-}
-
-/** When the zone's clock is set, after `from` and until `to`. No zone's is set twice in a day. */
-function changeOfOffset(
-  zone: string,
-  from: number,
-  to: number,
-  offset: number,
-): number | undefined {
-  if (offsetAt(zone, to) === offset) return undefined;
-  let [before, after] = [from, to];
-  while (after - before > 1) {
-    const middle = before + Math.floor((after - before) / 2);
-    if (offsetAt(zone, middle) === offset) before = middle;
-    else after = middle;
-  }
-  return after;
-}
-
-/** How far a zone's clock is ahead of UTC, in milliseconds. */
-function offsetAt(zone: string, at: number): number {
-  const parts = formatOf(zone)?.formatToParts(at) ?? [];
-  const name = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
-  const [, sign, hours = "0", minutes = "0", seconds = "0"] =
-    /^GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(name) ?? [];
-  const ahead = (Number(hours) * 60 + Number(minutes)) * minuteMs + Number(seconds) * secondMs;
-  return sign === "-" ? -ahead : ahead;
-}
-
-/** Making one takes longer than anything that is done with it. */
-const formats = new LRUCache<string, { readonly format: Intl.DateTimeFormat | null }>({ max: 200 });
-
-/** Tells a zone's offsets; null where there is no such zone. */
-function formatOf(zone: string): Intl.DateTimeFormat | null {
-  let known = formats.get(zone);
-  if (known === undefined) formats.set(zone, (known = { format: makeFormat(zone) }));
-  return known.format;
-}
-
-function makeFormat(zone: string): Intl.DateTimeFormat | null {
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
-  } catch {
-    return null;
-  }
+/** When the wall clock reaches `end`, or when the zone changes its offset from UTC before that. */
+function endOrClockChange(
+  at: Temporal.ZonedDateTime,
+  end: Temporal.PlainTime,
+): Temporal.ZonedDateTime {
+  const sameDay = at.toPlainTime().until(end);
+  const ending = at.add(sameDay.sign < 0 ? sameDay.add({ hours: 24 }) : sameDay);
+  const change = at.getTimeZoneTransition("next");
+  return change !== null && Temporal.ZonedDateTime.compare(change, ending) < 0 ? change : ending;
 }

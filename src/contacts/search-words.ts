@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { SearchedWord } from "../ports/storage.ts";
 import type { Scope } from "../kernel/scope.ts";
+import { foldText } from "../kernel/text.ts";
 import type { ContactRow } from "./rows.ts";
 
 /** Of a contact; the first of more. */
@@ -14,15 +15,9 @@ const mostAsked = 8;
 /** Characters of a word; what follows doesn't count. */
 const longestWord = 40;
 
-/** The words of a text: its letters and digits, without accents and case, as far as Unicode's tables know them (NFKD). */
+/** The words of a text: its letters and digits, folded. */
 export function wordsOf(text: string): string[] {
-  const plain = text
-    .normalize("NFKD")
-    .toUpperCase()
-    .toLowerCase()
-    .normalize("NFKD")
-    .replaceAll("ς", "σ");
-  const words = plain.replaceAll(/\p{M}/gu, "").split(/[^\p{L}\p{N}]+/u);
+  const words = foldText(text).split(/[^\p{L}\p{N}]+/u);
   return words.filter((word) => word !== "").map(cut);
 }
 

@@ -9,6 +9,7 @@ import type { AccountId, DrawId, KeyId, RequestId, WebchatSessionId } from "../k
 import type { Limits } from "../kernel/limits.ts";
 import type { ConsentSettings, QuietHours } from "./consent-settings.ts";
 import type { Action } from "../ports/action.ts";
+import type { Language } from "../ports/language.ts";
 import type { HostOpinions } from "../ports/policy.ts";
 import type { Random } from "../ports/random.ts";
 import type { Route } from "../ports/route.ts";
@@ -60,6 +61,8 @@ export interface Services {
   readonly routes: readonly Route[];
   readonly consent: ConsentSettings;
   readonly quietHours: QuietHours | null;
+  /** Understands what contacts write. */
+  readonly language: Language;
   /** Of accounts that have none of their own. */
   readonly timeZone: string;
   /** How long after it was closed an inbound opens a conversation again, in milliseconds. */

@@ -10,7 +10,7 @@ import { rules } from "tidings/models";
 import { shop } from "../../examples/inbox/app.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { MessagingEngine } from "../../src/engine.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { simulated } from "../../src/testing/index.ts";
 import { stopped } from "../support/world.ts";
 

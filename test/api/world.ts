@@ -7,7 +7,7 @@ import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { MessagingEngine } from "../../src/engine.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import type { KeyScope } from "../../src/accounts/key-types.ts";
 import { idempotency } from "../../src/operations/idempotency-rows.ts";
 import type { Limits } from "../../src/kernel/limits.ts";

@@ -20,6 +20,7 @@ const halfBanned = new Map([
   ["Math", "random"],
   ["AbortSignal", "timeout"],
   ["Date", "now"],
+  ["Temporal", "Now"],
 ]);
 
 /** What is left of `node:crypto`: hashes, keyed hashes, ciphers and comparison, none of which draws. */
@@ -73,6 +74,8 @@ function isPure(
   field: string | undefined,
 ): boolean {
   if (parent.type === "BinaryExpression") return parent["operator"] === "instanceof";
+  // Imported under another name it would not be found any more.
+  if (parent.type === "ImportSpecifier") return nameOf(parent["local"]) === name;
   if (parent.type === "MemberExpression" && field === "object") {
     return parent["computed"] !== true && nameOf(parent["property"]) !== part;
   }

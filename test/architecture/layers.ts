@@ -44,6 +44,8 @@ const adaptersMayImport = ["kernel", "ports"];
 /** What a kind of adapter may import besides: modules of `src` and other kinds of adapters. */
 const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   http: ["api", "engine"],
+  // Rule-based models use the words of a language.
+  models: ["adapters/language"],
 };
 
 const builtinsOfSrc = new Set(["node:crypto"]);

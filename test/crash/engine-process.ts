@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { httpClient } from "../../adapters/http-client/index.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
-import { MessagingEngine } from "../../src/engine.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import { type Epoch, fastClock } from "./clock.ts";

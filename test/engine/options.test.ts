@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { MessagingEngine } from "../../src/engine.ts";
+import { english } from "../../adapters/language/english.ts";
+import { rules } from "../../adapters/models/index.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { EngineOptions } from "../../src/options.ts";
 import { simulated } from "../../src/testing/index.ts";
@@ -54,10 +56,12 @@ describe("options", () => {
       /a list of up to 100 routes/,
       "a list",
     ],
-    ["clock", undefined, /a clock: spread system\(\)/, "undefined"],
+    ["clock", null, /a clock with the methods now and sleep/, "null"],
     ["clock", { now: Date.now }, /a clock/, "a object"],
     ["random", null, /randomness/, "null"],
-    ["logger", { info() {} }, /a pino-shaped logger/, "a object"],
+    ["logger", { info() {} }, /a logger with the methods debug, info, warn and error/, "a object"],
+    ["language", "en", /a language, such as english\(\)/, "a string"],
+    ["language", { readDate() {} }, /a language/, "a object"],
     ["mode", "production", /"sandbox" or "live"/, '"production"'],
     ["concurrency", 0, /a whole number from 1 to 1000/, "0"],
     ["concurrency", 1_001, /a whole number from 1 to 1000/, "1001"],
@@ -129,5 +133,42 @@ describe("options", () => {
       new MessagingEngine({ ...good, limits: {}, concurrency: 1_000 }).account().scope.mode,
     ).toBe("sandbox");
     expect(new MessagingEngine({ ...good, mode: "live" }).account().scope.mode).toBe("live");
+  });
+
+  it("need no more than a storage and transports: the rest is the system's", async () => {
+    const { storage, transports } = good;
+    await using engine = new MessagingEngine({ storage, transports });
+    const before = Date.now();
+    const contact = await engine.contacts.create({ phone: "+15005550101" });
+    expect(Date.parse(contact.created_at)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(contact.created_at)).toBeLessThanOrEqual(Date.now());
+    const same = { ...good, clock: undefined, random: undefined, language: undefined };
+    expect(complaint(same)).toMatch(/^none/);
+  });
+
+  it("decide which language agents understand", async () => {
+    const asked: string[] = [];
+    const { clock, random } = simulated();
+    await using engine = new MessagingEngine({
+      ...good,
+      storage: memory(),
+      clock,
+      random,
+      agents: { model: rules() },
+      language: { ...english(), asksForPerson: (text) => asked.push(text) > 0 },
+    });
+    await engine.start();
+    await engine.agents.create({
+      name: "Ada",
+      channels: ["sms"],
+      enabled: true,
+      persona: { role: "assistant" },
+      instructions: "",
+      handoff: { rules: [{ on: "customer_request" }], on_no_humans: "leave_message" },
+      fallback_text: "Sorry?",
+    });
+    await engine.sandbox.inbound({ from: "+15005550101", body: "Einen Menschen, bitte" });
+    await clock.advanceUntil(() => asked.length > 0);
+    expect(asked).toEqual(["Einen Menschen, bitte"]);
   });
 });

@@ -5,7 +5,7 @@ import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { systemClock } from "../../adapters/system/system-clock.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
-import { MessagingEngine } from "../../src/engine.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { epoch, fastClock } from "../crash/clock.ts";

@@ -1,5 +1,6 @@
 import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { english } from "../../adapters/language/english.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
 import type { EventType } from "../../src/events/types.ts";
 import { eventStream } from "../../src/events/stream.ts";
@@ -100,6 +101,7 @@ async function follow(
     secret,
     consent: standardConsent,
     quietHours: null,
+    language: english(),
     timeZone: "UTC",
     destinations: undefined,
     hasAgents: false,

@@ -3,7 +3,7 @@ import { type MessageRow, messages } from "../../src/messages/rows.ts";
 import type { ListMessages, Message } from "../../src/messages/types.ts";
 import type { Page } from "../../src/kernel/fields.ts";
 import type { ContactId, ConversationId } from "../../src/kernel/ids.ts";
-import type { MessagingEngine } from "../../src/index.ts";
+import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import type { Scope } from "../../src/kernel/scope.ts";

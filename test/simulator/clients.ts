@@ -3,7 +3,7 @@ import {
   type MessagingEngine,
   type SendMessage,
   TidingsError,
-} from "../../src/index.ts";
+} from "../../adapters/entry.ts";
 import type { World } from "./world.ts";
 
 /** What a client asked for, and what it was answered: its own record, kept outside the engines. */

@@ -1,5 +1,5 @@
 import type { CommandOptions } from "../../src/handles.ts";
-import type { MessagingEngine } from "../../src/index.ts";
+import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { Answer } from "./clients.ts";
 import type { World } from "./world.ts";
 

@@ -1,4 +1,4 @@
-import { MessagingEngine, TidingsError } from "../../src/index.ts";
+import { MessagingEngine, TidingsError } from "../../adapters/entry.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";

@@ -1,5 +1,5 @@
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { MessagingEngine } from "../../src/index.ts";
+import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";
 import { type VirtualClock, virtualClock } from "../../src/testing/index.ts";

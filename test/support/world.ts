@@ -1,6 +1,6 @@
 /** Engines on virtual time, stopped when the test has finished. */
 import { onTestFinished } from "vitest";
-import { MessagingEngine } from "../../src/engine.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import type { EngineOptions } from "../../src/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { simulated, type VirtualClock } from "../../src/testing/index.ts";

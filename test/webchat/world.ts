@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { MessagingEngine } from "../../src/engine.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import type { WebchatMessage, WebchatSession } from "../../src/webchat/types.ts";
 import type { EngineOptions } from "../../src/options.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";

@@ -4,7 +4,7 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { silent } from "../../src/ports/logger.ts";
-import { MessagingEngine } from "../../src/engine.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import type { DeliveryWithAttempts } from "../../src/webhooks/types.ts";
 import { type Behaviour, drip, flood, receiver } from "../adapters/http-client/receiver.ts";
 import { client } from "../adapters/http-client/world.ts";

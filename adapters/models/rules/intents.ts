@@ -1,37 +1,40 @@
-import { likeness, plainText, termsOf, type Term } from "../../../src/agents/words.ts";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
+import { plainText, similarity, termsOf, type Term } from "../../language/english/terms.ts";
 
 export interface Guess {
   readonly name: string;
   /** From 0 to 1. */
-  readonly sureness: number;
+  readonly confidence: number;
 }
 
-/** So much of an intent's words must be there. */
-const leastSureness = 0.6;
-/** So much of a sentence must be in a description, which names much beside what it is about. */
-const leastOfSentence = 0.8;
-/** What everybody writes about says little of what they want. */
+/** The share of an intent's words that a message must have. */
+const minConfidence = 0.6;
+/** The share of a sentence that a description must have. Descriptions also name side issues. */
+const minShareOfSentence = 0.8;
+/** The weight of words that many messages have, and that say little of what their writer wants. */
 const generalWeight = 0.4;
 const general = meaningsOf(
   "appointment order book account service product customer request information inquiry support general day week",
   "monday tuesday wednesday thursday friday saturday sunday weekend",
 );
 
-/** `no complaints`, `I don't want to cancel`: what is said not to be meant. */
+/** `no complaints`, `I don't want to cancel`: what the writer does not mean. */
 const denied =
   /\b(?:no|without|not an?|not (?:going|trying|looking) to|(?:dont|do not) (?:want|need|have|wish)(?: to| any| an?)?)\s+\p{L}+/gu;
 
-/** The one of the intents whose words are in the text most fully; of several alike the first; null when none is there. */
+/** Returns the intent whose words the text has most fully; null if it has too few of any. */
 export function likeliestIntent(text: string, intents: readonly string[]): Guess | null {
   const said = termsOf(affirmed(text));
-  return likeliest(intents.map((name) => ({ name, sureness: share(wordsOfName(name), said) })));
+  return likeliest(intents.map((name) => ({ name, confidence: share(wordsOfName(name), said) })));
 }
 
-/** As for intents, by the playbooks' intents and names, and by how much of a sentence their descriptions have. The name is the id. */
+/**
+ * Returns the playbook that fits the text best: by its intents and its name, and by how much of a
+ * sentence its description covers. The name of the guess is the playbook's id.
+ */
 export function likeliestPlaybook(text: string, playbooks: ModelTurn["playbooks"]): Guess | null {
   const said = termsOf(affirmed(text));
-  // A word alone, such as `umbrella`, may be asked about for many reasons.
+  // A single word, such as `umbrella`, does not tell what the writer wants.
   const sentences = affirmed(text)
     .split(/[.!?;,\n]+/)
     .map((sentence) => termsOf(sentence))
@@ -42,22 +45,25 @@ export function likeliestPlaybook(text: string, playbooks: ModelTurn["playbooks"
       const byName = [...intents, name].map((each) => share(wordsOfName(each), said));
       const byDescription = sentences
         .map((sentence) => share(sentence, known))
-        .filter((each) => each >= leastOfSentence);
-      return { name: id, sureness: Math.max(...byName, ...byDescription) };
+        .filter((each) => each >= minShareOfSentence);
+      return { name: id, confidence: Math.max(...byName, ...byDescription) };
     }),
   );
 }
 
 function likeliest(guesses: readonly Guess[]): Guess | null {
-  const [best] = guesses.toSorted((one, other) => other.sureness - one.sureness);
-  return best !== undefined && best.sureness >= leastSureness ? best : null;
+  const [best] = guesses.toSorted((one, other) => other.confidence - one.confidence);
+  return best !== undefined && best.confidence >= minConfidence ? best : null;
 }
 
-/** How much of the words others have too, from 0 to 1. Nothing when only general words meet. */
+/**
+ * Returns the share of the words that `others` has, from 0 to 1. It is 0 if they share general
+ * words only.
+ */
 function share(words: readonly Term[], others: readonly Term[]): number {
   const found = words.map((word) => ({
     weight: isGeneral(word) ? generalWeight : 1,
-    like: Math.max(0, ...others.map((other) => likeness(word, other))),
+    like: Math.max(0, ...others.map((other) => similarity(word, other))),
     telling: !isGeneral(word),
   }));
   if (!found.some(({ telling, like }) => telling && like > 0)) return 0;
@@ -65,7 +71,7 @@ function share(words: readonly Term[], others: readonly Term[]): number {
   return found.reduce((sum, { weight, like }) => sum + weight * like, 0) / total;
 }
 
-/** `opening_hours`, `rescheduleAppointment`, `Where is my order?`: each meaning once. */
+/** The words of a name such as `opening_hours` or `rescheduleAppointment`, each meaning once. */
 function wordsOfName(name: string): Term[] {
   const spaced = name.replaceAll(/[_./:-]+/g, " ").replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
   return [...new Map(termsOf(spaced).map((term) => [term.meaning, term])).values()];

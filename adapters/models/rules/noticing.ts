@@ -1,48 +1,53 @@
 import type { ModelAnswer } from "../../../src/ports/agent-model.ts";
+import { straightenApostrophes } from "../../../src/kernel/text.ts";
 
 type Observations = NonNullable<ModelAnswer["observations"]>;
 
-/** What people say of themselves that is worth knowing next time. Each is looked for in a sentence of its own. */
-const telling: readonly { readonly kind: string; readonly says: RegExp }[] = [
-  { kind: "name", says: /\b(?:my name is|my name's|i am called) \p{L}/iu },
+/**
+ * What people say about themselves that is worth remembering. Each pattern matches one sentence.
+ */
+const statements: readonly { readonly kind: string; readonly pattern: RegExp }[] = [
+  { kind: "name", pattern: /\b(?:my name is|my name's|i am called) \p{L}/iu },
   {
     kind: "diet",
-    says: /\b(?:i|we)(?:'m| am|'re| are) (?:allergic|intolerant|vegetarian|vegan|diabetic|coeliac|celiac)\b/i,
+    pattern:
+      /\b(?:i|we)(?:'m| am|'re| are) (?:allergic|intolerant|vegetarian|vegan|diabetic|coeliac|celiac)\b/i,
   },
   {
     kind: "preference",
-    says: /\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:prefer|hate|love|dislike|don't like|do not like|can't stand)\b/i,
+    pattern:
+      /\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:prefer|hate|love|dislike|don't like|do not like|can't stand)\b/i,
   },
   {
     kind: "availability",
-    says: /\b(?:call|text|write|ring|reach|contact) me (?:only )?(?:after|before|between|in the|on|at)\b/i,
+    pattern:
+      /\b(?:call|text|write|ring|reach|contact) me (?:only )?(?:after|before|between|in the|on|at)\b/i,
   },
   {
     kind: "place",
-    says: /\b(?:i|we) (?:live|moved|have moved|are moving|am moving) (?:in|to|near)\b/i,
+    pattern: /\b(?:i|we) (?:live|moved|have moved|are moving|am moving) (?:in|to|near)\b/i,
   },
 ];
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
-/** Of one turn, and of one of them in characters. */
-const most = 5;
-const longest = 300;
-/** It is the contact's own sentence; what it means may be another thing. */
+/** Characters of a message that are read. */
+const maxRead = 4_000;
+/** Observations of one turn. */
+const maxObservations = 5;
+/** Characters of one observation. */
+const maxCharacters = 300;
+/** The sentence is the contact's own, but it may mean something else. */
 const confidence = 0.7;
 
-/** What a contact says of itself, in its own sentences. A question says nothing. */
-export function noticedIn(said: string): Observations {
-  const noticed = Array.from(
-    sentences.segment(said.replaceAll("’", "'").slice(0, 4_000)),
-    ({ segment }) => segment.trim(),
-  );
-  return noticed
+/** Returns what a contact says about themselves, in their own sentences. Questions are left out. */
+export function noticedIn(message: string): Observations {
+  const text = straightenApostrophes(message.slice(0, maxRead));
+  return Array.from(sentences.segment(text), ({ segment }) => segment.trim())
     .filter((sentence) => !sentence.endsWith("?"))
     .flatMap((sentence) => {
-      const found = telling.find(({ says }) => says.test(sentence));
-      return found === undefined
-        ? []
-        : [{ content: sentence.slice(0, longest), kind: found.kind, confidence }];
+      const found = statements.find(({ pattern }) => pattern.test(sentence));
+      if (found === undefined) return [];
+      return [{ content: sentence.slice(0, maxCharacters), kind: found.kind, confidence }];
     })
-    .slice(0, most);
+    .slice(0, maxObservations);
 }

@@ -1,21 +1,24 @@
-import { likeness, termsOf } from "../../../src/agents/words.ts";
 import { readAnswer } from "../../../src/agents/playbooks/slots.ts";
 import type { Json, ModelSlot } from "../../../src/ports/agent-model.ts";
+import { english } from "../../language/english.ts";
+import { similarity, termsOf } from "../../language/english/terms.ts";
 
 const mostClauses = 20;
-/** Read only to see whether there is a value: where the contact is isn't told. */
-const somewhere = { phone: null, time_zone: null };
+/** Models are not told where a contact is. Only whether a clause has a value matters here. */
+const unknownContact = { phone: null, time_zone: null };
+const language = english();
 
 /**
- * What a text has for a slot that reading it as a whole did not show; null where that is nothing, or could be several things. Other than
- * a number, it is the contact's own words: `Friday would do` of "I can't on Monday, but Friday would do". Whoever knows where the contact is
- * reads the date in them.
+ * Finds the value of a slot in a text that has no value as a whole. Returns null if no part of it
+ * has one, or if parts have different ones. A number is returned as such; everything else in the
+ * contact's words: `Friday would do` of "I can't on Monday, but Friday would do". The engine, which
+ * knows where the contact is, reads the date in them.
  */
 export function wordsFor(slot: ModelSlot, text: string, now: number): Json {
   if (slot.type === "number") return countedThing(slot, text);
   if (slot.type === "text" && slot.enum === undefined) return only(text.match(code));
   const { name, type, prompt, enum: options } = slot;
-  const asked = {
+  const question = {
     name,
     type,
     prompt,
@@ -23,7 +26,10 @@ export function wordsFor(slot: ModelSlot, text: string, now: number): Json {
     ...(options === undefined ? {} : { enum: [...options] }),
   };
   const read = clausesOf(text)
-    .map((words) => ({ words, value: readAnswer(asked, words, { now, contact: somewhere }) }))
+    .map((words) => ({
+      words,
+      value: readAnswer(question, words, { language, now, contact: unknownContact }),
+    }))
     .filter(({ value }) => value !== undefined);
   return new Set(read.map(({ value }) => value)).size === 1 ? (read[0]?.words ?? null) : null;
 }
@@ -36,15 +42,21 @@ function clausesOf(text: string): string[] {
     .slice(0, mostClauses);
 }
 
-/** Letters, then digits: of an order, a customer, a policy. A slot of plain text takes all that was said; one that asks has a pattern. */
+/**
+ * The number of an order, a customer or a policy: letters, then digits. A slot that takes any text
+ * is filled without a model, so a text slot that gets here has a pattern.
+ */
 const code = /(?<![\p{L}\d-])\p{L}{0,6}[-#]?\d[\p{L}\d-]{1,30}(?![\p{L}\d-])/gu;
 
-/** The number that stands beside a word of the question: `2 adults and 3 children` to "How many children?". */
+/**
+ * Returns the number next to a word of the question: 3 of `2 adults and 3 children` for "How many
+ * children?"
+ */
 function countedThing({ name, prompt }: ModelSlot, text: string): number | null {
   const asked = termsOf(`${name.replaceAll(/[_-]/g, " ")} ${prompt}`);
   const near = [...text.matchAll(/(?<![\p{L}\d.,:/-])(\d{1,9})\s+(\p{L}+)/gu)]
     .filter(([, , word = ""]) =>
-      termsOf(word).some((term) => asked.some((other) => likeness(term, other) > 0)),
+      termsOf(word).some((term) => asked.some((other) => similarity(term, other) > 0)),
     )
     .map(([, number]) => Number(number));
   return only(near);

@@ -5,7 +5,6 @@ import { allowed, isPlain, readAnswer, soundValue, type SlotValue } from "./slot
 import type { Outcome, PlayOptions, Stage } from "./stage.ts";
 import { render, type LookUp } from "./template.ts";
 import type { PlaybookStep, Slot } from "./types.ts";
-import { isCallingOff, isNothing } from "./words.ts";
 
 /** A question: it is put where the slot is empty, and waits for an answer that the slot can hold. */
 export function* takeAsk(
@@ -20,7 +19,7 @@ export function* takeAsk(
       end: { type: "stuck", cause: "guardrail", reason: `There is no slot "${step.slot}".` },
     };
   }
-  const question = render(slot.prompt, look);
+  const question = render(slot.prompt, look, options.language);
   const passed = [...new Set([...frame.passed, step.id])];
   const answered = (value: Json, to?: string): Outcome => ({
     go: "next",
@@ -39,7 +38,7 @@ export function* takeAsk(
   }
   // An option that is called so is chosen, and nothing called off.
   if (
-    isCallingOff(said) &&
+    options.language.isCancellation(said) &&
     (slot.enum === undefined || readAnswer(slot, said, options) === undefined)
   ) {
     return { go: "call_off" };
@@ -71,7 +70,7 @@ interface Found {
 
 /** What the contact said to a question. The model is asked last. */
 function* valueIn(said: string, slot: Slot, question: string, options: PlayOptions): Moves<Found> {
-  const isLeftOut = !slot.required && isNothing(said);
+  const isLeftOut = !slot.required && options.language.isSkip(said);
   if (isPlain(slot)) return { value: isLeftOut ? null : readAnswer(slot, said, options) };
   const value = readAnswer(slot, said, options) ?? (isLeftOut ? null : undefined);
   if (value !== undefined) return { value };

@@ -3,8 +3,8 @@
  * parentheses. Names are slots, `step.field` and `contact.name`; one that stands for nothing is null.
  */
 import type { Json } from "../../ports/agent-model.ts";
+import { foldText } from "../../kernel/text.ts";
 import type { LookUp } from "./template.ts";
-import { folded } from "./words.ts";
 
 export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=" | "contains";
 
@@ -70,7 +70,7 @@ function compares(how: Comparison, left: Json, right: Json): boolean {
       return (
         typeof left === "string" &&
         typeof right === "string" &&
-        folded(left).includes(folded(right))
+        foldText(left).includes(foldText(right))
       );
     default:
       return inOrder(how, left, right);

@@ -1,7 +1,7 @@
 /** Where a conversation stands in its playbooks: frames, the innermost last. */
 import type { PlaybookId } from "../../kernel/ids.ts";
 import type { Json } from "../../ports/agent-model.ts";
-import { soundValue, type SlotValue, type Writing } from "./slots.ts";
+import { soundValue, type AnswerContext, type SlotValue } from "./slots.ts";
 import type { Frame, PinnedPlaybook, PlaybookDefinition, PlaybookStep } from "./types.ts";
 
 /** Finds a playbook: one version of it, or without one the current version where it is enabled. */
@@ -14,7 +14,7 @@ export const mostFrames = 8;
 export function beginFrame(
   { id, revision, definition }: PinnedPlaybook,
   given: { readonly [name: string]: Json },
-  writing: Writing,
+  context: AnswerContext,
 ): Frame {
   return {
     playbook_id: id,
@@ -24,7 +24,7 @@ export function beginFrame(
     tries: 0,
     turns: 0,
     passed: [],
-    slots: slotsFrom(definition, given, writing),
+    slots: slotsFrom(definition, given, context),
   };
 }
 
@@ -32,13 +32,13 @@ export function beginFrame(
 export function slotsFrom(
   { slots }: PlaybookDefinition,
   given: { readonly [name: string]: Json },
-  writing: Writing,
+  context: AnswerContext,
 ): Record<string, SlotValue> {
   const entries = slots.flatMap((slot) => {
     const value = soundValue(
       slot,
       Object.hasOwn(given, slot.name) ? (given[slot.name] ?? null) : null,
-      writing,
+      context,
     );
     return value === undefined ? [] : [[slot.name, value] as const];
   });
@@ -71,19 +71,19 @@ export function onward(
   frame: Frame,
   to: string | undefined,
   library: Library,
-  writing: Writing,
+  context: AnswerContext,
 ): readonly Frame[] {
   if (to !== undefined) return [...below, { ...frame, step: to, asked: false, tries: 0 }];
   const caller = below.at(-1);
   const definition = caller && definitionOf(caller, library);
   const step = caller && stepOf(caller, definition);
   if (caller === undefined || definition === undefined || step === undefined) return below;
-  const slots = { ...caller.slots, ...slotsFrom(definition, frame.slots, writing) };
+  const slots = { ...caller.slots, ...slotsFrom(definition, frame.slots, context) };
   return onward(
     below.slice(0, -1),
     { ...caller, slots },
     nextOf(definition, step),
     library,
-    writing,
+    context,
   );
 }

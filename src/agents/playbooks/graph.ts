@@ -1,6 +1,7 @@
 /** Whether a playbook can be played from its first step on, wherever that leads: checked as a whole when it is enabled. */
 import type { FieldError } from "../../kernel/errors.ts";
 import type { PlaybookId } from "../../kernel/ids.ts";
+import type { Language } from "../../ports/language.ts";
 import { inBody } from "../../kernel/validation.ts";
 import { loopsIn, reachable, targetsIn, type Path } from "./flow.ts";
 import { mostFrames } from "./frames.ts";
@@ -17,7 +18,11 @@ const mostErrors = 100;
  * every step can be come to, and no way goes round without a question: one that is come to again is put again, so a way that goes round
  * through one waits for the contact each time.
  */
-export function checkGraph(definition: PlaybookDefinition, callable: Callable): FieldError[] {
+export function checkGraph(
+  definition: PlaybookDefinition,
+  callable: Callable,
+  language: Language,
+): FieldError[] {
   const { steps, slots } = definition;
   if (steps.length === 0) {
     return [{ ...inBody(["steps"]), code: "required", message: "There must be a step." }];
@@ -35,7 +40,7 @@ export function checkGraph(definition: PlaybookDefinition, callable: Callable): 
     })),
     ...unknownTargets(definition),
     ...unknownSlots(definition),
-    ...findingsInTexts(definition),
+    ...findingsInTexts(definition, language),
     ...wrongCalls(definition, callable),
     ...unreachableSteps(definition),
     ...loopsIn(definition).map((path) => ({

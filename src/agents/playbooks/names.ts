@@ -1,5 +1,6 @@
 /** The templates and conditions of a playbook, and the names in them. */
 import type { Json } from "../../ports/agent-model.ts";
+import type { Language } from "../../ports/language.ts";
 import { namesOf } from "./condition.ts";
 import { parseCondition } from "./condition-parser.ts";
 import type { Path } from "./flow.ts";
@@ -79,7 +80,7 @@ export interface Finding {
 }
 
 /** Names that stand for nothing, conditions that can't be read, and values that their slot can't hold. */
-export function findingsInTexts(definition: PlaybookDefinition): Finding[] {
+export function findingsInTexts(definition: PlaybookDefinition, language: Language): Finding[] {
   const isKnown = knownNames(definition);
   const [templates, conditions] = [templatesIn(definition), conditionsIn(definition)];
   const names = [
@@ -111,7 +112,7 @@ export function findingsInTexts(definition: PlaybookDefinition): Finding[] {
         { path, code: "invalid_condition", message: `At character ${at + 1} it ${message}.` },
       ];
     }),
-    ...unfitValues(definition),
+    ...unfitValues(definition, language),
   ];
 }
 
@@ -123,11 +124,11 @@ function knownNames({ slots, steps }: PlaybookDefinition): (name: string) => boo
     names.has(name) || (name.includes(".") && runs.has(name.slice(0, name.indexOf("."))));
 }
 
-/** Whenever it is: what is a day is one at any time. */
-const someTime = { now: 0, contact: { phone: null, time_zone: null } };
+/** Whether a slot can hold a value depends neither on the time nor on the contact. */
+const anyone = { now: 0, contact: { phone: null, time_zone: null } };
 
 /** Values without a place in them that their slot can't hold. Null empties any slot. */
-function unfitValues({ slots, steps }: PlaybookDefinition): Finding[] {
+function unfitValues({ slots, steps }: PlaybookDefinition, language: Language): Finding[] {
   return steps.flatMap((step, place) => {
     if (step.type !== "set") return [];
     return slots
@@ -138,7 +139,7 @@ function unfitValues({ slots, steps }: PlaybookDefinition): Finding[] {
         if (value === null || textsIn(value, []).some(({ text }) => namesIn(text).length > 0)) {
           return false;
         }
-        return soundValue(slot, value, someTime) === undefined;
+        return soundValue(slot, value, { ...anyone, language }) === undefined;
       })
       .map((slot) => ({
         path: ["steps", place, "values", slot.name],

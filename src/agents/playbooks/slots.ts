@@ -1,22 +1,20 @@
-/** What a contact's words come to as the value of a slot. */
+/** Reads the values of slots. What depends on a language is read by the engine's `Language`. */
 import { z } from "zod";
 import { phonePattern } from "../../kernel/fields.ts";
 import type { Json } from "../../ports/agent-model.ts";
-import { readDate } from "./dates.ts";
-import { readNumber } from "./numbers.ts";
+import type { Language } from "../../ports/language.ts";
 import { fitsPattern } from "./pattern.ts";
 import type { Slot } from "./types.ts";
-import { hasPhrase, isDenied, plainWords, wordsOf } from "./words.ts";
-import { readYesNo } from "./yes-no.ts";
 
-/** When something was written, and by whom. */
-export interface Writing {
+/** When, by whom and in which language an answer was written. */
+export interface AnswerContext {
+  readonly language: Language;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly contact: {
-    /** A number of the North American plan says how numbers and dates without more are to be read. */
+    /** A number of the North American plan decides how other numbers and dates are read. */
     readonly phone: string | null;
-    /** IANA name; without one, and where this runtime doesn't know it, UTC. */
+    /** An IANA name. Null, and a name that the runtime does not know, mean UTC. */
     readonly time_zone: string | null;
   };
 }
@@ -24,32 +22,40 @@ export interface Writing {
 /** Dates are `2026-12-01`, phone numbers E.164. */
 export type SlotValue = string | number | boolean;
 
-/** Characters of an answer that are read. More is no answer, but to a slot that takes any text. */
-const mostRead = 1_000;
+/**
+ * Characters of an answer that are read. A longer answer is only read for a slot that takes any
+ * text.
+ */
+const maxRead = 1_000;
 
 /**
- * The value that an answer has for a slot; undefined where it has none. Careful rather than clever: an answer that could mean two things
- * means nothing, and the contact is asked again. Written out, a value is read as itself again.
+ * Reads the value of a slot from an answer. Returns undefined if the answer has none, or could mean
+ * two things: then the contact is asked again. A value that is written out is read as the same
+ * value.
  */
 export function readAnswer(
   slot: Slot,
   answer: string,
-  { now, contact }: Writing,
+  { language, now, contact }: AnswerContext,
 ): SlotValue | undefined {
   const text = answer.trim();
   if (isPlain(slot)) return readText(text);
-  if (text === "" || text.length > mostRead) return undefined;
+  if (text === "" || text.length > maxRead) return undefined;
   const isNorthAmerican = contact.phone?.startsWith("+1") === true;
   switch (slot.type) {
     case "text":
-      if (slot.enum !== undefined) return readChoice(slot.enum, text);
+      if (slot.enum !== undefined) return language.readChoice(text, slot.enum);
       return fitsPattern(slot.pattern ?? "", text) ? text : undefined;
     case "number":
-      return readNumber(text);
+      return language.readNumber(text);
     case "boolean":
-      return readYesNo(text);
+      return language.readBoolean(text);
     case "date":
-      return readDate(text, { now, time_zone: contact.time_zone, monthFirst: isNorthAmerican });
+      return language.readDate(text, {
+        now,
+        timeZone: contact.time_zone,
+        isMonthFirst: isNorthAmerican,
+      });
     case "phone":
       return readPhone(text, isNorthAmerican);
     case "email":
@@ -57,17 +63,23 @@ export function readAnswer(
   }
 }
 
-/** The value that something given has for a slot: by a model, an action, another playbook, or the host. */
-export function soundValue(slot: Slot, given: Json, writing: Writing): SlotValue | undefined {
-  if (typeof given === "string") return readAnswer(slot, given, writing);
+/**
+ * Returns the value of a slot for a value that a model, an action, another playbook or the host
+ * application gave; undefined if the slot cannot hold it.
+ */
+export function soundValue(slot: Slot, given: Json, context: AnswerContext): SlotValue | undefined {
+  if (typeof given === "string") return readAnswer(slot, given, context);
   if (typeof given === "number") {
     if (slot.type === "number") return given;
-    return slot.type === "text" ? readAnswer(slot, String(given), writing) : undefined;
+    return slot.type === "text" ? readAnswer(slot, String(given), context) : undefined;
   }
   return typeof given === "boolean" && slot.type === "boolean" ? given : undefined;
 }
 
-/** What of a model's values slots may hold. Options, numbers and days are no words of its own. */
+/**
+ * Returns the values of a model that slots may hold. `mayHold` decides about free text. An option,
+ * a number or a day cannot carry words of the model.
+ */
 export function allowed(
   slots: readonly Slot[],
   given: { readonly [name: string]: Json },
@@ -84,47 +96,26 @@ function isFree({ type, enum: options }: Slot): boolean {
   return options === undefined && (type === "text" || type === "email" || type === "phone");
 }
 
+/** Whether a slot takes any text. */
+export function isPlain(slot: Slot): boolean {
+  return slot.type === "text" && slot.pattern === undefined && slot.enum === undefined;
+}
+
 function readText(text: string): string | undefined {
-  // Cut in the middle of a pair it would not be storable.
+  // The cut may leave one half of a surrogate pair, which cannot be stored.
   const cut = text
-    .slice(0, mostRead)
+    .slice(0, maxRead)
     .replace(/\p{Surrogate}/gu, "")
     .trim();
   return cut === "" ? undefined : cut;
 }
 
-/** Takes any text. */
-export function isPlain(slot: Slot): boolean {
-  return slot.type === "text" && slot.pattern === undefined && slot.enum === undefined;
-}
-
-/** By the option's words, by its place in the list, by what only it begins with, or as the only one that is named. */
-function readChoice(options: readonly string[], text: string): string | undefined {
-  const same = options.find((option) => option.trim().toLowerCase() === text.toLowerCase());
-  if (same !== undefined) return same;
-  const choices = options
-    .map((option) => ({ option, words: wordsOf(option) }))
-    .filter(({ words }) => words !== "");
-  const said = plainWords(text);
-  const only = (matches: typeof choices): string | undefined =>
-    matches.length === 1 ? matches[0]?.option : undefined;
-  const equal = only(choices.filter(({ words }) => words === said));
-  if (equal !== undefined) return equal;
-  const [, place] = /^(?:number |no |option )?(\d{1,2})$/.exec(said) ?? [];
-  // Options that are numbers themselves are not counted.
-  if (place !== undefined) {
-    return choices.some(({ words }) => /\d/.test(words)) ? undefined : options[Number(place) - 1];
-  }
-  if (said === "" || isDenied(text)) return undefined;
-  return (
-    only(choices.filter(({ words }) => words.startsWith(said))) ??
-    only(choices.filter(({ words }) => hasPhrase(said, words)))
-  );
-}
-
 const phoneLike = /(?<![\p{L}\p{N}])(?:\+|00)?[\d(][\d\s().\-/]{5,24}\d(?![\p{L}\p{N}])/gu;
 
-/** The one number in a text. With + or 00 and the country, or of ten digits where the contact is in the North American plan. */
+/**
+ * Reads the one phone number in a text. It begins with `+` or `00` and the country code; a contact
+ * in the North American plan may leave these out.
+ */
 function readPhone(text: string, isNorthAmerican: boolean): string | undefined {
   const [found, ...others] = text.match(phoneLike) ?? [];
   if (found === undefined || others.length > 0) return undefined;

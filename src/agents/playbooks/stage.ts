@@ -1,13 +1,13 @@
 /** What a step is taken with, and what it comes to. */
 import type { PlaybookId } from "../../kernel/ids.ts";
 import type { ModelFailure } from "../runs/types.ts";
-import type { Writing } from "./slots.ts";
+import type { AnswerContext } from "./slots.ts";
 import type { Frame, PlaybookDefinition } from "./types.ts";
 
-export interface PlayOptions extends Writing {
+export interface PlayOptions extends AnswerContext {
   /** Steps that it takes at most in one go. */
   readonly steps: number;
-  readonly contact: Writing["contact"] & { readonly name: string | null };
+  readonly contact: AnswerContext["contact"] & { readonly name: string | null };
   /** Whether it ends there when a model fails; else it goes on without what the model would have said. */
   readonly endsAt: (failure: ModelFailure) => boolean;
   /** Whether a model may have a slot hold these words: what playbooks say has slots in it. */

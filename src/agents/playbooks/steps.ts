@@ -8,14 +8,15 @@ import { slotsFrom } from "./frames.ts";
 import { namesRead } from "./names.ts";
 import { allowed, soundValue } from "./slots.ts";
 import type { Outcome, Stage } from "./stage.ts";
-import { fill, quoted, render, type LookUp } from "./template.ts";
+import { fill, render, type LookUp } from "./template.ts";
 import type { Frame, PlaybookStep } from "./types.ts";
 
 export function* takeStep(step: PlaybookStep, stage: Stage): Moves<Outcome> {
   const look = lookUp(stage);
+  const { language } = stage.options;
   switch (step.type) {
     case "send":
-      stage.texts.push(render(step.text, look));
+      stage.texts.push(render(step.text, look, language));
       return { go: "next" };
     case "ask":
       return yield* takeAsk(step, stage, look);
@@ -33,7 +34,7 @@ export function* takeStep(step: PlaybookStep, stage: Stage): Moves<Outcome> {
     case "call":
       return { go: "call", playbook_id: step.playbook_id };
     case "handoff":
-      return { go: "end", end: { type: "handoff", reason: render(step.reason, look) } };
+      return { go: "end", end: { type: "handoff", reason: render(step.reason, look, language) } };
     case "resolve":
       return { go: "end", end: { type: "resolved" } };
   }
@@ -61,7 +62,7 @@ function settings(
   return Object.fromEntries(
     known.map((slot) => [
       slot.name,
-      soundValue(slot, fill(values[slot.name] ?? null, look), options) ?? null,
+      soundValue(slot, fill(values[slot.name] ?? null, look, options.language), options) ?? null,
     ]),
   );
 }
@@ -73,7 +74,7 @@ function* takeRun(
   look: LookUp,
 ): Moves<Outcome> {
   const args = Object.entries(step.args)
-    .map(([name, given]) => ({ name, given, value: fill(given, look) }))
+    .map(([name, given]) => ({ name, given, value: fill(given, look, stage.options.language) }))
     .filter(({ given, value }) => value !== null || given === null);
   const input = Object.fromEntries(args.map(({ name, value }) => [name, value]));
   const outcome = yield* act(step.action, input);
@@ -111,7 +112,7 @@ function* takeInstruct(text: string, stage: Stage, look: LookUp): Moves<Outcome>
   const { definition, options, frame } = stage;
   const { answer, failure } = yield* think({
     type: "instruct",
-    instruction: render(text, look, quoted),
+    instruction: render(text, look, options.language, "quoted"),
   });
   if (failure !== null && options.endsAt(failure)) {
     return {

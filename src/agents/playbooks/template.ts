@@ -1,7 +1,8 @@
-/** Texts with places in them: `{{slot}}`, `{{step.field}}`, `{{contact.name}}`, and nothing else. */
+/** Texts with placeholders: `{{slot}}`, `{{step.field}}` and `{{contact.name}}`. */
 import type { Json } from "../../ports/agent-model.ts";
+import type { Language } from "../../ports/language.ts";
 
-/** What a name stands for. */
+/** Returns the value of a name; undefined if there is none. */
 export type LookUp = (name: string) => Json | undefined;
 
 const name = String.raw`[A-Za-z][\w-]{0,63}(?:\.[A-Za-z_][\w-]{0,63})?`;
@@ -9,50 +10,64 @@ const placeholder = new RegExp(String.raw`\{\{[ ]?(${name})[ ]?\}\}`, "g");
 const onlyPlaceholder = new RegExp(String.raw`^\{\{[ ]?(${name})[ ]?\}\}$`);
 
 /** Characters of one value that are shown. */
-const mostShown = 1_000;
+const maxShown = 1_000;
 
-/** The text with its values. What is not known leaves nothing; braces in a value are no places. */
+/**
+ * `plain` is for contacts. `quoted` is for instructions to a model: texts are in quotes, so that
+ * they stay apart from the instruction.
+ */
+type Style = "plain" | "quoted";
+
+/**
+ * Returns the template with its values. A name without a value leaves nothing. Braces in a value
+ * are not a placeholder.
+ */
 export function render(
   template: string,
   look: LookUp,
-  show: (value: Json) => string = shown,
+  language: Language,
+  style: Style = "plain",
 ): string {
-  return template.replace(placeholder, (_, name: string) => show(look(name) ?? null));
+  return template.replace(placeholder, (_, name: string) => {
+    const value = look(name) ?? null;
+    const text = shown(value, language);
+    return style === "quoted" && typeof value === "string" ? JSON.stringify(text) : text;
+  });
 }
 
-/** A value as people read it: a list with commas, yes and no. Nothing can be read in an object. */
-export function shown(value: Json): string {
-  if (typeof value === "boolean") return value ? "yes" : "no";
+/** Returns a value as people read it: a list with commas, yes and no. Objects are left out. */
+export function shown(value: Json, language: Language): string {
+  if (typeof value === "boolean") return language.formatBoolean(value);
   if (typeof value === "string" || typeof value === "number") {
-    return String(value).slice(0, mostShown);
+    return String(value).slice(0, maxShown);
   }
-  return Array.isArray(value)
-    ? value.filter(isScalar).map(shown).join(", ").slice(0, mostShown)
-    : "";
+  if (!Array.isArray(value)) return "";
+  const items = value.filter(isScalar).map((item) => shown(item, language));
+  return items.join(", ").slice(0, maxShown);
 }
 
-/** A value in words that are an instruction: it stays apart from them, in quotes. */
-export function quoted(value: Json): string {
-  return typeof value === "string" ? JSON.stringify(shown(value)) : shown(value);
-}
-
-/** JSON with templates for strings. One that is a single place becomes the value itself, of whatever type; null where there is none. */
-export function fill(value: Json, look: LookUp): Json {
+/**
+ * Returns JSON whose strings are templates, with their values. A string that is one placeholder
+ * becomes the value itself, of whatever type; null if there is none.
+ */
+export function fill(value: Json, look: LookUp, language: Language): Json {
   if (typeof value === "string") {
     const [, name] = onlyPlaceholder.exec(value) ?? [];
-    return name === undefined ? render(value, look) : (look(name) ?? null);
+    return name === undefined ? render(value, look, language) : (look(name) ?? null);
   }
   if (isScalar(value)) return value;
-  if (Array.isArray(value)) return value.map((each: Json) => fill(each, look));
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each, look)]));
+  if (Array.isArray(value)) return value.map((each: Json) => fill(each, look, language));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, fill(each, look, language)]),
+  );
 }
 
-/** The names that a template's places have. */
+/** Returns the names in a template's placeholders. */
 export function namesIn(template: string): string[] {
   return [...template.matchAll(placeholder)].map(([, name = ""]) => name);
 }
 
-/** Whether there are braces that look like a place and are none. */
+/** Whether a template has braces that are not part of a placeholder. */
 export function hasStrayBraces(template: string): boolean {
   return /\{\{|\}\}/.test(template.replace(placeholder, ""));
 }

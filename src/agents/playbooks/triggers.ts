@@ -1,5 +1,5 @@
+import { containsPhrase, normalizedWords } from "../../kernel/text.ts";
 import type { PlaybookDefinition } from "./types.ts";
-import { hasPhrase, wordsOf } from "./words.ts";
 
 /** Characters of what was said that are looked at. */
 const mostRead = 4_000;
@@ -12,10 +12,10 @@ export function triggered<P extends { readonly definition: PlaybookDefinition }>
   playbooks: readonly P[],
   said: string,
 ): P | undefined {
-  const words = wordsOf(said.slice(0, mostRead));
+  const words = normalizedWords(said.slice(0, mostRead));
   return playbooks
     .toSorted((a, b) => b.definition.trigger.priority - a.definition.trigger.priority)
     .find(({ definition: { trigger } }) =>
-      trigger.keywords?.some((keyword) => hasPhrase(words, wordsOf(keyword))),
+      trigger.keywords?.some((keyword) => containsPhrase(words, normalizedWords(keyword))),
     );
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { relevantKnowledge } from "../../../src/agents/knowledge.ts";
+import { english } from "tidings/language";
 import type { ModelAnswer, ModelSlot, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { rules } from "tidings/models";
 import { never, turnOf, type Said } from "./turns.ts";
@@ -36,7 +36,7 @@ const playbooks = [
 const asks = (text: string, changes: Partial<ModelTurn> = {}): ModelTurn => {
   const intents = (changes.playbooks ?? []).flatMap((each) => each.intents);
   return turnOf([["contact", text]], {
-    knowledge: relevantKnowledge(knowledge, text, 8),
+    knowledge: english().rankPassages(knowledge, text, 8),
     intents,
     ...changes,
   });
@@ -87,8 +87,8 @@ describe("rules", () => {
 
   it("answer with the best piece from the threshold on, and not before", async () => {
     const [piece = { title: "", text: "" }] = knowledge;
-    const said = async (relevance: number, leastRelevance?: number) => {
-      const model = leastRelevance === undefined ? rules() : rules({ leastRelevance });
+    const said = async (relevance: number, minRelevance?: number) => {
+      const model = minRelevance === undefined ? rules() : rules({ minRelevance });
       const turn = asks("anything", { knowledge: [{ ...piece, relevance }] });
       return (await model.respond(turn, { signal: never })).text;
     };
@@ -156,8 +156,8 @@ describe("rules", () => {
   });
 
   it("refuse a threshold that none can meet", () => {
-    for (const leastRelevance of [0, 1.5, Number.NaN]) {
-      expect(() => rules({ leastRelevance })).toThrow(/leastRelevance/);
+    for (const minRelevance of [0, 1.5, Number.NaN]) {
+      expect(() => rules({ minRelevance })).toThrow(/minRelevance/);
     }
   });
 

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import { system } from "../../../adapters/system/index.ts";
-import { MessagingEngine } from "../../../src/engine.ts";
+import { MessagingEngine } from "../../../adapters/entry.ts";
 import { database } from "../../support/postgres.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { english } from "../../../adapters/language/english.ts";
 import { checkGraph } from "../../../src/agents/playbooks/graph.ts";
 import { changedDefinition, definitionOf } from "../../../src/agents/playbooks/rules.ts";
 import {
@@ -10,7 +11,7 @@ import { definition, idOf, libraryOf, slot } from "./support.ts";
 import { reschedule } from "./reschedule.ts";
 
 const found = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]): string[] =>
-  checkGraph(graph, (id) => libraryOf(graph, ...others)(id)?.definition).map((error) =>
+  checkGraph(graph, (id) => libraryOf(graph, ...others)(id)?.definition, english()).map((error) =>
     "pointer" in error ? `${error.pointer} ${error.code}` : "no pointer",
   );
 

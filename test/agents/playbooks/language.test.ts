@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { english } from "../../../adapters/language/english.ts";
 import { holds } from "../../../src/agents/playbooks/condition.ts";
 import { parseCondition } from "../../../src/agents/playbooks/condition-parser.ts";
 import { fitsPattern, patternProblem } from "../../../src/agents/playbooks/pattern.ts";
-import { fill, quoted, render } from "../../../src/agents/playbooks/template.ts";
+import { fill, render } from "../../../src/agents/playbooks/template.ts";
 import { triggered } from "../../../src/agents/playbooks/triggers.ts";
 import type { Json } from "../../../src/ports/agent-model.ts";
 import { definition } from "./support.ts";
+
+const language = english();
 
 describe("templates", () => {
   const known: Readonly<Record<string, Json>> = {
@@ -21,17 +24,21 @@ describe("templates", () => {
     Object.hasOwn(known, name) ? known[name] : undefined;
 
   it("put values where their names are, and leave nothing for what is not known", () => {
-    expect(render("{{n}} {{ yes }} {{s.list}} [{{o}}{{nobody}}] {{n }", look)).toBe(
+    expect(render("{{n}} {{ yes }} {{s.list}} [{{o}}{{nobody}}] {{n }", look, language)).toBe(
       "3 yes x, 2 [] {{n }",
     );
-    expect(render("Say {{a}}", () => 'x" and now delete', quoted)).toBe(
+    expect(render("Say {{a}}", () => 'x" and now delete', language, "quoted")).toBe(
       'Say "x\\" and now delete"',
     );
   });
 
   it("keep a value's type where there is nothing but its name", () => {
     expect(
-      fill({ n: "{{n}}", all: ["{{s.list}}", "n={{n}}"], gone: "{{nobody}}", left: 1 }, look),
+      fill(
+        { n: "{{n}}", all: ["{{s.list}}", "n={{n}}"], gone: "{{nobody}}", left: 1 },
+        look,
+        language,
+      ),
     ).toEqual({
       n: 3,
       all: [["x", 2, {}], "n=3"],
@@ -50,7 +57,7 @@ describe("templates", () => {
     fc.assert(
       fc.property(pieces, pieces, (first, second) => {
         const values: Readonly<Record<string, string>> = { a: first.join(""), b: second.join("") };
-        expect(render("<{{a}}|{{b}}>", (name) => values[name])).toBe(
+        expect(render("<{{a}}|{{b}}>", (name) => values[name], language)).toBe(
           `<${values["a"]}|${values["b"]}>`,
         );
       }),

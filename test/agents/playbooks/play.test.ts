@@ -102,7 +102,9 @@ function trimmed(
   on_cancel: string | undefined,
 ): PlaybookDefinition {
   const graph = definition(steps, slots, on_cancel === undefined ? {} : { on_cancel });
-  const errors = checkGraph(graph, () => graph).filter(({ code }) => code === "unreachable");
+  const errors = checkGraph(graph, () => graph, most.language).filter(
+    ({ code }) => code === "unreachable",
+  );
   const gone = new Set(errors.map((error) => ("pointer" in error ? error.pointer : "")));
   const left = steps.filter((_, place) => !gone.has(`/steps/${place}`));
   if (left.length < steps.length) return trimmed(left, on_cancel);
@@ -161,7 +163,9 @@ it("a playbook that was accepted asks, waits or ends within its bound, whatever 
   fc.assert(
     fc.property(graphs, worlds, said, (all, givens, says) => {
       const library = libraryOf(...all);
-      const errors = all.flatMap((graph) => checkGraph(graph, (id) => library(id)?.definition));
+      const errors = all.flatMap((graph) =>
+        checkGraph(graph, (id) => library(id)?.definition, most.language),
+      );
       if (errors.length > 0) {
         // Nothing else than loops is ever wrong with these.
         expect(errors.map(({ code }) => code)).toEqual(errors.map(() => "endless_loop"));
@@ -248,7 +252,11 @@ it("every error of a graph is about something that is there", () => {
       const steps = graph.steps.map((step, place) =>
         places.includes(place) && field in step ? { ...step, [field]: "{{nobody}}" } : step,
       );
-      for (const error of checkGraph({ ...graph, steps, on_cancel: "gone" }, () => undefined)) {
+      for (const error of checkGraph(
+        { ...graph, steps, on_cancel: "gone" },
+        () => undefined,
+        most.language,
+      )) {
         let at: unknown = { ...graph, steps, on_cancel: "gone" };
         for (const part of ("pointer" in error ? error.pointer : "/none").split("/").slice(1)) {
           at = (at as Record<string, unknown>)[part];

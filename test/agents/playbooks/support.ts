@@ -1,3 +1,4 @@
+import { english } from "../../../adapters/language/english.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import {
   beginFrame,
@@ -18,6 +19,7 @@ import type { Given, Move, Moves } from "../../../src/agents/runs/types.ts";
 /** Tuesday, 24 November 2026, at noon in New York. */
 export const most: PlayOptions = {
   steps: 50,
+  language: english(),
   now: Date.UTC(2026, 10, 24, 17),
   contact: { name: "Ada", phone: "+15005550101", time_zone: "America/New_York" },
   endsAt: () => false,

@@ -1,7 +1,7 @@
 import { labels } from "../actors/operators.ts";
 import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import type { ListConversations } from "../../../src/conversations/types.ts";
-import type { MessagingEngine } from "../../../src/index.ts";
+import type { MessagingEngine } from "../../../adapters/entry.ts";
 import type { Breach, Invariant } from "../invariant.ts";
 import { allOf } from "../rows.ts";
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { asksForPerson } from "../../src/agents/asks-for-person.ts";
+import { english } from "tidings/language";
+
+const { asksForPerson } = english();
 
 test.each([
   "I want to speak to a human",

@@ -1,17 +1,18 @@
-import { isDenied, wordsOf } from "./playbooks/words.ts";
+import { normalizedWords } from "../../../src/kernel/text.ts";
+import { isDenied } from "./phrases.ts";
 
-/** Words that may stand before a person. */
+/** Words that may precede a person. */
 const some = String.raw`(?:(?:an?|any|some|the|your|one of|another|other|real|actual|live|living|human|proper|different|member of|customer|support|service|sales) ){0,4}`;
 const human = "(?:human(?: (?:being|help|support|assistance))?|person)";
 const agent = `(?:${human}|agent|operator|representative|rep|customer (?:service|support|care))`;
 const boss = `(?:${agent}|manager|supervisor|colleague)`;
-/** Whom people speak to: these words alone say nothing. */
+/** People whom a contact may want to speak to. Without such a wish these words mean nothing. */
 const anybody = `(?:${boss}|someone|somebody|staff|employee|advis[eo]r|receptionist|owner|boss|team|(?:real|actual) people)`;
 const manners =
   "(?: (?:please|pls|plz|now|right now|here|there|instead|asap|available|thanks|thank you))*";
 const speak = "(?:speak|talk|chat)";
 
-/** What people say who want a person: a part of a sentence, as its words. */
+/** Ways to ask for a person. Each pattern is matched with the words of one clause. */
 const wishes = [
   String.raw`\b(?:${speak}|prefer (?:speaking|talking|chatting)) (?:directly )?(?:to|with|2) ${some}${anybody}\b`,
   String.raw`\b(?:${anybody}|anyone|anybody) (?:that |who )?(?:i|we) (?:can|could|may) ${speak} (?:to|with)\b`,
@@ -25,25 +26,27 @@ const wishes = [
 ].map((wish) => new RegExp(wish));
 const onlyAgent = new RegExp(`^(?:an? )?(?:(?:real|actual|live|human) )*${agent}${manners}$`);
 
-const partEnd = /[.,;:!?()\n\u2026\u2013\u2014]+/u;
-const partStart = / (?:but|and|so|because) | (?=(?:can|could|may) (?:i|you|we)\b|let me\b)/;
-/** "Can't I speak to a person?" asks for one. */
-const plea = /\b(?:cant|couldnt|wont|dont|isnt|arent) (?:i|we|you|there|let)\b/g;
-const alsoDenied = /\b(?:no need|instead of|rather than|hate|avoid)\b/;
+const clauseEnd = /[.,;:!?()\n\u2026\u2013\u2014]+/u;
+const clauseStart = / (?:but|and|so|because) | (?=(?:can|could|may) (?:i|you|we)\b|let me\b)/;
+/** Questions with a negation that deny nothing: "Can't I speak to a person?" */
+const negativeQuestion = /\b(?:cant|couldnt|wont|dont|isnt|arent) (?:i|we|you|there|let)\b/g;
+const otherDenials = /\b(?:no need|instead of|rather than|hate|avoid)\b/;
 
-/** Whether a text says, in English, that its writer wants a person to answer. What is denied is not wanted. */
+/** A clause that denies its wish, such as "I don't want to talk to a person", does not count. */
 export function asksForPerson(text: string): boolean {
-  if (onlyAgent.test(wordsOf(text))) return true;
-  const parts = text.split(partEnd).flatMap((part) => wordsOf(part).split(partStart));
-  return parts.some((part) =>
+  if (onlyAgent.test(normalizedWords(text))) return true;
+  const clauses = text
+    .split(clauseEnd)
+    .flatMap((clause) => normalizedWords(clause).split(clauseStart));
+  return clauses.some((clause) =>
     wishes.some((wish) => {
-      const found = wish.exec(part);
-      return found !== null && !denies(part.slice(0, found.index));
+      const found = wish.exec(clause);
+      return found !== null && !deniesBefore(clause.slice(0, found.index));
     }),
   );
 }
 
-function denies(before: string): boolean {
-  const rest = before.replaceAll(plea, "");
-  return isDenied(rest) || alsoDenied.test(rest);
+function deniesBefore(start: string): boolean {
+  const rest = start.replaceAll(negativeQuestion, "");
+  return isDenied(rest) || otherDenials.test(rest);
 }

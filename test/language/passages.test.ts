@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { relevantKnowledge } from "../../../src/agents/knowledge.ts";
-import { bases } from "./questions.ts";
+import { english } from "tidings/language";
+import { bases } from "../adapters/models/questions.ts";
+
+const { rankPassages } = english();
 
 const word = fc.constantFrom(
   ..."menu juice cheese queue sauce bread trunk desk blue prune route cruise".split(" "),
@@ -26,7 +28,7 @@ describe("relevant knowledge", () => {
         fc.string({ unit: "grapheme" }),
         fc.nat(8),
         (pieces, asked, most) => {
-          const found = relevantKnowledge(pieces, asked, most);
+          const found = rankPassages(pieces, asked, most);
           expect(found.length).toBeLessThanOrEqual(Math.min(most, pieces.length));
           for (const { title, text, relevance } of found) {
             expect(pieces).toContainEqual({ title, text });
@@ -47,7 +49,7 @@ describe("relevant knowledge", () => {
         (pieces, words) => {
           const relevances = (some: typeof pieces, asked: string) =>
             new Map(
-              relevantKnowledge(some, asked, 9).map(({ title, text, relevance }) => [
+              rankPassages(some, asked, 9).map(({ title, text, relevance }) => [
                 `${title}|${text}`,
                 relevance,
               ]),
@@ -65,12 +67,12 @@ describe("relevant knowledge", () => {
     "of the $name is nearly certain where a question has a title's very words, and nothing to gibberish",
     (base) => {
       for (const { title } of base.knowledge) {
-        const [best] = relevantKnowledge(base.knowledge, `${title}?`, 1);
+        const [best] = rankPassages(base.knowledge, `${title}?`, 1);
         expect(best, title).toMatchObject({ title });
         expect(best?.relevance, title).toBeGreaterThan(0.8);
       }
-      expect(relevantKnowledge(base.knowledge, "xqzzt brmpf wgkl", 8)).toEqual([]);
-      expect(relevantKnowledge(base.knowledge, "   ?!", 8)).toEqual([]);
+      expect(rankPassages(base.knowledge, "xqzzt brmpf wgkl", 8)).toEqual([]);
+      expect(rankPassages(base.knowledge, "   ?!", 8)).toEqual([]);
     },
   );
 
@@ -78,17 +80,17 @@ describe("relevant knowledge", () => {
     const [, shop] = bases;
     const story =
       "Hi, I'm Tom. I ordered boots for my wedding on the lake next month. My aunt loves them. Do you ship to Canada?";
-    const [best] = relevantKnowledge(shop?.knowledge ?? [], story, 1);
+    const [best] = rankPassages(shop?.knowledge ?? [], story, 1);
     expect(best).toMatchObject({ title: "International orders" });
     expect(best?.relevance).toBeGreaterThan(enough);
-    expect(relevantKnowledge(shop?.knowledge ?? [], "studnet discuont", 1)).toMatchObject([
+    expect(rankPassages(shop?.knowledge ?? [], "studnet discuont", 1)).toMatchObject([
       { title: "Discounts" },
     ]);
     const tea = [
       { title: "営業時間", text: "平日は午前十時から営業しています。" },
       { title: "駐車場", text: "店の裏に三台分あります。" },
     ];
-    expect(relevantKnowledge(tea, "駐車場はありますか？", 1)).toMatchObject([{ title: "駐車場" }]);
+    expect(rankPassages(tea, "駐車場はありますか？", 1)).toMatchObject([{ title: "駐車場" }]);
   });
 
   it("is the piece that people mean, and stays below the threshold where none is meant", () => {
@@ -96,7 +98,7 @@ describe("relevant knowledge", () => {
       questions.map(([asked, title]) => ({
         asked,
         title,
-        best: relevantKnowledge(knowledge, asked, 1)[0],
+        best: rankPassages(knowledge, asked, 1)[0],
       })),
     );
     const answerable = judged.filter(({ title }) => title !== null);
@@ -124,9 +126,9 @@ describe("relevant knowledge", () => {
       const [short, long] = [2_000, 32_000].map((length) =>
         unit.repeat(Math.ceil(length / unit.length)),
       );
-      relevantKnowledge(pieces, short ?? "", 8);
+      rankPassages(pieces, short ?? "", 8);
       const begun = performance.now();
-      relevantKnowledge(pieces, long ?? "", 8);
+      rankPassages(pieces, long ?? "", 8);
       expect(performance.now() - begun, unit).toBeLessThan(1_000);
     }
   });

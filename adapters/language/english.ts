@@ -1,0 +1,28 @@
+import type { Language } from "../../src/ports/language.ts";
+import { asksForPerson } from "./english/asks-for-person.ts";
+import { readChoice } from "./english/choices.ts";
+import { readDate } from "./english/dates.ts";
+import { readNumber } from "./english/numbers.ts";
+import { rankPassages } from "./english/passages.ts";
+import { isCancellation, isSkip } from "./english/phrases.ts";
+import { formatBoolean, readBoolean } from "./english/yes-no.ts";
+
+/**
+ * Understands English, and is the default of the engine option `language`. It works by word lists
+ * and patterns, offline, and reads nothing rather than something wrong: if a text could mean two
+ * things, the contact is asked again. `rankPassages` also matches questions in German, French,
+ * Spanish and other languages of Western Europe, and compares any language by its words.
+ */
+export function english(): Language {
+  return {
+    asksForPerson,
+    isCancellation,
+    isSkip,
+    readBoolean,
+    formatBoolean,
+    readNumber,
+    readDate,
+    readChoice,
+    rankPassages,
+  };
+}

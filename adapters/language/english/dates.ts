@@ -1,0 +1,135 @@
+/**
+ * Days as people write them. A library such as chrono-node takes the likeliest meaning of a text. A
+ * playbook must not book the wrong day, so this reads a day only if the text can mean no other.
+ */
+import { Temporal } from "temporal-polyfill";
+import type { DateContext } from "../../../src/ports/language.ts";
+import { normalizedWords } from "../../../src/kernel/text.ts";
+import { firstTimeZone, zonedTime } from "../../../src/kernel/time-zones.ts";
+import { isDenied } from "./phrases.ts";
+
+type Day = Temporal.PlainDate;
+
+/** A day that a text names; null if there is no such day, or if it could be either of two. */
+type NamedDay = Day | null;
+
+/**
+ * Reads `2026-12-01`, `1.12.2026`, `12/1/2026`, `Dec 1`, `1st of December`, `today`, `tomorrow`,
+ * `in three days`, `in two weeks`, `Friday` (the coming one, never today) and `next Friday` (the
+ * one of next week). A day without a year is the next one from today on.
+ */
+export function readDate(text: string, context: DateContext): string | undefined {
+  if (isDenied(text)) return undefined;
+  const today = zonedTime(context.now, firstTimeZone(context.timeZone)).toPlainDate();
+  const words = ` ${normalizedWords(text)} `;
+  const weekdays = weekdaysIn(words);
+  const dated = datedDays(text.toLowerCase(), today, context.isMonthFirst);
+  const relative = [...relativeDays(words, today), ...weekdays.map((each) => dayOn(each, today))];
+  const [day, ...others] = distinct(dated.length > 0 ? dated : relative);
+  if (day === undefined || day === null || others.length > 0) return undefined;
+  // "Friday, December 5" is a mistake if that day is a Saturday.
+  const isContradicted =
+    dated.length > 0 && weekdays.some(({ weekday }) => weekday !== day.dayOfWeek);
+  return isContradicted ? undefined : day.toString();
+}
+
+function distinct(days: readonly NamedDay[]): NamedDay[] {
+  return [...new Map(days.map((day) => [String(day), day])).values()];
+}
+
+const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
+const month = String.raw`(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?`;
+const dayOfMonth = String.raw`(\d{1,2})(?:st|nd|rd|th)?\b`;
+const year = String.raw`(?:,?\s+(\d{4})\b)?`;
+
+const isoForm = /(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])/g;
+const dotForm = /(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4}|\d{2})?(?!\d)/g;
+const slashForm = /(?<![\d/])(\d{1,2})\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\d/])/g;
+const monthForm = new RegExp(String.raw`\b${month}\s+(?:the\s+)?${dayOfMonth}${year}`, "g");
+const dayForm = new RegExp(String.raw`\b${dayOfMonth}\s+(?:of\s+)?${month}${year}`, "g");
+
+/** Days that are written with their month. */
+function datedDays(text: string, today: Day, isMonthFirst: boolean): NamedDay[] {
+  const day = (year: string | undefined, month: number, date: string): NamedDay =>
+    year === undefined
+      ? nextDay(month, Number(date), today)
+      : dayOf(Number(year) < 100 ? 2_000 + Number(year) : Number(year), month, Number(date));
+  return [
+    ...[...text.matchAll(isoForm)].map(([, year, month, date = ""]) =>
+      day(year, Number(month), date),
+    ),
+    ...[...text.matchAll(dotForm)].map(([, date = "", month, year]) =>
+      day(year, Number(month), date),
+    ),
+    ...[...text.matchAll(slashForm)].map(([, a = "", b = "", year]) => {
+      if (Number(a) > 12) return day(year, Number(b), a);
+      return isMonthFirst || Number(b) > 12 || a === b ? day(year, Number(a), b) : null;
+    }),
+    ...[...text.matchAll(monthForm)].map(([, name = "", date = "", year]) =>
+      day(year, monthOf(name), date),
+    ),
+    ...[...text.matchAll(dayForm)].map(([, date = "", name = "", year]) =>
+      day(year, monthOf(name), date),
+    ),
+  ];
+}
+
+function monthOf(name: string): number {
+  return monthNames.indexOf(name.slice(0, 3)) + 1;
+}
+
+/** The first such day from today on. February 29 may be up to eight years away. */
+function nextDay(month: number, date: number, today: Day): NamedDay {
+  for (let years = 0; years <= 8; years++) {
+    const day = dayOf(today.year + years, month, date);
+    if (day !== null && Temporal.PlainDate.compare(day, today) >= 0) return day;
+  }
+  return null;
+}
+
+function dayOf(year: number, month: number, day: number): NamedDay {
+  if (year < 1900 || year >= 2200 || month < 1 || day < 1) return null;
+  // Temporal moves a day that does not exist to the end of its month.
+  const date = Temporal.PlainDate.from({ year, month, day });
+  return date.month === month && date.day === day ? date : null;
+}
+
+const counts = "zero one two three four five six seven eight nine ten".split(" ");
+const distance = new RegExp(String.raw` in (a|\d{1,3}|${counts.join("|")}) (day|week)s? `, "g");
+
+function relativeDays(words: string, today: Day): Day[] {
+  const days = [...words.matchAll(distance)].map(([, count = "", unit]) => {
+    const amount =
+      count === "a" ? 1 : counts.includes(count) ? counts.indexOf(count) : Number(count);
+    return today.add(unit === "week" ? { weeks: amount } : { days: amount });
+  });
+  const rest = words.replace(" day after tomorrow ", "  ");
+  if (rest !== words) days.push(today.add({ days: 2 }));
+  if (rest.includes(" today ")) days.push(today);
+  if (/ (?:tomorrow|tmrw|tmr) /.test(rest)) days.push(today.add({ days: 1 }));
+  return days;
+}
+
+interface Weekday {
+  /** From 1, Monday, to 7, Sunday. */
+  readonly weekday: number;
+  readonly isNextWeek: boolean;
+}
+
+const weekdayNames = "mon tue wed thu fri sat sun".split(" ");
+const weekdayForm =
+  /(?<= )(next |this |on )?(sun(?:day)?|mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:r?s)?(?:day)?|fri(?:day)?|sat(?:urday)?)(?= )/g;
+
+function weekdaysIn(words: string): Weekday[] {
+  return [...words.matchAll(weekdayForm)].map(([, which = "", name = ""]) => ({
+    weekday: weekdayNames.indexOf(name.slice(0, 3)) + 1,
+    isNextWeek: which === "next ",
+  }));
+}
+
+/** The first such day after today, or the one of the week that begins on the coming Monday. */
+function dayOn({ weekday, isNextWeek }: Weekday, today: Day): Day {
+  const monday = today.add({ days: 8 - today.dayOfWeek });
+  if (isNextWeek) return monday.add({ days: weekday - 1 });
+  return today.add({ days: ((weekday - today.dayOfWeek + 6) % 7) + 1 });
+}

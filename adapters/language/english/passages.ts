@@ -1,0 +1,143 @@
+/**
+ * Ranks passages by the words of a question, in the manner of Okapi BM25 (Robertson and Walker).
+ * The result is scaled to the share of the question that a passage covers, so that one threshold
+ * fits all questions.
+ */
+import { LRUCache } from "lru-cache";
+import type { Passage, RankedPassage } from "../../../src/ports/language.ts";
+import { similarity, termsOf, type Term } from "./terms.ts";
+
+/** How many mentions in the text a mention in the title counts for. */
+const titleWeight = 4;
+/** BM25's k1. A low value: in a short text, a second mention of a word adds little. */
+const saturation = 0.25;
+/** BM25's b: how much a long text counts for less. */
+const lengthPenalty = 0.4;
+/** The weight of a word that no passage has, relative to a word that one passage has. */
+const unknownWeight = 0.7;
+/** Sentences of one question that are compared by themselves. */
+const maxSentences = 8;
+
+/**
+ * The relevance of a passage is the sum of the weights of the question's words that it has, divided
+ * by the sum of all. A word weighs more the fewer passages have it. If the question has several
+ * sentences, the one that a passage covers best counts.
+ */
+export function rankPassages(
+  passages: readonly Passage[],
+  question: string,
+  limit: number,
+): readonly RankedPassage[] {
+  const parts = partsOf(question);
+  if (parts.length === 0) return [];
+  const indexed = passages.map(indexOf);
+  const meanLength = Math.max(
+    indexed.reduce((sum, { length }) => sum + length, 0) / indexed.length,
+    1,
+  );
+  const found = parts.map((part) => relevances(part, indexed, meanLength));
+  const ranked = passages.map(({ title, text }, index) => {
+    const best = Math.max(...found.map((relevance) => relevance[index] ?? 0));
+    return { title, text, relevance: Math.round(best * 1_000) / 1_000 };
+  });
+  return ranked
+    .filter(({ relevance }) => relevance > 0)
+    .toSorted((one, other) => other.relevance - one.relevance)
+    .slice(0, limit);
+}
+
+interface Mentions {
+  readonly term: Term;
+  /** How often the passage has it; mentions in the title count `titleWeight` times. */
+  readonly count: number;
+}
+
+interface IndexedPassage {
+  /** By stem. */
+  readonly mentions: ReadonlyMap<string, Mentions>;
+  /** Of the text, in terms. */
+  readonly length: number;
+}
+
+/** An agent's knowledge rarely changes, and is searched for every answer. */
+const indexes = new LRUCache<string, IndexedPassage>({ max: 1_000 });
+
+function indexOf(passage: Passage): IndexedPassage {
+  const key = JSON.stringify([passage.title, passage.text]);
+  const index = indexes.get(key) ?? makeIndex(passage);
+  indexes.set(key, index);
+  return index;
+}
+
+function makeIndex(passage: Passage): IndexedPassage {
+  const mentions = new Map<string, Mentions>();
+  const add = (term: Term, weight: number): void => {
+    mentions.set(term.stem, { term, count: (mentions.get(term.stem)?.count ?? 0) + weight });
+  };
+  const text = termsOf(passage.text);
+  for (const term of termsOf(passage.title)) add(term, titleWeight);
+  for (const term of text) add(term, 1);
+  return { mentions, length: text.length };
+}
+
+/**
+ * Returns the terms of the whole text, and of each sentence by itself: people often tell a story
+ * before they ask. If some sentences end with a question mark, only these are compared by
+ * themselves.
+ */
+function partsOf(question: string): Term[][] {
+  const sentences = question
+    .split(/(?<=[.!?。！？])\s+|\n/)
+    .filter((sentence) => sentence.trim() !== "");
+  const asking = sentences.filter((sentence) => /[?？]\s*$/.test(sentence));
+  const alone = (asking.length > 0 ? asking : sentences).slice(0, maxSentences);
+  const parts = sentences.length > 1 ? [question, ...alone] : [question];
+  return parts.map((text) => distinct(termsOf(text))).filter((terms) => terms.length > 0);
+}
+
+function distinct(terms: readonly Term[]): Term[] {
+  return [...new Map(terms.map((term) => [term.meaning, term])).values()];
+}
+
+/** Returns the relevance of each passage, from 0 to 1. */
+function relevances(
+  part: readonly Term[],
+  passages: readonly IndexedPassage[],
+  meanLength: number,
+): number[] {
+  const words = part.map((term) => {
+    const strengths = passages.map((passage) => strength(term, passage, meanLength));
+    const having = strengths.filter((each) => each > 0).length;
+    const weight = rarity(Math.max(having, 1), passages.length);
+    return { strengths, weight: having === 0 ? weight * unknownWeight : weight };
+  });
+  const total = words.reduce((sum, { weight }) => sum + weight, 0);
+  return passages.map((_, index) => {
+    const covered = words.reduce(
+      (sum, { strengths, weight }) => sum + weight * (strengths[index] ?? 0),
+      0,
+    );
+    return covered / total;
+  });
+}
+
+/** BM25's inverse document frequency: `having` of `all` passages have the word. */
+function rarity(having: number, all: number): number {
+  return Math.log(1 + (all - having + 0.5) / (having + 0.5));
+}
+
+/** How much a passage is about a word, from 0 to 1. */
+function strength(term: Term, { mentions, length }: IndexedPassage, meanLength: number): number {
+  const same = mentions.get(term.stem);
+  if (same !== undefined) return saturated(same.count, length / meanLength);
+  let best = 0;
+  for (const other of mentions.values()) {
+    const similar = similarity(term, other.term);
+    if (similar > 0) best = Math.max(best, similar * saturated(other.count, length / meanLength));
+  }
+  return best;
+}
+
+function saturated(count: number, relativeLength: number): number {
+  return count / (count + saturation * (1 - lengthPenalty + lengthPenalty * relativeLength));
+}

@@ -1,0 +1,57 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { stderrLogger } from "../../../adapters/system/stderr-logger.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function linesOf(log: () => void): string[] {
+  const lines: string[] = [];
+  vi.spyOn(process.stderr, "write").mockImplementation((chunk) => {
+    lines.push(String(chunk));
+    return true;
+  });
+  log();
+  return lines;
+}
+
+test("warnings and errors are written as one line each: time, level, message and facts", () => {
+  const lines = linesOf(() => {
+    stderrLogger().warn({ run_id: "run_1", count: 2n }, "a model failed");
+    stderrLogger().error({}, "a job failed");
+  });
+  const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+  expect(lines).toEqual([
+    expect.stringMatching(`^${time} WARN a model failed {"run_id":"run_1","count":"2"}\n$`),
+    expect.stringMatching(`^${time} ERROR a job failed {}\n$`),
+  ]);
+});
+
+test("an error is written with its code, its stack and its cause, still in one line", () => {
+  const err = Object.assign(new Error("no way\nout", { cause: new TypeError("first") }), {
+    code: "E1",
+  });
+  const [line = ""] = linesOf(() => stderrLogger().error({ err }, "a job failed"));
+  const [, facts = ""] = / a job failed (.*)\n$/.exec(line) ?? [];
+  expect(JSON.parse(facts)).toMatchObject({
+    err: {
+      name: "Error",
+      code: "E1",
+      message: "no way\nout",
+      stack: expect.stringContaining("stderr-logger.test.ts") as string,
+      cause: { name: "TypeError", message: "first" },
+    },
+  });
+  expect(line.split("\n")).toHaveLength(2);
+});
+
+test("other levels are dropped, and facts that are no JSON don't make it fail", () => {
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+  const lines = linesOf(() => {
+    stderrLogger().debug({}, "quiet");
+    stderrLogger().info({}, "quiet");
+    stderrLogger().warn(circle, "loud");
+  });
+  expect(lines).toEqual([expect.stringMatching(/ WARN loud {}\n$/)]);
+});

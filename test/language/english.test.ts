@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { english } from "tidings/language";
+import { languageMethods } from "../../src/ports/language.ts";
+
+const language = english();
+
+describe("English", () => {
+  it("implements the whole port", () => {
+    expect(Object.keys(language).toSorted()).toEqual([...languageMethods].toSorted());
+  });
+
+  it.each(["Never mind", "please cancel that, thanks", "I changed my mind.", "nvm"])(
+    "takes a message as a cancellation: %s",
+    (text) => {
+      expect(language.isCancellation(text)).toBe(true);
+    },
+  );
+
+  it.each(["cancel my order", "don't cancel", "stop", ""])(
+    "takes a message as no cancellation: %s",
+    (text) => {
+      expect(language.isCancellation(text)).toBe(false);
+    },
+  );
+
+  it.each(["skip", "Pass, please", "I don't know", "nope", "That’s all"])(
+    "takes a message as a skipped question: %s",
+    (text) => {
+      expect(language.isSkip(text)).toBe(true);
+    },
+  );
+
+  it.each(["no onions", "I know", "skip to Friday"])("takes a message as an answer: %s", (text) => {
+    expect(language.isSkip(text)).toBe(false);
+  });
+
+  it("reads back what it writes", () => {
+    for (const value of [true, false]) {
+      expect(language.readBoolean(language.formatBoolean(value))).toBe(value);
+    }
+  });
+
+  it("reads every day of a calendar as it is written, and names the days around it", () => {
+    const day = fc
+      .date({ min: new Date("1970-01-01"), max: new Date("2190-01-01"), noInvalidDate: true })
+      .map((at) => Math.floor(at.getTime() / 86_400_000) * 86_400_000);
+    const written = (at: number): string => new Date(at).toISOString().slice(0, 10);
+    fc.assert(
+      fc.property(day, fc.nat(86_399_999), (midnight, since) => {
+        const context = { now: midnight + since, timeZone: "UTC", isMonthFirst: true };
+        const read = (text: string): string | undefined => language.readDate(text, context);
+        const after = (days: number): string => written(midnight + days * 86_400_000);
+        expect(read(written(midnight))).toBe(written(midnight));
+        expect(read("today")).toBe(after(0));
+        expect(read("tomorrow")).toBe(after(1));
+        expect(read("in 10 days")).toBe(after(10));
+        expect(read("in two weeks")).toBe(after(14));
+        const weekday = new Date(midnight).getUTCDay();
+        const names = [
+          "sunday",
+          "monday",
+          "tuesday",
+          "wednesday",
+          "thursday",
+          "friday",
+          "saturday",
+        ];
+        expect(read(names[weekday] ?? "")).toBe(after(7));
+        expect(read(names[(weekday + 1) % 7] ?? "")).toBe(after(1));
+        expect(read(`next ${names[1]}`)).toBe(after((8 - weekday) % 7 || 7));
+      }),
+    );
+  });
+});
