@@ -1,6 +1,6 @@
 import { contactResource } from "./resource.ts";
 import { type Contact, type CreateContact, createContactSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { actorOf, appendEvent } from "../events/append.ts";
 import { insertContact } from "./write.ts";
 import { insertIdentity, ownPhone } from "./write-identity.ts";
@@ -11,6 +11,7 @@ export const createContact: Command<CreateContact, Contact> = {
   name: "contacts.create",
   input: createContactSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, facts, { scope, services }) {
     const actor = actorOf(scope, services.drawId);
     const { phone: address } = facts;

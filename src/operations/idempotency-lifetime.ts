@@ -1,4 +1,4 @@
-import { jobByName } from "../queue/rows.ts";
+import { findJob } from "../queue/rows.ts";
 import { attemptsOfMessage, messageById } from "../messages/rows.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { IdempotencyRow } from "./idempotency-rows.ts";
@@ -16,6 +16,7 @@ export async function isRemembered(
   // Handed over, but somebody still looks after it: it may yet be found unsent, and sent again.
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   return (
-    attempt !== undefined && (await tx.get(jobByName, ["follow-up", attempt.id])) !== undefined
+    attempt !== undefined &&
+    (await findJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } })) !== undefined
   );
 }

@@ -5,7 +5,7 @@ import { sampleData } from "../events/samples.ts";
 import type { Event } from "../events/types.ts";
 import { type SandboxEvent, sandboxEventSchema } from "./types.ts";
 import { invalid } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { actorOf, appendEvent } from "../events/append.ts";
@@ -19,6 +19,7 @@ export const createSandboxEvent: Command<SandboxEvent, Event> = {
   name: "sandbox.event",
   input: () => sandboxEventSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, { type, contact_id }, { scope, services: { drawId } }) {
     refuseLive(scope);
     const contact = contact_id === undefined ? undefined : await contactOf(tx, scope, contact_id);

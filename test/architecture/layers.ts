@@ -9,7 +9,17 @@ export type Modules = ReadonlyMap<string, string>;
  * and must not know each other.
  */
 const layers: readonly (readonly string[])[] = [
-  ["errors", "ids", "scope", "options", "ports", "destinations", "time-zones"],
+  [
+    "errors",
+    "ids",
+    "scope",
+    "options",
+    "ports",
+    "destinations",
+    "time-zones",
+    "deadline",
+    "semaphore",
+  ],
   ["transactions"],
   ["settings", "signal", "validation"],
   ["follower"],
@@ -20,6 +30,7 @@ const layers: readonly (readonly string[])[] = [
   ["problem"],
   ["events", "idempotency", "rate-limits"],
   ["commands", "host-policies", "key-ring", "schema"],
+  ["runtime"],
   ["agents", "execute", "procedures", "transport-sink", "webchat", "webhooks"],
   ["jobs", "dispatch", "api"],
   ["account-handle", "api-backend", "consumers", "transports"],
