@@ -12,6 +12,7 @@ import { apiHandler } from "./api/handler.ts";
 import type { ApiHandler } from "./api/http.ts";
 import { apiRoutes } from "./api/routes.ts";
 import { createAccount } from "./accounts/create.ts";
+import { carriersOf } from "./messages/carriers.ts";
 import { defaultAccountId, prepareStorage } from "./accounts/prepare-storage.ts";
 import { accountById } from "./accounts/rows.ts";
 import type { ConsumerHandler } from "./webhooks/event-catalog.ts";
@@ -32,6 +33,7 @@ import { schema } from "./schema.ts";
 import { settingsOf } from "./settings.ts";
 import type { Action } from "./ports/action.ts";
 import type { Mode, Scope } from "./kernel/scope.ts";
+import type { Runtime } from "./operations/runtime.ts";
 import { Store } from "./store/store.ts";
 import { webchatTransport } from "./webchat/transport.ts";
 import { stopTransports } from "./messages/transports.ts";
@@ -42,6 +44,12 @@ import { parse } from "./kernel/validation.ts";
 export interface StopOptions {
   /** How long what is under way, and then the transports, may take to end, in milliseconds; by default 10,000. */
   readonly deadlineMs?: number;
+}
+
+/** An engine whose storage is open. */
+interface Prepared {
+  readonly runtime: Runtime;
+  readonly executor: Executor;
 }
 
 const hourMs = 3_600_000;
@@ -68,7 +76,7 @@ export class MessagingEngine<
   readonly #own: AccountHandle;
   /** Accounts that were seen; none is ever removed. */
   readonly #accounts = new LRUCache<AccountId, true>({ max: 10_000 });
-  #preparing: Promise<Executor> | undefined;
+  #preparing: Promise<Prepared> | undefined;
   #isOpen = false;
   #starting: Promise<Work> | undefined;
   #work: Work | undefined;
@@ -103,11 +111,11 @@ export class MessagingEngine<
     this.#store.onCommit((writes) => {
       keyRing.heed(writes);
       this.#news.heed(writes);
-      this.#consumers.heed(writes);
+      this.#consumers.onWrites(writes);
       this.#bus.tell(writes);
     });
 
-    const prepared = (): Promise<Executor> => this.#prepared();
+    const prepared = (): Promise<Prepared> => this.#prepared();
     this.#consumers = new Consumers({ store: this.#store, clock, logger, prepared });
     const own = { store: this.#store, drawId: this.#drawId, logger };
     const backend = apiBackend({
@@ -281,7 +289,7 @@ export class MessagingEngine<
     await this.stop();
   }
 
-  #prepared(): Promise<Executor> {
+  #prepared(): Promise<Prepared> {
     if (this.#stopping !== undefined) return Promise.reject(stopped());
     this.#preparing ??= this.#prepare().catch((error: unknown) => {
       this.#preparing = undefined;
@@ -290,10 +298,9 @@ export class MessagingEngine<
     return this.#preparing;
   }
 
-  async #prepare(): Promise<Executor> {
+  async #prepare(): Promise<Prepared> {
     const {
       storage,
-      clock,
       random,
       limits,
       transports,
@@ -306,7 +313,7 @@ export class MessagingEngine<
       http,
       agents,
     } = this.#settings;
-    const { idempotencyHours, reopenHours, routes } = this.#settings;
+    const { reopenHours, routes } = this.#settings;
     await this.#store.open();
     this.#isOpen = true;
     const secret = await this.#store.commit((tx) =>
@@ -338,25 +345,21 @@ export class MessagingEngine<
       isInProgress: isMessageInProgress,
       secret: createSecretKey(secret),
     };
-    const policies = this.#policies;
-    return new Executor({
-      store: this.#store,
-      clock,
-      services,
-      policies,
-      rememberMs: idempotencyHours * hourMs,
-    });
-  }
-
-  async #start(): Promise<Work> {
-    const { services } = await this.#prepared();
-    this.#work = await startWork(this.#settings, {
+    const runtime: Runtime = {
+      ...this.#settings,
       store: this.#store,
       drawId: this.#drawId,
       services,
-      policies: this.#policies,
+      hostPolicies: this.#policies,
+      carriers: carriersOf(transports),
       consumers: this.#consumers,
-    });
+    };
+    return { runtime, executor: new Executor(runtime) };
+  }
+
+  async #start(): Promise<Work> {
+    const { runtime } = await this.#prepared();
+    this.#work = await startWork(runtime, this.#consumers);
     return this.#work;
   }
 
@@ -383,7 +386,7 @@ export class MessagingEngine<
 
   /** @throws TidingsError `not_found` when there is no such account */
   async #serving({ account_id }: Scope, tx?: object): Promise<Executor> {
-    const executor = await this.#prepared();
+    const { executor } = await this.#prepared();
     if (this.#accounts.has(account_id)) return executor;
     // The host's transaction may have made it, and may yet be rolled back. Whoever holds a connection must not wait for another one.
     const account =

@@ -1,41 +1,31 @@
-import type { JobHandler } from "./queue/dispatcher.ts";
-import { deliverHandler, type DeliverWork } from "./webhooks/deliver-job.ts";
-import { consumeHandler, type ConsumeWork } from "./events/consume-job.ts";
-import { discardHandler } from "./webhooks/discard-job.ts";
-import { eraseHandler } from "./privacy/erase-job.ts";
-import { followUpHandler } from "./messages/follow-up-job.ts";
-import { mergeHandler } from "./privacy/merge-job.ts";
-import { paceHandler } from "./messages/throttle-job.ts";
-import { reapHandler, type ReapWork } from "./privacy/reap-job.ts";
-import { recoverHandler } from "./webhooks/recover-job.ts";
-import { releaseHandler } from "./messages/release-job.ts";
-import { scoreHandler, type ScoreWork } from "./sentiment/score-job.ts";
-import { type CarrierWork, sendHandler } from "./messages/send-job.ts";
-import { turnHandler, type TurnWork } from "./agents/turn-job.ts";
-import { unparkHandler } from "./messages/early-receipts-job.ts";
-import { unqueueHandler } from "./agents/unqueue-job.ts";
-import { wakeHandler } from "./conversations/wake-job.ts";
+import type { JobHandlers, JobTable } from "./queue/job.ts";
+import type { JobKind } from "./queue/types.ts";
+import type { Runtime } from "./operations/runtime.ts";
+import { agentJobs } from "./agents/jobs.ts";
+import { callConsumer } from "./events/call-consumer.ts";
+import { contactJobs } from "./privacy/jobs.ts";
+import { conversationJobs } from "./conversations/jobs.ts";
+import { messageJobs } from "./messages/jobs.ts";
+import { reap } from "./privacy/reap-job.ts";
+import { scoreMessages } from "./sentiment/score-messages.ts";
+import { senderJobs } from "./senders/jobs.ts";
+import { webhookJobs } from "./webhooks/jobs.ts";
 
-/** All that happens later. */
-export function jobHandlers(
-  work: CarrierWork & ConsumeWork & DeliverWork & ScoreWork & ReapWork & TurnWork,
-): readonly JobHandler[] {
-  return [
-    sendHandler(work),
-    followUpHandler(work),
-    releaseHandler(work),
-    paceHandler(work),
-    wakeHandler(work),
-    mergeHandler(work),
-    eraseHandler(work),
-    unparkHandler(work),
-    consumeHandler(work),
-    deliverHandler(work),
-    recoverHandler(work),
-    discardHandler(work),
-    scoreHandler(work),
-    turnHandler(work),
-    unqueueHandler(work),
-    reapHandler(work),
-  ];
+/** Every kind of job, with what does its work. */
+const jobTable: JobTable = {
+  ...messageJobs,
+  ...senderJobs,
+  ...conversationJobs,
+  ...contactJobs,
+  ...webhookJobs,
+  ...agentJobs,
+  score: scoreMessages,
+  consume: callConsumer,
+  reap,
+};
+
+/** The handlers of one engine. */
+export function jobHandlers(runtime: Runtime): JobHandlers {
+  const handlers = Object.entries(jobTable).map(([kind, define]) => [kind, define(runtime)]);
+  return Object.fromEntries(handlers) as { [K in JobKind]: JobHandlers[K] };
 }

@@ -4,50 +4,48 @@ import { keepCall, recordCall } from "./keep-call.ts";
 import type { BegunTurn, Progress } from "./turn-rows.ts";
 import { withDeadline } from "../queue/deadline.ts";
 import { leaseMs } from "../queue/dispatcher.ts";
-import { insist } from "../queue/insist.ts";
+import { retry } from "../queue/retry.ts";
 import type { Claim } from "../queue/types.ts";
 import { withCall } from "./runs/rules.ts";
 import type { ActionCall, Given, Move } from "./runs/types.ts";
 import { storable } from "../kernel/fields.ts";
 import type { Action } from "../ports/action.ts";
 import type { Json } from "../ports/agent-model.ts";
+import type { Runtime } from "../operations/runtime.ts";
 import { errorFacts } from "../queue/error-facts.ts";
-import type { CarrierWork } from "../messages/send-job.ts";
 
-export interface ActionCallsOptions extends Pick<
-  CarrierWork,
-  "store" | "clock" | "logger" | "services"
-> {
-  readonly claim: Claim;
+export interface ActionCallsOptions {
+  readonly runtime: Runtime;
+  readonly claim: Claim<"turn">;
   readonly begun: BegunTurn;
   readonly facts: Pick<TurnFacts, "contact">;
   readonly abort: AbortSignal;
-  /** Of the turn's time, in milliseconds. */
+  /** How much of the turn's time is left, in milliseconds. */
   readonly left: () => number;
-  /** What was done in the turn so far. */
+  /** What the turn has done so far. */
   readonly progress: () => Progress;
 }
 
 const own = { own: true } as const;
-/** Of one run, over all its turns. */
-const mostCalls = 20;
-/** Of an action that says nothing about it, in milliseconds. */
-const standardActionMs = 10_000;
+/** Calls of one run, over all its turns. */
+const maxCalls = 20;
+/** The time limit of an action that sets none, in milliseconds. */
+const defaultActionMs = 10_000;
 
 type Outcome = Extract<Given, { readonly done: "acted" }>["outcome"];
 type Act = Extract<Move, { readonly do: "act" }>;
 
-/** What came of a call; known: from an earlier one, or before a crash. */
+/** The outcome of a call. `isKnown`: it was made earlier, in this run or before a crash. */
 interface Made {
   readonly outcome: Outcome;
   readonly isKnown: boolean;
 }
 
-/** The calls of actions in one run: makes each once, whatever becomes of the process, or again under its key. */
+/** Makes the action calls of one run. Each is made once, or again under the same key, also after a crash. */
 export class ActionCalls {
   readonly #options: ActionCallsOptions;
   #all: readonly ActionCall[];
-  /** Calls that the turn has come to; those that it hasn't are of the time before a crash, or of words that were overtaken. */
+  /** Calls that this turn has reached. The others were made before a crash or by a turn that was overtaken. */
   readonly #met = new Set<string>();
 
   constructor(options: ActionCallsOptions) {
@@ -63,14 +61,14 @@ export class ActionCalls {
     return this.#all.some(({ status }) => status === "pending");
   }
 
-  /** Undefined: the turn is over. */
+  /** Undefined when the lease was lost or the engine stops. */
   async make({ action: name, input, by }: Act): Promise<Made | undefined> {
     const before = this.#before(name, input);
     const isAgain = before !== undefined && this.#met.has(before.id) && before.error === timedOut;
     const settled = before && !isAgain && settledOutcome(before);
     if (before !== undefined) this.#met.add(before.id);
     if (settled) return { outcome: settled, isKnown: true };
-    if (before === undefined && this.#all.length >= mostCalls) {
+    if (before === undefined && this.#all.length >= maxCalls) {
       return { outcome: { status: "failed", error: "too_many_calls" }, isKnown: false };
     }
     const id = before?.id ?? this.#nameOf(name);
@@ -93,8 +91,8 @@ export class ActionCalls {
   }
 
   /**
-   * The call on record that an equal one stands for: one that the turn has yet to come to, those that were approved first. Else one that may
-   * have been done for all that is known, and must not be done under another key.
+   * The recorded call that an equal call repeats: one that this turn has not reached, approved calls first. Otherwise one whose
+   * outcome is unknown: it may have been done, and must not be done under another key.
    */
   #before(action: string, input: Json): ActionCall | undefined {
     const alike = this.#all.filter((call) => isSameCall(call, { action, input }));
@@ -106,20 +104,22 @@ export class ActionCalls {
     );
   }
 
-  /** A call's id, its idempotency key. One that only reads is not on record before it is made: after a crash its number would be another's. */
+  /** A call's id, which is its idempotency key. Reading calls are not recorded before they are made, so a number could be used twice. */
   #nameOf(action: string): string {
-    const { begun, services } = this.#options;
+    const { begun, runtime } = this.#options;
+    const { services } = runtime;
     if (services.actions.get(action)?.risk === "read") return services.drawId("req");
     return `${begun.run.id}.${this.#all.length + 1}`;
   }
 
-  /** Makes a call, unless it must not be made. Undefined: the turn is over. */
+  /** Makes a call, unless it must not be made. Undefined when the lease was lost or the engine stops. */
   async #settle(
     call: ActionCall,
     before: ActionCall | undefined,
     by: Act["by"],
   ): Promise<ActionCall | undefined> {
-    const { begun, services, left } = this.#options;
+    const { begun, left, runtime } = this.#options;
+    const { services } = runtime;
     const fail = (error: string): ActionCall => ({ ...call, status: "failed", error });
     const isOffered = by === "host" || begun.agent.actions.includes(call.action);
     const action = isOffered ? services.actions.get(call.action) : undefined;
@@ -136,25 +136,25 @@ export class ActionCalls {
   }
 
   async #check(action: Action, input: Json): Promise<Checked> {
-    const { clock, abort, left } = this.#options;
+    const { runtime, abort, left } = this.#options;
     try {
       return await withDeadline<Checked>(
-        clock,
+        runtime.clock,
         left(),
-        abort,
         () => checkInput(action, input),
         () => unchecked,
+        abort,
       );
     } catch {
       return unchecked;
     }
   }
 
-  /** Commits that the call is about to be made. */
+  /** Records that the call is about to be made. Returns false when the lease was lost. */
   async #announce(call: ActionCall): Promise<boolean> {
-    const { store, claim, begun, progress } = this.#options;
+    const { runtime, claim, begun, progress } = this.#options;
     const done = progress();
-    const isCurrent = await store.commit(
+    const isCurrent = await runtime.store.commit(
       (tx) => keepCall(tx, claim, begun, { leaseMs, call, progress: done }),
       own,
     );
@@ -163,7 +163,8 @@ export class ActionCalls {
   }
 
   async #call(action: Action, input: unknown, call: ActionCall): Promise<ActionCall | undefined> {
-    const { store, clock, abort, begun, facts, left } = this.#options;
+    const { runtime, abort, begun, facts, left } = this.#options;
+    const { store, clock } = runtime;
     const { run, conversation } = begun;
     const context = {
       idempotency_key: call.id,
@@ -175,28 +176,28 @@ export class ActionCalls {
       },
       conversation: { id: conversation.id },
     };
-    const ms = Math.min(action.timeout_ms ?? standardActionMs, left());
+    const ms = Math.min(action.timeout_ms ?? defaultActionMs, left());
     let after: ActionCall;
     try {
       const work = (signal: AbortSignal): Promise<Json> =>
         execute(action, input, { ...context, signal });
-      const output = await withDeadline<Json | typeof late>(clock, ms, abort, work, () => late);
+      const output = await withDeadline<Json | typeof late>(clock, ms, work, () => late, abort);
       after =
         output === late ? { ...call, ...tooLate(action) } : { ...call, status: "done", output };
     } catch (error) {
       if (abort.aborted) return undefined;
-      after = { ...call, status: "failed", error: this.#tell(action, error) };
+      after = { ...call, status: "failed", error: this.#failureOf(action, error) };
     }
     if (action.risk !== "read") {
-      await insist(clock, abort, () => store.commit((tx) => recordCall(tx, run, after), own));
+      await retry(clock, abort, () => store.commit((tx) => recordCall(tx, run, after), own));
     }
     return after;
   }
 
-  #tell(action: Action, error: unknown): string {
-    const { logger, begun } = this.#options;
+  #failureOf(action: Action, error: unknown): string {
+    const { runtime, begun } = this.#options;
     const { name, code, message } = errorFacts(error);
-    logger.warn(
+    runtime.logger.warn(
       { err: { name, code }, action: action.name, run_id: begun.run.id },
       "an action failed",
     );
@@ -206,7 +207,7 @@ export class ActionCalls {
 
 const late = Symbol("late");
 const timedOut = "timed_out";
-/** It was called, may have been done, and must not be done again. */
+/** The call was made, may have been done, and must not be made again. */
 const outcomeUnknown = "outcome_unknown";
 const unchecked = { ok: false, error: "the input could not be checked" } as const;
 
@@ -216,7 +217,7 @@ function tooLate(action: Action): Pick<ActionCall, "status" | "error"> {
   return { status: "failed", error: mayRepeat(action) ? timedOut : outcomeUnknown };
 }
 
-/** What came of a call that is over, or that waits for somebody. */
+/** The outcome of a call that has ended or that waits for approval. */
 function settledOutcome({ status, output, error }: ActionCall): Outcome | undefined {
   switch (status) {
     case "done":

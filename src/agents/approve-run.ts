@@ -9,7 +9,7 @@ import { turnJob } from "./runs/rules.ts";
 import type { Run } from "./runs/types.ts";
 import { iso } from "../kernel/time.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
 import { agentToChange } from "./find-agent.ts";
 
@@ -19,6 +19,7 @@ export const approveRun: Command<ApproveRun, Run> = {
   name: "agents.approve",
   input: () => approveRunSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id, run_id, decision, author_id }, { scope }) {
     const agent = await agentToChange(tx, scope, id);
     const run = await tx.get(runById, [scope.account_id, scope.mode, run_id]);

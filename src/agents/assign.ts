@@ -6,7 +6,7 @@ import {
   type Conversation,
 } from "../conversations/types.ts";
 import { invalid } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { actorOf } from "../events/append.ts";
 import { changeConversation, findActiveConversation } from "../conversations/change.ts";
 import { giveToAgent } from "./give-to-agent.ts";
@@ -18,6 +18,7 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
   name: "conversations.assign",
   input: () => assignConversationSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id, assignee }, { scope, services }) {
     const conversation = await findActiveConversation(tx, scope, id);
     const actor = actorOf(scope, services.drawId);

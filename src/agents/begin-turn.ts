@@ -37,14 +37,19 @@ const margin = 30_000;
  */
 export async function beginTurn(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"turn">,
   options: TurnContext,
 ): Promise<BegunTurn | undefined> {
   if (!(await renew(tx, claim, options.leaseMs))) return undefined;
-  const { account_id, mode, key } = claim;
-  const conversation =
-    account_id && mode && (await tx.get(conversationById, [account_id, mode, key], { hold: true }));
-  if (!conversation) {
+  const {
+    account_id,
+    mode,
+    key: { conversation_id },
+  } = claim;
+  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], {
+    hold: true,
+  });
+  if (conversation === undefined) {
     await finish(tx, claim);
     return undefined;
   }

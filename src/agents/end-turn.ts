@@ -25,7 +25,7 @@ import type { BegunTurn, JudgedTurn, Noticed, TurnOutcome } from "./turn-rows.ts
  */
 export async function endTurn(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"turn">,
   { run: begun }: BegunTurn,
   outcome: TurnOutcome,
   options: JudgedTurn,

@@ -11,7 +11,7 @@ import type { BegunTurn, TurnContext } from "./turn-rows.ts";
 /** Gives up a turn that can't be brought to its end, and leaves who waits for it to people. */
 export async function failTurn(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"turn">,
   { run: begun }: BegunTurn,
   { leaseMs, services }: TurnContext,
 ): Promise<void> {

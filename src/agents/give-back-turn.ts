@@ -9,10 +9,14 @@ interface GiveBackTurn {
 }
 
 /** Gives a turn's job back. It comes at once while there are open runs, and to those that wait for somebody when that has been long enough. */
-export async function giveBackTurn(tx: Tx, claim: Claim, { hasMore }: GiveBackTurn): Promise<void> {
+export async function giveBackTurn(
+  tx: Tx,
+  claim: Claim<"turn">,
+  { hasMore }: GiveBackTurn,
+): Promise<void> {
   const [[open], [waiting]] = await Promise.all([
-    tx.list(openRuns, [claim.key], 1),
-    tx.list(awaitingRuns, [claim.key], 1),
+    tx.list(openRuns, [claim.key.conversation_id], 1),
+    tx.list(awaitingRuns, [claim.key.conversation_id], 1),
   ]);
   const againAt = hasMore || open !== undefined ? tx.now : waiting?.approve_by;
   await finish(tx, claim, againAt == null ? {} : { againAt });

@@ -4,7 +4,7 @@ import type { ConversationRow } from "../conversations/rows.ts";
 import { handlerOnHandBack } from "../conversations/rules.ts";
 import type { Conversation } from "../conversations/types.ts";
 import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
 import { actorOf } from "../events/append.ts";
 import { changeConversation, findActiveConversation } from "../conversations/change.ts";
@@ -17,6 +17,7 @@ export const handBackConversation: Command<ById, Conversation> = {
   name: "conversations.handBack",
   input: () => byIdSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id }, { scope, services }) {
     const conversation = await findActiveConversation(tx, scope, id);
     const agent = await agentOf(tx, conversation);

@@ -3,7 +3,7 @@ import {
   type HandOffConversation,
   handOffConversationSchema,
 } from "../conversations/types.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { actorOf } from "../events/append.ts";
 import { findActiveConversation } from "../conversations/change.ts";
 import { handOff } from "./hand-off.ts";
@@ -15,6 +15,7 @@ export const handOffConversation: Command<HandOffConversation, Conversation> = {
   name: "conversations.handOff",
   input: () => handOffConversationSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id, reason, summary = "" }, { scope, services }) {
     const found = await findActiveConversation(tx, scope, id);
     return showConversation(

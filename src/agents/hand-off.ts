@@ -6,7 +6,7 @@ import type { ConversationRow } from "../conversations/rows.ts";
 import { handoffEventId } from "../events/rows.ts";
 import { arm } from "../queue/rows.ts";
 import { messagesOfConversation } from "../messages/rows.ts";
-import { unqueueJob } from "./runs/rules.ts";
+import { queueTimeoutJob } from "./runs/rules.ts";
 import { sentimentOf } from "../contacts/sentiment-rules.ts";
 import { isId, type MessageId, type RunId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
@@ -83,7 +83,7 @@ async function waitForPeople(
     session.agent_revision,
   ]);
   const seconds = version?.definition.handoff.queue_timeout_seconds;
-  if (seconds !== undefined) await arm(tx, unqueueJob(session, tx.now + seconds * 1_000));
+  if (seconds !== undefined) await arm(tx, queueTimeoutJob(session, tx.now + seconds * 1_000));
 }
 
 const mostTold = 10;

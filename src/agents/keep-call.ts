@@ -21,7 +21,7 @@ interface KeepCall {
  */
 export async function keepCall(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"turn">,
   { run }: Pick<BegunTurn, "run">,
   { leaseMs, call, progress }: KeepCall,
 ): Promise<boolean> {

@@ -6,7 +6,7 @@ import { runResource } from "./runs/resource.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
 import { TidingsError } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import { agentToChange } from "./find-agent.ts";
@@ -23,6 +23,7 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
   name: "agents.trigger",
   input: () => triggerAgentSchema,
   status: 202,
+  shows: showsOutput,
   async run(tx, { id, ...asked }, { scope, services }) {
     const agent = await agentToChange(tx, scope, id, { hold: true });
     if (agent.enabled !== true) throw new TidingsError("conflict", "The agent is disabled.");

@@ -12,29 +12,27 @@ import { storable } from "../kernel/fields.ts";
 import type { AgentSettings } from "./options.ts";
 import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/agent-model.ts";
 import { ActionCalls } from "./action-calls.ts";
+import type { Runtime } from "../operations/runtime.ts";
 import { errorFacts } from "../queue/error-facts.ts";
-import type { CarrierWork } from "../messages/send-job.ts";
 
-export interface TurnRunOptions extends Pick<
-  CarrierWork,
-  "store" | "clock" | "logger" | "services"
-> {
+export interface TurnRunOptions {
+  readonly runtime: Runtime;
   readonly agents: AgentSettings;
-  /** The host's actions as models are shown them. */
+  /** The host application's actions as models see them. */
   readonly shown: ReadonlyMap<string, ModelAction>;
-  readonly claim: Claim;
+  readonly claim: Claim<"turn">;
   readonly begun: BegunTurn;
   readonly facts: TurnFacts;
   readonly abort: AbortSignal;
 }
 
-/** Steps that are kept, the first of them. */
-const mostSteps = 100;
+/** Only the first steps of a run are kept. */
+const maxSteps = 100;
 
 type Act = Extract<Move, { readonly do: "act" }>;
 type Think = Extract<Move, { readonly do: "think" }>;
 
-/** Runs one turn: does what it asks for, and gives it what came of that. */
+/** Runs one turn: makes each of its moves and gives it the result. */
 export class TurnRun {
   readonly #options: TurnRunOptions;
   readonly #endsAt: number;
@@ -45,7 +43,10 @@ export class TurnRun {
   #model_calls: number;
 
   constructor(options: TurnRunOptions) {
-    const { clock, begun } = options;
+    const {
+      runtime: { clock },
+      begun,
+    } = options;
     const { run, agent } = begun;
     this.#options = options;
     this.#endsAt = clock.now() + agent.limits.timeout_ms;
@@ -60,12 +61,12 @@ export class TurnRun {
     this.#model_calls = run.model_calls;
   }
 
-  /** An action is called at this moment, for all that is known: it may still be going on after an abort. */
+  /** Whether a call of an action may still be under way, also after an abort. */
   get isCalling(): boolean {
     return this.#calls.isCalling;
   }
 
-  /** Undefined: the turn is not ours to end any more. */
+  /** Undefined when the lease was lost or the engine stops: this engine does not end the turn. */
   async run(): Promise<TurnOutcome | undefined> {
     const moves = takeTurn(this.#options.facts);
     let next = moves.next();
@@ -90,7 +91,7 @@ export class TurnRun {
 
   #progress(): Progress {
     return {
-      steps: this.#steps.slice(0, mostSteps),
+      steps: this.#steps.slice(0, maxSteps),
       calls: this.#calls.all,
       usage: {
         input_tokens: this.#input_tokens,
@@ -105,7 +106,7 @@ export class TurnRun {
   }
 
   async #think({ task, ...leave }: Think): Promise<Thought> {
-    const { clock } = this.#options;
+    const { clock } = this.#options.runtime;
     const started_at = clock.now();
     const thought = await this.#ask(task, leave);
     const { text, intent, confidence, handoff, playbook_id, calls } = thought.answer ?? {};
@@ -122,7 +123,8 @@ export class TurnRun {
   }
 
   async #ask(task: ModelTask, leave: Omit<Think, "do" | "task">): Promise<Thought> {
-    const { clock, logger, abort, agents, begun, facts, shown } = this.#options;
+    const { runtime, abort, agents, begun, facts, shown } = this.#options;
+    const { clock, logger } = runtime;
     const left = this.#left();
     if (left <= 0) return failed("model_timeout");
     const spent =
@@ -144,9 +146,9 @@ export class TurnRun {
       const answered = await withDeadline<ModelAnswer | "late">(
         clock,
         left,
-        abort,
         async (signal) => agents.model.respond(turn, { signal }),
         () => "late",
+        abort,
       );
       if (answered === "late") return failed("model_timeout");
       const answer = soundAnswer(answered);
@@ -157,7 +159,7 @@ export class TurnRun {
       }
       return { done: "thought", answer: { ...answer, text: undefined }, failure: "guardrail" };
     } catch (error) {
-      // What it says may quote the words that it was given, and they have no place in a log.
+      // The error's message may quote the contact's words, which must not be logged.
       const { name, code } = errorFacts(error);
       if (!abort.aborted) {
         logger.warn({ err: { name, code }, run_id: begun.run.id }, "a model failed");
@@ -167,7 +169,7 @@ export class TurnRun {
   }
 
   async #act(move: Act): Promise<Given | undefined> {
-    const started_at = this.#options.clock.now();
+    const started_at = this.#options.runtime.clock.now();
     const made = await this.#calls.make(move);
     if (made === undefined) return undefined;
     const { outcome, isKnown } = made;
@@ -177,9 +179,9 @@ export class TurnRun {
     return { done: "acted", outcome };
   }
 
-  /** Of the turn's time, in milliseconds. */
+  /** How much of the turn's time is left, in milliseconds. */
   #left(): number {
-    return Math.max(0, this.#endsAt - this.#options.clock.now());
+    return Math.max(0, this.#endsAt - this.#options.runtime.clock.now());
   }
 
   #note(
@@ -190,7 +192,7 @@ export class TurnRun {
     error: string | null,
     started_at: number,
   ): void {
-    const duration_ms = Math.max(0, this.#options.clock.now() - started_at);
+    const duration_ms = Math.max(0, this.#options.runtime.clock.now() - started_at);
     this.#steps.push({
       type,
       name,
@@ -207,7 +209,7 @@ function failed(failure: NonNullable<Thought["failure"]>): Thought {
   return { done: "thought", answer: null, failure };
 }
 
-/** Without what is undefined. */
+/** The value as JSON, without undefined members. */
 function jsonOf(value: object): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }

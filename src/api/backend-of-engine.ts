@@ -9,13 +9,18 @@ import type { DrawId } from "../kernel/ids.ts";
 import type { KeyRing } from "../accounts/key-ring.ts";
 import type { Limits } from "../kernel/limits.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Logger } from "../ports/logger.ts";
 import type { StoragePort } from "../ports/storage.ts";
 import type { Transport } from "../ports/transport.ts";
 import { rateLimiter } from "../operations/rate-limiter.ts";
+import type { Runtime } from "../operations/runtime.ts";
+import type { Store } from "../store/store.ts";
 import { letIn } from "../webchat/visitors.ts";
-import { type SinkOptions, transportSink } from "../messages/transport-sink.ts";
+import { transportSink } from "../messages/transport-sink.ts";
 
-export interface BackendOptions extends Omit<SinkOptions, "services"> {
+export interface BackendOptions {
+  readonly store: Store;
+  readonly logger: Logger;
   readonly drawId: DrawId;
   readonly storage: StoragePort;
   readonly clock: Clock;
@@ -25,8 +30,8 @@ export interface BackendOptions extends Omit<SinkOptions, "services"> {
   readonly news: NewsDesk;
   /** Of pages that may talk to visitors' routes. */
   readonly origins: readonly string[];
-  /** The executor, once the storage is open. */
-  readonly prepared: () => Promise<Executor>;
+  /** Resolves when the storage is open. */
+  readonly prepared: () => Promise<{ readonly runtime: Runtime; readonly executor: Executor }>;
 }
 
 /** A browser asks for nothing else than to write, to mark what it has and to come again. */
@@ -60,9 +65,9 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       return keyRing.authenticate(secret);
     },
     letIn: async (session_id, token) => {
-      const { services } = await prepared();
+      const { runtime } = await prepared();
       return letIn(
-        { reads: store.reads, secret: services.secret, now: clock.now() },
+        { reads: store.reads, secret: runtime.services.secret, now: clock.now() },
         session_id,
         token,
       );
@@ -70,12 +75,16 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     admitVisitor: ({ caller }) => visitorLimiter.admit(caller.session_id, visitorRequestsPerSecond),
     origins,
     admit: ({ caller, requests_per_second }) => limiter.admit(caller.key_id, requests_per_second),
-    execute: async (command, input, context) => (await prepared()).execute(command, input, context),
-    run: async (procedure, input, context) => (await prepared()).run(procedure, input, context),
-    rows: async (procedure, rows, context) => (await prepared()).runRows(procedure, rows, context),
-    query: async (query, input, context) => (await prepared()).query(query, input, context),
+    execute: async (command, input, context) =>
+      (await prepared()).executor.execute(command, input, context),
+    run: async (procedure, input, context) =>
+      (await prepared()).executor.run(procedure, input, context),
+    rows: async (procedure, rows, context) =>
+      (await prepared()).executor.runRows(procedure, rows, context),
+    query: async (query, input, context) =>
+      (await prepared()).executor.query(query, input, context),
     stream: async (stream, input, context, signal) => {
-      const executor = await prepared();
+      const { executor } = await prepared();
       const { caller } = context;
       const goesOn = async (): Promise<boolean> =>
         !news.closed && (caller.type !== "key" || (await keyRing.isValid(caller)));
@@ -90,14 +99,14 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     callback: async (name, request) => {
       const transport = transports.find((each) => each.name === name);
       if (transport?.parseCallback === undefined) throw notFound("transport");
-      const { services } = await prepared();
+      const { runtime } = await prepared();
       const parse = transport.parseCallback.bind(transport);
       return callbacks.take(name, async () => {
         const { receipts, inbound, response } = await parse({
           ...request,
           received_at: clock.now(),
         });
-        const sink = transportSink(name, { store, services, logger });
+        const sink = transportSink(name, runtime);
         // Committed before the carrier is told so: what fails here, it sends again.
         await Promise.all([
           ...receipts.map(({ subject, receipt }) => sink.receipt(subject, receipt)),

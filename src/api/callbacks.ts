@@ -1,14 +1,20 @@
 import { TidingsError } from "../kernel/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
+import { Semaphore } from "../queue/semaphore.ts";
 
-/** Of a callback's body. Carriers' are of a few kilobytes; nobody without their signature makes us read more. */
+/** Bytes of a callback's body. Carriers send a few kilobytes, and a body is read before its signature is verified. */
 export const mostCallbackBytes = 131_072;
-/** Callbacks that are verified and written down at a time. Carriers come again, and anybody can call. */
-const mostUnderway = 256;
+/** Callbacks that are verified and recorded at once. None waits: anybody can call, and carriers send theirs again. */
+const maxAtOnce = 256;
 const busyMs = 1_000;
-/** Between two lines of the log about one transport's callbacks. */
+/** The time between two log lines about one transport's callbacks, in milliseconds. */
 const quietMs = 60_000;
+
+function busy(): TidingsError {
+  const message = "Too many callbacks run at once. Send it again.";
+  return new TidingsError("overloaded", message, { retryAfterMs: busyMs });
+}
 
 interface Refusals {
   count: number;
@@ -16,31 +22,22 @@ interface Refusals {
   toldAt: number;
 }
 
-/** Bounds what callbacks cost, whoever sends them, and tells of those that are refused: at once, and then once a minute. */
+/** Bounds the cost of callbacks, whoever sends them, and logs refused ones: the first at once, then once a minute. */
 export class Callbacks {
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #places = new Semaphore(maxAtOnce, 0, busy);
   readonly #refusals = new Map<string, Refusals>();
-  #underway = 0;
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock;
     this.#logger = logger;
   }
 
-  /** @throws TidingsError `overloaded` when too many are under way, and what `take` throws */
+  /** Runs `take` for one callback. @throws TidingsError `overloaded` when too many run, and what `take` throws */
   async take<T>(transport: string, take: () => Promise<T>): Promise<T> {
     try {
-      if (this.#underway >= mostUnderway) {
-        const message = "Too many callbacks are under way. Send it again.";
-        throw new TidingsError("overloaded", message, { retryAfterMs: busyMs });
-      }
-      this.#underway += 1;
-      try {
-        return await take();
-      } finally {
-        this.#underway -= 1;
-      }
+      return await this.#places.run(take);
     } catch (error) {
       if (error instanceof TidingsError && error.code !== "not_found") {
         this.#note(transport, error.code);

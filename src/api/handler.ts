@@ -1,8 +1,9 @@
 import type { z } from "zod";
 import { ReplayedError, TidingsError } from "../kernel/errors.ts";
 import type { Context } from "../operations/executor.ts";
+import { type IdempotencyKey, storedKey } from "../operations/idempotency-key.ts";
 import type { RequestId } from "../kernel/ids.ts";
-import type { RowProcedure } from "../operations/operation.ts";
+import type { KeyCaller, RowProcedure, VisitorCaller } from "../operations/operation.ts";
 import { inputSchema } from "../operations/operation.ts";
 import { bearerKey, challengeOf, missingScopes, visitorToken } from "./authentication.ts";
 import type { Authenticated } from "../accounts/key-ring.ts";
@@ -141,9 +142,7 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
         limits.json_depth,
       );
       const given = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
-      // Keys are an account's; a visitor's are the session's own. None that a key's holder can choose has a space in it.
-      const idempotency_key =
-        given === null || caller.type === "key" ? given : `${caller.session_id} ${given}`;
+      const idempotency_key = given === null ? null : storedKey(keyOf(caller, given));
       const input = commandInput(schemaOf(operation), body, params, query);
       const keyed = { ...context, idempotency_key };
       const outcome = await (operation.kind === "command"
@@ -277,4 +276,10 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
       }
     },
   };
+}
+
+function keyOf(caller: KeyCaller | VisitorCaller, key: string): IdempotencyKey {
+  return caller.type === "key"
+    ? { by: "caller", key }
+    : { by: "visitor", session_id: caller.session_id, key };
 }

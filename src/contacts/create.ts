@@ -1,7 +1,7 @@
 import { contactCreated } from "./events.ts";
 import { contactResource } from "./resource.ts";
 import { type Contact, type CreateContact, createContactSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { actorOf, appendEvent } from "../events/append.ts";
 import { insertContact } from "./write.ts";
 import { insertIdentity, ownPhone } from "./write-identity.ts";
@@ -12,6 +12,7 @@ export const createContact: Command<CreateContact, Contact> = {
   name: "contacts.create",
   input: createContactSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, facts, { scope, services }) {
     const actor = actorOf(scope, services.drawId);
     const { phone: address } = facts;

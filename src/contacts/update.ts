@@ -2,7 +2,7 @@ import { contactUpdated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
 import { type ContactRow, identityByAddress } from "./rows.ts";
 import { type Contact, type UpdateContact, updateContactSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
 import { type Actor, actorOf, appendEvent } from "../events/append.ts";
 import { contactToChange } from "./find-to-change.ts";
@@ -17,6 +17,7 @@ export const updateContact: Command<UpdateContact, Contact> = {
   name: "contacts.update",
   input: updateContactSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id, ...change }, { scope, services }) {
     // Held, for where nothing changes: an erasure that commits meanwhile must find what is remembered of the answer.
     const contact = await contactToChange(tx, scope, id, { hold: true });

@@ -1,7 +1,7 @@
 import { noteResource } from "./resource.ts";
 import { notes } from "./rows.ts";
 import { type AddNote, addNoteSchema, type Note } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { findOwnConversation } from "./change.ts";
 
 /** Writes a note that the contact never sees. */
@@ -10,6 +10,7 @@ export const addNote: Command<AddNote, Note> = {
   name: "conversations.addNote",
   input: () => addNoteSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, { id, body, author_id = null }, { scope: { account_id, mode }, services }) {
     const conversation = await findOwnConversation(tx, { account_id, mode }, id);
     const note = tx.insert(notes, {

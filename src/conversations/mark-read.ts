@@ -1,6 +1,6 @@
 import { type Conversation } from "./types.ts";
 import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { findOwnConversation } from "./change.ts";
 import { showConversation } from "./show.ts";
 import { writeConversation } from "./write.ts";
@@ -11,6 +11,7 @@ export const readConversation: Command<ById, Conversation> = {
   name: "conversations.markRead",
   input: () => byIdSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id }, { scope }) {
     const conversation = await findOwnConversation(tx, scope, id);
     if (conversation.unread === null) return showConversation(tx, conversation);

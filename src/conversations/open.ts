@@ -1,5 +1,5 @@
 import { type Conversation, type OpenConversation, openConversationSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Actor } from "../events/append.ts";
 import { meetContact } from "../contacts/find.ts";
 import { findRecipient } from "../contacts/find-recipient.ts";
@@ -12,6 +12,7 @@ export const openConversation: Command<OpenConversation, Conversation> = {
   name: "conversations.open",
   input: () => openConversationSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, { to, medium = "text" }, { scope, services }) {
     const actor: Actor = { scope, drawId: services.drawId };
     const known = await findRecipient(tx, scope, medium, to);

@@ -1,5 +1,5 @@
 import { type Conversation, type LabelConversation, labelConversationSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { actorOf } from "../events/append.ts";
 import { changeConversation, findOwnConversation } from "./change.ts";
 import { showConversation } from "./show.ts";
@@ -10,6 +10,7 @@ export const labelConversation: Command<LabelConversation, Conversation> = {
   name: "conversations.setLabels",
   input: () => labelConversationSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id, labels }, { scope, services }) {
     const conversation = await findOwnConversation(tx, scope, id);
     const changed = await changeConversation(tx, actorOf(scope, services.drawId), conversation, {

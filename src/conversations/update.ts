@@ -3,7 +3,7 @@ import { changeStatus } from "./rules.ts";
 import { type Conversation, type UpdateConversation, updateConversationSchema } from "./types.ts";
 import { millis } from "../kernel/time.ts";
 import { invalid } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { actorOf } from "../events/append.ts";
 import { changeConversation, findOwnConversation, superseded } from "./change.ts";
 import { showConversation } from "./show.ts";
@@ -14,6 +14,7 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
   name: "conversations.update",
   input: updateConversationSchema,
   status: 200,
+  shows: showsOutput,
   async run(
     tx,
     { id, status, snoozed_until, priority, metadata, opt_out_suspected },

@@ -8,11 +8,16 @@ import { actorOf } from "../events/append.ts";
 import { changeConversation } from "./change.ts";
 
 /** Opens a snoozed conversation whose time has come. One that was snoozed for longer meanwhile sleeps on. */
-export async function wakeConversation(tx: Tx, claim: Claim, drawId: DrawId): Promise<void> {
+export async function wakeConversation(
+  tx: Tx,
+  claim: Claim<"wake">,
+  drawId: DrawId,
+): Promise<void> {
   const { account_id, mode, key } = claim;
-  const conversation =
-    account_id && mode && (await tx.get(conversationById, [account_id, mode, key], { hold: true }));
-  if (!conversation || conversation.snoozed_until === null) return finish(tx, claim);
+  const conversation = await tx.get(conversationById, [account_id, mode, key.conversation_id], {
+    hold: true,
+  });
+  if (conversation === undefined || conversation.snoozed_until === null) return finish(tx, claim);
   const { snoozed_until } = conversation;
   if (snoozed_until > tx.now) return finish(tx, claim, { againAt: snoozed_until });
   await changeConversation(

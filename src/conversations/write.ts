@@ -56,11 +56,12 @@ async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationR
 /** Wakes a snoozed conversation on the clock. Armed for earlier already, the job finds that it is not yet time, and waits on. */
 async function writeWake(
   tx: Tx,
-  { account_id, mode, id: key, snoozed_until }: ConversationRow,
+  { account_id, mode, id: conversation_id, snoozed_until }: ConversationRow,
 ): Promise<void> {
-  const job = { kind: "wake", key } as const;
+  const job = { kind: "wake", key: { conversation_id } } as const;
+  const lane = { kind: "wake", slow: false } as const;
   if (snoozed_until === null) await disarm(tx, job);
-  else await arm(tx, { ...job, account_id, mode, lane: "wake", due_at: snoozed_until });
+  else await arm(tx, { ...job, account_id, mode, lane, due_at: snoozed_until });
 }
 
 /** Active conversations have the time of their last message themselves, so that a message writes nothing at the contact. */

@@ -4,6 +4,7 @@ import { consumerByName, type ConsumerRow } from "./consumer-rows.ts";
 import { consumerLane } from "./consumer-rules.ts";
 import { eventsByPosition } from "./rows.ts";
 import type { EventType } from "./types.ts";
+import { encodeLane } from "../queue/lane.ts";
 import { jobsByLane } from "../queue/rows.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Seen } from "../ports/collection.ts";
@@ -18,30 +19,30 @@ export interface ConsumerReaderOptions {
   readonly logger: Logger;
   readonly name: string;
   readonly types: readonly EventType[];
-  /** Where a new consumer begins. */
+  /** Where a consumer begins that is new to the storage. */
   readonly from: "now" | "beginning";
 }
 
 const own = { own: true } as const;
 /** Events that are queued in one transaction. */
 const pageSize = 100;
-/** Keys that wait for their turn before more is read: the log keeps the rest, and other jobs are found among fewer. */
-const mostWaiting = 100;
-/** How far behind the stored place may be where nothing is for the consumer: it is written no more often than that. */
+/** When so many keys wait for their job, no more events are read: the log keeps them, and the job table stays small. */
+const maxWaiting = 100;
+/** How often the stored position moves at most while no event is for the consumer, in milliseconds. */
 const behindMs = 60_000;
 
 /**
- * Follows the log of events for one consumer: whenever something may have been committed it looks, and only where something is for the
- * consumer does it write. So commands cost nothing more, with or without consumers. Every engine that has the consumer follows; the
- * stored place says who was first.
+ * Follows the log of events for one consumer. It reads whenever something may have been committed, and writes only when an event
+ * is for the consumer, so commands cost the same with and without consumers. Every engine that has the consumer follows the
+ * log; the stored position decides which engine was first.
  */
 export class ConsumerReader {
   readonly #options: ConsumerReaderOptions;
   readonly #follower: Follower;
   #opened = false;
   #isFull = false;
-  /** The stored place as it was last seen, and how far the log was looked at from there without finding anything. */
-  #place = { stored: -1, looked: -1 };
+  /** The stored position as last read, and how far the log was read from there without finding an event. */
+  #position = { stored: -1, read: -1 };
 
   constructor(options: ConsumerReaderOptions) {
     this.#options = options;
@@ -58,7 +59,7 @@ export class ConsumerReader {
     });
   }
 
-  /** What is committed from here on is not missed. */
+  /** Creates the stored position of a new consumer: events from here on are not missed. */
   async open(): Promise<void> {
     if (this.#opened) return;
     const { store, name, from } = this.#options;
@@ -77,7 +78,7 @@ export class ConsumerReader {
     this.#follower.wake();
   }
 
-  /** A key had its turn. */
+  /** A job of the consumer has ended, so there is room for another key. */
   roomMade(): void {
     if (this.#isFull) this.wake();
   }
@@ -91,9 +92,9 @@ export class ConsumerReader {
     await this.open();
     const waiting = {
       index: jobsByLane,
-      prefix: ["work", consumerLane(name)],
+      prefix: ["work", encodeLane(consumerLane(name))],
       order: "ascending",
-      limit: mostWaiting,
+      limit: maxWaiting,
     } as const;
     const [consumer, keys] = await Promise.all([
       store.reads.get(consumerByName, [name]),
@@ -103,10 +104,10 @@ export class ConsumerReader {
       logger.warn({ consumer: name }, "a consumer was removed; it gets no more events");
       return "over";
     }
-    this.#isFull = keys.length >= mostWaiting;
+    this.#isFull = keys.length >= maxWaiting;
     if (this.#isFull) return "through";
-    const { stored, looked } = this.#place;
-    const from = stored === consumer.position ? looked : consumer.position;
+    const { stored, read } = this.#position;
+    const from = stored === consumer.position ? read : consumer.position;
     const { rows, more, last } = await look(store.reads, {
       index: eventsByPosition,
       prefix: [],
@@ -122,7 +123,7 @@ export class ConsumerReader {
         own,
       );
     }
-    this.#place = { stored: consumer.position, looked: to };
+    this.#position = { stored: consumer.position, read: to };
     return more ? "more" : "through";
   }
 

@@ -1,3 +1,4 @@
+import type { Lane } from "../queue/types.ts";
 import type { JobOrder } from "../queue/types.ts";
 import type { ConsumerKey } from "./consumer-types.ts";
 
@@ -16,11 +17,11 @@ export function isConsumerName(name: string): boolean {
   return namePattern.test(name);
 }
 
-/** The job that hands a key's events to the consumer, in order. Neither has a space in it. */
-export function consumeJob({ consumer, key }: ConsumerKey, due_at: number): JobOrder {
+/** The job that calls the consumer's handler with a key's events, in order. */
+export function consumeJob({ consumer, key }: ConsumerKey, due_at: number): JobOrder<"consume"> {
   return {
     kind: "consume",
-    key: `${consumer} ${key}`,
+    key: { consumer, key },
     account_id: null,
     mode: null,
     lane: consumerLane(consumer),
@@ -28,14 +29,6 @@ export function consumeJob({ consumer, key }: ConsumerKey, due_at: number): JobO
   };
 }
 
-export function consumerKeyOf(jobKey: string): ConsumerKey {
-  const [consumer = "", key = ""] = jobKey.split(" ");
-  return { consumer, key };
-}
-
-export const consumerLane = (consumer: string): string => `consume ${consumer}`;
-
-/** The consumer whose jobs a lane has; `undefined` of other lanes. */
-export function consumerOf(lane: string): string | undefined {
-  return /^consume ([^ ~]+)/.exec(lane)?.[1];
+export function consumerLane(consumer: string): Lane<"consume"> {
+  return { kind: "consume", slow: false, consumer };
 }

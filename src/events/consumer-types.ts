@@ -37,6 +37,14 @@ export interface ParkedEvent<E extends AnyEvent = AnyEvent> extends Scope {
   readonly parked_at: string;
 }
 
+/** A consumer whose handler is set up in this engine. */
+export interface LocalConsumer {
+  readonly handler: EventConsumer<object | undefined>;
+  readonly isStopped: () => boolean;
+  /** Keeps track of a running job, so that a stop can wait for it. */
+  during(run: Promise<void>): Promise<void>;
+}
+
 /** What an event waits for its turn by: its conversation, else its contact, else itself. */
 export interface ConsumerKey {
   readonly consumer: string;

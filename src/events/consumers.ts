@@ -1,18 +1,24 @@
 import { resumeConsumerEvent, skipConsumerEvent } from "./resume-consumer-event.ts";
 import { parkedEvents } from "./consumer-rows.ts";
-import { consumerOf, isConsumerName } from "./consumer-rules.ts";
-import type { ConsumeOptions, EventConsumer, ParkedEvent } from "./consumer-types.ts";
+import { isConsumerName } from "./consumer-rules.ts";
+import type {
+  ConsumeOptions,
+  EventConsumer,
+  LocalConsumer,
+  ParkedEvent,
+} from "./consumer-types.ts";
 import { eventResource } from "./resource.ts";
 import { events, eventsByPosition } from "./rows.ts";
 import { type AnyEvent, type EventType, eventTypes } from "./types.ts";
+import type { Lane } from "../queue/lane.ts";
 import { iso } from "../kernel/time.ts";
 import { TidingsError } from "../kernel/errors.ts";
-import type { SetUpConsumer } from "./consume-job.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Write } from "../ports/storage.ts";
 import { removeConsumer } from "./remove-consumer.ts";
+import type { LocalConsumers } from "../operations/runtime.ts";
 import type { Store } from "../store/store.ts";
 
 /** A consumer of events that is set up in this engine. Its progress is the storage's: engines with the same name share the work. */
@@ -47,10 +53,10 @@ export interface ConsumerSetup extends ConsumeOptions {
 }
 
 /** Parked events that are told of at once. */
-const mostParked = 100;
+const maxParked = 100;
 
 /** The consumers that are set up in one engine. */
-export class Consumers {
+export class Consumers implements LocalConsumers {
   readonly #options: ConsumersOptions;
   readonly #running = new Map<string, RunningConsumer>();
   /** Set while the engine is started: wakes the loop that runs the jobs. */
@@ -91,10 +97,9 @@ export class Consumers {
     return this.#running.get(name);
   }
 
-  /** Whether this engine can do the jobs of a lane, as far as they are a consumer's. */
-  serves(lane: string): boolean {
-    const name = consumerOf(lane);
-    return name === undefined || this.#running.get(name)?.isStopped() === false;
+  /** Whether this engine runs the jobs of a lane: false only for consumers that are not set up here, or were stopped. */
+  serves(lane: Lane): boolean {
+    return lane.kind !== "consume" || this.#running.get(lane.consumer)?.isStopped() === false;
   }
 
   /** @throws TidingsError `not_found`, and `invalid_option` while it runs here */
@@ -121,7 +126,7 @@ export class Consumers {
   }
 
   /** Wakes them when events were committed. */
-  heed(writes: readonly Write[]): void {
+  onWrites(writes: readonly Write[]): void {
     if (this.#running.size > 0 && writes.some(({ collection }) => collection === events)) {
       this.wake();
     }
@@ -144,7 +149,7 @@ export class Consumers {
       index: parkedEvents,
       prefix: [name],
       order: "ascending",
-      limit: mostParked,
+      limit: maxParked,
     });
     const found = await reads.getAll(
       eventsByPosition,
@@ -167,13 +172,13 @@ export class Consumers {
 }
 
 /** A consumer's handler and its way along the log. */
-class RunningConsumer implements SetUpConsumer {
-  readonly handler: SetUpConsumer["handler"];
+class RunningConsumer implements LocalConsumer {
+  readonly handler: LocalConsumer["handler"];
   readonly reader: ConsumerReader;
   readonly #runs = new Set<Promise<void>>();
   #stopped = false;
 
-  constructor(handler: SetUpConsumer["handler"], reader: ConsumerReader) {
+  constructor(handler: LocalConsumer["handler"], reader: ConsumerReader) {
     this.handler = handler;
     this.reader = reader;
   }

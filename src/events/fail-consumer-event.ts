@@ -18,7 +18,7 @@ export interface Failed {
  */
 export async function failConsumerEvent(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"consume">,
   { row: { consumer, key, position }, event }: Failed,
   thrown: string,
 ): Promise<boolean> {

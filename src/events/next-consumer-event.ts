@@ -1,5 +1,4 @@
 import { consumerEvents, type ConsumerEventRow, consumerEventsOfKey } from "./consumer-rows.ts";
-import { consumerKeyOf } from "./consumer-rules.ts";
 import { eventsByPosition, type EventRow } from "./rows.ts";
 import { finish, renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
@@ -20,11 +19,11 @@ const mostLooked = 50;
  */
 export async function nextConsumerEvent(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"consume">,
   leaseMs: number,
 ): Promise<NextConsumerEvent | undefined> {
   if (!(await renew(tx, claim, leaseMs))) return undefined;
-  const { consumer, key } = consumerKeyOf(claim.key);
+  const { consumer, key } = claim.key;
   const rows = await tx.list(consumerEventsOfKey, [consumer, key], mostLooked);
   for (const row of rows) {
     const { parked_at, retry_at, position } = row;

@@ -2,41 +2,38 @@ import type { EventId } from "../kernel/ids.ts";
 import type { Reads } from "../store/reads.ts";
 import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow, events } from "./rows.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { Seen } from "../ports/collection.ts";
+import type { Runtime } from "../operations/runtime.ts";
 import type { Store } from "../store/store.ts";
 
-export interface ReapEvents {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** How long events are kept, in milliseconds. */
-  readonly eventMs: number;
-  /** Which of these events are still referenced from elsewhere, such as by deliveries. */
-  readonly referenced: (reads: Reads, ids: readonly EventId[]) => Promise<readonly EventId[]>;
-}
+/** Returns which of these events other rows refer to, such as deliveries. */
+export type FindReferenced = (reads: Reads, ids: readonly EventId[]) => Promise<readonly EventId[]>;
 
+export const dayMs = 86_400_000;
 const own = { own: true } as const;
-/** More consumers than anybody has. */
-const mostConsumers = 1_000;
+/** More consumers than a host application has. */
+const maxConsumers = 1_000;
 
 /**
- * Removes events in the order of their positions, up to the first that is to be kept, a chunk at each call. What a consumer has not
- * come to yet is kept however old it is, as is what it has yet to handle, and what there are deliveries of. Each call answers how many rows
- * it looked at.
+ * Removes events in the order of their positions, up to the first that is kept, one chunk a call. Events that a consumer has
+ * not read or not handled yet are kept however old they are, and so are events that have deliveries. Each call returns how many
+ * rows it read.
  */
-export function eventReaper(work: ReapEvents, chunk: number): () => Promise<number> {
-  const { store, clock, logger, eventMs } = work;
+export function eventReaper(
+  { store, clock, logger, eventRetentionDays }: Runtime,
+  findReferenced: FindReferenced,
+  chunk: number,
+): () => Promise<number> {
+  const keptMs = eventRetentionDays * dayMs;
   let after = 0;
-  const isOld = ({ created_at }: EventRow): boolean => created_at < clock.now() - eventMs;
+  const isOld = ({ created_at }: EventRow): boolean => created_at < clock.now() - keptMs;
   return async () => {
-    // Read before what is held: what a consumer has come to since is among that.
+    // Read before the rows that consumers hold: an event that a consumer reads after this is among those.
     const all = {
       index: consumerByName,
       prefix: [],
       order: "ascending",
-      limit: mostConsumers,
+      limit: maxConsumers,
     } as const;
     const consumers = await store.reads.range(all);
     const [last] = consumers.toSorted((a, b) => a.position - b.position);
@@ -54,12 +51,12 @@ export function eventReaper(work: ReapEvents, chunk: number): () => Promise<numb
     if (passed.length < expired.length) {
       logger.warn(
         { consumer: last?.name },
-        "events are kept past their time for a consumer that has not come to them",
+        "events are kept past their time for a consumer that has not read them",
       );
     }
     after = passed.at(-1)?.position ?? after;
     const names = consumers.map(({ name }) => name);
-    const free = await notHeld(work, passed, names);
+    const free = await notHeld(store, findReferenced, passed, names);
     await store.commit(async (tx) => {
       for (const { position } of free) {
         const row = await tx.get(eventsByPosition, [position]);
@@ -70,14 +67,15 @@ export function eventReaper(work: ReapEvents, chunk: number): () => Promise<numb
   };
 }
 
-/** Those that no consumer has yet to handle, and that no delivery tells of. */
+/** The events that no consumer has yet to handle, and that have no delivery. */
 async function notHeld(
-  { store: { reads }, referenced }: ReapEvents,
+  { reads }: Store,
+  findReferenced: FindReferenced,
   passed: readonly Seen<EventRow>[],
   names: readonly string[],
 ): Promise<readonly Seen<EventRow>[]> {
   const held = new Set<string>(
-    await referenced(
+    await findReferenced(
       reads,
       passed.map(({ id }) => id),
     ),

@@ -37,7 +37,7 @@ export async function applyReceipt(
     ignored_reason,
   });
   // From here on nothing more is waited for: what else comes is evidence all the same.
-  if (isFinal(moved)) await disarm(tx, { kind: "follow-up", key: attempt.id });
+  if (isFinal(moved)) await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   return moved;
 }
 

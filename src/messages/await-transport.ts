@@ -11,18 +11,18 @@ import { stateOf } from "./state.ts";
 import type { DrawId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
 
-/** How long work for a transport that is not set up here is left to an engine that has it, in milliseconds. */
+/** How long a job for a transport that is not set up here is left to engines that have it, in milliseconds. */
 export const awaitMs = 30_000;
-/** Messages that are looked at in one go. */
-const mostLooked = 50;
+/** Messages that are read at once. */
+const maxRead = 50;
 
 /**
- * Gives the job back when the conversation's next message is for a transport that this engine doesn't have: no attempt is begun, and
- * none is taken for lost. What has expired meanwhile expires. Answers whether it did; if not, nothing is written.
+ * Gives the job back when the conversation's next message is for a transport that this engine does not have. No attempt begins
+ * and none counts as lost; messages whose time is over expire. Returns whether it did; if not, nothing was written.
  */
 export async function awaitTransport(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"send">,
   carriers: Carriers,
   drawId: DrawId,
 ): Promise<boolean> {
@@ -30,9 +30,9 @@ export async function awaitTransport(
     status === "sending" || (expires_at ?? Infinity) > tx.now;
   const isOurs = ({ transport }: MessageRow): boolean =>
     transport === null || carriers.has(transport);
-  const [head] = await tx.list(outbox, [claim.key], 1);
+  const [head] = await tx.list(outbox, [claim.key.conversation_id], 1);
   if (head === undefined || (isLive(head) && isOurs(head))) return false;
-  const waiting = await tx.list(outbox, [claim.key], mostLooked);
+  const waiting = await tx.list(outbox, [claim.key.conversation_id], maxRead);
   const next = waiting.find(isLive);
   if (next === undefined || isOurs(next) || !(await renew(tx, claim, leaseMs))) return false;
 

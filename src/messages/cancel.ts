@@ -6,7 +6,7 @@ import { cancel } from "./rules.ts";
 import { stateOf } from "./state.ts";
 import type { Message } from "./types.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { actorOf } from "../events/append.ts";
 import { moveMessage } from "./move.ts";
 import { sendJob } from "./send-jobs.ts";
@@ -18,6 +18,7 @@ export const cancelMessage: Command<ById, Message> = {
   name: "messages.cancel",
   input: () => byIdSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id }, { scope, services }) {
     const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
     if (message === undefined) throw notFound("message");
@@ -34,7 +35,9 @@ export const cancelMessage: Command<ById, Message> = {
     const actor = actorOf(scope, services.drawId);
     const moved = await moveMessage(tx, actor, message, decision.state);
     writeTimeline(tx, actor, message, moved, null);
-    if (message.status === "scheduled") await disarm(tx, { kind: "release", key: id });
+    if (message.status === "scheduled") {
+      await disarm(tx, { kind: "release", key: { message_id: message.id } });
+    }
     // It may have waited for its sender's turn, and those behind it with it.
     else await arm(tx, sendJob(moved, tx.now));
     return messageResource(moved);

@@ -24,7 +24,7 @@ export const editMessage: Command<EditMessage, Message> = {
   name: "messages.edit",
   input: editMessageSchema,
   status: 200,
-  shows: ({ id }) => id,
+  shows: (input) => input.id,
   async run(tx, { id, ...change }, call) {
     const { scope, services } = call;
     const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);

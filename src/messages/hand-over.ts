@@ -40,13 +40,13 @@ export interface HandOverOptions {
  */
 export async function handOverMessage(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"send">,
   { leaseMs, services, hostOpinions, carriers, last }: HandOverOptions,
 ): Promise<HandedOver | undefined> {
   const { drawId } = services;
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   for (let looked = 0; !last && looked < mostLooked; looked++) {
-    const [message] = await tx.list(outbox, [claim.key], 1);
+    const [message] = await tx.list(outbox, [claim.key.conversation_id], 1);
     if (message === undefined) {
       await finish(tx, claim);
       return undefined;

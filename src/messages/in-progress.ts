@@ -1,5 +1,5 @@
 import type { Scope } from "../kernel/scope.ts";
-import { jobByName } from "../queue/rows.ts";
+import { findJob } from "../queue/rows.ts";
 import type { Tx } from "../store/transaction.ts";
 import { attemptsOfMessage, messageById } from "./rows.ts";
 
@@ -15,6 +15,7 @@ export async function isMessageInProgress(
   // The look-up may find that nothing was sent, and then the message is sent again.
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   return (
-    attempt !== undefined && (await tx.get(jobByName, ["follow-up", attempt.id])) !== undefined
+    attempt !== undefined &&
+    (await findJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } })) !== undefined
   );
 }

@@ -18,7 +18,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   name: "messages.preview",
   input: previewMessageSchema,
   status: 200,
-  shows: ({ to, ...draft }, { scope, services }) =>
+  shows: ({ to, ...draft }, _preview, { scope, services }) =>
     recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
   async run(tx, input, call) {
     const { scope, services } = call;

@@ -22,7 +22,7 @@ import { type HandedOver, settleAttempt } from "./settle-attempt.ts";
  */
 export async function recordAnswer(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"send">,
   { message: { account_id, mode, id }, attempt: { id: attempt_id } }: HandedOver,
   answer: SendAnswer,
   services: Services,
@@ -55,7 +55,7 @@ export async function recordAnswer(
   await heedRefusal(tx, services, message, settled);
   // Under a lost claim nobody else may be left to send it again.
   if (moved.status === "queued") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
-  const [waiting] = await tx.list(outbox, [claim.key], 1);
+  const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
   if (waiting === undefined) await finish(tx, claim);
   return waiting !== undefined;
 }

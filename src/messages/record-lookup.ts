@@ -26,12 +26,12 @@ import { writeTimeline } from "./write-timeline.ts";
  */
 export async function recordLookup(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"follow-up">,
   found: LookupAnswer,
   services: Services,
   carriers: Carriers,
 ): Promise<void> {
-  const attempt = await tx.get(attemptById, [claim.key]);
+  const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
   const message =
     attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
   // The account's sandbox may have been reset meanwhile.

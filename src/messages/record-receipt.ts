@@ -16,7 +16,7 @@ import type { Tx } from "../store/transaction.ts";
 import { applyParked, takeReceipts } from "./apply-receipt.ts";
 import { heedRefusal } from "./apply-refusal.ts";
 import { providerIdFor } from "./provider-id.ts";
-import { unparkJob } from "./send-jobs.ts";
+import { earlyReceiptJob } from "./send-jobs.ts";
 
 /** 72 hours: how long a receipt waits for the answer that tells what it belongs to. */
 const parkMs = 72 * 3_600_000;
@@ -84,7 +84,7 @@ async function park(
   if (parked === undefined) {
     const expires_at = tx.now + parkMs;
     tx.insert(parkedReceipts, { transport, provider_message_id, receipts: [receipt], expires_at });
-    await arm(tx, unparkJob(transport, provider_message_id, tx.now + settledMs));
+    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + settledMs));
   } else if (parked.receipts.length < mostParked) {
     tx.update(parkedReceipts, parked, { receipts: [...parked.receipts, receipt] });
   }

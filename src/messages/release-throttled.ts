@@ -1,4 +1,5 @@
 import { finish, type JobRow, jobs, jobsByLane, renew } from "../queue/rows.ts";
+import { encodeLane } from "../queue/lane.ts";
 import type { Claim } from "../queue/types.ts";
 import { boundsOf, looksBack } from "../senders/throttle-rules.ts";
 import { paceByAddress, type PaceRow, senderHandOvers, senderPaces } from "../senders/rows.ts";
@@ -12,16 +13,14 @@ const most = 100;
 const unusedMs = 1_000;
 
 /** Lets as many conversations as may hand over now have their turn, and comes again when the next one may. */
-export async function giveTurns(tx: Tx, claim: Claim, leaseMs: number): Promise<void> {
+export async function giveTurns(tx: Tx, claim: Claim<"throttle">, leaseMs: number): Promise<void> {
   if (!(await renew(tx, claim, leaseMs))) return;
-  const { account_id, mode, key } = claim;
-  if (account_id === null || mode === null) throw new TypeError("a pace is an account's");
-  const address = key.slice(`${account_id} ${mode} `.length);
+  const { account_id, mode, address } = claim.key;
   const pace = await tx.get(paceByAddress, [account_id, mode, address]);
   if (pace === undefined) return finish(tx, claim);
 
   const hasForgotten = await forget(tx, pace);
-  const inLane = await tx.list(jobsByLane, ["work", waitingLane(pace)], 2 * most);
+  const inLane = await tx.list(jobsByLane, ["work", encodeLane(waitingLane(pace))], 2 * most);
   if (inLane.length === 0) {
     if (looksBack(pace) === 0 && hasForgotten) tx.remove(senderPaces, pace);
     else if (pace.waiting) tx.update(senderPaces, pace, { waiting: false });

@@ -11,10 +11,14 @@ import { sendJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
 
 /** Queues a scheduled message whose time has come. One that was edited to a later time waits on. */
-export async function releaseMessage(tx: Tx, claim: Claim, drawId: DrawId): Promise<void> {
+export async function releaseMessage(
+  tx: Tx,
+  claim: Claim<"release">,
+  drawId: DrawId,
+): Promise<void> {
   const { account_id, mode, key } = claim;
-  const message = account_id && mode && (await tx.get(messageById, [account_id, mode, key]));
-  if (!message || message.status !== "scheduled") return finish(tx, claim);
+  const message = await tx.get(messageById, [account_id, mode, key.message_id]);
+  if (message?.status !== "scheduled") return finish(tx, claim);
 
   const decision = release(stateOf(message), tx.now);
   if (decision.decision === "none") {

@@ -19,7 +19,8 @@ export const reply: Command<Reply, Message> = {
   name: "conversations.reply",
   input: replySchema,
   status: 201,
-  shows: ({ id }) => id,
+  shows: ({ id }, message) => message?.id ?? id,
+  storesKey: true,
   async run(tx, { id, body, media, author_id }, call) {
     const { scope, services } = call;
     const found = await findOwnConversation(tx, scope, id);

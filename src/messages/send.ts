@@ -16,8 +16,9 @@ export const sendMessage: Command<SendMessage, Message> = {
   name: "messages.send",
   input: sendMessageSchema,
   status: 201,
-  shows: ({ to, ...draft }, { scope, services }) =>
-    recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
+  shows: ({ to, ...draft }, message, { scope, services }) =>
+    message?.id ?? recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
+  storesKey: true,
   async run(tx, input, call) {
     const actor: Actor = { scope: call.scope, drawId: call.services.drawId };
     const channel = channelOf(input);

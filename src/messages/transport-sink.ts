@@ -1,20 +1,12 @@
 import { receiveMessage } from "./receive-from-carrier.ts";
 import { recordReceipt } from "./record-receipt.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Logger } from "../ports/logger.ts";
 import type { TransportSink } from "../ports/transport.ts";
-import type { Store } from "../store/store.ts";
+import type { Runtime } from "../operations/runtime.ts";
 
-export interface SinkOptions {
-  readonly store: Store;
-  readonly services: Services;
-  readonly logger: Logger;
-}
-
-/** Where a transport brings what its carrier says. */
+/** Records the receipts and inbound messages that a transport brings. */
 export function transportSink(
   transport: string,
-  { store, services, logger }: SinkOptions,
+  { store, services, logger }: Pick<Runtime, "store" | "services" | "logger">,
 ): TransportSink {
   return {
     async receipt(subject, receipt) {
@@ -25,7 +17,7 @@ export function transportSink(
         },
       );
       if (outcome === "unknown") {
-        logger.warn({ transport }, "a receipt for an attempt that is not known was dropped");
+        logger.warn({ transport }, "a receipt of an unknown attempt was dropped");
       }
     },
     async inbound(message, account_id) {
@@ -36,7 +28,7 @@ export function transportSink(
         },
       );
       if (outcome === "unknown") {
-        logger.warn({ transport }, "a message to an address that is nobody's was dropped");
+        logger.warn({ transport }, "a message to an unknown address was dropped");
       }
     },
   };

@@ -1,46 +1,37 @@
+import { withDeadline } from "../queue/deadline.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
-import type { Services } from "../operations/operation.ts";
 import type { Transport } from "../ports/transport.ts";
-import type { Store } from "../store/store.ts";
+import type { Runtime } from "../operations/runtime.ts";
 import { transportSink } from "./transport-sink.ts";
 
-export interface TransportSurroundings {
-  readonly store: Store;
-  readonly services: Services;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-/** How long each may take to start, in milliseconds: who stops an engine meanwhile waits for that. */
+/** How long a transport may take to start, in milliseconds. A stop of the engine waits for a start. */
 const startMs = 30_000;
-/** Of starts that took longer: when they have come to their end after all, and are undone. */
+/** Starts that took longer. Each promise resolves when the start has ended after all and is undone. */
 const overdue = new WeakMap<Transport, Promise<void>>();
-/** How long transports may take to end where another one did not start, in milliseconds. */
+/** How long transports may take to stop when another one failed to start, in milliseconds. */
 const undoMs = 10_000;
 
-/** Starts them in their order, all or none: where one fails, those before it are stopped, and its error is thrown. */
+/** Starts the transports in order. When one fails, those before it are stopped and its error is thrown. */
 export async function startTransports(
   transports: readonly Transport[],
-  surroundings: TransportSurroundings,
+  runtime: Runtime,
 ): Promise<void> {
   const started: Transport[] = [];
   try {
     for (const transport of transports) {
-      await start(transport, surroundings);
+      await start(transport, runtime);
       started.push(transport);
     }
   } catch (error) {
-    await stopTransports(started, undoMs, surroundings);
+    await stopTransports(started, undoMs, runtime);
     throw error;
   }
 }
 
-async function start(
-  transport: Transport,
-  { store, services, clock, logger }: TransportSurroundings,
-): Promise<void> {
+async function start(transport: Transport, runtime: Runtime): Promise<void> {
+  const { clock, logger } = runtime;
   const { name } = transport;
   const late = new TidingsError(
     "internal",
@@ -48,51 +39,50 @@ async function start(
   );
   if (!(await isInTime(clock, overdue.get(transport)))) throw late;
   const starting = transport.start?.({
-    sink: transportSink(name, { store, services, logger }),
+    sink: transportSink(name, runtime),
     clock,
     logger,
   });
   if (starting === undefined || (await isInTime(clock, starting))) return;
-  // When it comes to that after all, nobody else is there to stop it.
+  // If it starts after all, nothing else would stop it.
   const undone = starting.then(
     () => stop(transport, logger),
     (error: unknown) =>
       logger.warn(
         { err: error, transport: name },
-        "a transport failed to start, long after its time",
+        "a transport failed to start, long after its deadline",
       ),
   );
   overdue.set(transport, undone);
   throw late;
 }
 
-async function isInTime(clock: Clock, work: Promise<void> | undefined): Promise<boolean> {
-  const done = new AbortController();
-  const late = clock.sleep(startMs, done.signal).then(() => false);
-  try {
-    return await Promise.race([Promise.resolve(work).then(() => true), late]);
-  } finally {
-    done.abort("done");
-  }
+function isInTime(clock: Clock, work: Promise<void> | undefined): Promise<boolean> {
+  return withDeadline(
+    clock,
+    startMs,
+    async () => {
+      await work;
+      return true;
+    },
+    () => false,
+  );
 }
 
-/** The last that was started first. One that throws or hangs keeps the others from nothing. */
+/** Stops transports in the reverse order of their start. One that throws or hangs does not delay the others past the deadline. */
 export async function stopTransports(
   transports: readonly Transport[],
   deadlineMs: number,
-  { clock, logger }: Pick<TransportSurroundings, "clock" | "logger">,
+  { clock, logger }: Pick<Runtime, "clock" | "logger">,
 ): Promise<void> {
-  const done = new AbortController();
-  const deadline = clock.sleep(deadlineMs, done.signal);
+  const endsAt = clock.now() + deadlineMs;
   for (const transport of transports.toReversed()) {
-    const stopping = stop(transport, logger);
-    // What only needs a turn of the event loop has it, also when the deadline is over.
-    const late = deadline.then(() => clock.sleep(0)).then(() => "late" as const);
-    if ((await Promise.race([stopping, late])) === "late") {
+    // At least one turn of the event loop, also after the deadline.
+    const left = Math.min(Math.max(endsAt - clock.now(), 0), deadlineMs);
+    const late = (): void =>
       logger.warn({ transport: transport.name }, "a transport did not stop in time");
-    }
+    await withDeadline(clock, left, () => stop(transport, logger), late);
   }
-  done.abort();
 }
 
 async function stop(transport: Transport, logger: Logger): Promise<void> {

@@ -6,7 +6,7 @@ import { type AddObservation, addObservationSchema, type Observation } from "./t
 import { millis } from "../kernel/time.ts";
 import { type FieldError, invalid } from "../kernel/errors.ts";
 import type { ContactId, ConversationId, MessageId } from "../kernel/ids.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { contactToChange } from "../contacts/find-to-change.ts";
@@ -17,6 +17,7 @@ export const addObservation: Command<AddObservation, Observation> = {
   name: "contacts.observe",
   input: () => addObservationSchema,
   status: 201,
+  shows: showsOutput,
   async run(
     tx,
     { id, content, kind, source = "api", confidence = null, ...asked },

@@ -1,10 +1,10 @@
 /**
- * The one path of a command: claim the idempotency key, decide, write, remember the answer, all in one transaction.
- *
- * Nothing is ever found half done under a key: the claim commits with what it claims. Of two that race, the storage lets one
- * commit; the other is run again, finds the answer and repeats it.
+ * The one path of a command: claim the idempotency key, decide, write and store the answer, all in one transaction. So no
+ * command is ever half done under a key. When two requests race, one commits; the other runs again, finds the answer and
+ * repeats it.
  */
 import { fingerprint } from "./fingerprint.ts";
+import { storedKey } from "./idempotency-key.ts";
 import { isRemembered } from "./idempotency-lifetime.ts";
 import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency-rows.ts";
 import { noOpinions } from "./opinions.ts";
@@ -20,17 +20,14 @@ import type {
   Procedure,
   Query,
   RowProcedure,
-  Services,
   Steps,
   StreamEvent,
   StreamSources,
 } from "./operation.ts";
-import type { HostPolicies } from "./host-policies.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { HostOpinions } from "../ports/policy.ts";
 import { type Problem, problem } from "../kernel/problem.ts";
+import type { Runtime } from "./runtime.ts";
 import type { Scope } from "../kernel/scope.ts";
-import type { Store } from "../store/store.ts";
 import type { Tx } from "../store/transaction.ts";
 
 /** Who asks, for whom, under which key. */
@@ -45,42 +42,37 @@ export interface Context {
   readonly busy_until?: number;
 }
 
-export interface ExecutorOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly services: Services;
-  readonly policies: HostPolicies;
-  /** How long an answer is remembered, in milliseconds. */
-  readonly rememberMs: number;
-}
+/** What the executor needs of the runtime. */
+type ExecutorRuntime = Pick<
+  Runtime,
+  "store" | "clock" | "services" | "hostPolicies" | "idempotencyHours"
+>;
+
+const hourMs = 3_600_000;
 
 type Settled<Output> =
   | { readonly ok: true; readonly outcome: Outcome<Output> }
   | { readonly ok: false; readonly error: TidingsError };
 
 export class Executor {
-  readonly #options: ExecutorOptions;
+  readonly #runtime: ExecutorRuntime;
 
-  constructor(options: ExecutorOptions) {
-    this.#options = options;
+  constructor(runtime: ExecutorRuntime) {
+    this.#runtime = runtime;
   }
 
-  get services(): Services {
-    return this.#options.services;
-  }
-
-  /** Runs a command with input that was parsed by its schema. Answers when it is committed. */
+  /** Runs a command with input that was parsed by its schema. Resolves when it is committed. */
   async execute<Input, Output>(
     command: Command<Input, Output>,
     input: Input,
     context: Context,
   ): Promise<Outcome<Output>> {
-    const { services, policies } = this.#options;
+    const { services, hostPolicies } = this.#runtime;
     const callWith = (hostOpinions: HostOpinions): Call => ({ ...context, services, hostOpinions });
     const { idempotency_key: key } = context;
     const { tx: handle } = context;
     if (key === null) {
-      const value = await policies.commit(
+      const value = await hostPolicies.commit(
         (tx, opinions) => command.run(tx, input, callWith(opinions)),
         { handle },
       );
@@ -95,7 +87,7 @@ export class Executor {
       };
     }
     const print = fingerprint(services.secret, command.name, input);
-    const settled = await policies.commit(
+    const settled = await hostPolicies.commit(
       (tx, opinions) => this.#once(tx, command, input, callWith(opinions), key, print),
       { handle },
     );
@@ -118,7 +110,7 @@ export class Executor {
         `tx: ${procedure.name} takes several transactions and can't join yours.`,
       );
     }
-    const { store, services, clock } = this.#options;
+    const { store, services, clock } = this.#runtime;
     // Nobody schedules further ahead than this, whatever an item says.
     const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
     const long: Context = { ...context, busy_until };
@@ -132,11 +124,10 @@ export class Executor {
     const steps: Steps = {
       reads: store.reads,
       commit: (work) => store.commit(work),
-      // No key that a caller can choose has a space in it.
       execute: (command, each, step) =>
         this.execute(command, each, {
           ...long,
-          idempotency_key: key === null ? null : `${key} ${step}`,
+          idempotency_key: key === null ? null : storedKey({ by: "step", of: key, step }),
         }),
     };
     const value = await procedure.run(steps, input, call);
@@ -151,7 +142,7 @@ export class Executor {
     rows: Iterable<unknown> | AsyncIterable<unknown>,
     context: Omit<Context, "tx">,
   ): AsyncGenerator<Report, Total> {
-    const { services } = this.#options;
+    const { services } = this.#runtime;
     const execute: Steps["execute"] = (command, each) => this.execute(command, each, context);
     return procedure.run({ execute }, rows, { ...context, services, hostOpinions: noOpinions });
   }
@@ -163,7 +154,7 @@ export class Executor {
     sources: Pick<StreamSources, "news" | "goesOn">,
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>> {
-    const { store, services, clock } = this.#options;
+    const { store, services, clock } = this.#runtime;
     while (stream.before !== undefined && !signal.aborted) {
       const { value: isMore } = await this.execute(stream.before, input, context);
       if (!isMore) break;
@@ -176,7 +167,7 @@ export class Executor {
     );
   }
 
-  /** Answers what the same request left before; `undefined` when the key is new. */
+  /** Claims the key. Returns the row that the same request left before; `undefined` when the key is new. */
   async #claim<Input>(
     procedure: Procedure<Input, unknown>,
     input: Input,
@@ -185,7 +176,7 @@ export class Executor {
   ): Promise<IdempotencyRow | undefined> {
     const { scope } = call;
     const print = fingerprint(call.services.secret, procedure.name, input);
-    return this.#options.store.commit(async (tx) => {
+    return this.#runtime.store.commit(async (tx) => {
       const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
       if (before !== undefined && before.expires_at > tx.now) {
         if (before.fingerprint !== print) throw keyReused();
@@ -205,7 +196,7 @@ export class Executor {
     key: string,
     response: string,
   ): Promise<void> {
-    await this.#options.store.commit(async (tx) => {
+    await this.#runtime.store.commit(async (tx) => {
       const claimed = await tx.get(idempotencyByKey, [account_id, mode, key]);
       if (claimed !== undefined) tx.update(idempotency, claimed, { response });
     });
@@ -216,7 +207,7 @@ export class Executor {
     input: Input,
     context: Context,
   ): Promise<Output> {
-    const { store, clock, services } = this.#options;
+    const { store, clock, services } = this.#runtime;
     return query.run(
       store.reads,
       input,
@@ -242,7 +233,7 @@ export class Executor {
 
     const settled = await settle(tx, command, input, call);
     const answer = settled.ok
-      ? answerOf(command, settled.outcome, input, call, key)
+      ? answerOf(command, settled.outcome, input, call)
       : problemOf(command, settled.error, input, call);
     tx.insert(idempotency, {
       ...scope,
@@ -255,13 +246,13 @@ export class Executor {
   }
 
   #expiry(now: number, { busy_until = 0 }: Call): number {
-    return Math.max(now, busy_until) + this.#options.rememberMs;
+    return Math.max(now, busy_until) + this.#runtime.idempotencyHours * hourMs;
   }
 }
 
 /**
- * Runs the command. A refusal that would come again is an answer too: what was written is forgotten, the refusal is kept. What
- * hangs on who asks is none: another key of the account may ask again.
+ * Runs the command. A refusal that would repeat is an answer too: the writes are undone and the refusal is stored. A refusal
+ * that depends on the caller is not stored: another API key of the account may send the request again.
  */
 async function settle<Input, Output>(
   tx: Tx,
@@ -295,14 +286,10 @@ function answerOf<Input, Output>(
   { status, value, body }: Outcome<Output>,
   input: Input,
   call: Call,
-  key: string,
 ): Answer {
   const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
-  const facts: { readonly id?: unknown; readonly idempotency_key?: unknown } =
-    typeof value === "object" && value !== null ? value : {};
-  const subject_id = typeof facts.id === "string" ? facts.id : null;
-  const knowsKey = facts.idempotency_key === key;
-  const also_shows = knowsKey ? null : (subject_id ?? command.shows?.(input, call) ?? null);
+  const subject_id = command.shows?.(input, value, call) ?? null;
+  const also_shows = command.storesKey === true ? null : subject_id;
   return { status, response, subject_id, also_shows };
 }
 
@@ -317,7 +304,7 @@ function problemOf<Input>(
     status: error.status,
     response,
     subject_id: null,
-    also_shows: command.shows?.(input, call) ?? null,
+    also_shows: command.shows?.(input, undefined, call) ?? null,
   };
 }
 

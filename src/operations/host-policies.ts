@@ -5,9 +5,11 @@
  */
 import { AskedOpinions, noOpinions, Unasked } from "./opinions.ts";
 import { maxScheduleAhead } from "../kernel/limits.ts";
+import { withDeadline } from "../queue/deadline.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HostOpinions, Opinion, Policy, PolicyFacts, Verdict } from "../ports/policy.ts";
+import { Semaphore } from "../queue/semaphore.ts";
 import type { Store } from "../store/store.ts";
 import type { Tx } from "../store/transaction.ts";
 
@@ -31,19 +33,21 @@ type Work<T> = (tx: Tx, opinions: HostOpinions) => Promise<T>;
 /** How long a policy may take, in milliseconds. */
 const policyMs = 5_000;
 /** Messages that one command may find to be judged, one after the other. */
-const mostAsked = 100;
+const maxAsked = 100;
 /** How often a transaction is opened for one command that meets conflicts. */
-const mostTries = 8;
+const maxTries = 8;
 /** Commands that may wait for a transaction. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 export class HostPolicies {
   readonly #options: HostPoliciesOptions;
-  readonly #places: Places;
+  readonly #transactions: Semaphore;
 
   constructor(options: HostPoliciesOptions) {
     this.#options = options;
-    this.#places = new Places(options.transactions);
+    const busy = (): Error =>
+      new TidingsError("overloaded", "Too many messages wait for the policies. Try again.");
+    this.#transactions = new Semaphore(options.transactions, maxWaiting, busy);
   }
 
   /**
@@ -62,7 +66,7 @@ export class HostPolicies {
     } catch (error) {
       if (!(error instanceof Unasked)) throw error;
     }
-    return this.#places.take(() => this.#inTransaction(work, own));
+    return this.#transactions.run(() => this.#inTransaction(work, own));
   }
 
   async #inTransaction<T>(work: Work<T>, own: boolean): Promise<T> {
@@ -77,7 +81,7 @@ export class HostPolicies {
         );
       } catch (error) {
         const isContended = error instanceof TidingsError && error.code === "storage_contended";
-        if (!isContended || tries >= mostTries) throw error;
+        if (!isContended || tries >= maxTries) throw error;
       }
     }
   }
@@ -89,7 +93,7 @@ export class HostPolicies {
     handle: unknown,
   ): Promise<T> {
     const opinions = new AskedOpinions();
-    for (let asked = 0; asked < mostAsked; asked++) {
+    for (let asked = 0; asked < maxAsked; asked++) {
       try {
         return await commit((tx) => work(tx, opinions));
       } catch (error) {
@@ -121,17 +125,11 @@ export class HostPolicies {
     return opinions;
   }
 
-  async #inTime<T>(evaluating: Promise<T>): Promise<T> {
-    const done = new AbortController();
-    const late = this.#options.clock.sleep(policyMs, done.signal).then(() => {
+  #inTime<T>(evaluating: Promise<T>): Promise<T> {
+    const late = (): never => {
       throw new Error(`It took longer than ${policyMs} ms.`);
-    });
-    try {
-      return await Promise.race([evaluating, late]);
-    } finally {
-      late.catch(() => {});
-      done.abort("done");
-    }
+    };
+    return withDeadline(this.#options.clock, policyMs, () => evaluating, late);
   }
 }
 
@@ -175,32 +173,4 @@ function isText(text: unknown): text is string {
   return (
     typeof text === "string" && text.length <= 1_000 && text.isWellFormed() && !text.includes("\0")
   );
-}
-
-/** So many at once; the others wait, in the order in which they came. */
-class Places {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
-
-  constructor(places: number) {
-    this.#free = places;
-  }
-
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free === 0) {
-      if (this.#waiting.length >= mostWaiting) {
-        throw new TidingsError("overloaded", "Too many messages wait to be judged. Try again.");
-      }
-      await new Promise<void>((resolve) => void this.#waiting.push(resolve));
-    } else {
-      this.#free--;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
-  }
 }

@@ -1,12 +1,37 @@
 import { invalid } from "../kernel/errors.ts";
+import type { WebchatSessionId } from "../kernel/ids.ts";
 
 /** 1 to 255 visible ASCII characters (VCHAR of RFC 5234). */
 export function isIdempotencyKey(text: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(text);
 }
 
+/** An idempotency key, and what it is a key of. */
+export type IdempotencyKey =
+  /** A key that an account's caller chose. */
+  | { readonly by: "caller"; readonly key: string }
+  /** A key that a visitor's browser chose. It is the session's own, and cannot meet a key of the account. */
+  | { readonly by: "visitor"; readonly session_id: WebchatSessionId; readonly key: string }
+  /** A step of a procedure. `of` is the stored key of the whole request. */
+  | { readonly by: "step"; readonly of: string; readonly step: number };
+
 /**
- * The key of a call in process, where there is one.
+ * The text under which a key is stored and shown. Keys that callers choose have no spaces and are stored as they are. A
+ * visitor's has two spaces, and a step adds one, so no two kinds are ever equal.
+ */
+export function storedKey(key: IdempotencyKey): string {
+  switch (key.by) {
+    case "caller":
+      return key.key;
+    case "visitor":
+      return `visitor ${key.session_id} ${key.key}`;
+    case "step":
+      return `${key.of} ${key.step}`;
+  }
+}
+
+/**
+ * The key of a call in process; null when it has none.
  * @throws TidingsError `validation_failed`
  */
 export function checkedKey(key: string | undefined): string | null {

@@ -94,13 +94,24 @@ export interface Command<Input, Output> {
   readonly status: 200 | 201 | 202 | 204;
   /** Runs in one transaction: awaits `tx` and nothing else. */
   run(tx: Tx, input: Input, call: Call): Promise<Output>;
-  /** What a replay shows instead, where the answer has a secret in it. */
+  /** The answer without its secrets, which a replay shows. */
   onReplay?(output: Output): Output;
   /**
-   * What the answer shows, where it has no `id` of its own: it is erased from replays with that. So is a refusal, where the host's rules
-   * may have said something of somebody in it.
+   * The id of what the answer shows of a person: a contact, a message, a conversation, a note, a run, an observation, an event, or
+   * the hash of an address. The stored answer is erased when that is erased or redacted. `output` is undefined for a refusal,
+   * which may quote a policy of the host application. Absent for commands whose answers show nothing of a person.
    */
-  shows?(input: Input, call: Call): string;
+  shows?(input: Input, output: Output | undefined, call: Call): string | null;
+  /** True when the created message stores the idempotency key: then the stored answer is found by it, without an index entry. */
+  readonly storesKey?: true;
+}
+
+/** For commands that return the resource that they show. Their refusals show nothing. */
+export function showsOutput(
+  _input: unknown,
+  output: { readonly id: string } | undefined,
+): string | null {
+  return output?.id ?? null;
 }
 
 export interface Query<Input, Output> {

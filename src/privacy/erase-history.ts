@@ -8,6 +8,7 @@ import {
 } from "../conversations/rows.ts";
 import { events, eventsOfContact } from "../events/rows.ts";
 import { erasedData } from "./erase-event.ts";
+import type { ContactId } from "../kernel/ids.ts";
 import { disarm } from "../queue/rows.ts";
 import {
   attempts,
@@ -45,11 +46,11 @@ type Step = (tx: Tx, scope: Scope, id: string) => Promise<boolean>;
  * The order matters: whoever tells of a message or a conversation writes its row, so when those are gone nobody tells of them any more,
  * and the events that are there then are all.
  */
-export async function eraseHistory(tx: Tx, scope: Scope, id: string): Promise<"more" | "done"> {
+export async function eraseHistory(tx: Tx, scope: Scope, id: ContactId): Promise<"more" | "done"> {
   for (const step of steps) {
     if (!(await step(tx, scope, id))) return "more";
   }
-  await disarm(tx, { kind: "erase", key: id });
+  await disarm(tx, { kind: "erase", key: { contact_id: id } });
   return "done";
 }
 
@@ -82,7 +83,9 @@ async function eraseMessage(tx: Tx, scope: Scope, message: Seen<MessageRow>): Pr
   for (const attempt of tried) tx.remove(attempts, attempt);
   for (const entry of told) tx.remove(timeline, entry);
   if (sent?.subject_id === id) tx.update(idempotency, sent, { response: null });
-  if (message.status === "scheduled") await disarm(tx, { kind: "release", key: id });
+  if (message.status === "scheduled") {
+    await disarm(tx, { kind: "release", key: { message_id: id } });
+  }
   if (answersGone && Math.max(tried.length, told.length) < mostParts) tx.remove(messages, message);
 }
 

@@ -20,7 +20,7 @@ import { arm } from "../queue/rows.ts";
 import { invalid, TidingsError } from "../kernel/errors.ts";
 import { type ById, byIdSchema } from "../kernel/fields.ts";
 import type { ContactId } from "../kernel/ids.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
@@ -78,6 +78,7 @@ export const showMerged: Command<ById, Contact> = {
   name: "contacts.merge.show",
   input: () => byIdSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id }, { scope: { account_id, mode } }) {
     // Held: an erasure that commits meanwhile must find what is remembered of this answer.
     const contact = await tx.get(contactById, [account_id, mode, id], { hold: true });

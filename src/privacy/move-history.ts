@@ -19,14 +19,14 @@ const chunk = 100;
  * The merged contact's row is held: where its survivor is merged on or erased meanwhile, that row is written, and this is run again.
  * Nothing joins what is moved, for the merge wrote all that leads to it.
  */
-export async function moveHistory(tx: Tx, scope: Scope, id: string): Promise<"more" | "done"> {
+export async function moveHistory(tx: Tx, scope: Scope, id: ContactId): Promise<"more" | "done"> {
   const { account_id, mode } = scope;
   const merged = await tx.get(contactById, [account_id, mode, id], { hold: true });
   // Erased with its survivor: what is left of it goes with that.
   const to = merged?.merged_into ?? null;
   const moved = to === null ? 0 : await moveTo(tx, scope, id, to);
   if (moved >= chunk) return "more";
-  await disarm(tx, { kind: "merge", key: id });
+  await disarm(tx, { kind: "merge", key: { contact_id: id } });
   return "done";
 }
 

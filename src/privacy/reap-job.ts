@@ -1,6 +1,5 @@
-import type { Services } from "../operations/operation.ts";
 import { eraseAnswers } from "../operations/erase-answers.ts";
-import type { JobHandler } from "../queue/dispatcher.ts";
+import type { JobHandler } from "../queue/job.ts";
 import { finish } from "../queue/rows.ts";
 import type { JobOrder } from "../queue/types.ts";
 import { parkedReceipts, parkedReceiptsByExpiry } from "../messages/rows.ts";
@@ -9,46 +8,40 @@ import { webchatSessions, webchatSessionsByExpiry } from "../webchat/rows.ts";
 import { isRemembered } from "../operations/idempotency-lifetime.ts";
 import { idempotency, idempotencyByExpiry } from "../operations/idempotency-rows.ts";
 import { type Index, keyOf, type Seen } from "../ports/collection.ts";
+import type { Runtime } from "../operations/runtime.ts";
 import type { Tx } from "../store/transaction.ts";
 import { deliveryReaper, eventsWithDeliveries } from "../webhooks/reap-deliveries.ts";
-import { eventReaper, type ReapEvents } from "../events/reap-events.ts";
+import { eventReaper } from "../events/reap-events.ts";
 
 const own = { own: true } as const;
 const everyMs = 600_000;
-/** Rows that one transaction removes; the commands beside it must not wait long. */
+/** Rows that one transaction removes. Small, because commands run beside it. */
 const chunk = 200;
-/** Chunks in one go; the rest is for the next. */
-const mostChunks = 500;
+/** Chunks of one run. The rest is for the next. */
+const maxChunks = 500;
 
-/** Removes what has expired. */
-export const reapJob = (due_at: number): JobOrder => ({
-  kind: "reap",
-  key: "expired",
-  account_id: null,
-  mode: null,
-  lane: "reap",
-  due_at,
-});
-
-export interface ReapWork extends Omit<ReapEvents, "referenced"> {
-  readonly services: Pick<Services, "isInProgress">;
+/** Removes rows whose time is over. */
+export function reapJob(due_at: number): JobOrder<"reap"> {
+  const lane = { kind: "reap", slow: false } as const;
+  return { kind: "reap", key: { what: "expired" }, account_id: null, mode: null, lane, due_at };
 }
 
-export function reapHandler(options: ReapWork): JobHandler {
-  const work = { ...options, referenced: eventsWithDeliveries };
-  const { store, clock } = work;
-  return {
-    kind: "reap",
-    async run(claim, { isStopping }) {
-      const expiring = [reapIdempotency, reapParked, reapSessions, reapObservations];
-      // What tells of an event goes before it.
-      for (const reap of [...expiring, deliveryReaper(work, chunk), eventReaper(work, chunk)]) {
-        for (let i = 0; i < mostChunks && !isStopping(); i++) {
-          if ((await reap(work)) < chunk) break;
-        }
+export function reap(runtime: Runtime): JobHandler<"reap"> {
+  const { store, clock } = runtime;
+  return async (claim, { isStopping }) => {
+    const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];
+    // Deliveries of an event are removed before the event.
+    const all = [
+      ...expiring,
+      deliveryReaper(runtime, chunk),
+      eventReaper(runtime, eventsWithDeliveries, chunk),
+    ];
+    for (const removeChunk of all) {
+      for (let i = 0; i < maxChunks && !isStopping(); i++) {
+        if ((await removeChunk(runtime)) < chunk) break;
       }
-      await store.commit((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }), own);
-    },
+    }
+    await store.commit((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }), own);
   };
 }
 
@@ -56,14 +49,14 @@ interface Expires {
   readonly expires_at: number | null;
 }
 
-/** Takes what has expired, in the order in which it did, a chunk at each call; answers how many rows that were. */
+/** Calls `take` with the rows that have expired, oldest first, one chunk a call. Returns how many rows it found. */
 function expiring<R extends Expires>(
   index: Index<R>,
-  take: (tx: Tx, row: Seen<R>, work: ReapWork) => void | Promise<void>,
-): (work: ReapWork) => Promise<number> {
+  take: (tx: Tx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
+): (runtime: Runtime) => Promise<number> {
   const { collection } = index;
-  return async (work) => {
-    const { store, clock } = work;
+  return async (runtime) => {
+    const { store, clock } = runtime;
     const until = [clock.now()];
     const expired = await store.reads.range({
       index,
@@ -75,9 +68,9 @@ function expiring<R extends Expires>(
     await store.commit(async (tx) => {
       for (const found of expired) {
         const row = await tx.get(collection.primary, keyOf(collection, found));
-        // It may have been given more time meanwhile.
+        // Its time may have been extended meanwhile.
         if (row !== undefined && row.expires_at !== null && row.expires_at <= tx.now) {
-          await take(tx, row, work);
+          await take(tx, row, runtime);
         }
       }
     }, own);
@@ -85,22 +78,24 @@ function expiring<R extends Expires>(
   };
 }
 
-/** Keys whose time is over, but for those whose message is still on its way: a retry must find it. */
+/** Keeps the keys of messages that are still being sent: a retry of the request must find them. */
 const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row, { services }) => {
-  // Not looked at again until then.
+  // Checked again at that time.
   if (await isRemembered(tx, row, services))
     tx.update(idempotency, row, { expires_at: tx.now + everyMs });
   else tx.remove(idempotency, row);
 });
 
-const reapParked = expiring(parkedReceiptsByExpiry, (tx, row) => tx.remove(parkedReceipts, row));
+const reapEarlyReceipts = expiring(parkedReceiptsByExpiry, (tx, row) =>
+  tx.remove(parkedReceipts, row),
+);
 
-/** Webchat sessions that nobody is let in to any more. What they were sent stays: the address may come again in another one. */
+/** Webchat sessions that have expired. Their messages stay: another session may have the same address. */
 const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
   tx.remove(webchatSessions, row),
 );
 
-/** What was noticed about somebody for a while, also where it was answered when it was noted. */
+/** Observations that have expired, and the stored answers that show them. */
 const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
   await eraseAnswers(tx, row, row.id);
   tx.remove(observations, row);

@@ -21,7 +21,7 @@ import {
   idempotencyAlsoShowing,
   idempotencyByKey,
 } from "../operations/idempotency-rows.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
@@ -45,6 +45,7 @@ export const redactMessage: Command<ById, Message> = {
   name: "messages.redact",
   input: () => byIdSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id }, { scope, services }) {
     // Held, for one that is redacted already: an erasure that commits meanwhile must find what is remembered of the answer.
     const message = await tx.get(messageById, [scope.account_id, scope.mode, id], { hold: true });

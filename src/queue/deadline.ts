@@ -1,46 +1,48 @@
 import type { Clock } from "../ports/clock.ts";
 
 /**
- * What `work` answers, or `late()` when it has not by then. The signal that it gets aborts at the deadline, or with `outer`; work
- * that goes on all the same is not waited for: with `outer` this rejects.
+ * The result of `work`, or of `late` when the work takes longer than `ms` milliseconds. The signal that `work` gets aborts at
+ * the deadline, or with `outer`. Work that goes on all the same is not awaited: with `outer` this rejects.
  */
 export async function withDeadline<T>(
   clock: Clock,
   ms: number,
-  outer: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
   late: () => T,
+  outer?: AbortSignal,
 ): Promise<T> {
   const deadline = new AbortController();
   const done = new AbortController();
   const over = clock.sleep(ms, done.signal).then(() => {
-    // When the work is done this ends too: an abort that nobody waits for would cost an exception.
-    if (!done.signal.aborted) deadline.abort();
+    // The sleep also ends when the work is done. An abort then would create an exception for nobody.
+    if (done.signal.aborted) return new Promise<never>(() => {});
+    deadline.abort();
     return late();
   });
   const aborted = new Promise<never>((_, reject) => {
     const abort = (): void => reject(new Error("aborted"));
-    if (outer.aborted) abort();
-    else outer.addEventListener("abort", abort, { once: true, signal: done.signal });
+    if (outer?.aborted === true) abort();
+    else outer?.addEventListener("abort", abort, { once: true, signal: done.signal });
   });
+  const signal = outer === undefined ? deadline.signal : AbortSignal.any([deadline.signal, outer]);
   try {
-    return await Promise.race([work(AbortSignal.any([deadline.signal, outer])), over, aborted]);
+    return await Promise.race([work(signal), over, aborted]);
   } finally {
-    // With a reason of its own an abort costs nothing; without one an exception is made, stack and all.
+    // An abort without a reason creates an exception with a stack, which costs more than the wake-up.
     done.abort("done");
   }
 }
 
 /**
- * A deadline that many works share, for those that keep one of their own: each has `ms` at least and twice that at most, and they cost one
- * timer together.
+ * A deadline that many tasks share, for tasks that normally keep a deadline of their own. Each gets `ms` milliseconds at least
+ * and twice that at most. All of them together cost one timer.
  */
 export class SharedDeadline {
   readonly #clock: Clock;
   readonly #ms: number;
   readonly #outer: AbortSignal;
   readonly #over = new AbortController();
-  /** How to give up those that are waited for, and in which round they began. */
+  /** Gives each task up that is awaited, and the round in which it began. */
   readonly #waiting = new Map<() => void, number>();
   #round = 0;
   #isCounting = false;
@@ -59,8 +61,8 @@ export class SharedDeadline {
   }
 
   /**
-   * What `work` answers, which never rejects; undefined at the deadline, or when `signal` aborts: what goes on all the same is not waited
-   * for.
+   * The result of `work`, which never rejects; undefined at the deadline, or when `signal` aborts. Work that goes on all the
+   * same is not awaited.
    */
   within<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
@@ -76,7 +78,7 @@ export class SharedDeadline {
     });
   }
 
-  /** No more is waited for. */
+  /** Gives up every task that is awaited. */
   end(): void {
     this.#outer.removeEventListener("abort", this.#end);
     this.#end();

@@ -1,96 +1,65 @@
-import type { Claim, JobKind, JobName } from "./types.ts";
-import { finish, type JobRow, jobs, lease } from "./rows.ts";
-import { laneFor, type Road, roadOf, slow, transportOf } from "./rules.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Random } from "../ports/random.ts";
+import { withDeadline } from "./deadline.ts";
+import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./lane.ts";
+import { finish, type JobRow, jobs, lease, storedName, type StoredJobName } from "./rows.ts";
+import type { Claim, JobKind } from "./types.ts";
 import type { Write } from "../ports/storage.ts";
-import type { Store } from "../store/store.ts";
-import { type DueJob, DueJobs } from "./due.ts";
+import type { Runtime } from "../operations/runtime.ts";
 import { Signal } from "./signal.ts";
+import { type DueJob, DueJobs } from "./due-jobs.ts";
+import type { JobHandler, JobHandlers, JobRun } from "./job.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
 
-/** Does one kind of work. */
-export interface JobHandler {
-  readonly kind: JobKind;
-  /**
-   * Does the work and finishes the job, best in its last transaction. A throw is logged, and the job is tried again after a
-   * pause.
-   */
-  run(claim: Claim, turn: Turn): Promise<void>;
+export interface DispatcherOptions
+  extends SlotsOptions, Pick<Runtime, "store" | "clock" | "random" | "logger"> {
+  readonly handlers: JobHandlers;
+  /** The pools whose jobs run in this engine. */
+  readonly pools: readonly Pool[];
+  /** The remotes that are set up in this engine: transports, the analyzer. Jobs of others are left to other engines for a while. */
+  readonly remotes: ReadonlySet<string>;
+  /** Whether this engine may run the jobs of a lane at all. */
+  readonly serves: (lane: Lane) => boolean;
 }
 
-/** What a handler heeds while it works. */
-export interface Turn {
-  /** Aborts when the engine stops in haste. */
-  readonly abort: AbortSignal;
-  /** The engine stops: finish what is begun, begin no more. */
-  readonly isStopping: () => boolean;
-  /** What it waits for is long in coming: from now on it has its place among the slow, and leaves its own to others. */
-  readonly lags: () => void;
-}
-
-export interface DispatcherOptions extends SlotsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly handlers: readonly JobHandler[];
-  /** Those whose jobs are done here. */
-  readonly roads: readonly Road[];
-  /**
-   * The names of what lanes talk to that is set up here: transports, the analyzer. Jobs for others wait a while for an engine that has
-   * theirs.
-   */
-  readonly farSides: ReadonlySet<string>;
-  /** Whether the consumer of a lane runs here, where it has one. Jobs of other lanes are left to engines that have theirs. */
-  readonly serves: (lane: string) => boolean;
-}
-
-/** A lease must outlast an attempt's deadline; handlers extend it as they go on. */
+/** Longer than the deadline of any attempt. Handlers extend their lease as they continue. */
 export const leaseMs = 60_000;
-/** The net under the wake-ups: other processes' work, where the storage can't tell of it, and leases that lapse. */
+/** A safety net for jobs of other processes, where the storage sends no notifications, and for leases that lapse. */
 const pollMs = 5_000;
-/** How much longer than a poll a job is left to the engines that have its transport. */
+/** How much longer than a poll a job is left to the engines that have its remote. */
 const leaveMs = 1_000;
-/** Before lanes are asked on that one search did not come round to. */
-const searchOnMs = 25;
-/** Of what became due here since the last search; the rest is searched for. */
-const mostArmed = 256;
-/** After a failure, doubled with each one more. */
+/** The pause before the next search when one search did not read every lane. */
+const continueMs = 25;
+/** Jobs that became due in this process since the last search. The search finds the rest. */
+const maxArmed = 256;
+/** The pause after a failure, doubled with each further one. */
 const pauseMs = 1_000;
-const longestPauseMs = 300_000;
+const maxPauseMs = 300_000;
 
-/** Runs due jobs: finds them lane by lane, leases them, hands them to their handlers. */
+/** Runs due jobs: finds them lane by lane, leases them and calls their handlers. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #handlers: ReadonlyMap<JobKind, JobHandler>;
-  readonly #due: ReadonlyMap<Road, DueJobs>;
+  readonly #due: ReadonlyMap<Pool, DueJobs>;
   readonly #running = new Map<string, Promise<void>>();
   readonly #slots: Slots;
   readonly #abort = new AbortController();
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
   readonly #loop: Promise<void>;
-  /** Running here while they were found due: looked for again when that has ended. */
+  /** Jobs that were found due while they ran here. The search is repeated when they have ended. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
   /** Jobs that became due by commits of this process since the last search. */
   #armed: DueJob[] = [];
-  /** Until when the loop means to sleep: work that is due before it wakes the loop. */
+  /** Until when the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]));
     this.#slots = new Slots(options);
     this.#due = new Map(
-      options.roads.map((road) => [road, new DueJobs(options.store.reads, road)]),
+      options.pools.map((pool) => [pool, new DueJobs(options.store.reads, pool)]),
     );
     this.#wake = new Signal(options.clock);
-    this.#unsubscribe = options.store.onCommit((writes) => {
-      for (const write of writes) this.#heed(write);
-    });
+    this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
     this.#loop = this.#run();
   }
 
@@ -100,19 +69,23 @@ export class Dispatcher {
   }
 
   /**
-   * Takes no more jobs and waits for those under way, `deadlineMs` at most; then it aborts them, and what they leave is found
-   * when their leases lapse.
+   * Takes no more jobs and waits for those that run, at most `deadlineMs`. Then it aborts them; what they leave is found when
+   * their leases lapse.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     this.#unsubscribe();
     this.#wake.raise();
     await this.#loop;
-    const done = new AbortController();
-    const drained = Promise.all(this.#running.values()).then(() => done.abort());
-    await Promise.race([drained, this.#options.clock.sleep(deadlineMs, done.signal)]);
+    const ended = Promise.all(this.#running.values()).then(() => {});
+    await withDeadline(
+      this.#options.clock,
+      deadlineMs,
+      () => ended,
+      () => {},
+    );
     this.#abort.abort();
-    await drained;
+    await ended;
   }
 
   async #run(): Promise<void> {
@@ -135,7 +108,7 @@ export class Dispatcher {
     }
   }
 
-  /** Leases and starts as many due jobs as there is room for. Answers how many. */
+  /** Leases and starts as many due jobs as there is room for. Returns how many. */
   async #take(now: number): Promise<number> {
     const found = await this.#find(now);
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
@@ -152,28 +125,28 @@ export class Dispatcher {
     return leases.filter((each) => each.status === "fulfilled" && each.value).length;
   }
 
-  /** A road without room is not looked at, whatever waits there. */
+  /** Pools without room are not searched. */
   async #find(now: number): Promise<readonly DueJob[]> {
     const armed = this.#armed;
     this.#armed = [];
-    const open = [...this.#due].filter(([road]) => this.#slots.freeOn(road) > 0);
-    const found = open.map(([road, due]) =>
+    const open = [...this.#due].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
+    const found = open.map(([pool, due]) =>
       due.find({
         now,
-        free: this.#slots.freeOn(road),
-        freeIn: (lane) => this.#slots.freeIn(lane),
+        free: this.#slots.freeInPool(pool),
+        freeIn: (lane) => this.#slots.freeInLane(lane),
         leaveIn: (lane) => this.#leaveIn(lane),
-        armed: armed.filter(({ lane }) => roadOf(lane) === road),
+        armed: armed.filter(({ lane }) => poolOf(lane) === pool),
       }),
     );
     return (await Promise.all(found)).flat();
   }
 
-  /** Takes a job and starts it; false when there is no room for it or another dispatcher was faster. */
+  /** Leases a job and starts it. Returns false when there is no room for it or another dispatcher was faster. */
   async #lease(job: DueJob): Promise<boolean> {
     const { store, random } = this.#options;
-    // Each lane had room when it was found; lanes of one transport share theirs.
-    if (this.#slots.freeIn(job.lane) <= 0) return false;
+    // The lane had room when the job was found, but lanes of one remote share theirs.
+    if (this.#slots.freeInLane(job.lane) <= 0) return false;
     this.#slots.take(job.lane);
     let claim: Claim | undefined;
     try {
@@ -183,95 +156,105 @@ export class Dispatcher {
         claims: true,
       });
     } finally {
-      if (claim === undefined) this.#slots.leave(job.lane);
+      if (claim === undefined) this.#slots.release(job.lane);
     }
     if (claim === undefined) return false;
     this.#start(claim, job.lane);
     return true;
   }
 
-  /** How long there is nothing to take that was not there at `now`. */
+  /** How long no job becomes due that was not due at `now`, in milliseconds. */
   async #untilNext(now: number): Promise<number> {
-    const waits = [...this.#due].map(async ([road, due]) => {
-      // Without room, what ends makes it, and raises the signal. So it does for what was due and not taken, for its lane was full.
-      if (this.#slots.freeOn(road) <= 0) return pollMs;
+    const waits = [...this.#due].map(async ([pool, due]) => {
+      // In a full pool or lane, the end of a running job wakes the loop.
+      if (this.#slots.freeInPool(pool) <= 0) return pollMs;
       const next = (await due.next(now)) ?? Infinity;
       const wait = Math.max(next - this.#options.clock.now(), 0);
-      return due.isThrough ? wait : Math.min(wait, searchOnMs);
+      return due.isThrough ? wait : Math.min(wait, continueMs);
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
   }
 
-  /** Runs a job that holds a slot in `lane`. */
-  #start(claim: Claim, lane: string): void {
-    const name = nameOf(claim);
-    let place = lane;
-    const lags = (): void => {
-      if (place.endsWith(slow)) return;
-      this.#slots.leave(place);
-      place = laneFor(place, 1);
-      this.#slots.take(place);
+  /** Runs a job that holds a slot of `lane`. */
+  #start(claim: Claim, lane: Lane): void {
+    const name = nameOf(storedName(claim));
+    let slot = lane;
+    const moveToSlowLane = (): void => {
+      if (slot.slow) return;
+      this.#slots.release(slot);
+      slot = readyLane(slot, { slow: true });
+      this.#slots.take(slot);
       this.#wake.raise();
     };
-    const run = this.#handle(claim, lags).finally(() => {
-      const wasFull = this.#slots.freeIn(place) <= 0;
+    const running = this.#handle(claim, moveToSlowLane).finally(() => {
+      const wasFull = this.#slots.freeInLane(slot) <= 0;
       this.#running.delete(name);
-      this.#slots.leave(place);
+      this.#slots.release(slot);
       const isDueAgain = this.#dueAgain.delete(name);
-      // Otherwise nobody waits for its end, nor for the room that this makes.
+      // Otherwise no job waits for this one's end or for its slot.
       if (wasFull || isDueAgain) this.#wake.raise();
     });
-    this.#running.set(name, run);
+    this.#running.set(name, running);
   }
 
-  async #handle(claim: Claim, lags: () => void): Promise<void> {
-    const { store, clock, logger } = this.#options;
+  async #handle(claim: Claim, moveToSlowLane: () => void): Promise<void> {
+    const { store, clock, logger, handlers } = this.#options;
+    const isStopping = (): boolean => this.#stopping;
     try {
-      const handler = this.#handlers.get(claim.kind);
-      if (handler === undefined) throw new Error(`no handler for jobs of kind ${claim.kind}`);
-      await handler.run(claim, {
-        abort: this.#abort.signal,
-        isStopping: () => this.#stopping,
-        lags,
-      });
+      await run(handlers, claim, { abort: this.#abort.signal, isStopping, moveToSlowLane });
     } catch (error) {
-      logger.error({ err: error, job: nameOf(claim) }, "a job failed; it is tried again");
-      const pause = Math.min(pauseMs * 2 ** claim.failures, longestPauseMs);
+      const job = nameOf(storedName(claim));
+      logger.error({ err: error, job }, "a job failed; it is retried");
+      const pause = Math.min(pauseMs * 2 ** claim.failures, maxPauseMs);
+      const again = { againAt: clock.now() + pause, failed: true };
       await store
-        .commit((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }), {
-          own: true,
-        })
+        .commit((tx) => finish(tx, claim, again), { own: true })
         .catch((unfinished: unknown) => {
-          logger.warn(
-            { err: unfinished, job: nameOf(claim) },
-            "a failed job was left to its lease",
-          );
+          logger.warn({ err: unfinished, job }, "a failed job is left until its lease lapses");
         });
     }
   }
 
-  /** Whoever has the transport finds its job when it is due, or within a poll. Left to nobody else, no message would expire. */
-  #leaveIn(lane: string): number {
+  /**
+   * How long a due job is left to other engines. An engine that has the remote takes it at once or within a poll. If there is
+   * none, this engine takes it after that, so that its messages expire.
+   */
+  #leaveIn(lane: Lane): number {
     if (!this.#options.serves(lane)) return Infinity;
-    const transport = transportOf(lane);
-    return transport === undefined || this.#options.farSides.has(transport) ? 0 : pollMs + leaveMs;
+    const remote = remoteOf(lane);
+    return remote === undefined || this.#options.remotes.has(remote) ? 0 : pollMs + leaveMs;
   }
 
-  /** Of what was just written: a job that is due before the loop means to wake wakes it. */
-  #heed(write: Write): void {
-    if (write.collection !== jobs || (write.kind !== "insert" && write.kind !== "update")) return;
-    const { due_at, leased, kind, key, lane } = write.row as Pick<
-      JobRow,
-      "due_at" | "leased" | "kind" | "key" | "lane"
-    >;
-    const isDue = due_at <= this.#options.clock.now();
-    if (isDue && !leased && this.#armed.length < mostArmed) this.#armed.push({ kind, key, lane });
-    if (isDue || due_at < this.#sleepsUntil) this.#wake.raise();
+  /** Wakes the loop when a written job is due before the loop means to wake. */
+  #onWrites(writes: readonly Write[]): void {
+    const now = this.#options.clock.now();
+    for (const write of writes) {
+      if (write.collection !== jobs) continue;
+      if (write.kind !== "insert" && write.kind !== "update") continue;
+      const { due_at, leased, kind, key, lane } = write.row as Pick<
+        JobRow,
+        "due_at" | "leased" | "kind" | "key" | "lane"
+      >;
+      const isDue = due_at <= now;
+      if (isDue && !leased && this.#armed.length < maxArmed) {
+        this.#armed.push({ kind, key, lane: decodeLane(lane) });
+      }
+      if (isDue || due_at < this.#sleepsUntil) this.#wake.raise();
+    }
   }
+}
+
+function run<K extends JobKind>(
+  handlers: JobHandlers,
+  claim: Claim<K>,
+  jobRun: JobRun,
+): Promise<void> {
+  const handler: JobHandler<K> = handlers[claim.kind];
+  return handler(claim, jobRun);
 }
 
 function partition<T>(all: readonly T[], holds: (each: T) => boolean): [T[], T[]] {
   return [all.filter(holds), all.filter((each) => !holds(each))];
 }
 
-const nameOf = ({ kind, key }: JobName): string => `${kind}:${key}`;
+const nameOf = ({ kind, key }: StoredJobName): string => `${kind}:${key}`;

@@ -4,7 +4,7 @@ export interface ErrorFacts {
   readonly message: string;
 }
 
-/** What is logged of a transport's error. HTTP clients hang the whole request on theirs, credentials and words included. */
+/** What is logged of a foreign error. HTTP clients often attach the whole request, with credentials and message texts. */
 export function errorFacts(error: unknown): ErrorFacts {
   if (!(error instanceof Error)) {
     return {

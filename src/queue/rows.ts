@@ -1,7 +1,7 @@
 /**
- * The life of a job. It is *armed* with a due time, *leased* by a dispatcher when that has come, and *finished*: gone, or due
- * again. A lease is a due time too: a leased job is due when its lease lapses, so that a crash needs no clean-up. What is armed
- * while it is leased stays due after it is finished.
+ * The life of a job. `arm` gives it a due time. A dispatcher leases it when it is due and finishes it: it is removed, or due
+ * again. A lease is a due time too: a leased job is due when its lease lapses, so a crash needs no clean-up. A job that is
+ * armed while it is leased stays due after it is finished.
  */
 import {
   boolean,
@@ -12,18 +12,32 @@ import {
   text,
   time,
 } from "../ports/collection.ts";
+import type { AccountId } from "../kernel/ids.ts";
+import type { Mode } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { laneFor, type Road, roadOf } from "./rules.ts";
-import type { Claim, JobName, JobOrder } from "./types.ts";
+import { type AnyJobName, decodeJobKey, encodeJobKey } from "./job-key.ts";
+import { decodeLane, encodeLane, type Lane, type Pool, poolOf, readyLane } from "./lane.ts";
+import type { Claim, JobKind, JobName, JobOrder } from "./types.ts";
 
-export interface JobRow extends JobOrder {
-  /** Its lane's. */
-  readonly road: Road;
-  /** When it can be leased: when the work is due, or when the lease lapses. */
+/** A job's name as it is stored. */
+export interface StoredJobName {
+  readonly kind: JobKind;
+  /** Encoded by `encodeJobKey`. */
+  readonly key: string;
+}
+
+export interface JobRow extends StoredJobName {
+  readonly account_id: AccountId | null;
+  readonly mode: Mode | null;
+  /** The lane's pool. */
+  readonly pool: Pool;
+  /** Encoded by `encodeLane`. */
+  readonly lane: string;
+  /** When the job can be leased: when the work is due, or when the lease lapses. */
   readonly due_at: number;
   readonly leased: boolean;
   readonly fence: number;
-  /** The earliest due time that it was armed with while it was leased. */
+  /** The earliest due time that the job was armed with while it was leased. */
   readonly rearmed_at: number | null;
   readonly failures: number;
 }
@@ -33,7 +47,7 @@ export const jobs = collection<JobRow>("jobs", {
   key: text,
   account_id: nullable(text),
   mode: nullable(text),
-  road: text,
+  pool: text,
   lane: text,
   due_at: time,
   leased: boolean,
@@ -42,12 +56,26 @@ export const jobs = collection<JobRow>("jobs", {
   failures: integer,
 });
 export const jobByName = jobs.key("kind", "key");
-export const jobsByDueTime = jobs.index("by_due_at", ["road", "due_at"]);
-export const jobsByLane = jobs.index("by_lane", ["road", "lane", "due_at"]);
+export const jobsByDueTime = jobs.index("by_due_at", ["pool", "due_at"]);
+export const jobsByLane = jobs.index("by_lane", ["pool", "lane", "due_at"]);
+
+export function storedName(name: AnyJobName): StoredJobName {
+  return { kind: name.kind, key: encodeJobKey(name) };
+}
+
+/** The stored job of that name; undefined when there is none. */
+export function findJob(
+  tx: Tx,
+  name: AnyJobName,
+  options?: { readonly hold?: boolean },
+): Promise<Seen<JobRow> | undefined> {
+  return tx.get(jobByName, [name.kind, encodeJobKey(name)], options);
+}
 
 /** Makes sure that the job runs at `due_at` or earlier, after this transaction. */
 export async function arm(tx: Tx, order: JobOrder): Promise<void> {
-  const job = await tx.get(jobByName, [order.kind, order.key], { hold: true });
+  // Held even when nothing is written: a dispatcher must not finish the job while this commits.
+  const job = await findJob(tx, order, { hold: true });
   if (job === undefined) {
     armNew(tx, order);
   } else if (job.leased) {
@@ -57,34 +85,29 @@ export async function arm(tx: Tx, order: JobOrder): Promise<void> {
   } else if (job.due_at > order.due_at) {
     tx.update(jobs, job, { due_at: order.due_at });
   }
-  // Otherwise it is due early enough. Holding it guards against a dispatcher that finishes it while this commits.
 }
 
-/** Arms a job whose key was drawn in this transaction: nobody can have armed it. */
+/** Arms a job whose key was drawn in this transaction, so that no other transaction can have armed it. */
 export function armNew(tx: Tx, order: JobOrder): void {
-  tx.insert(jobs, {
-    ...order,
-    ...standingIn(order.lane),
-    leased: false,
-    fence: 0,
-    rearmed_at: null,
-    failures: 0,
-  });
+  const { kind, account_id, mode, lane, due_at } = order;
+  const life = { leased: false, fence: 0, rearmed_at: null, failures: 0 } as const;
+  const key = encodeJobKey(order);
+  tx.insert(jobs, { kind, key, account_id, mode, ...storedLane(lane), due_at, ...life });
 }
 
-/** Removes a job that nobody has to do any more. One that runs at this moment finds nothing to do. */
-export async function disarm(tx: Tx, { kind, key }: JobName): Promise<void> {
-  const job = await tx.get(jobByName, [kind, key]);
+/** Removes a job whose work is no longer needed. A handler that runs at this moment finds nothing to do. */
+export async function disarm(tx: Tx, name: JobName): Promise<void> {
+  const job = await findJob(tx, name);
   if (job !== undefined) tx.remove(jobs, job);
 }
 
 /**
- * Takes a job that is due; `undefined` when another dispatcher was faster. `fence` is drawn for this lease: counted in the row, it
- * would begin anew when the job is done and armed again, and who stalled since its first life would hold its second.
+ * Leases a job that is due; undefined when another dispatcher was faster. `fence` is drawn for this lease. A counter in the
+ * row would start again when the job is finished and armed anew, and a holder that stalled since then would pass for the new one.
  */
 export async function lease(
   tx: Tx,
-  { kind, key }: JobName,
+  { kind, key }: StoredJobName,
   leaseMs: number,
   fence: number,
 ): Promise<Claim | undefined> {
@@ -93,11 +116,14 @@ export async function lease(
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at: tx.now + leaseMs }));
 }
 
+/** What a claim proves its lease by. */
+type HeldJob = AnyJobName & Pick<Claim, "fence">;
+
 /**
- * Proves in this transaction that the lease is still the claim's, and extends it when little of it is left.
- * Answers false when it is lost: whoever has the job now does the work.
+ * Proves in this transaction that the claim still has the lease, and extends the lease when less than half of it is left.
+ * Returns false when the lease was lost: another dispatcher has the job.
  */
-export async function renew(tx: Tx, claim: Claim, leaseMs: number): Promise<boolean> {
+export async function renew(tx: Tx, claim: HeldJob, leaseMs: number): Promise<boolean> {
   const job = await held(tx, claim);
   if (job === undefined) return false;
   if (job.due_at - tx.now < leaseMs / 2) tx.update(jobs, job, { due_at: tx.now + leaseMs });
@@ -105,17 +131,17 @@ export async function renew(tx: Tx, claim: Claim, leaseMs: number): Promise<bool
 }
 
 export interface Finish {
-  /** When there is more to do; nothing when the work is done. */
+  /** When there is more to do, in milliseconds; absent when the work is done. */
   readonly againAt?: number;
   readonly failed?: boolean;
-  /** Where it waits; by default in its usual lane, or in the slow one beside it. */
-  readonly lane?: string;
+  /** The lane in which the job waits; by default its usual one, or after a failure the slow one beside it. */
+  readonly lane?: Lane;
 }
 
 /** Gives the job back. Does nothing when the lease was lost. */
 export async function finish(
   tx: Tx,
-  claim: Claim,
+  claim: HeldJob,
   { againAt, failed = false, lane }: Finish = {},
 ): Promise<void> {
   const job = await held(tx, claim);
@@ -126,33 +152,52 @@ export async function finish(
     return;
   }
   const failures = failed ? job.failures + 1 : 0;
-  const next = lane ?? laneFor(job.lane, failures);
+  const next = lane ?? readyLane(decodeLane(job.lane), { slow: failed });
   tx.update(jobs, job, {
     leased: false,
     due_at: due,
     rearmed_at: null,
     failures,
-    ...standingIn(next),
+    ...storedLane(next),
   });
 }
 
-/** The lane that a job stands in, which another one may have been written to since it was claimed; moves it to `lane` where one is given. */
-export async function inLane(tx: Tx, claim: Claim, lane?: string): Promise<string> {
+/** Whether the job is in this lane. It may have been moved since it was claimed. */
+export async function isInLane(tx: Tx, claim: Claim, lane: Lane): Promise<boolean> {
+  return (await renewed(tx, claim)).lane === encodeLane(lane);
+}
+
+/** Moves the job to its usual lane, where it waits for nothing. */
+export async function moveToUsualLane(tx: Tx, claim: Claim): Promise<void> {
+  const job = await renewed(tx, claim);
+  const usual = storedLane(readyLane(decodeLane(job.lane), { slow: false }));
+  if (usual.lane !== job.lane) tx.update(jobs, job, usual);
+}
+
+function storedLane(lane: Lane): Pick<JobRow, "lane" | "pool"> {
+  return { lane: encodeLane(lane), pool: poolOf(lane) };
+}
+
+async function renewed(tx: Tx, claim: Claim): Promise<Seen<JobRow>> {
   const job = await held(tx, claim);
-  if (job === undefined) throw new TypeError("the claim was renewed in this transaction");
-  if (lane !== undefined) tx.update(jobs, job, standingIn(lane));
-  return lane ?? job.lane;
+  if (job === undefined) throw new TypeError("the claim was not renewed in this transaction");
+  return job;
 }
 
-function standingIn(lane: string): Pick<JobRow, "lane" | "road"> {
-  return { lane, road: roadOf(lane) };
-}
-
-async function held(tx: Tx, claim: Claim): Promise<Seen<JobRow> | undefined> {
-  const job = await tx.get(jobByName, [claim.kind, claim.key], { hold: true });
+async function held(tx: Tx, claim: HeldJob): Promise<Seen<JobRow> | undefined> {
+  const job = await findJob(tx, claim, { hold: true });
   return job?.leased === true && job.fence === claim.fence ? job : undefined;
 }
 
 function claimOf({ kind, key, account_id, mode, lane, fence, failures }: JobRow): Claim {
-  return { kind, key, account_id, mode, lane, fence, failures };
+  // Only `armNew` inserts jobs, from an order in which kind, key, account and lane belong together.
+  return {
+    kind,
+    key: decodeJobKey(kind, key),
+    account_id,
+    mode,
+    lane: decodeLane(lane),
+    fence,
+    failures,
+  } as Claim;
 }

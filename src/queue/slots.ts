@@ -1,97 +1,93 @@
-import { consumerOf } from "../events/consumer-rules.ts";
-import { type Road, roadOf, slow, transportOf } from "./rules.ts";
+import { encodeLane, type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 
 export interface SlotsOptions {
-  /** Jobs at once, beside those of webhooks and agents. */
+  /** Jobs of the work pool at once. Webhooks and agents have pools of their own. */
   readonly concurrency: number;
-  /** Jobs at once in one lane; a quarter in the slow lane beside it. */
+  /** Jobs at once in one lane. The slow lane beside it gets a quarter. */
   readonly laneConcurrency: number;
-  /** Jobs of consumers at once, whichever they are of: each may hold a transaction. */
+  /** Jobs of all consumers at once: each may hold a transaction. */
   readonly consumerConcurrency: number;
 }
 
-/** Webhooks that are sent to at once: a socket or a few each are what it costs. */
-const webhooksAtOnce = { quick: 512, slow: 384 } as const;
+/** Webhooks that are sent to at once. Each costs a few sockets. */
+const maxWebhooks = { quick: 512, slow: 384 } as const;
 
-/** Agents' turns at once, of one account and of all: models take their time, and it takes no slot of others. */
-const turnsAtOnce = { lane: 64, all: 256 } as const;
+/** Agents' turns at once, of one account and in all. */
+const maxTurns = { lane: 64, all: 256 } as const;
 
 /**
- * Who may run beside whom. A carrier that hangs keeps its jobs for as long as a call may take, so one transport gets three quarters of
- * the slots at most, and all of them together leave some to the engine's own work. With one slot there is nothing to share.
+ * Counts the running jobs and says how many more may run. A remote that hangs keeps its jobs for as long as a call may take, so
+ * one remote gets at most three quarters of the work pool, and all remotes together leave an eighth to jobs that call none.
  */
 export class Slots {
   readonly #options: SlotsOptions;
-  readonly #most: Readonly<Record<Road, number>>;
-  readonly #onRoad: Record<Road, number> = { work: 0, webhooks: 0, slow_webhooks: 0, turns: 0 };
+  readonly #max: Readonly<Record<Pool, number>>;
+  readonly #inPool: Record<Pool, number> = { work: 0, webhooks: 0, slow_webhooks: 0, turns: 0 };
   readonly #perLane = new Map<string, number>();
-  readonly #perTransport = new Map<string, number>();
-  #carrying = 0;
+  readonly #perRemote = new Map<string, number>();
+  #callingRemotes = 0;
   #consuming = 0;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
-    const { quick, slow: hanging } = webhooksAtOnce;
-    this.#most = {
+    this.#max = {
       work: options.concurrency,
-      webhooks: quick,
-      slow_webhooks: hanging,
-      turns: turnsAtOnce.all,
+      webhooks: maxWebhooks.quick,
+      slow_webhooks: maxWebhooks.slow,
+      turns: maxTurns.all,
     };
   }
 
-  /** How many more jobs a road has room for. */
-  freeOn(road: Road): number {
-    return this.#most[road] - this.#onRoad[road];
+  /** How many more jobs of a pool may run. */
+  freeInPool(pool: Pool): number {
+    return this.#max[pool] - this.#inPool[pool];
   }
 
-  freeIn(lane: string): number {
-    const road = roadOf(lane);
-    const onRoad = this.freeOn(road);
-    if (road === "turns") return Math.min(onRoad, turnsAtOnce.lane - this.#in(lane));
-    if (road !== "work") return onRoad;
-    const { concurrency, laneConcurrency, consumerConcurrency } = this.#options;
-    const inLane = lane.endsWith(slow)
-      ? Math.max(1, Math.floor(laneConcurrency / 4))
-      : laneConcurrency;
-    const free = Math.min(onRoad, inLane - this.#in(lane));
-    if (consumerOf(lane) !== undefined) {
-      return Math.min(free, consumerConcurrency - this.#consuming);
-    }
-    const transport = transportOf(lane);
-    if (transport === undefined) return free;
-    const ofTransport = Math.max(1, Math.floor((concurrency * 3) / 4));
-    const ofAll = Math.max(1, concurrency - Math.ceil(concurrency / 8));
-    return Math.min(
-      free,
-      ofTransport - (this.#perTransport.get(transport) ?? 0),
-      ofAll - this.#carrying,
-    );
+  /** How many more jobs of a lane may run. */
+  freeInLane(lane: Lane): number {
+    const pool = poolOf(lane);
+    const inPool = this.freeInPool(pool);
+    if (pool === "turns") return Math.min(inPool, maxTurns.lane - this.#running(lane));
+    if (pool !== "work") return inPool;
+    const { laneConcurrency, consumerConcurrency } = this.#options;
+    const inLane = lane.slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
+    const free = Math.min(inPool, inLane - this.#running(lane));
+    if (lane.kind === "consume") return Math.min(free, consumerConcurrency - this.#consuming);
+    const remote = remoteOf(lane);
+    return remote === undefined ? free : Math.min(free, this.#freeForRemote(remote));
   }
 
-  take(lane: string): void {
+  take(lane: Lane): void {
     this.#count(lane, 1);
   }
 
-  leave(lane: string): void {
+  release(lane: Lane): void {
     this.#count(lane, -1);
   }
 
-  #in(lane: string): number {
-    return this.#perLane.get(lane) ?? 0;
+  #freeForRemote(remote: string): number {
+    const { concurrency } = this.#options;
+    const maxOfOne = Math.max(1, Math.floor((concurrency * 3) / 4));
+    const maxOfAll = Math.max(1, concurrency - Math.ceil(concurrency / 8));
+    const calling = this.#perRemote.get(remote) ?? 0;
+    return Math.min(maxOfOne - calling, maxOfAll - this.#callingRemotes);
   }
 
-  #count(lane: string, by: 1 | -1): void {
-    const road = roadOf(lane);
-    this.#onRoad[road] += by;
-    if (road === "webhooks" || road === "slow_webhooks") return;
-    add(this.#perLane, lane, by);
-    if (road === "turns") return;
-    if (consumerOf(lane) !== undefined) this.#consuming += by;
-    const transport = transportOf(lane);
-    if (transport === undefined) return;
-    this.#carrying += by;
-    add(this.#perTransport, transport, by);
+  #running(lane: Lane): number {
+    return this.#perLane.get(encodeLane(lane)) ?? 0;
+  }
+
+  #count(lane: Lane, by: 1 | -1): void {
+    const pool = poolOf(lane);
+    this.#inPool[pool] += by;
+    if (lane.kind === "deliver") return;
+    add(this.#perLane, encodeLane(lane), by);
+    if (lane.kind === "turn") return;
+    if (lane.kind === "consume") this.#consuming += by;
+    const remote = remoteOf(lane);
+    if (remote === undefined) return;
+    this.#callingRemotes += by;
+    add(this.#perRemote, remote, by);
   }
 }
 

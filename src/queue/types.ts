@@ -1,49 +1,33 @@
 import type { AccountId } from "../kernel/ids.ts";
 import type { Mode } from "../kernel/scope.ts";
+import type { EngineJobKind, JobKeys, JobKind, JobName } from "./job-key.ts";
+import type { Lane } from "./lane.ts";
 
-/** What kinds of work there are for later. Each has a handler in `src/jobs`. */
-export type JobKind =
-  | "send"
-  | "release"
-  | "pace"
-  | "follow-up"
-  | "unpark"
-  | "consume"
-  | "deliver"
-  | "recover"
-  | "discard"
-  | "score"
-  | "turn"
-  | "unqueue"
-  | "wake"
-  | "merge"
-  | "erase"
-  | "reap";
+export type { JobKeys, JobKind, JobName, Lane };
 
-/** A job is one row for each kind and key, however often it is armed. */
-export interface JobName {
-  readonly kind: JobKind;
-  /** The id of what the work is about. */
-  readonly key: string;
+interface JobOf<K extends JobKind> {
+  readonly kind: K;
+  readonly key: JobKeys[K];
+  /** The account that the work belongs to; null for the engine's own work. */
+  readonly account_id: K extends EngineJobKind ? null : AccountId;
+  readonly mode: K extends EngineJobKind ? null : Mode;
+  readonly lane: Lane<K>;
 }
 
-/** A job to be armed. */
-export interface JobOrder extends JobName {
-  /** Whose work it is; null for the engine's own. */
-  readonly account_id: AccountId | null;
-  readonly mode: Mode | null;
-  /** The far side that the work talks to. Lanes take turns, and each has a cap. */
-  readonly lane: string;
-  /** Not before this time. */
+interface Due {
+  /** The job does not run before this time, in milliseconds. */
   readonly due_at: number;
 }
 
-/** A job in the hands of one dispatcher. `fence` is another with each lease: who holds an older one has lost the job. */
-export interface Claim extends JobName {
-  readonly account_id: AccountId | null;
-  readonly mode: Mode | null;
-  readonly lane: string;
+interface Leased {
+  /** Drawn for each lease. A holder with another fence has lost the job. */
   readonly fence: number;
-  /** How often it failed since it last went well. */
+  /** Failures since the job last succeeded. */
   readonly failures: number;
 }
+
+/** A job to be armed. */
+export type JobOrder<K extends JobKind = JobKind> = { [P in K]: JobOf<P> & Due }[K];
+
+/** A job that one dispatcher has leased. */
+export type Claim<K extends JobKind = JobKind> = { [P in K]: JobOf<P> & Leased }[K];

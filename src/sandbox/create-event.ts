@@ -6,7 +6,7 @@ import type { AnyEvent } from "../events/types.ts";
 import { definitionOf } from "../webhooks/event-catalog.ts";
 import { type SandboxEvent, sandboxEventSchema } from "./types.ts";
 import { invalid } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { actorOf, appendEvent } from "../events/append.ts";
@@ -20,6 +20,7 @@ export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
   name: "sandbox.event",
   input: () => sandboxEventSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, { type, contact_id }, { scope, services: { drawId } }) {
     refuseLive(scope);
     const contact = contact_id === undefined ? undefined : await contactOf(tx, scope, contact_id);

@@ -4,8 +4,8 @@ import type { Message } from "../messages/types.ts";
 import { type SandboxInbound, sandboxInboundSchema } from "./types.ts";
 import { senderByAddress } from "../senders/rows.ts";
 import { invalid } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
 import { sandboxAddress } from "../senders/sandbox-senders.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { takeInMessage } from "../messages/receive.ts";
 import { refuseLive } from "./refuse-live.ts";
 
@@ -15,6 +15,7 @@ export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
   name: "sandbox.inbound",
   input: sandboxInboundSchema,
   status: 201,
+  shows: showsOutput,
   async run(
     tx,
     { from, to = sandboxAddress, body, media = [], provider_message_id },

@@ -4,7 +4,7 @@ import type { Message } from "../messages/types.ts";
 import { type SandboxReceipts, sandboxReceiptsSchema } from "./types.ts";
 import { millis } from "../kernel/time.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { takeReceipts } from "../messages/apply-receipt.ts";
 import { heedRefusal } from "../messages/apply-refusal.ts";
 import { refuseLive } from "./refuse-live.ts";
@@ -15,6 +15,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
   name: "sandbox.receipts",
   input: () => sandboxReceiptsSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id, receipts }, { scope, services }) {
     refuseLive(scope);
     const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);

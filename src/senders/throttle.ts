@@ -3,8 +3,8 @@
  * has to wait leaves its slot: its job goes to a lane of the sender's, due when its message expires, and the pace's job gives the turns,
  * first to what expires first. While some wait nobody goes past them.
  */
-import { arm, finish, inLane } from "../queue/rows.ts";
-import { laneFor, waitingIn } from "../queue/rules.ts";
+import type { Lane } from "../queue/lane.ts";
+import { arm, finish, isInLane, moveToUsualLane } from "../queue/rows.ts";
 import type { Claim, JobOrder } from "../queue/types.ts";
 import type { MessageRow } from "../messages/rows.ts";
 import { boundsOf, looksBack } from "./throttle-rules.ts";
@@ -21,20 +21,23 @@ import type { Tx } from "../store/transaction.ts";
 import { sendLane } from "../messages/send-jobs.ts";
 
 /** Gives those that wait for a sender their turns. */
-export function paceJob({ account_id, mode, address }: PaceRow, due_at: number): JobOrder {
+export function throttleJob(
+  { account_id, mode, address }: PaceRow,
+  due_at: number,
+): JobOrder<"throttle"> {
   return {
-    kind: "pace",
-    key: `${account_id} ${mode} ${address}`,
+    kind: "throttle",
+    key: { account_id, mode, address },
     account_id,
     mode,
-    lane: "pace",
+    lane: { kind: "throttle", slow: false },
     due_at,
   };
 }
 
 /** Where jobs wait for a sender. */
-export function waitingLane({ account_id, mode, address, transport }: PaceRow): string {
-  return waitingIn(sendLane({ account_id, mode, transport }), address);
+export function waitingLane({ account_id, mode, address, transport }: PaceRow): Lane<"send"> {
+  return { ...sendLane({ account_id, mode, transport }), waiting_for: address };
 }
 
 /**
@@ -56,7 +59,7 @@ export async function turnAt(tx: Tx, pace: PaceRow, ahead = 0): Promise<number> 
 /** The pace that a message has to keep whose turn it is; undefined where its sender keeps none. `wait`: it is not, and its job waits. */
 export async function turnOf(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"send">,
   message: MessageRow,
 ): Promise<Seen<PaceRow> | "wait" | undefined> {
   const { account_id, mode, from, expires_at } = message;
@@ -64,15 +67,15 @@ export async function turnOf(
   if (pace === undefined) return undefined;
   const lane = waitingLane(pace);
   const at = await turnAt(tx, pace);
-  if (at <= tx.now && (!pace.waiting || (await inLane(tx, claim)) === lane)) return pace;
+  if (at <= tx.now && (!pace.waiting || (await isInLane(tx, claim, lane)))) return pace;
   if (!pace.waiting) tx.update(senderPaces, pace, { waiting: true });
-  await arm(tx, paceJob(pace, Math.max(at, tx.now)));
+  await arm(tx, throttleJob(pace, Math.max(at, tx.now)));
   await finish(tx, claim, { againAt: expires_at ?? tx.now, lane });
   return "wait";
 }
 
 /** Counts a hand-over, and takes its job out of the sender's lane: there it would stand for one that has yet to go. */
-export async function takeTurn(tx: Tx, claim: Claim, pace: Seen<PaceRow>): Promise<void> {
+export async function takeTurn(tx: Tx, claim: Claim<"send">, pace: Seen<PaceRow>): Promise<void> {
   const { account_id, mode, address, handed } = pace;
   // A clock that steps back must not make room.
   const at = Math.max(tx.now, pace.last_at);
@@ -85,8 +88,7 @@ export async function takeTurn(tx: Tx, claim: Claim, pace: Seen<PaceRow>): Promi
     handed - looksBack(pace),
   ]);
   if (past !== undefined) tx.remove(senderHandOvers, past);
-  const lane = await inLane(tx, claim);
-  if (lane !== laneFor(lane, 0)) await inLane(tx, claim, laneFor(lane, 0));
+  await moveToUsualLane(tx, claim);
 }
 
 /** Lets a sender keep the pace that it has from now on, or none. What waits hears of it at once; hand-overs are counted from here on. */
@@ -96,7 +98,7 @@ export async function setPace(tx: Tx, sender: SenderRow): Promise<void> {
   const known = await tx.get(paceByAddress, [account_id, mode, address]);
   if (known !== undefined) {
     // Its job removes it when nothing is left to be paced.
-    await arm(tx, paceJob(tx.update(senderPaces, known, pace), tx.now));
+    await arm(tx, throttleJob(tx.update(senderPaces, known, pace), tx.now));
   } else if (looksBack(pace) > 0) {
     const never = { handed: 0, last_at: 0, waiting: false };
     tx.insert(senderPaces, { account_id, mode, address, transport, ...pace, ...never });

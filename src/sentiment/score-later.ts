@@ -22,13 +22,13 @@ export async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
   await arm(tx, scoreJob(message, contact_id, tx.now));
 }
 
-/** Scores what a contact wrote, one message after the other. Whoever gives a contact messages to be scored arms it. */
+/** Scores what a contact wrote, in order. Armed with each message to score, and when a merge brings some. */
 export function scoreJob(
   { account_id, mode }: Scope,
   contact_id: ContactId,
   due_at: number,
-): JobOrder {
-  // An engine without an analyzer leaves it to those that have one, as it does with carriers.
-  const lane = `score ${analyzerName} ${account_id} ${mode}`;
-  return { kind: "score", key: contact_id, account_id, mode, lane, due_at };
+): JobOrder<"score"> {
+  // An engine without an analyzer leaves the job to engines that have one, as it does with transports.
+  const lane = { kind: "score", slow: false, remote: analyzerName, account_id, mode } as const;
+  return { kind: "score", key: { contact_id }, account_id, mode, lane, due_at };
 }

@@ -23,11 +23,11 @@ export interface Unscored {
 /** The contact's first message without a score. Without one the job is finished; where the lease was lost, nothing is done. */
 export async function nextUnscored(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"score">,
   leaseMs: number,
 ): Promise<Unscored | undefined> {
   if (!(await renew(tx, claim, leaseMs))) return undefined;
-  const [row] = await tx.list(pendingScores, [claim.key], 1);
+  const [row] = await tx.list(pendingScores, [claim.key.contact_id], 1);
   if (row === undefined) {
     await finish(tx, claim);
     return undefined;

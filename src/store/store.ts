@@ -1,3 +1,4 @@
+import { withDeadline } from "../queue/deadline.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Schema } from "../ports/collection.ts";
@@ -136,11 +137,12 @@ export class Store {
 
   /** Resolves when no transaction is open, or at the deadline: the host's that still are then are rolled back. */
   async transactionsEnd(deadlineMs: number): Promise<void> {
-    const done = new AbortController();
-    const idle = this.#hosts.idle().then(() => "idle");
-    const late = this.#options.clock.sleep(deadlineMs, done.signal).then(() => "late");
-    if ((await Promise.race([idle, late])) === "late") this.#hosts.cut();
-    done.abort("done");
+    await withDeadline(
+      this.#options.clock,
+      deadlineMs,
+      () => this.#hosts.idle(),
+      () => this.#hosts.cut(),
+    );
   }
 
   #join<T>(

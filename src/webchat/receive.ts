@@ -6,7 +6,7 @@ import { pace } from "./rules.ts";
 import { type VisitorMessage, visitorMessageSchema, type WebchatMessage } from "./types.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
 import { ulidOf } from "../kernel/ids.ts";
-import type { Command } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/operation.ts";
 import { findSession } from "./find-session.ts";
 import { takeInMessage } from "../messages/receive.ts";
 
@@ -16,6 +16,7 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
   name: "webchat.messages.create",
   input: visitorMessageSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, { id, body, client_id }, { scope, services }) {
     const session = await findSession(tx, scope, id);
     const paced = pace(session.recent, tx.now);

@@ -1,69 +1,58 @@
-import type { JobHandler } from "../queue/dispatcher.ts";
-import { roadOf } from "../queue/rules.ts";
+import type { JobHandler, JobRun } from "../queue/job.ts";
+import { poolOf } from "../queue/lane.ts";
 import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "./rows.ts";
 import type { Write } from "../ports/storage.ts";
-import { DeliveryTurn, type TurnServices } from "./drain.ts";
-import type { HttpSettings } from "./options.ts";
+import type { Runtime } from "../operations/runtime.ts";
+import { WebhookDrain } from "./drain.ts";
 
-export interface DeliverWork extends TurnServices {
-  readonly http: HttpSettings | undefined;
-}
-
-/** Between two of those that may hang, in milliseconds. */
-const slowEveryMs = 5;
+/** Between the starts of two drains in the slow pool, in milliseconds. */
+const slowStartMs = 5;
 
 /** Sends a webhook its deliveries for as long as some are due. */
-export function deliverHandler(work: DeliverWork): JobHandler {
-  const { store, clock, http } = work;
+export function deliver(runtime: Runtime): JobHandler<"deliver"> {
+  const { clock, http } = runtime;
+  const drains = runningDrains(runtime);
   /**
-   * The beginning of the last one that has yet to show that it answers. They begin one by one: those that hang are given up when their time
-   * is up, and would end all at once, while everybody else waits.
+   * Resolves when the last slow drain has begun. Slow drains begin one by one: receivers that hang end at their deadlines,
+   * and drains that began together would all end together and delay every other job.
    */
   let begun = Promise.resolve();
-  /** Those under way here, by their webhooks: what becomes due meanwhile need not wait for an answer that is slow to come. */
-  const turns = new Map<string, DeliveryTurn>();
-  store.onCommit((writes) => {
-    if (turns.size === 0) return;
-    for (const write of writes) {
-      if (write.collection === webhooks) turns.get(idOf(write))?.webhookChanged();
-      if (write.collection !== deliveries || !("row" in write)) continue;
-      const { id, webhook_id } = write.row as Pick<DeliveryRow, "id" | "webhook_id">;
-      turns.get(webhook_id)?.deliveryWritten(id, write.kind === "insert");
+  const beginSlowly = ({ isStopping, abort }: JobRun): Promise<void> => {
+    begun = begun.then(() => (isStopping() ? undefined : clock.sleep(slowStartMs, abort)));
+    return begun;
+  };
+  return async (claim, run) => {
+    if (http === undefined) throw new Error("webhooks need an HTTP client");
+    const leasedAt = clock.now();
+    if (poolOf(claim.lane) === "slow_webhooks") await beginSlowly(run);
+    const drain = new WebhookDrain({ runtime, http, claim, run, leasedAt });
+    const { webhook_id } = claim.key;
+    drains.set(webhook_id, drain);
+    try {
+      await drain.run();
+    } finally {
+      drains.delete(webhook_id);
     }
-  });
-  return {
-    kind: "deliver",
-    async run(claim, turn) {
-      const { account_id, mode, key } = claim;
-      if (account_id === null || mode === null) throw new Error("a webhook belongs to an account");
-      if (http === undefined) throw new Error("webhooks need an HTTP client");
-      const leasedAt = clock.now();
-      if (roadOf(claim.lane) === "slow_webhooks") {
-        begun = begun.then(() =>
-          turn.isStopping() ? undefined : clock.sleep(slowEveryMs, turn.abort),
-        );
-        await begun;
-      }
-      const own = new DeliveryTurn({
-        ...work,
-        http,
-        claim,
-        scope: { account_id, mode },
-        turn,
-        leasedAt,
-      });
-      turns.set(key, own);
-      try {
-        await own.run();
-      } finally {
-        turns.delete(key);
-      }
-    },
   };
 }
 
-/** Of what is a webhook's. Empty where it stays as it is. */
-function idOf(write: Write): string {
+/** The drains of this engine, by webhook. Commits notify them, so that a new delivery does not wait for an earlier answer. */
+function runningDrains({ store }: Runtime): Map<string, WebhookDrain> {
+  const drains = new Map<string, WebhookDrain>();
+  store.onCommit((writes) => {
+    if (drains.size === 0) return;
+    for (const write of writes) {
+      if (write.collection === webhooks) drains.get(webhookIdOf(write))?.webhookChanged();
+      if (write.collection !== deliveries || !("row" in write)) continue;
+      const { id, webhook_id } = write.row as Pick<DeliveryRow, "id" | "webhook_id">;
+      drains.get(webhook_id)?.deliveryWritten(id, write.kind === "insert");
+    }
+  });
+  return drains;
+}
+
+/** The id of the webhook that was written; empty when it stays as it is. */
+function webhookIdOf(write: Write): string {
   if (write.kind === "hold" || write.kind === "add") return "";
   return write.kind === "insert" ? (write.row as Pick<WebhookRow, "id">).id : String(write.key[2]);
 }

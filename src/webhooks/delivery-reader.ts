@@ -11,12 +11,13 @@ export interface DeliveryReaderOptions {
   readonly logger: Logger;
 }
 
-/** Deliveries whose webhooks are told in one transaction. */
+/** Deliveries of one read. */
 const pageSize = 500;
 
 /**
- * Follows the log of deliveries, and arms the job of each webhook that has new ones. So a transaction that brings events writes nothing that
- * others write too, and a webhook that gets many is told once. Every engine follows; the bookmark says who was first.
+ * Follows the log of deliveries and arms the job of each webhook that has new ones. So a transaction that creates events writes
+ * no job, and many deliveries of one webhook arm its job once. Every engine follows the log; the stored cursor decides which
+ * engine was first.
  */
 export class DeliveryReader {
   readonly #store: Store;
@@ -42,7 +43,7 @@ export class DeliveryReader {
     this.#follower.start();
   }
 
-  /** Another process may have committed some. */
+  /** Another process may have committed deliveries. */
   wake(): void {
     this.#follower.wake();
   }

@@ -1,5 +1,6 @@
 import { disarm } from "../queue/rows.ts";
 import { deliveriesOfWebhook } from "./rows.ts";
+import type { WebhookId } from "../kernel/ids.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { removeDelivery } from "./remove-delivery.ts";
@@ -11,11 +12,11 @@ const chunk = 50;
 export async function discardDeliveries(
   tx: Tx,
   { account_id, mode }: Scope,
-  id: string,
+  id: WebhookId,
 ): Promise<"more" | "done"> {
   const found = await tx.list(deliveriesOfWebhook, [account_id, mode, id], chunk);
   await Promise.all(found.map((delivery) => removeDelivery(tx, delivery)));
   if (found.length === chunk) return "more";
-  await disarm(tx, { kind: "discard", key: id });
+  await disarm(tx, { kind: "discard", key: { webhook_id: id } });
   return "done";
 }

@@ -1,5 +1,4 @@
 import { finish } from "../queue/rows.ts";
-import { laneFor } from "../queue/rules.ts";
 import type { Claim } from "../queue/types.ts";
 import {
   deliveriesByHand,
@@ -11,8 +10,8 @@ import {
 import { isHandsTurn } from "./turn.ts";
 import type { Tx } from "../store/transaction.ts";
 
-/** When a webhook has something to be sent; Infinity: nothing is left. */
-export async function nextTurnAt(tx: Tx, webhook: WebhookRow): Promise<number> {
+/** When the next delivery of a webhook is due; Infinity when none is left. */
+export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<number> {
   const [[next], [byHand]] = await Promise.all([
     tx.list(webhook.ordering === "fifo" ? deliveriesInOrder : deliveriesDue, [webhook.id], 1),
     tx.list(deliveriesByHand, [webhook.id], 1),
@@ -20,15 +19,15 @@ export async function nextTurnAt(tx: Tx, webhook: WebhookRow): Promise<number> {
   return Math.min(automaticAt(webhook, next), byHandAt(webhook, next, byHand, tx.now));
 }
 
-/** Gives the turn of a webhook back until `againAt`; for good when there is nothing left. */
+/** Gives a webhook's job back until `againAt`, or removes it when that is Infinity. */
 export function giveBackWebhook(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"deliver">,
   webhook: WebhookRow,
   againAt: number,
 ): Promise<void> {
-  // A receiver that does badly has its place among the slow; the turn itself did not fail, and has nothing to recover from.
-  return finish(tx, claim, { againAt, lane: laneFor(claim.lane, webhook.proven ? 0 : 1) });
+  // A receiver that fails gets a slow lane. The job itself did not fail, so it has no back-off.
+  return finish(tx, claim, { againAt, lane: { ...claim.lane, slow: !webhook.proven } });
 }
 
 function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | undefined): number {
@@ -42,7 +41,7 @@ function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | u
   return Math.max(next.next_attempt_at, paused_until ?? 0);
 }
 
-/** What waits for automatic ones comes after them. */
+/** A delivery by hand that keeps the order waits for the automatic ones before it. */
 function byHandAt(
   webhook: WebhookRow,
   head: DeliveryRow | undefined,

@@ -1,219 +1,216 @@
-import { endDeliveryTurn } from "./end-drain.ts";
+import { endWebhookDrain } from "./end-drain.ts";
 import { type MadeAttempt, recordAttempts } from "./record-attempts.ts";
 import { SharedDeadline } from "../queue/deadline.ts";
-import { leaseMs, type Turn } from "../queue/dispatcher.ts";
-import { insist } from "../queue/insist.ts";
+import { leaseMs } from "../queue/dispatcher.ts";
+import type { JobRun } from "../queue/job.ts";
+import { retry } from "../queue/retry.ts";
 import { renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "./rows.ts";
 import { TidingsError } from "../kernel/errors.ts";
-import type { DeliveryId, DrawId, WebhookId } from "../kernel/ids.ts";
+import type { DeliveryId } from "../kernel/ids.ts";
 import type { HttpSettings } from "./options.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Runtime } from "../operations/runtime.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { Signal } from "../queue/signal.ts";
-import type { Store } from "../store/store.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Next, Upcoming } from "./upcoming.ts";
-import { late, type Post, posting } from "./post-delivery.ts";
+import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
+import { deliveryPoster, late, type PostDelivery } from "./post-delivery.ts";
 
-export interface TurnServices {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly drawId: DrawId;
-  /** How long an attempt may take, in milliseconds. */
-  readonly webhookDeadlineMs: number;
-}
-
-export interface DeliveryTurnOptions extends TurnServices {
+export interface WebhookDrainOptions {
+  readonly runtime: Runtime;
   readonly http: HttpSettings;
-  readonly claim: Claim;
-  readonly scope: Scope;
-  readonly turn: Turn;
+  readonly claim: Claim<"deliver">;
+  readonly run: JobRun;
   readonly leasedAt: number;
 }
 
 const own = { own: true } as const;
-/** Requests at once to one webhook: while it does well, while it fails, and at first when it is new or has just come back. */
+/** Requests at once to one webhook: while it succeeds, while it fails, and when it is new or was just enabled again. */
 const width = { proven: 8, failing: 4, fresh: 1 } as const;
-/** Attempts of one turn, and for how long it begins any; then others have theirs. */
-const mostInATurn = 10_000;
-const turnMs = 10_000;
-/** Attempts under way or not yet written down; no more are made meanwhile. */
-const mostHeld = 64;
-/** Attempts that are written down together. */
-const mostTogether = 32;
-/** How often `insist` is begun anew for what was made: for about a minute in all, which is a lease. */
-const mostRounds = 10;
-/** The net under the wake-ups, for what another process commits while a turn waits for answers. */
+/** Attempts of one drain, and for how long it begins attempts. Then other jobs have their turn. */
+const maxAttempts = 10_000;
+const drainMs = 10_000;
+/** Attempts that are under way or not yet recorded. At the limit no more begin. */
+const maxHeld = 64;
+/** Attempts that one transaction records. */
+const maxTogether = 32;
+/** How often `retry` begins again for attempts that were made: for about a minute in all, which is a lease. */
+const maxRounds = 10;
+/** A safety net, for what another process commits while a drain waits for answers. */
 const pollMs = 1_000;
-/** What a client that doesn't keep its deadline gets besides. */
+/** How much longer than the deadline an HTTP client may take that does not keep it. */
 const graceMs = 1_000;
 
 /**
- * Sends a webhook what is due, so many requests at a time: when one ends the next begins, and what came of it is written down beside that.
- * Where order is kept the next one waits until it is: what a crash leaves unwritten is sent again, and then nothing has overtaken it.
+ * Sends a webhook the deliveries that are due, several at a time. When a request ends the next one begins, while the outcome is
+ * recorded. A webhook that keeps the order gets the next request only after the outcome is recorded: a delivery whose outcome
+ * was lost in a crash is sent again, and none may have overtaken it.
  */
-export class DeliveryTurn {
-  readonly #options: DeliveryTurnOptions;
-  readonly #upcoming: Upcoming;
-  readonly #patience: SharedDeadline;
+export class WebhookDrain {
+  readonly #options: WebhookDrainOptions;
+  readonly #runtime: Runtime;
+  readonly #scope: Scope;
+  readonly #ahead: ReadAhead;
+  readonly #deadline: SharedDeadline;
   readonly #ends: number;
-  /** Raised when there may be more to begin than is known here, and when nothing is under way any more. */
-  readonly #news: Signal;
-  /** Under way, or not yet written down: not to be begun again. */
+  /** Raised when there may be more to begin, and when nothing is under way any more. */
+  readonly #wake: Signal;
+  /** Deliveries whose attempt is under way or not yet recorded: they are not begun again. */
   readonly #held = new Set<DeliveryId>();
   #made: MadeAttempt[] = [];
-  /** Of those that are not yet written down. */
+  /** Failed attempts that are not yet recorded. */
   #failed = 0;
   #isWriting = false;
-  /** What is written down may be the turn's end: until that is known nothing begins. */
+  /** The transaction that records attempts may end the drain. Nothing begins before it commits. */
   #mayEnd = false;
   #failure: { readonly error: unknown } | undefined;
   #begun = 0;
   #inFlight = 0;
-  /** Not known before the webhook was looked at. */
+  /** Requests at once; not known before the webhook is read. */
   #width = Infinity;
-  #posting: { readonly to: WebhookRow; readonly post: Post } | undefined;
+  #poster: { readonly to: WebhookRow; readonly post: PostDelivery } | undefined;
   #isOurs = true;
   #renewedAt: number;
-  /** When it was last answered. */
-  #heardAt: number;
+  /** When the last answer came. */
+  #answeredAt: number;
 
-  constructor(options: DeliveryTurnOptions) {
-    const { store, clock, scope, claim, turn, leasedAt, webhookDeadlineMs } = options;
+  constructor(options: WebhookDrainOptions) {
+    const { runtime, claim, run, leasedAt } = options;
+    const { store, clock, webhooks } = runtime;
+    const { account_id, mode } = claim;
     this.#options = options;
-    this.#upcoming = new Upcoming(store.reads, clock, scope, claim.key as WebhookId);
-    this.#patience = new SharedDeadline(clock, webhookDeadlineMs + graceMs, turn.abort);
+    this.#runtime = runtime;
+    this.#scope = { account_id, mode };
+    this.#ahead = new ReadAhead(store.reads, clock, this.#scope, claim.key.webhook_id);
+    const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;
+    this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
     this.#renewedAt = leasedAt;
-    this.#heardAt = clock.now();
-    this.#ends = clock.now() + turnMs;
-    this.#news = new Signal(clock);
+    this.#answeredAt = clock.now();
+    this.#ends = clock.now() + drainMs;
+    this.#wake = new Signal(clock);
   }
 
   webhookChanged(): void {
-    this.#upcoming.forget();
-    this.#news.raise();
+    this.#ahead.forget();
+    this.#wake.raise();
   }
 
   deliveryWritten(id: DeliveryId, isNew: boolean): void {
-    // What is held is mostly written by this turn itself.
-    if (!isNew && !this.#held.has(id)) this.#upcoming.forget();
-    this.#news.raise();
+    // Deliveries that are held are mostly written by this drain itself.
+    if (!isNew && !this.#held.has(id)) this.#ahead.forget();
+    this.#wake.raise();
   }
 
   async run(): Promise<void> {
-    const { claim, scope, clock, turn } = this.#options;
+    const { claim, run } = this.#options;
+    const { clock } = this.#runtime;
     await this.#renew();
     for (;;) {
-      // Lowered before the look: what commits meanwhile raises it again.
-      this.#news.lower();
+      // Lowered before the read: a commit meanwhile raises it again.
+      this.#wake.lower();
       if (this.#hasRoom()) {
-        // Never the one without the other: room may be made at any time, and what was seen before that is out of date.
-        await this.#look();
+        // Always read before beginning: room may be made at any time, and an earlier read is out of date by then.
+        await this.#read();
         this.#begin();
       }
       if (this.#held.size === 0) break;
-      await this.#news.wait(pollMs);
-      if (clock.now() - this.#heardAt >= pollMs) turn.lags();
+      await this.#wake.wait(pollMs);
+      if (clock.now() - this.#answeredAt >= pollMs) run.moveToSlowLane();
       await this.#renew();
     }
-    this.#patience.end();
+    this.#deadline.end();
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (this.#isOurs) await this.#commit((tx) => endDeliveryTurn(tx, claim, scope));
+    if (this.#isOurs) await this.#commit((tx) => endWebhookDrain(tx, claim, this.#scope));
   }
 
-  /** What fails here ends the turn when what is under way has ended. */
-  async #look(): Promise<void> {
+  /** A failure ends the drain once the attempts under way have ended. */
+  async #read(): Promise<void> {
     try {
-      const webhook = await this.#upcoming.look(this.#held);
+      const webhook = await this.#ahead.read(this.#held);
       if (this.#width === Infinity && webhook !== undefined) this.#width = widthOf(webhook);
     } catch (error) {
       this.#failure = { error };
     }
   }
 
-  /** Begins as many attempts as there is room for, of what is at hand. */
+  /** Begins as many attempts as there is room for, of the deliveries that were read ahead. */
   #begin(): void {
     while (this.#hasRoom()) {
-      const next = this.#upcoming.take();
+      const next = this.#ahead.take();
       if (next === undefined) return;
       void this.#attempt(next);
     }
   }
 
-  /** What can't be begun at once is left to the loop. */
-  #goOn(): void {
-    if (this.#upcoming.isFresh) this.#begin();
-    if (this.#held.size === 0 || this.#hasRoom()) this.#news.raise();
+  /** Begins what was read just now; everything else is left to the loop. */
+  #continue(): void {
+    if (this.#ahead.isFresh) this.#begin();
+    if (this.#held.size === 0 || this.#hasRoom()) this.#wake.raise();
   }
 
   #hasRoom(): boolean {
-    const { clock, turn } = this.#options;
-    if (turn.isStopping() || turn.abort.aborted) return false;
+    const { run } = this.#options;
+    if (run.isStopping() || run.abort.aborted) return false;
     if (this.#failure !== undefined || !this.#isOurs || this.#mayEnd) return false;
-    if (this.#begun >= mostInATurn || clock.now() >= this.#ends) return false;
-    // What failed may say that the webhook wants a rest, or is gone: that is heeded first.
+    if (this.#begun >= maxAttempts || this.#runtime.clock.now() >= this.#ends) return false;
+    // A failure may pause or disable the webhook, so it is recorded first.
     if (this.#failed > 0) return false;
-    return (
-      this.#inFlight < this.#width && this.#held.size < (this.#upcoming.isInOrder ? 1 : mostHeld)
-    );
+    return this.#inFlight < this.#width && this.#held.size < (this.#ahead.isInOrder ? 1 : maxHeld);
   }
 
-  async #attempt({ webhook, delivery }: Next): Promise<void> {
-    const { clock, drawId, turn } = this.#options;
+  async #attempt({ webhook, delivery }: NextDelivery): Promise<void> {
+    const { clock, drawId } = this.#runtime;
     const { id: delivery_id, manual_at: asked_at, attempts, history, body: sent } = delivery;
     this.#begun++;
     this.#inFlight++;
     this.#held.add(delivery_id);
     const started_at = clock.now();
     const outcome =
-      (await this.#patience.within(this.#post(webhook)(delivery, started_at))) ?? late;
+      (await this.#deadline.within(this.#post(webhook)(delivery, started_at))) ?? late;
     const ended_at = clock.now();
-    this.#heardAt = ended_at;
+    this.#answeredAt = ended_at;
     this.#inFlight--;
-    if (turn.abort.aborted) {
-      // Nobody knows whether it arrived, so it is made again.
+    if (this.#options.run.abort.aborted) {
+      // Nobody knows whether the request arrived, so it is sent again.
       this.#held.delete(delivery_id);
     } else {
       const isGood = isSuccess(outcome);
       if (isGood) this.#width = Math.min(this.#width + 1, width.proven);
       else this.#failed++;
-      // A clock that was set meanwhile makes no time negative.
+      // The clock may have been set back meanwhile.
       const duration_ms = Math.max(0, ended_at - started_at);
       const times = { started_at, ended_at, duration_ms, jitter: isGood ? 0 : this.#drawJitter() };
       const before = { attempts, before: history.length, asked_at, sent };
       this.#made.push({ id: drawId("att"), delivery_id, outcome, ...before, ...times });
     }
-    this.#goOn();
+    this.#continue();
     void this.#write();
   }
 
-  #post(webhook: WebhookRow): Post {
-    if (this.#posting?.to !== webhook) {
-      const { http, scope, webhookDeadlineMs: deadlineMs } = this.#options;
-      const post = posting(webhook, {
-        http,
-        mode: scope.mode,
-        deadlineMs,
-        signal: this.#patience.signal,
+  #post(webhook: WebhookRow): PostDelivery {
+    if (this.#poster?.to !== webhook) {
+      const post = deliveryPoster(webhook, {
+        http: this.#options.http,
+        mode: this.#scope.mode,
+        deadlineMs: this.#runtime.webhooks.deadlineSeconds * 1_000,
+        signal: this.#deadline.signal,
       });
-      this.#posting = { to: webhook, post };
+      this.#poster = { to: webhook, post };
     }
-    return this.#posting.post;
+    return this.#poster.post;
   }
 
   #drawJitter(): number {
-    const [drawn = 0] = this.#options.random.bytes(1);
+    const [drawn = 0] = this.#runtime.random.bytes(1);
     return drawn / 255;
   }
 
-  /** Whatever is written down does so too. */
+  /** Extends the lease. Recording attempts does so too. */
   async #renew(): Promise<void> {
-    const { clock, claim } = this.#options;
+    const { claim } = this.#options;
+    const { clock } = this.#runtime;
     if (
       !this.#isOurs ||
       this.#failure !== undefined ||
@@ -224,7 +221,7 @@ export class DeliveryTurn {
     await this.#keep(() => this.#commit((tx) => renew(tx, claim, leaseMs)));
   }
 
-  /** Writes down what has come, one batch after the other: what comes meanwhile is the next. */
+  /** Records the attempts that have ended, one batch after the other. */
   async #write(): Promise<void> {
     if (this.#isWriting) return;
     this.#isWriting = true;
@@ -232,30 +229,32 @@ export class DeliveryTurn {
       await this.#gather();
       const made = this.#made;
       this.#made = [];
-      this.#mayEnd = this.#inFlight === 0 && this.#upcoming.isEmpty;
+      this.#mayEnd = this.#inFlight === 0 && this.#ahead.isEmpty;
       await this.#keep(() => this.#record(made));
       this.#mayEnd = false;
       for (const { delivery_id } of made) this.#held.delete(delivery_id);
       const failed = made.filter(({ outcome }) => !isSuccess(outcome)).length;
       this.#failed -= failed;
-      // What failed by hand may be due by itself all the same, and comes before what was read after it.
-      if (failed > 0) this.#upcoming.forget();
-      this.#goOn();
+      // A delivery that failed by hand may be due automatically too, before the deliveries that were read after it.
+      if (failed > 0) this.#ahead.forget();
+      this.#continue();
     }
     this.#isWriting = false;
   }
 
-  /** What ends in the same breath is written down together. */
+  /** Attempts that end at the same moment are recorded together. */
   async #gather(): Promise<void> {
-    for (let before = 0; before < this.#made.length && this.#made.length < mostTogether;) {
+    for (let before = 0; before < this.#made.length && this.#made.length < maxTogether;) {
       before = this.#made.length;
-      if (this.#inFlight > 0) await this.#options.store.turn();
+      if (this.#inFlight > 0) await this.#runtime.store.turn();
     }
   }
 
-  /** They are known here alone, so this goes on for as long as nobody else would take the turn. */
+  /** The outcomes are known here alone, so this retries for as long as no other engine can have the job. */
   async #record(made: readonly MadeAttempt[]): Promise<boolean> {
-    const { claim, scope, drawId, turn } = this.#options;
+    const { claim, run } = this.#options;
+    const scope = this.#scope;
+    const { drawId } = this.#runtime;
     const mayEnd = this.#mayEnd;
     for (let round = 1; ; round++) {
       try {
@@ -264,14 +263,14 @@ export class DeliveryTurn {
         );
       } catch (error) {
         const isAway = error instanceof TidingsError && error.retryable;
-        if (!isAway || turn.abort.aborted || round === mostRounds) throw error;
+        if (!isAway || run.abort.aborted || round === maxRounds) throw error;
       }
     }
   }
 
-  /** `work` answers whether the turn is still the claim's. */
+  /** `work` returns whether the claim still has the lease. */
   async #keep(work: () => Promise<boolean>): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.#runtime;
     const begun = clock.now();
     try {
       this.#isOurs = (await work()) && this.#isOurs;
@@ -282,8 +281,8 @@ export class DeliveryTurn {
   }
 
   #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const { store, clock, turn } = this.#options;
-    return insist(clock, turn.abort, () => store.commit(work, own));
+    const { store, clock } = this.#runtime;
+    return retry(clock, this.#options.run.abort, () => store.commit(work, own));
   }
 }
 

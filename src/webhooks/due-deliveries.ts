@@ -9,21 +9,21 @@ import { isHandsTurn, isSending } from "./turn.ts";
 import type { Index } from "../ports/collection.ts";
 import type { Reads } from "../store/reads.ts";
 
-export interface Wanted {
+export interface DueOptions {
   readonly now: number;
-  /** Left out: they are at hand or under way, or what came of them is not yet written down. */
+  /** Deliveries to leave out: at hand, under way, or not yet recorded. */
   readonly known: ReadonlySet<string>;
-  /** At least one. */
-  readonly most: number;
+  /** How many deliveries are returned at most; at least 1. */
+  readonly limit: number;
 }
 
-/** What may be sent to a webhook now, in its order. */
+/** The deliveries that may be sent to a webhook now, in its order. */
 export async function dueDeliveries(
   reads: Reads,
   webhook: WebhookRow,
-  { now, known, most }: Wanted,
+  { now, known, limit: wanted }: DueOptions,
 ): Promise<readonly DeliveryRow[]> {
-  const limit = known.size + most;
+  const limit = known.size + wanted;
   const [byHand, automatic] = await Promise.all([
     reads.range({ ...of(deliveriesByHand, webhook), limit }),
     webhook.ordering === "fifo"
@@ -34,7 +34,7 @@ export async function dueDeliveries(
     webhook.ordering === "fifo"
       ? inOrder(webhook, automatic, byHand, now)
       : inAnyOrder(webhook, automatic, byHand, now);
-  return due.filter(({ id }) => !known.has(id)).slice(0, most);
+  return due.filter(({ id }) => !known.has(id)).slice(0, wanted);
 }
 
 function inAnyOrder(webhook: WebhookRow, automatic: Rows, byHand: Rows, now: number): Rows {
@@ -42,7 +42,7 @@ function inAnyOrder(webhook: WebhookRow, automatic: Rows, byHand: Rows, now: num
   return [...new Map(due.map((delivery) => [delivery.id, delivery])).values()];
 }
 
-/** What is asked for by hand, when it is its turn; else the automatic ones up to it, or to the first that isn't due. */
+/** The delivery by hand when the order allows it; otherwise the automatic ones before it, up to the first that is not due. */
 function inOrder(webhook: WebhookRow, automatic: Rows, [byHand]: Rows, now: number): Rows {
   if (byHand !== undefined && isHandsTurn(webhook, automatic[0], byHand)) return [byHand];
   const isDue = ({ next_attempt_at, position }: DeliveryRow): boolean =>

@@ -3,16 +3,18 @@ import type { Claim } from "../queue/types.ts";
 import { webhookById } from "./rows.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { giveBackWebhook, nextTurnAt } from "./drain-job.ts";
+import { giveBackWebhook, nextDeliveryAt } from "./drain-job.ts";
 
-/** Gives the turn of a webhook back until its next delivery is due; for good when none is. Of a webhook that is gone there is none. */
-export async function endDeliveryTurn(
+/** Gives a webhook's job back until its next delivery is due, or removes it when no delivery is left. */
+export async function endWebhookDrain(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"deliver">,
   { account_id, mode }: Scope,
 ): Promise<void> {
-  // Held: whoever enables it meanwhile has armed the job.
-  const webhook = await tx.get(webhookById, [account_id, mode, claim.key], { hold: true });
+  // Held: a transaction that enables it meanwhile has armed the job.
+  const webhook = await tx.get(webhookById, [account_id, mode, claim.key.webhook_id], {
+    hold: true,
+  });
   if (webhook === undefined) return finish(tx, claim);
-  return giveBackWebhook(tx, claim, webhook, await nextTurnAt(tx, webhook));
+  return giveBackWebhook(tx, claim, webhook, await nextDeliveryAt(tx, webhook));
 }

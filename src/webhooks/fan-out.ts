@@ -8,9 +8,10 @@ import type { Projection, Tx } from "../store/transaction.ts";
 import { writeDelivery } from "./write-delivery.ts";
 
 /**
- * Makes the deliveries of an event in its own transaction, with the bytes that are sent. Webhooks are found by the patterns that take the
- * event, so those that don't cost nothing. Nothing is written that other transactions write too: a host's transaction may stay open for long
- * and must not hold up who else has events for the same webhook. That there is work the webhooks are told by `delivery-reader.ts`.
+ * Creates the deliveries of an event in the event's transaction, with the bytes that are sent. Webhooks are found by the
+ * patterns that match the event, so webhooks that do not match cost nothing. The transaction writes no row that other
+ * transactions write too: the host application may keep its transaction open for long, and must not delay other events for the
+ * same webhook. `delivery-reader.ts` arms the webhooks' jobs.
  */
 export function fanOut(drawId: DrawId): Projection {
   return {
@@ -28,10 +29,10 @@ async function deliver(tx: Tx, drawId: DrawId, event: EventRow): Promise<void> {
       tx.list(webhookPatternByName, [account_id, mode, pattern], mostWebhooks),
     ),
   );
-  const listening = found.flat();
-  if (listening.length === 0) return;
+  const matching = found.flat();
+  if (matching.length === 0) return;
   const body = JSON.stringify(eventResource(event));
-  for (const { webhook_id } of listening) {
+  for (const { webhook_id } of matching) {
     const { id: event_id, type: event_type } = event;
     writeDelivery(tx, drawId, { account_id, mode, webhook_id, event_id, event_type, body });
   }

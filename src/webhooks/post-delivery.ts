@@ -5,28 +5,28 @@ import type { HttpSettings } from "./options.ts";
 import type { HttpOutcome } from "../ports/http-client.ts";
 import type { Mode } from "../kernel/scope.ts";
 
-export interface PostingOptions {
+export interface DeliveryPosterOptions {
   readonly http: HttpSettings;
   readonly mode: Mode;
-  /** From the look-up of the name to the last byte of the answer, in milliseconds. */
+  /** From the DNS look-up to the last byte of the response, in milliseconds. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
 
-/** One request. Never rejects. */
-export type Post = (
+/** Sends one request. Never rejects. */
+export type PostDelivery = (
   delivery: Pick<DeliveryRow, "event_id" | "body">,
   at: number,
 ) => Promise<HttpOutcome>;
 
-/** Of a response, in bytes. */
-const mostBodyBytes = 16_384;
+/** How much of a response body is read, in bytes. */
+const maxBodyBytes = 16_384;
 
-/** Sends to a webhook as it is now: what its requests have in common is made once. */
-export function posting(
+/** Posts deliveries to a webhook as it is now. What its requests have in common is computed once. */
+export function deliveryPoster(
   webhook: WebhookRow,
-  { http, mode, deadlineMs, signal }: PostingOptions,
-): Post {
+  { http, mode, deadlineMs, signal }: DeliveryPosterOptions,
+): PostDelivery {
   const keysAt = signingKeys(webhook);
   const usual = { "user-agent": "tidings", ...webhook.headers, "content-type": "application/json" };
   const request = {
@@ -34,7 +34,7 @@ export function posting(
     url: webhook.url,
     to: http.destinations[mode],
     deadline_ms: deadlineMs,
-    most_body_bytes: mostBodyBytes,
+    most_body_bytes: maxBodyBytes,
     signal,
   } as const;
   return async ({ event_id, body: text }, at) => {
@@ -48,7 +48,7 @@ export function posting(
   };
 }
 
-/** Of a client that keeps no deadline. */
+/** The outcome for a client that does not keep its deadline. */
 export const late = failed("response_timeout", "The client did not come back in time.");
 
 function signingKeys({

@@ -3,19 +3,21 @@ import type { EventId } from "../kernel/ids.ts";
 import type { Reads } from "../store/reads.ts";
 import { removeDelivery } from "./remove-delivery.ts";
 import { deliveriesByPosition } from "./rows.ts";
-import type { ReapEvents } from "../events/reap-events.ts";
+import type { Runtime } from "../operations/runtime.ts";
+import { dayMs } from "../events/reap-events.ts";
 
 const own = { own: true } as const;
 
 /**
- * Removes deliveries that are as old as events may get, in the order of their positions, whatever became of them. A chunk at each call,
- * which answers how many rows it looked at; none where not one of them was old enough: those behind it are younger, but for what clocks that
- * were set make of it, and that has its turn later.
+ * Removes deliveries past the retention time of events, whatever their status, in the order of their positions, one chunk a call.
+ * Each call returns how many rows it read, or 0 when none of them was old enough: later positions are younger, unless a clock
+ * was set, and those rows are removed by a later run.
  */
 export function deliveryReaper(
-  { store, clock, eventMs }: ReapEvents,
+  { store, clock, eventRetentionDays }: Runtime,
   chunk: number,
 ): () => Promise<number> {
+  const keptMs = eventRetentionDays * dayMs;
   let after = 0;
   return async () => {
     const range = {
@@ -26,7 +28,7 @@ export function deliveryReaper(
       limit: chunk,
     } as const;
     const oldest = await store.reads.range(range);
-    const expired = oldest.filter(({ created_at }) => created_at < clock.now() - eventMs);
+    const expired = oldest.filter(({ created_at }) => created_at < clock.now() - keptMs);
     if (expired.length === 0) return 0;
     after = oldest.at(-1)?.position ?? after;
     await store.commit(async (tx) => {

@@ -18,7 +18,7 @@ import type { Seen } from "../ports/collection.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { actorOf, appendEvent } from "../events/append.ts";
-import { giveBackWebhook, nextTurnAt } from "./drain-job.ts";
+import { giveBackWebhook, nextDeliveryAt } from "./drain-job.ts";
 
 export interface MadeAttempt extends EndedAttempt {
   readonly id: AttemptId;
@@ -33,25 +33,25 @@ export interface RecordOptions {
   readonly scope: Scope;
   readonly drawId: DrawId;
   readonly leaseMs: number;
-  /** Nothing else of the turn is under way, nor begins before this is answered: if nothing is due now, the turn can end with this. */
+  /** No other attempt is under way or begins before this commits: when nothing is due, the drain ends with this transaction. */
   readonly mayEnd: boolean;
 }
 
 /**
- * Writes down attempts that were made, and what they make of their deliveries and their webhook; all that is gone meanwhile it leaves alone.
- * Answers whether the turn goes on: false where it has ended with this, and where it is the claim's no more.
+ * Records attempts and their effect on their deliveries and their webhook. Deliveries and webhooks that were removed meanwhile
+ * are skipped. Returns whether the drain goes on: false when it ended with this transaction, or when the lease was lost.
  */
 export async function recordAttempts(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"deliver">,
   made: readonly MadeAttempt[],
   { scope, drawId, leaseMs, mayEnd }: RecordOptions,
 ): Promise<boolean> {
   const { account_id, mode } = scope;
   const [isOurs, webhook, ...rows] = await Promise.all([
     renew(tx, claim, leaseMs),
-    // Held where the turn may end: whoever enables it meanwhile has armed the job.
-    tx.get(webhookById, [account_id, mode, claim.key], { hold: mayEnd }),
+    // Held when the drain may end: a transaction that enables it meanwhile has armed the job.
+    tx.get(webhookById, [account_id, mode, claim.key.webhook_id], { hold: mayEnd }),
     ...made.map(({ delivery_id }) => tx.get(deliveryById, [account_id, mode, delivery_id])),
   ]);
   const latest = new Map(
@@ -65,15 +65,15 @@ export async function recordAttempts(
     const delivery = latest.get(attempt.delivery_id);
     if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, delivery, attempt));
   }
-  const heeded = webhook && heed(tx, webhook, fresh, { scope, drawId });
-  if (!isOurs || !mayEnd || heeded === undefined) return isOurs;
-  const againAt = await nextTurnAt(tx, heeded);
+  const after = webhook && heed(tx, webhook, fresh, { scope, drawId });
+  if (!isOurs || !mayEnd || after === undefined) return isOurs;
+  const againAt = await nextDeliveryAt(tx, after);
   if (againAt <= tx.now) return true;
-  await giveBackWebhook(tx, claim, heeded, againAt);
+  await giveBackWebhook(tx, claim, after, againAt);
   return false;
 }
 
-/** A commit whose answer was lost is made again. */
+/** Whether an earlier commit of this attempt succeeded and only its answer was lost. */
 async function isWritten(
   tx: Tx,
   delivery: DeliveryRow | undefined,

@@ -8,7 +8,7 @@ import type { Tx } from "../store/transaction.ts";
 import { attemptByHand } from "./attempt-by-hand.ts";
 
 /** Failed deliveries of a webhook as they were read, in the order of their ids. None: there are no more. */
-export interface FailedStretch {
+export interface FailedRange {
   /** Where it begins. */
   readonly after: string | null;
   readonly ids: readonly DeliveryId[];
@@ -20,13 +20,13 @@ export interface FailedStretch {
  */
 export async function recoverDeliveries(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"recover">,
   { account_id, mode }: Scope,
-  { after, ids }: FailedStretch,
+  { after, ids }: FailedRange,
   leaseMs: number,
 ): Promise<"more" | "done"> {
   if (!(await renew(tx, claim, leaseMs))) return "done";
-  const webhook = await tx.get(webhookById, [account_id, mode, claim.key]);
+  const webhook = await tx.get(webhookById, [account_id, mode, claim.key.webhook_id]);
   const last = ids.at(-1) ?? null;
   if (webhook !== undefined && webhook.recover_after !== null) {
     // It was asked for anew, from further back.

@@ -1,43 +1,38 @@
-import { type FailedStretch, recoverDeliveries } from "./recover-deliveries.ts";
-import { type JobHandler, leaseMs } from "../queue/dispatcher.ts";
+import { type FailedRange, recoverDeliveries as recoverChunk } from "./recover-deliveries.ts";
+import { leaseMs } from "../queue/dispatcher.ts";
+import type { JobHandler } from "../queue/job.ts";
 import { finish } from "../queue/rows.ts";
 import { deliveriesOfWebhook, webhookById } from "./rows.ts";
+import type { WebhookId } from "../kernel/ids.ts";
 import type { Scope } from "../kernel/scope.ts";
-import type { Store } from "../store/store.ts";
+import type { Runtime } from "../operations/runtime.ts";
 import type { Reads } from "../store/reads.ts";
 
 const own = { own: true } as const;
-/** Deliveries that one transaction asks for. */
+/** Deliveries of one transaction. */
 const chunk = 200;
-/** Chunks in one go; then others have their turn. */
-const mostChunks = 100;
+/** Chunks of one run. Then other jobs have their turn. */
+const maxChunks = 100;
 
-/** Asks by hand for what failed at a webhook since a time. */
-export function recoverHandler({ store }: { readonly store: Store }): JobHandler {
-  return {
-    kind: "recover",
-    async run(claim, { isStopping }) {
-      const { account_id, mode, key } = claim;
-      if (account_id === null || mode === null) throw new TypeError("a webhook is an account's");
-      const scope = { account_id, mode };
-      for (let i = 0; i < mostChunks && !isStopping(); i++) {
-        const stretch = await nextStretch(store.reads, scope, key);
-        const left = await store.commit(
-          (tx) => recoverDeliveries(tx, claim, scope, stretch, leaseMs),
-          own,
-        );
-        if (left === "done") return;
-      }
-      await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
-    },
+/** Schedules a webhook's deliveries again that failed since a time. */
+export function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
+  return async (claim, { isStopping }) => {
+    const { account_id, mode, key } = claim;
+    const scope = { account_id, mode };
+    for (let i = 0; i < maxChunks && !isStopping(); i++) {
+      const failed = await nextFailed(store.reads, scope, key.webhook_id);
+      const left = await store.commit((tx) => recoverChunk(tx, claim, scope, failed, leaseMs), own);
+      if (left === "done") return;
+    }
+    await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
   };
 }
 
-async function nextStretch(
+async function nextFailed(
   reads: Reads,
   { account_id, mode }: Scope,
-  id: string,
-): Promise<FailedStretch> {
+  id: WebhookId,
+): Promise<FailedRange> {
   const after = (await reads.get(webhookById, [account_id, mode, id]))?.recover_after ?? null;
   if (after === null) return { after, ids: [] };
   const range = {

@@ -15,7 +15,9 @@ export const removeWebhook: Command<ById, void> = {
   async run(tx, { id }, { scope }) {
     const webhook = await webhookToChange(tx, scope, id);
     await writePatterns(tx, webhook, webhook.events, []);
-    for (const kind of ["deliver", "recover"] as const) await disarm(tx, { kind, key: webhook.id });
+    for (const kind of ["deliver", "recover"] as const) {
+      await disarm(tx, { kind, key: { webhook_id: webhook.id } });
+    }
     await arm(tx, discardJob(webhook, tx.now));
     tx.remove(webhooks, webhook);
   },

@@ -1,4 +1,3 @@
-import { laneFor } from "../queue/rules.ts";
 import type { JobOrder } from "../queue/types.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import type { DeliveryStatus, WebhookStatus } from "./types.ts";
@@ -15,35 +14,36 @@ export const mostAttemptsInAll = 100;
 export const mostAttemptsKept = 200;
 
 /**
- * The job that sends a webhook its deliveries, for as long as there are some: one for each webhook, in one engine at a time. What has not
- * shown that it answers has a slow lane, so that what hangs holds up nobody who doesn't.
+ * Sends a webhook the deliveries that are due. There is one job for each webhook, in one engine at a time. A webhook that has
+ * not shown that it answers has a slow lane, so that receivers that hang do not delay the others.
  */
 export function deliverJob(
-  { account_id, mode, id, proven }: Pick<WebhookRow, "account_id" | "mode" | "id" | "proven">,
+  { account_id, mode, id: webhook_id, proven }: WebhookKey & Pick<WebhookRow, "proven">,
   due_at: number,
-): JobOrder {
-  return {
-    kind: "deliver",
-    key: id,
-    account_id,
-    mode,
-    lane: laneFor(`webhook ${id}`, proven ? 0 : 1),
-    due_at,
-  };
+): JobOrder<"deliver"> {
+  const lane = { kind: "deliver", slow: !proven, webhook_id } as const;
+  return { kind: "deliver", key: { webhook_id }, account_id, mode, lane, due_at };
 }
 
-/** Asks again for what failed, a stretch at a time. */
-export function recoverJob({ account_id, mode, id }: WebhookRow, due_at: number): JobOrder {
-  return { kind: "recover", key: id, account_id, mode, lane: "recover", due_at };
+/** Schedules the failed deliveries of a range again, a chunk at a time. */
+export function recoverJob(
+  { account_id, mode, id: webhook_id }: WebhookKey,
+  due_at: number,
+): JobOrder<"recover"> {
+  const lane = { kind: "recover", slow: false } as const;
+  return { kind: "recover", key: { webhook_id }, account_id, mode, lane, due_at };
 }
 
-/** Removes the deliveries that a deleted webhook leaves. */
+/** Removes the deliveries of a deleted webhook. */
 export function discardJob(
-  { account_id, mode, id }: Pick<WebhookRow, "account_id" | "mode" | "id">,
+  { account_id, mode, id: webhook_id }: WebhookKey,
   due_at: number,
-): JobOrder {
-  return { kind: "discard", key: id, account_id, mode, lane: "discard", due_at };
+): JobOrder<"discard"> {
+  const lane = { kind: "discard", slow: false } as const;
+  return { kind: "discard", key: { webhook_id }, account_id, mode, lane, due_at };
 }
+
+type WebhookKey = Pick<WebhookRow, "account_id" | "mode" | "id">;
 
 /** What isn't sent for its webhook's sake is parked: it goes out when that is enabled again. */
 export function shownStatus(status: DeliveryRow["status"], webhook: WebhookStatus): DeliveryStatus {

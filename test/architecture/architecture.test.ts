@@ -85,17 +85,9 @@ describe("the check of imports", () => {
       "import { a } from '../send-message.ts'",
       "a command never calls a command",
     ],
-    [
-      "src/messages/send-job.ts",
-      "const { a } = await import('../engine.ts')",
-      "jobs stands below engine",
-    ],
-    [
-      "src/messages/send-job.ts",
-      "let a: import('../engine.ts').Engine",
-      "jobs stands below engine",
-    ],
-    ["src/messages/send-job.ts", "const { a } = await import(place)", "must name its module"],
+    ["src/jobs/send.ts", "const { a } = await import('../engine.ts')", "jobs stands below engine"],
+    ["src/jobs/send.ts", "let a: import('../engine.ts').Engine", "jobs stands below engine"],
+    ["src/jobs/send.ts", "const { a } = await import(place)", "must name its module"],
     [
       "src/operations/executor.ts",
       "import { a } from '../adapters/storage/memory/index.ts'",
@@ -169,7 +161,7 @@ describe("the check of imports", () => {
       "import { a } from '../domain/messages/rows.ts'; import { z } from 'zod/v4'",
     ],
     [
-      "src/messages/send-job.ts",
+      "src/jobs/send.ts",
       "import { a } from '../commands/send-message.ts'; import { createHmac } from 'node:crypto'",
     ],
     [

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { idempotencyKeyOf, isIdempotencyKey } from "../../src/operations/idempotency-key.ts";
+import {
+  type IdempotencyKey,
+  idempotencyKeyOf,
+  isIdempotencyKey,
+  storedKey,
+} from "../../src/operations/idempotency-key.ts";
 
 const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCodePoint(code)),
@@ -33,4 +38,56 @@ describe("an idempotency key", () => {
       expect(idempotencyKeyOf(header)).toBeNull();
     },
   );
+});
+
+describe("the stored text of an idempotency key", () => {
+  /** Texts that look like one another's parts, also where they are a session's id. */
+  const key = fc.oneof(visible, fc.constantFrom("visitor", "0", "1", "wcs_1", "k", "wcs_1/1"));
+  const chosen: fc.Arbitrary<IdempotencyKey> = fc.oneof(
+    fc.record({ by: fc.constant("caller" as const), key }),
+    fc.record({
+      by: fc.constant("visitor" as const),
+      session_id: fc.constantFrom("wcs_0" as const, "wcs_1" as const),
+      key,
+    }),
+  );
+  const step = fc.integer({ min: 0, max: 3 });
+  const path = fc.record({ chosen, steps: fc.array(step, { maxLength: 2 }) });
+  const storedPath = ({ chosen: first, steps }: { chosen: IdempotencyKey; steps: number[] }) =>
+    steps.reduce((of, n) => storedKey({ by: "step", of, step: n }), storedKey(first));
+
+  it("is the key itself of a caller", () => {
+    fc.assert(fc.property(visible, (text) => storedKey({ by: "caller", key: text }) === text));
+  });
+
+  it("of a step or of a visitor is none that a caller could choose", () => {
+    fc.assert(
+      fc.property(path, (one) => {
+        const isCallers = one.chosen.by === "caller" && one.steps.length === 0;
+        expect(isIdempotencyKey(storedPath(one))).toBe(isCallers);
+      }),
+    );
+  });
+
+  it("is the same for equal keys alone", () => {
+    const short = fc.constantFrom("visitor", "0", "1", "wcs_0", "wcs_1");
+    const near: typeof path = fc.record({
+      chosen: fc.oneof(
+        fc.record({ by: fc.constant("caller" as const), key: short }),
+        fc.record({
+          by: fc.constant("visitor" as const),
+          session_id: fc.constantFrom("wcs_0" as const, "wcs_1" as const),
+          key: short,
+        }),
+      ),
+      steps: fc.array(fc.constantFrom(0, 1), { maxLength: 1 }),
+    });
+    fc.assert(
+      fc.property(near, near, (one, other) => {
+        const isSame = JSON.stringify(one) === JSON.stringify(other);
+        expect(storedPath(one) === storedPath(other)).toBe(isSame);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { allOf } from "../simulator/rows.ts";
+import { decodeLane } from "../../src/queue/lane.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import { senderHandOvers, senderPaces } from "../../src/senders/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
@@ -16,6 +17,11 @@ const day = 86_400_000;
 const contact = (n: number): string => `+1500444${1_000 + n}`;
 
 /** The most that any stretch of `within` has, wherever it begins. */
+function isWaiting(text: string): boolean {
+  const lane = decodeLane(text);
+  return lane.kind === "send" && lane.waiting_for !== null;
+}
+
 function mostWithin(times: readonly number[], within: number): number {
   return Math.max(
     0,
@@ -156,7 +162,7 @@ describe("a sender with a pace", () => {
     await clock.advance(1_000);
     const waiting = (): [key: string, version: number][] =>
       allOf(storage, jobs).flatMap(({ lane, key, version }) =>
-        lane.startsWith("send@") ? [[key, version]] : [],
+        isWaiting(lane) ? [[key, version]] : [],
       );
     const before = new Map(waiting());
     await clock.advance(20_000);
@@ -293,7 +299,7 @@ describe("a sender with a pace", () => {
     expect(line.calls).toHaveLength(15);
     expect(allOf(storage, senderHandOvers)).toHaveLength(2);
     expect(allOf(storage, senderPaces)).toMatchObject([{ waiting: false, handed: 15 }]);
-    expect(allOf(storage, jobs).filter(({ kind }) => kind === "pace")).toEqual([]);
+    expect(allOf(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
   });
 
   it("remembers no more while nobody waits", async () => {
@@ -303,7 +309,7 @@ describe("a sender with a pace", () => {
       await clock.advance(1_000);
     }
     expect(allOf(storage, senderHandOvers)).toHaveLength(2);
-    expect(allOf(storage, jobs).filter(({ kind }) => kind === "pace")).toEqual([]);
+    expect(allOf(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
   });
 
   it("gives a turn that was not taken to the next", async () => {
@@ -350,7 +356,7 @@ describe("a sender with a pace", () => {
     await clock.advance(2_500);
     expect(line.calls).toHaveLength(2);
     const version = (): number =>
-      allOf(storage, jobs).find(({ kind }) => kind === "pace")?.version ?? 0;
+      allOf(storage, jobs).find(({ kind }) => kind === "throttle")?.version ?? 0;
     const before = version();
     await clock.advance(10_000);
     expect(line.calls).toHaveLength(2);

@@ -39,7 +39,7 @@ export function atRest({
     // So has one that gives turns: what waited for the next has expired.
     const isIdle =
       kind === "reap" ||
-      kind === "pace" ||
+      kind === "throttle" ||
       (kind === "follow-up" && peek(ground, attemptById, [key]).length === 0);
     const isLater = kind === "deliver" && !leased && due_at > clock.now();
     if (!isIdle && !isLater) return `a job to ${kind} ${key} is left`;

@@ -1,6 +1,6 @@
 import type { Json, ModelCall, ModelTask } from "../../ports/agent-model.ts";
-import type { AccountId } from "../../kernel/ids.ts";
-import type { Mode } from "../../kernel/scope.ts";
+import type { ConversationId } from "../../kernel/ids.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import type { JobOrder } from "../../queue/types.ts";
 import type { ActionCall, Moves, RunRequest, RunStep, Thought } from "./types.ts";
 
@@ -34,28 +34,22 @@ export function* think(
   return given;
 }
 
-/** The job that answers a conversation for its agent, a turn at a time. */
+/** Runs an agent's turn in a conversation. */
 export function turnJob(
-  {
-    account_id,
-    mode,
-    id,
-  }: { readonly account_id: AccountId; readonly mode: Mode; readonly id: string },
+  { account_id, mode, id: conversation_id }: Scope & { readonly id: ConversationId },
   due_at: number,
-): JobOrder {
-  return { kind: "turn", key: id, account_id, mode, lane: `turn ${account_id} ${mode}`, due_at };
+): JobOrder<"turn"> {
+  const lane = { kind: "turn", slow: false, account_id, mode } as const;
+  return { kind: "turn", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
-/** The job that looks what became of a conversation that waits for people. */
-export function unqueueJob(
-  {
-    account_id,
-    mode,
-    conversation_id,
-  }: { readonly account_id: AccountId; readonly mode: Mode; readonly conversation_id: string },
+/** Handles a conversation that nobody took from the queue in time. */
+export function queueTimeoutJob(
+  { account_id, mode, conversation_id }: Scope & { readonly conversation_id: ConversationId },
   due_at: number,
-): JobOrder {
-  return { kind: "unqueue", key: conversation_id, account_id, mode, lane: "unqueue", due_at };
+): JobOrder<"queue-timeout"> {
+  const lane = { kind: "queue-timeout", slow: false } as const;
+  return { kind: "queue-timeout", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
 const minuteMs = 60_000;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { consumerLane } from "../../../src/events/consumer-rules.ts";
+import { encodeLane } from "../../../src/queue/lane.ts";
 import { jobsByLane } from "../../../src/queue/rows.ts";
 import { held } from "../../support/carrier.ts";
 import { anna, bert, opened } from "./bench.ts";
@@ -177,7 +179,7 @@ describe.each(places)("a consumer on $name", (where) => {
     await one.start();
     const range = {
       index: jobsByLane,
-      prefix: ["work", "consume notes"],
+      prefix: ["work", encodeLane(consumerLane("notes"))],
       order: "ascending",
       limit: 1_000,
     } as const;

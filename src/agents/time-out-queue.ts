@@ -22,15 +22,16 @@ import { sayAs } from "./say-as.ts";
 import { unansweredIn } from "./unanswered.ts";
 
 /**
- * Nobody came for a conversation in the queue: its agent answers what the contact wrote since, or the contact is told the fallback text, and
- * the agent goes on or it waits on. One that somebody came for, or that was queued anew since, is left alone.
+ * Handles a conversation that nobody took from the queue in time. Either its agent takes it back and answers what the contact
+ * wrote since, or the contact gets the fallback text and the conversation waits on. A conversation that somebody took, or that
+ * was queued again since, is left alone.
  */
-export async function unqueueConversation(
+export async function timeOutQueue(
   tx: Tx,
-  claim: Claim,
+  claim: Claim<"queue-timeout">,
   options: Omit<JudgedTurn, "leaseMs">,
 ): Promise<void> {
-  const waiting = await waitingIn(tx, claim);
+  const waiting = await findWaiting(tx, claim);
   if (waiting !== undefined && waiting.until > tx.now) {
     return finish(tx, claim, { againAt: waiting.until });
   }
@@ -44,7 +45,7 @@ export async function unqueueConversation(
     ? await changeConversation(tx, actor, waiting.conversation, patch)
     : waiting.conversation;
   if (isBack) {
-    // Its replies count on: two machines would go on for ever otherwise.
+    // The count of replies continues: otherwise two machines could answer each other for ever.
     tx.update(agentSessions, session, { ...afresh, updated_at: tx.now });
     await cancelAnswers(tx, actor, conversation);
   }
@@ -62,11 +63,13 @@ interface Waiting {
   readonly until: number;
 }
 
-async function waitingIn(tx: Tx, { account_id, mode, key }: Claim): Promise<Waiting | undefined> {
-  if (account_id === null || mode === null) return undefined;
+async function findWaiting(
+  tx: Tx,
+  { account_id, mode, key: { conversation_id } }: Claim<"queue-timeout">,
+): Promise<Waiting | undefined> {
   const [conversation, session] = await Promise.all([
-    tx.get(conversationById, [account_id, mode, key], { hold: true }),
-    tx.get(agentSessionOf, [account_id, mode, key], { hold: true }),
+    tx.get(conversationById, [account_id, mode, conversation_id], { hold: true }),
+    tx.get(agentSessionOf, [account_id, mode, conversation_id], { hold: true }),
   ]);
   if (
     conversation?.handler !== "queue" ||

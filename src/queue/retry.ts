@@ -1,14 +1,14 @@
 import { TidingsError } from "../kernel/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 
-/** In milliseconds; about six seconds in all, well within a lease. */
+/** Pauses between two tries, in milliseconds: about six seconds in all, well within a lease. */
 const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
 
 /**
- * Does `work` again while the storage is out of reach for a moment, until `abort`. For what can't be asked for again: a carrier's
+ * Repeats `work` while the storage is briefly unavailable, until `abort`. For what cannot be asked for again: a carrier's
  * answer that is lost makes its message ambiguous.
  */
-export async function insist<T>(
+export async function retry<T>(
   clock: Clock,
   abort: AbortSignal,
   work: () => Promise<T>,

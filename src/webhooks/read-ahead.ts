@@ -6,31 +6,31 @@ import type { Scope } from "../kernel/scope.ts";
 import type { Reads } from "../store/reads.ts";
 import { dueDeliveries } from "./due-deliveries.ts";
 
-/** Deliveries that are read at once: at first, and at most, when they are soon sent. */
-const page = { least: 16, most: 64 } as const;
-/** How few are left when more are read. */
-const fewLeft = 16;
-/** For how long a page is good. Commits of this process undo it at once (`forget`), so this is for what others do to a delivery. */
-const goodMs = 250;
+/** Deliveries of one read: at first, and at most, when they are sent quickly. */
+const page = { min: 16, max: 64 } as const;
+/** When fewer deliveries are left, more are read. */
+const refillBelow = 16;
+/** How long a page is used. Commits of this process discard it at once (`forget`); this is for changes by other processes. */
+const pageMs = 250;
 
-/** A delivery, and the webhook that it is sent to as it is now. */
-export interface Next {
+/** A delivery, and the current row of its webhook. */
+export interface NextDelivery {
   readonly webhook: WebhookRow;
   readonly delivery: DeliveryRow;
 }
 
 /**
- * What a webhook is sent next, read ahead. Its deliveries are read by the page. The webhook itself is looked at again in each millisecond in
- * which something is sent: who pauses or deletes it, or changes its URL or secret, in whichever process, is heeded as soon as can be seen.
+ * Reads a webhook's next deliveries ahead, a page at a time. The webhook itself is read again in each millisecond in which
+ * something is sent, so that a pause, a removal, a new URL or a new secret applies at once, whichever process made it.
  */
-export class Upcoming {
+export class ReadAhead {
   readonly #reads: Reads;
   readonly #clock: Clock;
   readonly #key: readonly [Scope["account_id"], Scope["mode"], WebhookId];
   #webhook: Seen<WebhookRow> | undefined;
   #seenAt = -Infinity;
   #page: DeliveryRow[] = [];
-  #pageSize: number = page.least;
+  #pageSize: number = page.min;
   #readAt = -Infinity;
   #forgotten = 0;
 
@@ -40,7 +40,7 @@ export class Upcoming {
     this.#key = [account_id, mode, id];
   }
 
-  /** Whether what is at hand can be sent without a look at the webhook before. */
+  /** Whether the deliveries at hand can be sent without reading the webhook again. */
   get isFresh(): boolean {
     return this.#seenAt === this.#clock.now();
   }
@@ -49,49 +49,51 @@ export class Upcoming {
     return this.#webhook?.ordering === "fifo";
   }
 
-  /** Nothing is at hand. */
+  /** Whether no delivery is at hand. */
   get isEmpty(): boolean {
     return this.#page.length === 0;
   }
 
-  take(): Next | undefined {
+  take(): NextDelivery | undefined {
     const [webhook, delivery] = [this.#webhook, this.#page.shift()];
     return webhook && delivery && { webhook, delivery };
   }
 
-  /** Something of it was changed. */
+  /** Discards the page, because the webhook or a delivery has changed. */
   forget(): void {
     this.#forgotten++;
     this.#page = [];
     this.#seenAt = -Infinity;
   }
 
-  /** Looks at the webhook, and for what is due to be sent to it where few are left. `held` are not to be sent again. */
-  async look(held: ReadonlySet<string>): Promise<WebhookRow | undefined> {
+  /** Reads the webhook, and more deliveries when few are left. Deliveries in `held` are left out. */
+  async read(held: ReadonlySet<string>): Promise<WebhookRow | undefined> {
     const forgotten = this.#forgotten;
     const webhook = await this.#reads.get(webhookById, this.#key);
     if (webhook?.version !== this.#webhook?.version) {
       this.#webhook = webhook;
       this.#page = [];
     }
-    if (Math.abs(this.#clock.now() - this.#readAt) > goodMs) {
+    if (Math.abs(this.#clock.now() - this.#readAt) > pageMs) {
       this.#page = [];
-      this.#pageSize = page.least;
+      this.#pageSize = page.min;
     }
-    if (webhook !== undefined && this.#page.length < fewLeft) await this.#read(webhook, held);
+    if (webhook !== undefined && this.#page.length < refillBelow) {
+      await this.#readPage(webhook, held);
+    }
     if (forgotten === this.#forgotten) this.#seenAt = this.#clock.now();
     else this.#page = [];
     return webhook;
   }
 
-  async #read(webhook: WebhookRow, held: ReadonlySet<string>): Promise<void> {
+  async #readPage(webhook: WebhookRow, held: ReadonlySet<string>): Promise<void> {
     const now = this.#clock.now();
-    const most = this.#pageSize;
-    // What is written down while this reads may be read as it was before.
+    const limit = this.#pageSize;
+    // A delivery that is recorded during this read may be read as it was before.
     const known = new Set([...held, ...this.#page.map(({ id }) => id)]);
-    const due = await dueDeliveries(this.#reads, webhook, { now, known, most });
+    const due = await dueDeliveries(this.#reads, webhook, { now, known, limit });
     if (this.#page.length === 0) this.#readAt = now;
     this.#page.push(...due);
-    if (due.length === most) this.#pageSize = Math.min(2 * most, page.most);
+    if (due.length === limit) this.#pageSize = Math.min(2 * limit, page.max);
   }
 }

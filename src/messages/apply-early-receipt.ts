@@ -5,14 +5,18 @@ import type { Services } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
 import { applyParked } from "./apply-receipt.ts";
 import { heedRefusal } from "./apply-refusal.ts";
-import { parkedName } from "./send-jobs.ts";
 
 /**
- * Applies a receipt that was parked in the very moment in which another engine recorded the answer that it waits for: neither saw
- * what the other wrote.
+ * Applies an early receipt that was stored while another engine recorded the answer that names its message: neither
+ * transaction saw the other's rows.
  */
-export async function unparkReceipts(tx: Tx, claim: Claim, services: Services): Promise<void> {
-  const attempt = await tx.get(attemptByProviderId, parkedName(claim.key));
+export async function applyEarlyReceipt(
+  tx: Tx,
+  claim: Claim<"early-receipt">,
+  services: Services,
+): Promise<void> {
+  const { transport, provider_message_id } = claim.key;
+  const attempt = await tx.get(attemptByProviderId, [transport, provider_message_id]);
   const message =
     attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
   if (attempt !== undefined && message !== undefined) {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arm, disarm, finish, jobByName, lease, renew } from "../../src/queue/rows.ts";
-import { slow } from "../../src/queue/rules.ts";
+import { consumeJob } from "../../src/events/consumer-rules.ts";
+import { arm, disarm, finish, jobByName, lease, renew, storedName } from "../../src/queue/rows.ts";
+import type { Lane } from "../../src/queue/lane.ts";
 import type { Claim, JobOrder } from "../../src/queue/types.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { schema } from "../../src/schema.ts";
@@ -57,14 +58,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { maxLength: 30, size: "max" }), async (list) => {
         const key = `job ${++run}`;
-        const order = (due_at: number): JobOrder => ({
-          kind: "send",
-          key,
-          account_id: null,
-          mode: null,
-          lane: "lane",
-          due_at,
-        });
+        const order = (due_at: number): JobOrder => consumeJob({ consumer: "c", key }, due_at);
         const claims: Claim[] = [];
         let holder: { readonly claim: Claim; until: number } | undefined;
         /** For when it was armed since its last run began; null when for nothing. */
@@ -81,7 +75,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             wanted = Math.min(wanted ?? Infinity, now + step.in);
           } else if (step.kind === "lease") {
             const claim = await store.commit((tx) =>
-              lease(tx, { kind: "send", key }, leaseMs, 1_000 + claims.length),
+              lease(tx, storedName(order(now)), leaseMs, 1_000 + claims.length),
             );
             const due =
               holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
@@ -110,7 +104,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
               }
             }
           }
-          const row = await store.reads.get(jobByName, ["send", key]);
+          const row = await store.reads.get(jobByName, ["consume", storedName(order(now)).key]);
           const due =
             holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
           expect(row?.due_at ?? Infinity).toBe(due);
@@ -123,19 +117,12 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
 
   it("are leased by one of many that try at once", async () => {
     const { clock, store, port } = await stored();
-    const order: JobOrder = {
-      kind: "send",
-      key: "k",
-      account_id: null,
-      mode: null,
-      lane: "lane",
-      due_at: clock.now(),
-    };
+    const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commit((tx) => arm(tx, order));
     const other = new Store({ port, schema, clock, random: seededRandom(2), logger: silent });
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        (n % 2 === 0 ? store : other).commit((tx) => lease(tx, order, leaseMs, n)),
+        (n % 2 === 0 ? store : other).commit((tx) => lease(tx, storedName(order), leaseMs, n)),
       ),
     );
     expect(tries.filter((claim) => claim !== undefined)).toHaveLength(1);
@@ -143,41 +130,29 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
 
   it("that fail go to the slow lane beside their own until they go well again", async () => {
     const { clock, store } = await stored();
-    const order: JobOrder = {
-      kind: "send",
-      key: "k",
-      account_id: null,
-      mode: null,
-      lane: "lane",
-      due_at: clock.now(),
-    };
+    const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commit((tx) => arm(tx, order));
-    const lanes: string[] = [];
+    const lanes: Lane[] = [];
     for (const [n, failed] of [true, true, false, false].entries()) {
-      const claim = await store.commit((tx) => lease(tx, order, leaseMs, n + 1));
+      const claim = await store.commit((tx) => lease(tx, storedName(order), leaseMs, n + 1));
       if (claim === undefined) throw new Error("not leased");
       lanes.push(claim.lane);
       expect(claim.failures).toBe(Math.min(n, n < 3 ? n : 0));
       await store.commit((tx) => finish(tx, claim, { againAt: clock.now(), failed }));
     }
-    expect(lanes).toEqual(["lane", `lane${slow}`, `lane${slow}`, "lane"]);
+    const usual = order.lane;
+    const slow = { ...usual, slow: true };
+    expect(lanes).toEqual([usual, slow, slow, usual]);
   });
 
   it("that are disarmed are gone, and one that runs then can finish in peace", async () => {
     const { clock, store } = await stored();
-    const order: JobOrder = {
-      kind: "send",
-      key: "k",
-      account_id: null,
-      mode: null,
-      lane: "lane",
-      due_at: clock.now(),
-    };
+    const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commit((tx) => arm(tx, order));
-    const claim = await store.commit((tx) => lease(tx, order, leaseMs, 1));
+    const claim = await store.commit((tx) => lease(tx, storedName(order), leaseMs, 1));
     if (claim === undefined) throw new Error("not leased");
     await store.commit((tx) => disarm(tx, order));
     await store.commit((tx) => finish(tx, claim, { againAt: clock.now() }));
-    expect(await store.reads.get(jobByName, ["send", "k"])).toBeUndefined();
+    expect(await store.reads.get(jobByName, ["consume", storedName(order).key])).toBeUndefined();
   });
 });

@@ -1,0 +1,14 @@
+import { timeOutQueue } from "./time-out-queue.ts";
+import type { JobTable } from "../queue/job.ts";
+import { runTurn } from "./run-turn.ts";
+
+export const agentJobs: Pick<JobTable, "turn" | "queue-timeout"> = {
+  turn: runTurn,
+  "queue-timeout":
+    ({ hostPolicies, services }) =>
+    (claim) =>
+      hostPolicies.commit(
+        (tx, hostOpinions) => timeOutQueue(tx, claim, { services, hostOpinions }),
+        { own: true },
+      ),
+};

@@ -1,0 +1,7 @@
+import { wakeConversation } from "./wake.ts";
+import type { JobTable } from "../queue/job.ts";
+import { inTransaction } from "../queue/transactional-jobs.ts";
+
+export const conversationJobs: Pick<JobTable, "wake"> = {
+  wake: inTransaction((tx, claim, { drawId }) => wakeConversation(tx, claim, drawId)),
+};

@@ -1,0 +1,15 @@
+import { applyEarlyReceipt } from "./apply-early-receipt.ts";
+import { releaseMessage } from "./release.ts";
+import type { JobTable } from "../queue/job.ts";
+import { inTransaction } from "../queue/transactional-jobs.ts";
+import { lookUpAttempt } from "./look-up-attempt.ts";
+import { sendQueued } from "./send-queued.ts";
+
+export const messageJobs: Pick<JobTable, "send" | "follow-up" | "release" | "early-receipt"> = {
+  send: sendQueued,
+  "follow-up": lookUpAttempt,
+  release: inTransaction((tx, claim, { drawId }) => releaseMessage(tx, claim, drawId)),
+  "early-receipt": inTransaction((tx, claim, { services }) =>
+    applyEarlyReceipt(tx, claim, services),
+  ),
+};

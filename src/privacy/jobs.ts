@@ -1,0 +1,10 @@
+import { eraseHistory } from "./erase-history.ts";
+import { moveHistory } from "./move-history.ts";
+import type { JobTable } from "../queue/job.ts";
+import { inChunks } from "../queue/transactional-jobs.ts";
+
+/** Both finish what a procedure began when its process ended early. */
+export const contactJobs: Pick<JobTable, "merge" | "erase"> = {
+  merge: inChunks((tx, scope, { contact_id }) => moveHistory(tx, scope, contact_id)),
+  erase: inChunks((tx, scope, { contact_id }) => eraseHistory(tx, scope, contact_id)),
+};

@@ -1,0 +1,176 @@
+import { decodeLane, encodeLane, type Lane, type Pool } from "./lane.ts";
+import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
+import type { Reads } from "../store/reads.ts";
+
+/** A job that was found due. */
+export interface DueJob extends StoredJobName {
+  readonly lane: Lane;
+}
+
+/** How much one dispatcher may take from a pool. */
+export interface Room {
+  readonly now: number;
+  /** How many more jobs of the pool may run. */
+  readonly free: number;
+  /** How many more jobs of this lane may run. */
+  readonly freeIn: (lane: Lane) => number;
+  /** How long due jobs of this lane are left to other dispatchers, in milliseconds; by default 0. */
+  readonly leaveIn?: (lane: Lane) => number;
+  /** Jobs that became due in this process just now. A search among many due jobs may not find them at once. */
+  readonly armed?: readonly DueJob[];
+}
+
+/** How many due jobs are read in order of time, at least and at most, before lanes are read one by one. */
+const window = { min: 64, max: 256 } as const;
+/** Rows of one read of the ring of lanes: many lanes where each has one job, one lane where it has many. */
+const page = 16;
+/** Pages of one search. The next search continues where this one ended. */
+const maxPages = 16;
+
+/**
+ * Finds the due jobs of one pool so that lanes take turns. Usually all due jobs fit into one window. When they do not, the
+ * backlog of one lane may fill it, so lanes are also read one by one, in a ring, and their jobs come first. A lane with a
+ * million due jobs delays another lane by no more than one round of the ring. The work of one search is bounded, however many
+ * lanes there are.
+ */
+export class DueJobs {
+  readonly #reads: Reads;
+  readonly #pool: Pool;
+  /** The lane that was read last, encoded. */
+  #lane = "";
+  #isThrough = true;
+
+  constructor(reads: Reads, pool: Pool) {
+    this.#reads = reads;
+    this.#pool = pool;
+  }
+
+  /** False when the last search did not read every lane: another search may find more at once. */
+  get isThrough(): boolean {
+    return this.#isThrough;
+  }
+
+  async find({
+    now,
+    free,
+    freeIn,
+    leaveIn = () => 0,
+    armed = [],
+  }: Room): Promise<readonly DueJob[]> {
+    const limit = Math.min(Math.max(window.min, 2 * free), window.max);
+    const rows = await this.#readDue(now, limit);
+    const due = rows.flatMap((row) => {
+      const job = dueJob(row);
+      return row.due_at <= now - leaveIn(job.lane) ? [job] : [];
+    });
+    this.#isThrough = true;
+    if (rows.length < limit) return takeTurns(due, free, freeIn);
+    const found = await this.#readRing({ now, free, freeIn, leaveIn });
+    const ours = armed.filter(({ lane }) => leaveIn(lane) === 0);
+    const jobs = new Map([...found, ...ours, ...due].map((job) => [`${job.kind} ${job.key}`, job]));
+    return takeTurns([...jobs.values()], free, freeIn);
+  }
+
+  /** When the first job after `now` is due; `undefined` when there is none. */
+  async next(now: number): Promise<number | undefined> {
+    const [first] = await this.#reads.range({
+      index: jobsByDueTime,
+      prefix: [this.#pool],
+      order: "ascending",
+      after: [now],
+      limit: 1,
+    });
+    return first?.due_at;
+  }
+
+  /** Due jobs of the lanes after the one that was read last, until there are enough; each lane at most once. */
+  async #readRing({
+    now,
+    free,
+    freeIn,
+    leaveIn,
+  }: Required<Omit<Room, "armed">>): Promise<DueJob[]> {
+    const found: DueJob[] = [];
+    const start = this.#lane;
+    let isRound = false;
+    this.#isThrough = false;
+    for (let pages = 0; pages < maxPages; pages++) {
+      const rows = await this.#readLanes(this.#lane);
+      for (const { lane, due_at } of rows) {
+        // The first job of a lane is the one that is due first.
+        if (lane === this.#lane) continue;
+        this.#isThrough = isRound && lane > start;
+        if (this.#isThrough) return found;
+        this.#lane = lane;
+        const until = now - leaveIn(decodeLane(lane));
+        const limit = due_at > until ? 0 : Math.min(freeIn(decodeLane(lane)), free);
+        if (limit > 0) found.push(...(await this.#readLane(lane, until, limit)).map(dueJob));
+        if (found.length >= free) return found;
+      }
+      if (rows.length < page) {
+        this.#isThrough = isRound || start === "";
+        if (this.#isThrough) return found;
+        isRound = true;
+        this.#lane = "";
+      }
+    }
+    return found;
+  }
+
+  async #readDue(now: number, limit: number): Promise<readonly JobRow[]> {
+    return this.#reads.range({
+      index: jobsByDueTime,
+      prefix: [this.#pool],
+      order: "ascending",
+      until: [now + 1],
+      limit,
+    });
+  }
+
+  async #readLane(lane: string, now: number, limit: number): Promise<readonly JobRow[]> {
+    return this.#reads.range({
+      index: jobsByLane,
+      prefix: [this.#pool, lane],
+      order: "ascending",
+      until: [now + 1],
+      limit,
+    });
+  }
+
+  async #readLanes(after: string): Promise<readonly JobRow[]> {
+    return this.#reads.range({
+      index: jobsByLane,
+      prefix: [this.#pool],
+      order: "ascending",
+      after: [after, Number.MAX_SAFE_INTEGER],
+      limit: page,
+    });
+  }
+}
+
+const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: decodeLane(lane) });
+
+/** One job of each lane, then a second of each, and so on, until there is no room. */
+export function takeTurns(
+  due: readonly DueJob[],
+  free: number,
+  freeIn: (lane: Lane) => number,
+): DueJob[] {
+  const lanes = new Map<string, DueJob[]>();
+  for (const job of due) {
+    const name = encodeLane(job.lane);
+    const jobs = lanes.get(name);
+    if (jobs === undefined) lanes.set(name, [job]);
+    else jobs.push(job);
+  }
+  const queues = [...lanes.values()].map((jobs) =>
+    jobs.slice(0, Math.max(0, ...jobs.slice(0, 1).map(({ lane }) => freeIn(lane)))),
+  );
+  const taken: DueJob[] = [];
+  for (let round = 0; taken.length < free; round++) {
+    const next = queues.flatMap((jobs) => jobs.slice(round, round + 1));
+    if (next.length === 0) break;
+    taken.push(...next.slice(0, free - taken.length));
+  }
+  return taken;
+}

@@ -1,0 +1,89 @@
+import type { AccountId, WebhookId } from "../kernel/ids.ts";
+import type { Mode } from "../kernel/scope.ts";
+import { decodeNames, encodeNames } from "./encode-names.ts";
+import type { JobKind } from "./job-key.ts";
+
+/** Jobs that call a remote for an account: a transport, or the sentiment analyzer. */
+interface RemoteLane {
+  /** The name of the transport, or of the analyzer. */
+  readonly remote: string;
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+}
+
+interface SendLane extends RemoteLane {
+  /** The sender's address whose throttle the jobs wait for; null when they wait for none. */
+  readonly waiting_for: string | null;
+}
+
+/** What tells the lanes of each kind apart. The kinds that name nothing here have one lane. */
+interface LaneNames {
+  readonly send: SendLane;
+  readonly "follow-up": RemoteLane;
+  readonly score: RemoteLane;
+  readonly consume: { readonly consumer: string };
+  readonly deliver: { readonly webhook_id: WebhookId };
+  readonly turn: Pick<RemoteLane, "account_id" | "mode">;
+}
+
+/**
+ * A queue of jobs of one kind. The dispatcher takes jobs from the lanes in turns and caps how many jobs of one lane run at
+ * once, so the backlog of one remote does not delay the others.
+ */
+export type Lane<K extends JobKind = JobKind> = {
+  [P in K]: {
+    readonly kind: P;
+    /** Jobs that fail wait in a slow lane with a cap of its own, so that they do not delay the jobs that succeed. */
+    readonly slow: boolean;
+  } & (P extends keyof LaneNames ? LaneNames[P] : unknown);
+}[K];
+
+const names: { readonly [K in keyof LaneNames]: readonly (keyof LaneNames[K])[] } = {
+  send: ["remote", "account_id", "mode", "waiting_for"],
+  "follow-up": ["remote", "account_id", "mode"],
+  score: ["remote", "account_id", "mode"],
+  consume: ["consumer"],
+  deliver: ["webhook_id"],
+  turn: ["account_id", "mode"],
+};
+
+const namesOf = (kind: string): readonly string[] =>
+  kind in names ? names[kind as keyof LaneNames] : [];
+
+/** The text under which a lane is stored. Equal lanes have equal texts. */
+export function encodeLane(lane: Lane): string {
+  const values: Readonly<Record<string, unknown>> = { ...lane };
+  const named = namesOf(lane.kind).map((name) => values[name]);
+  const present = named.filter((value) => typeof value === "string");
+  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...present]);
+}
+
+/** The lane that `encodeLane` stored. */
+export function decodeLane(text: string): Lane {
+  const [kind = "", speed, ...values] = decodeNames(text);
+  const named = namesOf(kind).map((name, i) => [name, values[i] ?? null]);
+  // `encodeLane` wrote it, so the kind and its names are there.
+  return { kind, slow: speed === "slow", ...Object.fromEntries(named) } as Lane;
+}
+
+/** The lane of a job that may run and waits for no throttle: the usual one, or the slow one beside it. */
+export function readyLane<L extends Lane>(lane: L, { slow }: { readonly slow: boolean }): L {
+  return "waiting_for" in lane ? { ...lane, slow, waiting_for: null } : { ...lane, slow };
+}
+
+/** The remote that the jobs of a lane call; undefined for jobs that call none. */
+export function remoteOf(lane: Lane): string | undefined {
+  return "remote" in lane ? lane.remote : undefined;
+}
+
+/**
+ * Groups of lanes with room of their own. Calls to webhooks and models mostly wait. Webhooks that have not shown that they
+ * answer are slow: any number of them may hang without delaying the jobs of another pool.
+ */
+export const pools = ["work", "webhooks", "slow_webhooks", "turns"] as const;
+export type Pool = (typeof pools)[number];
+
+export function poolOf({ kind, slow }: Pick<Lane, "kind" | "slow">): Pool {
+  if (kind === "deliver") return slow ? "slow_webhooks" : "webhooks";
+  return kind === "turn" ? "turns" : "work";
+}

@@ -1,0 +1,39 @@
+import { leaseMs } from "./dispatcher.ts";
+import type { JobDefinition } from "./job.ts";
+import { finish, renew } from "./rows.ts";
+import type { Claim, JobKeys, JobKind } from "./types.ts";
+import type { Runtime } from "../operations/runtime.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { Tx } from "../store/transaction.ts";
+
+const own = { own: true } as const;
+/** Chunks of one run. Then other jobs have their turn. */
+const maxChunks = 100;
+
+/** A job whose work is one transaction, which also finishes the job. */
+export function inTransaction<K extends JobKind>(
+  work: (tx: Tx, claim: Claim<K>, runtime: Runtime) => Promise<void>,
+): JobDefinition<K> {
+  return (runtime) => (claim) => runtime.store.commit((tx) => work(tx, claim, runtime), own);
+}
+
+/** Kinds of jobs whose work is done in chunks. */
+type ChunkedKind = "discard" | "erase" | "merge";
+
+/** A job whose work takes many transactions, one chunk in each. The last chunk removes the job. */
+export function inChunks<K extends ChunkedKind>(
+  work: (tx: Tx, scope: Scope, key: JobKeys[K]) => Promise<"more" | "done">,
+): JobDefinition<K> {
+  return ({ store }) =>
+    async (claim, { isStopping }) => {
+      const { account_id, mode, key }: { readonly key: JobKeys[K] } & Scope = claim;
+      for (let i = 0; i < maxChunks && !isStopping(); i++) {
+        const left = await store.commit(async (tx) => {
+          if (!(await renew(tx, claim, leaseMs))) return "done";
+          return work(tx, { account_id, mode }, key);
+        }, own);
+        if (left === "done") return;
+      }
+      await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+    };
+}

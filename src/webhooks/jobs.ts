@@ -1,0 +1,11 @@
+import { discardDeliveries } from "./discard-deliveries.ts";
+import type { JobTable } from "../queue/job.ts";
+import { deliver } from "./deliver-job.ts";
+import { inChunks } from "../queue/transactional-jobs.ts";
+import { recoverDeliveries } from "./recover-job.ts";
+
+export const webhookJobs: Pick<JobTable, "deliver" | "recover" | "discard"> = {
+  deliver,
+  recover: recoverDeliveries,
+  discard: inChunks((tx, scope, { webhook_id }) => discardDeliveries(tx, scope, webhook_id)),
+};

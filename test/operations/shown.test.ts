@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { CommandOptions } from "../../src/handles.ts";
+import { apiRoutes } from "../../src/api/routes.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
+const phone = "+15005550001";
+
+/** Commands whose answers show nothing that an erasure or a redaction removes. */
+const showNothing = [
+  "agents.create",
+  "agents.remove",
+  "agents.update",
+  "apiKeys.create",
+  "apiKeys.revoke",
+  "apiKeys.rotate",
+  "contacts.forget",
+  "playbooks.create",
+  "playbooks.remove",
+  "playbooks.update",
+  "sandbox.seed",
+  "senders.create",
+  "senders.remove",
+  "senders.update",
+  "webchat.messages.mark",
+  "webchat.open",
+  "webhooks.create",
+  "webhooks.recover",
+  "webhooks.redeliver",
+  "webhooks.remove",
+  "webhooks.rotateSecret",
+  "webhooks.test",
+  "webhooks.update",
+];
+
+describe("the answers that are stored under idempotency keys", () => {
+  it("say what they show, but for those that show nothing of a person", () => {
+    const silent = apiRoutes(defaultLimits).flatMap((route) => {
+      const { operation } = route;
+      return operation.kind === "command" && operation.shows === undefined ? [operation.name] : [];
+    });
+    expect([...new Set(silent)].toSorted()).toEqual(showNothing);
+  });
+});
+
+describe.each(storages)("stored answers on $name", ({ open }) => {
+  it("are gone with the contact that they show, whichever command gave them", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { contacts, conversations, messages, sandbox } = one;
+    const contact = await contacts.create({ phone, name: "Zoe" }, keyed("create"));
+    const { id: contact_id } = contact;
+    const inbound = await sandbox.inbound({ from: phone, body: "Hi" }, keyed("inbound"));
+    const conversation_id = inbound.conversation_id;
+    const later = new Date(clock.now() + 3_600_000).toISOString();
+    const scheduled = await messages.send({ to: phone, body: "later", send_at: later });
+    const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+      create: () => contacts.create({ phone, name: "Zoe" }, keyed("create")),
+      update: () => contacts.update(contact_id, { language: "de" }, keyed("update")),
+      consent: () =>
+        contacts.setConsent(contact_id, "text", { status: "opted_in" }, keyed("consent")),
+      observe: () =>
+        contacts.addObservation(
+          contact_id,
+          { content: "likes tea", kind: "taste" },
+          keyed("observe"),
+        ),
+      inbound: () => sandbox.inbound({ from: phone, body: "Hi" }, keyed("inbound")),
+      event: () => sandbox.event({ type: "contact.updated", contact_id }, keyed("event")),
+      send: () => messages.send({ to: phone, body: "Hello" }, keyed("send")),
+      edit: () => messages.edit(scheduled.id, { body: "edited" }, keyed("edit")),
+      cancel: () => messages.cancel(scheduled.id, keyed("cancel")),
+      open: () => conversations.open({ to: phone }, keyed("open")),
+      reply: () => conversations.reply(conversation_id, { body: "Yes?" }, keyed("reply")),
+      note: () => conversations.addNote(conversation_id, { body: "rich" }, keyed("note")),
+      label: () => conversations.setLabels(conversation_id, ["vip"], keyed("label")),
+      read: () => conversations.markRead(conversation_id, keyed("read")),
+      handOff: () => conversations.handOff(conversation_id, { reason: "asked" }, keyed("handOff")),
+      handBack: () => conversations.handBack(conversation_id, keyed("handBack")),
+      assign: () =>
+        conversations.assign(conversation_id, { type: "human", id: "ann" }, keyed("assign")),
+      close: () => conversations.update(conversation_id, { status: "closed" }, keyed("close")),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      expect([name, await call()]).toEqual([name, await call()]);
+    }
+
+    await contacts.erase(contact_id);
+
+    for (const [name, call] of Object.entries(calls)) {
+      const code = await call().then(
+        () => "replayed",
+        (error: unknown) => (error as { readonly code?: unknown }).code,
+      );
+      expect([name, code]).toEqual([name, "erased"]);
+    }
+  });
+});

@@ -1,0 +1,168 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DueJobs } from "../../src/queue/due-jobs.ts";
+import { encodeLane, type Lane } from "../../src/queue/lane.ts";
+import { jobs, type JobRow } from "../../src/queue/rows.ts";
+import { schema } from "../../src/schema.ts";
+import { reads } from "../../src/store/reads.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { job, laneOf, nameOf } from "./job-row.ts";
+
+const now = Date.parse("2026-01-01T00:00:00.000Z");
+
+describe.each(storages)("due jobs on $name", ({ name, open }) => {
+  async function search(rows: readonly JobRow[]): Promise<DueJobs> {
+    return (await counted(rows)).due;
+  }
+
+  async function counted(
+    rows: readonly JobRow[],
+  ): Promise<{ due: DueJobs; read: { ranges: number; rows: number } }> {
+    const storage = open().connect();
+    await storage.open(schema);
+    await storage
+      .begin()
+      .commit(
+        rows.map((row) => ({ kind: "insert", collection: jobs, row: { ...row, version: 1 } })),
+      );
+    const read = { ranges: 0, rows: 0 };
+    const reader: typeof storage.reader = over(storage.reader, {
+      async range(range) {
+        const found = await storage.reader.range(range);
+        read.ranges++;
+        read.rows += found.length;
+        return found;
+      },
+    });
+    return { due: new DueJobs(reads(reader), "work"), read };
+  }
+
+  it("of a lane with 10,000 delay another lane's one by their turn, however late that came", async () => {
+    const flood = Array.from({ length: 10_000 }, (_, n) =>
+      job(`flood ${n}`, "flood", now - 10_000 + n),
+    );
+    const due = await search([...flood, job("other", "other", now)]);
+    const turns = [
+      await due.find({ now, free: 4, freeIn: () => 4 }),
+      await due.find({ now, free: 4, freeIn: () => 4 }),
+    ];
+    expect(turns.flat().map(({ key }) => key)).toContain("other");
+    expect(turns[0]).toHaveLength(4);
+  });
+
+  it("are found though thousands of other lanes have nothing due yet", async () => {
+    const later = Array.from({ length: 3_000 }, (_, n) =>
+      job(`later ${n}`, `a lane ${n}`, now + 60_000),
+    );
+    const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "z flood", now - n));
+    const due = await search([...later, ...flood]);
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await due.find({ now, free: 8, freeIn: () => 8 })).toHaveLength(8);
+    }
+  });
+
+  it("cost a search little, though one lane has a flood of them and thousands of others have nothing due yet", async () => {
+    const later = Array.from({ length: 3_000 }, (_, n) =>
+      job(`later ${n}`, `a lane ${n}`, now + 60_000),
+    );
+    const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "z flood", now - n));
+    const { due, read } = await counted([...later, ...flood]);
+    for (const free of [16, 1, 0, 0]) {
+      read.ranges = read.rows = 0;
+      expect(
+        await due.find({
+          now,
+          free: 64,
+          freeIn: (lane) => (nameOf(lane) === "z flood" ? free : 16),
+        }),
+      ).toHaveLength(free);
+      expect(read.ranges).toBeLessThan(100);
+      expect(read.rows).toBeLessThan(1_000);
+    }
+  });
+
+  it("of a quiet lane are found in the end, behind a full lane's flood and thousands of lanes with nothing due yet", async () => {
+    const later = Array.from({ length: 3_000 }, (_, n) =>
+      job(`later ${n}`, `a lane ${n}`, now + 60_000),
+    );
+    const flood = Array.from({ length: 300 }, (_, n) =>
+      job(`flood ${n}`, "b flood", now - 1_000 - n),
+    );
+    const { due } = await counted([...later, ...flood, job("quiet", "a lane 2999", now)]);
+    for (const free of [0, 1]) {
+      const found: string[] = [];
+      for (let n = 0; n < 30 && !found.includes("quiet"); n++) {
+        found.push(
+          ...(
+            await due.find({
+              now,
+              free: 1,
+              freeIn: (lane) => (nameOf(lane) === "b flood" ? free : 16),
+            })
+          ).map(({ key }) => key),
+        );
+      }
+      expect(found).toContain("quiet");
+    }
+  });
+
+  it("are never overlooked, never too many for a lane, and every lane gets its turn", async () => {
+    const lanes = ["a", "b", "c", "d"] as const;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            lane: fc.constantFrom(...lanes),
+            due: fc.integer({ min: -1_000, max: 200 }),
+          }),
+          {
+            maxLength: 60,
+            size: "max",
+          },
+        ),
+        fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 4, maxLength: 4 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.boolean(),
+        async (drawn, caps, free, flooded) => {
+          const flood = flooded
+            ? Array.from({ length: 256 }, (_, n) => job(`flood ${n}`, "b", now - 2_000))
+            : [];
+          const rows = [
+            ...flood,
+            ...drawn.map(({ lane, due }, n) => job(String(n), lane, now + due)),
+          ];
+          const capOf = (lane: Lane): number =>
+            caps[lanes.findIndex((each) => each === nameOf(lane))] ?? 0;
+          const found = await (await search(rows)).find({ now, free, freeIn: capOf });
+          const byKey = new Map(rows.map((row) => [row.key, row]));
+          const taken = found.map(({ key }) => byKey.get(key) ?? job("", "", Infinity));
+          expect(new Set(taken).size).toBe(taken.length);
+          expect(taken.every(({ due_at }) => due_at <= now)).toBe(true);
+          const room = lanes.map((lane) =>
+            Math.min(
+              capOf(laneOf(lane)),
+              rows.filter((row) => row.lane === encodeLane(laneOf(lane)) && row.due_at <= now)
+                .length,
+            ),
+          );
+          expect(taken).toHaveLength(
+            Math.min(
+              free,
+              room.reduce((a, b) => a + b, 0),
+            ),
+          );
+          if (flooded) return;
+          // In turns: no lane has two more than another that could have had more.
+          const counts = lanes.map(
+            (lane) => taken.filter((each) => each.lane === encodeLane(laneOf(lane))).length,
+          );
+          for (const [i, count] of counts.entries()) {
+            if (count < (room[i] ?? 0)) expect(Math.max(...counts) - count).toBeLessThanOrEqual(1);
+          }
+        },
+      ),
+      { numRuns: { memory: 40, SQLite: 40, PostgreSQL: 8 }[name] },
+    );
+  });
+});

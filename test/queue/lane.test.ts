@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeNames, encodeNames } from "../../src/queue/encode-names.ts";
+import { decodeJobKey, encodeJobKey, type JobName } from "../../src/queue/job-key.ts";
+import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/lane.ts";
+import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
+
+/** Any text, and often the characters that a codec could trip over. */
+const name = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: fc.constantFrom("/", "%", "2", "F", "5", " ", "~", "@", ":", "slow", "a") }),
+);
+const id = <I extends string>(prefix: string): fc.Arbitrary<I> =>
+  name.map((text) => `${prefix}_${text}` as I);
+const scope = {
+  account_id: id<AccountId>("acct"),
+  mode: fc.constantFrom("live" as const, "sandbox" as const),
+};
+const slow = fc.boolean();
+const kind = <K extends string>(...kinds: K[]): fc.Arbitrary<K> => fc.constantFrom(...kinds);
+
+const lanes: fc.Arbitrary<Lane> = fc.oneof(
+  fc.record({
+    kind: kind("send"),
+    slow,
+    remote: name,
+    ...scope,
+    waiting_for: fc.option(name),
+  }),
+  fc.record({ kind: kind("follow-up", "score"), slow, remote: name, ...scope }),
+  fc.record({ kind: kind("consume"), slow, consumer: name }),
+  fc.record({ kind: kind("deliver"), slow, webhook_id: id<WebhookId>("wh") }),
+  fc.record({ kind: kind("turn"), slow, ...scope }),
+  fc.record({
+    kind: kind("release", "throttle", "early-receipt", "recover", "discard", "wake", "reap"),
+    slow,
+  }),
+  fc.record({ kind: kind("queue-timeout", "merge", "erase"), slow }),
+);
+
+const conversation = fc.record({ conversation_id: id<`conv_${string}`>("conv") });
+const webhook = fc.record({ webhook_id: id<WebhookId>("wh") });
+const contact = fc.record({ contact_id: id<`ct_${string}`>("ct") });
+const names: fc.Arbitrary<JobName> = fc.oneof(
+  fc.record({ kind: kind("send", "turn", "queue-timeout", "wake"), key: conversation }),
+  fc.record({
+    kind: kind("release"),
+    key: fc.record({ message_id: id<`msg_${string}`>("msg") }),
+  }),
+  fc.record({ kind: kind("throttle"), key: fc.record({ ...scope, address: name }) }),
+  fc.record({
+    kind: kind("follow-up"),
+    key: fc.record({ attempt_id: id<`att_${string}`>("att") }),
+  }),
+  fc.record({
+    kind: kind("early-receipt"),
+    key: fc.record({ transport: name, provider_message_id: name }),
+  }),
+  fc.record({ kind: kind("consume"), key: fc.record({ consumer: name, key: name }) }),
+  fc.record({ kind: kind("deliver", "recover", "discard"), key: webhook }),
+  fc.record({ kind: kind("score", "merge", "erase"), key: contact }),
+  fc.record({ kind: kind("reap"), key: fc.constant({ what: "expired" as const }) }),
+);
+
+describe("a stored text", () => {
+  it("gives back the names that it was made of", () => {
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1 }), (all) => {
+        expect(decodeNames(encodeNames(all))).toEqual(all);
+      }),
+    );
+  });
+
+  it("gives back the lane that it was made of", () => {
+    fc.assert(
+      fc.property(lanes, (lane) => {
+        expect(decodeLane(encodeLane(lane))).toEqual(lane);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("gives back the job key that it was made of", () => {
+    fc.assert(
+      fc.property(names, (job) => {
+        expect(decodeJobKey(job.kind, encodeJobKey(job))).toEqual(job.key);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("is an id itself where the id is the whole key", () => {
+    const key = { conversation_id: "conv_01" } as const;
+    expect(encodeJobKey({ kind: "send", key })).toBe("conv_01");
+  });
+});
+
+describe("a lane", () => {
+  it("that is ready waits for nothing and keeps everything else", () => {
+    fc.assert(
+      fc.property(lanes, slow, (lane, isSlow) => {
+        const ready = readyLane(lane, { slow: isSlow });
+        const waiting = lane.kind === "send" ? { waiting_for: null } : {};
+        expect(ready).toEqual({ ...lane, slow: isSlow, ...waiting });
+      }),
+    );
+  });
+
+  it("is in a pool of its own kind where its jobs mostly wait for remotes", () => {
+    const scoped = { account_id: "acct_1", mode: "live" } as const;
+    const lane = { kind: "deliver", webhook_id: "wh_1" } as const;
+    expect(poolOf({ ...lane, slow: false })).toBe("webhooks");
+    expect(poolOf({ ...lane, slow: true })).toBe("slow_webhooks");
+    expect(poolOf({ kind: "turn", slow: true })).toBe("turns");
+    const send = { kind: "send", slow: true, remote: "turn/slow", ...scoped } as const;
+    expect(poolOf({ ...send })).toBe("work");
+  });
+});
