@@ -2,9 +2,8 @@
 import { MessagingEngine as Engine } from "../src/engine.ts";
 import type { EngineOptions } from "../src/options.ts";
 import { english } from "./language/english.ts";
+import { system } from "./system/index.ts";
 import { stderrLogger } from "./system/stderr-logger.ts";
-import { systemClock } from "./system/system-clock.ts";
-import { systemRandom } from "./system/system-random.ts";
 
 export * from "../src/index.ts";
 
@@ -24,8 +23,7 @@ export class MessagingEngine<
    */
   constructor(options: EngineOptions<Tx>) {
     super(options, {
-      clock: systemClock(),
-      random: systemRandom(),
+      ...system(),
       logger: stderrLogger(),
       language: english(),
     });

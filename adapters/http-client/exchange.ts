@@ -6,23 +6,39 @@ import {
   type HttpOutcome,
   type HttpPhase,
   type HttpRequest,
+  type HttpResponse,
   mostHeaderBytes,
 } from "../../src/ports/http-client.ts";
+import { allowedAddresses, dnsFailure, type Resolve } from "./dns.ts";
 import { Failure, failed, failureOf, timeout } from "./failures.ts";
-import { Received } from "./received.ts";
-import { dnsFailure, publicAddresses, type Resolve } from "./resolve.ts";
-import type { Target } from "./target.ts";
 
-/** The most that a byte of body takes on the wire, in chunks of one byte each, and some room. */
+/**
+ * A body that arrives in chunks of one byte takes six bytes on the wire for each. The rest is
+ * margin.
+ */
 const wireBytesPerByte = 8;
 
-/** What was written may have been read. */
+/** In these phases the server may have read the request. */
 const sentPhases = new Set<HttpPhase>(["request", "response", "body"]);
 
-/** The rules that a connection's address was last found to be in keeping with. An agent keeps connections by host. */
-const admitted = new WeakMap<Socket, Destinations>();
+/**
+ * The destinations that last allowed a connection's address. An agent keeps connections by host, so
+ * a later request with other destinations may get the same connection.
+ */
+const allowedBy = new WeakMap<Socket, Destinations>();
 
-/** One request on the wire, to a URL that may be called as far as it says by itself, and its response. */
+/** The parts of a URL, as `http.request` takes them. */
+export interface Target {
+  readonly protocol: string;
+  readonly host: string;
+  readonly port: string;
+  readonly path: string;
+}
+
+/**
+ * Sends one request and reads its response. The target's URL has been checked. The address that the
+ * socket connects to is checked here.
+ */
 export function exchange(
   request: HttpRequest,
   target: Target,
@@ -33,22 +49,23 @@ export function exchange(
 }
 
 /**
- * Ends once, by the first of: the response's end, more of it than is kept, the deadline, an error, the caller's signal; then nothing
- * more is read. Only a connection whose exchange went to its end is kept.
+ * One request and its response. It settles once, by the first of: the end of the response, more
+ * body bytes than the limit, the deadline, an error, the caller's signal. Nothing is read after
+ * that. A connection is kept only when its exchange completed.
  */
 class Exchange {
   readonly #request: HttpRequest;
   readonly #target: Target;
   readonly #settle: (outcome: HttpOutcome) => void;
   #phase: HttpPhase;
-  #over = false;
+  #isSettled = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Undefined while no name is looked up, which is mostly. */
+  /** Aborts the name look-up. Undefined when no name was looked up. */
   #lookup: AbortController | undefined;
   #call: ClientRequest | undefined;
   #socket: Socket | undefined;
   #address: string | null = null;
-  /** What may still come over the wire. */
+  /** How many bytes the server may still send. */
   #wireBytes: number;
   #received: Received | undefined;
 
@@ -72,29 +89,34 @@ class Exchange {
       headers: { ...headers, "accept-encoding": "identity" },
       maxHeaderSize: mostHeaderBytes,
       insecureHTTPParser: false,
-      lookup: this.#lookUp(resolve),
+      lookup: this.#lookupFunction(resolve),
     };
     try {
       this.#call = (this.#isSecure ? https : http).request(options);
     } catch {
-      this.#fail(new Failure("request_invalid", "The request's path or headers can't be written."));
+      this.#fail(
+        new Failure(
+          "request_invalid",
+          "The request's path or headers contain characters that HTTP does not allow.",
+        ),
+      );
       return;
     }
     this.#call
-      .on("socket", (socket) => this.#use(socket))
-      // An early answer may come before the upload is through.
+      .on("socket", (socket) => this.#onSocket(socket))
+      // A response may arrive before the upload is complete.
       .on("finish", () => this.#advance("request", "response"))
-      .on("response", (head) => this.#read(head))
+      .on("response", (head) => this.#onResponse(head))
       .on("upgrade", (_, socket) => {
         socket.destroy();
         this.#fail(
           new Failure(
             "protocol_switched",
-            "The response changed to a protocol that was not asked for (101).",
+            "The server switched to another protocol (status 101), which the request did not ask for.",
           ),
         );
       })
-      .on("error", this.#failBy)
+      .on("error", this.#onError)
       .end(body ?? undefined);
   }
 
@@ -106,14 +128,14 @@ class Exchange {
     if (this.#phase === from) this.#phase = to;
   }
 
-  #lookUp(resolve: Resolve): LookupFunction {
+  #lookupFunction(resolve: Resolve): LookupFunction {
     return (name, _options, callback) => {
       this.#lookup = new AbortController();
-      const looking = publicAddresses(resolve, name, this.#request.to, this.#lookup.signal);
-      const answer = async (): Promise<void> => {
+      const found = allowedAddresses(resolve, name, this.#request.to, this.#lookup.signal);
+      const report = async (): Promise<void> => {
         let addresses;
         try {
-          addresses = await looking;
+          addresses = await found;
         } catch (error) {
           callback(dnsFailure(error), []);
           return;
@@ -121,51 +143,59 @@ class Exchange {
         this.#advance("dns", "connect");
         callback(null, addresses);
       };
-      void answer();
+      void report();
     };
   }
 
-  #use(socket: Socket): void {
-    this.#socket = socket.on("data", this.#count);
-    if (!socket.connecting) return this.#connected(socket, "request");
-    socket.once("connect", () => this.#connected(socket, this.#isSecure ? "tls" : "request"));
+  #onSocket(socket: Socket): void {
+    this.#socket = socket.on("data", this.#countBytes);
+    if (!socket.connecting) return this.#onConnected(socket, "request");
+    socket.once("connect", () => this.#onConnected(socket, this.#isSecure ? "tls" : "request"));
     socket.once("secureConnect", () => this.#advance("tls", "request"));
   }
 
-  /** The look-up was checked; this is for literals, and for a connection that was kept from when other rules were in force. */
-  #connected(socket: Socket, next: HttpPhase): void {
+  /**
+   * Checks the address again. No look-up checked the address of a URL that holds an IP address, or
+   * of a connection that was kept from a request with other destinations.
+   */
+  #onConnected(socket: Socket, next: HttpPhase): void {
     const { to } = this.#request;
     const address = socket.remoteAddress ?? "";
     const refusal =
-      admitted.get(socket) === to ? undefined : checkAddress(this.#target.host, address, to);
+      allowedBy.get(socket) === to ? undefined : checkAddress(this.#target.host, address, to);
     if (refusal !== undefined) return this.#fail(new Failure(refusal.code, refusal.message));
-    admitted.set(socket, to);
+    allowedBy.set(socket, to);
     this.#address = address;
     this.#phase = next;
   }
 
-  readonly #count = (chunk: Uint8Array): void => {
+  readonly #countBytes = (chunk: Uint8Array): void => {
     this.#wireBytes -= chunk.length;
     if (this.#wireBytes < 0) {
-      this.#fail(new Failure("response_too_long", "Far more came than such a response needs."));
+      this.#fail(
+        new Failure(
+          "response_too_long",
+          "The server sent far more bytes than a response of the allowed size needs.",
+        ),
+      );
     }
   };
 
-  #read(head: IncomingMessage): void {
+  #onResponse(head: IncomingMessage): void {
     const received = new Received(head, this.#request.most_body_bytes);
     this.#received = received;
     this.#phase = "body";
     head
       .on("data", (chunk: Uint8Array) => {
-        if (!received.keep(chunk)) this.#answer(received, true);
+        if (!received.keep(chunk)) this.#succeed(received, true);
       })
-      .on("end", () => this.#answer(received, false))
-      .on("error", this.#failBy);
+      .on("end", () => this.#succeed(received, false))
+      .on("error", this.#onError);
   }
 
-  #answer(received: Received, truncated: boolean): void {
-    if (this.#over) return;
-    this.#end({
+  #succeed(received: Received, truncated: boolean): void {
+    if (this.#isSettled) return;
+    this.#settleWith({
       outcome: "answered",
       address: this.#address ?? "",
       ...received.response(truncated),
@@ -173,21 +203,26 @@ class Exchange {
     if (truncated || this.#call?.writableFinished !== true) this.#call?.destroy();
   }
 
-  readonly #failBy = (error: Error): void => {
-    // What comes after a whole response is not this exchange's.
-    if (this.#received?.isWhole === true) return this.#answer(this.#received, false);
+  readonly #onError = (error: Error): void => {
+    // An error after the whole response does not concern this exchange.
+    if (this.#received?.isComplete === true) return this.#succeed(this.#received, false);
     const failure = failureOf(error, this.#phase);
     const unanswered = this.#received === undefined && /_(?:closed|reset)$/.test(failure.code);
     if (!unanswered || this.#call?.reusedSocket !== true) return this.#fail(failure);
-    const lost = "A kept connection broke; whether the request was heard isn't known.";
-    this.#fail(new Failure("kept_connection_lost", lost));
+    this.#fail(
+      new Failure(
+        "kept_connection_lost",
+        "A reused connection broke before the response. The server may have received the request.",
+      ),
+    );
   };
 
-  readonly #abort = (): void => this.#fail(new Failure("aborted", "The exchange was given up."));
+  readonly #abort = (): void =>
+    this.#fail(new Failure("aborted", "The caller aborted the request."));
 
   #fail(failure: Failure): void {
-    if (this.#over) return;
-    this.#end({
+    if (this.#isSettled) return;
+    this.#settleWith({
       ...failed(failure),
       sent: sentPhases.has(this.#phase),
       address: this.#address,
@@ -196,12 +231,57 @@ class Exchange {
     this.#call?.destroy();
   }
 
-  #end(outcome: HttpOutcome): void {
-    this.#over = true;
+  #settleWith(outcome: HttpOutcome): void {
+    this.#isSettled = true;
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#abort);
     this.#lookup?.abort("over");
-    this.#socket?.off("data", this.#count);
+    this.#socket?.off("data", this.#countBytes);
     this.#settle(outcome);
   }
+}
+
+/** The part of a response that has arrived, with at most `maxBodyBytes` of its body. */
+class Received {
+  readonly #head: IncomingMessage;
+  readonly #chunks: Uint8Array[] = [];
+  #bytesLeft: number;
+
+  constructor(head: IncomingMessage, maxBodyBytes: number) {
+    this.#head = head;
+    this.#bytesLeft = maxBodyBytes;
+  }
+
+  get isComplete(): boolean {
+    return this.#head.complete;
+  }
+
+  /** Keeps as much of a chunk as the limit allows. Returns whether that was all of it. */
+  keep(chunk: Uint8Array): boolean {
+    const fits = chunk.length <= this.#bytesLeft;
+    const part = fits ? chunk : chunk.subarray(0, this.#bytesLeft);
+    this.#chunks.push(part);
+    this.#bytesLeft -= part.length;
+    return fits;
+  }
+
+  response(truncated: boolean): HttpResponse {
+    return {
+      status: this.#head.statusCode ?? 0,
+      headers: joinHeaders(this.#head.rawHeaders),
+      body: new Uint8Array(Buffer.concat(this.#chunks)),
+      truncated,
+    };
+  }
+}
+
+/** Converts raw headers to an object. The values of a repeated header are joined by `, `. */
+function joinHeaders(raw: readonly string[]): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const [name = "", value = ""] = [raw[i]?.toLowerCase(), raw[i + 1]];
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(headers);
 }

@@ -1,6 +1,6 @@
 import type { HttpFailure, HttpFailureCode, HttpPhase } from "../../src/ports/http-client.ts";
 
-/** A way to fail that has its code already. */
+/** An error that carries the failure code to report. */
 export class Failure extends Error {
   readonly code: HttpFailureCode;
 
@@ -10,22 +10,25 @@ export class Failure extends Error {
   }
 }
 
-/** What nothing was sent or heard of. */
+/** Returns the outcome of a request that failed before anything was sent. */
 export function failed({ code, message }: Failure): HttpFailure {
   return { outcome: "failed", code, message, sent: false, address: null, partial: null };
 }
 
-const connecting: Readonly<Record<string, HttpFailureCode>> = {
+const connectCodes: Readonly<Record<string, HttpFailureCode>> = {
   ECONNREFUSED: "connect_refused",
   EHOSTUNREACH: "connect_unreachable",
   ENETUNREACH: "connect_unreachable",
   EADDRNOTAVAIL: "connect_unreachable",
-  // The system's own limit, where the deadline is longer.
+  // The operating system's own limit, when it is shorter than the deadline.
   ETIMEDOUT: "connect_timeout",
 };
 
-/** Of OpenSSL's verification: https://docs.openssl.org/3.0/man1/openssl-verification-options/, as Node names them. */
-const certificates: Readonly<Record<string, HttpFailureCode>> = {
+/**
+ * Codes of OpenSSL's certificate verification, as Node names them
+ * (https://docs.openssl.org/3.0/man1/openssl-verification-options/).
+ */
+const certificateCodes: Readonly<Record<string, HttpFailureCode>> = {
   CERT_HAS_EXPIRED: "tls_expired",
   CERT_NOT_YET_VALID: "tls_not_yet_valid",
   DEPTH_ZERO_SELF_SIGNED_CERT: "tls_self_signed",
@@ -37,21 +40,22 @@ const certificates: Readonly<Record<string, HttpFailureCode>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "tls_wrong_name",
 };
 
-/** What an error of Node's means at that point of an exchange. */
+/** Converts an error of Node to a failure, given the phase in which it occurred. */
 export function failureOf(error: NodeJS.ErrnoException, phase: HttpPhase): Failure {
   if (error instanceof Failure) return error;
   const { code = "" } = error;
   const name = codeOf(error, code, phase);
-  return new Failure(name, `${sentences[phase]} (${code === "" ? "no code" : code}).`);
+  return new Failure(name, `${failureMessages[phase]} (${code === "" ? "no code" : code}).`);
 }
 
 function codeOf(error: NodeJS.ErrnoException, code: string, phase: HttpPhase): HttpFailureCode {
   if (code === "HPE_HEADER_OVERFLOW") return "response_headers_too_large";
   if (code.startsWith("HPE_")) return "response_malformed";
   if (phase === "dns") return "dns_failed";
-  const known = phase === "connect" ? connecting[code] : certificates[code];
+  const known = phase === "connect" ? connectCodes[code] : certificateCodes[code];
   if (known !== undefined) return known;
-  // Node says ECONNRESET of both; only what the system said has a system call.
+  // Node reports ECONNRESET for a reset and for an early close. Only a reset, which comes from the
+  // operating system, has a system call.
   if (code === "ECONNRESET" && error.syscall === undefined) return `${phase}_closed`;
   if (code === "ECONNRESET" || code === "EPIPE") return `${phase}_reset`;
   if (phase === "connect") return "connect_failed";
@@ -60,25 +64,25 @@ function codeOf(error: NodeJS.ErrnoException, code: string, phase: HttpPhase): H
     : `${phase}_reset`;
 }
 
-const sentences: Readonly<Record<HttpPhase, string>> = {
-  dns: "The host's name could not be looked up",
-  connect: "No connection came about",
+const failureMessages: Readonly<Record<HttpPhase, string>> = {
+  dns: "The host name could not be resolved",
+  connect: "The connection could not be established",
   tls: "The TLS handshake failed",
-  request: "The connection broke while the request was written",
-  response: "The connection broke, or what came was no HTTP, before the response",
-  body: "The response broke off, or was no HTTP, before its end",
+  request: "The connection broke while the request was being written",
+  response: "The connection broke, or the server sent invalid HTTP, before a response arrived",
+  body: "The response broke off, or was invalid HTTP, before its end",
 };
 
-/** The deadline passed while an exchange was at that. */
+/** Returns the failure of an exchange whose deadline passed in `phase`. */
 export function timeout(phase: HttpPhase): Failure {
-  return new Failure(`${phase}_timeout`, `The time was up ${waits[phase]}.`);
+  return new Failure(`${phase}_timeout`, `The deadline passed ${timeoutPhases[phase]}.`);
 }
 
-const waits: Readonly<Record<HttpPhase, string>> = {
-  dns: "while the host's name was looked up",
-  connect: "before a connection came about",
-  tls: "in the TLS handshake",
-  request: "while the request was written",
-  response: "before the response",
-  body: "before the response's end",
+const timeoutPhases: Readonly<Record<HttpPhase, string>> = {
+  dns: "while the host name was being resolved",
+  connect: "before the connection was established",
+  tls: "during the TLS handshake",
+  request: "while the request was being written",
+  response: "before a response arrived",
+  body: "before the end of the response",
 };

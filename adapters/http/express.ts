@@ -1,46 +1,54 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Mountable } from "../../src/api/http.ts";
-import { isOurs } from "./mount.ts";
-import { NodeRequest, type Parsed } from "./node-request.ts";
-import { respond } from "./node-response.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { isApiPath } from "./mount.ts";
+import { NodeRequest, type Parsed, respond } from "./node-http.ts";
 
-/** What is used of an Express request, version 4 or 5. */
+/** The parts of an Express request that the handler uses (Express 4 or 5). */
 export interface ExpressRequest extends IncomingMessage {
+  /** Path and query as the client sent them. */
   readonly originalUrl: string;
+  /** The body that an earlier body parser read, if any. */
   readonly body?: unknown;
+  /** The body's bytes, if an earlier body parser kept them. */
   readonly rawBody?: unknown;
 }
 
 type Next = (error?: unknown) => void;
 
-/** What `app.use` takes: a handler, and one for what a body parser before it refused. */
+/**
+ * Two handlers for `app.use`: one for requests, and one for the errors of body parsers that are
+ * mounted earlier.
+ */
 export type ExpressHandlers = [
   (request: ExpressRequest, response: ServerResponse, next: Next) => void,
   (error: unknown, request: ExpressRequest, response: ServerResponse, next: Next) => void,
 ];
 
 /**
- * For `app.use(expressHandler(engine))`, or `app.use("/api", …)`: answers what lies under `/v1` and passes on the
- * rest. Mount it before body parsers where you can: they have limits of their own and keep no bytes for signatures.
+ * Returns handlers for `app.use(expressHandler(engine))` or `app.use("/api", …)`. They handle the
+ * requests under `/v1` and pass the others on.
+ *
+ * Mount them before body parsers where you can. A body parser has its own size limit, and most do
+ * not keep the bytes that a carrier's signature covers.
  */
 export function expressHandler(engine: Mountable): ExpressHandlers {
-  const answer = (message: ExpressRequest, response: ServerResponse, parsed: Parsed): void => {
+  const handle = (message: ExpressRequest, response: ServerResponse, parsed: Parsed): void => {
     const { originalUrl, url = "/" } = message;
     const request = new NodeRequest(message, response, originalUrl, url, parsed);
     void respond(engine.api, request, response);
   };
   return [
     (message, response, next) => {
-      if (isOurs(message.url ?? "/")) {
-        answer(message, response, { body: message.body, rawBody: message.rawBody });
+      if (isApiPath(message.url ?? "/")) {
+        handle(message, response, { body: message.body, rawBody: message.rawBody });
       } else next();
     },
     (error, message, response, next) => {
-      // Else a client would get Express's page for malformed JSON instead of our problem body. The text that the
-      // parser gave up is on the error, so that it is refused by our own rules, in their order.
-      if (isOurs(message.url ?? "/") && isParserError(error)) {
-        answer(message, response, {
+      // Otherwise the client would get Express's error page instead of a problem document. The
+      // error holds the text that the parser could not read, so the engine can report it itself.
+      if (isApiPath(message.url ?? "/") && isParserError(error)) {
+        handle(message, response, {
           body: error.body,
           rawBody: undefined,
           refusal: refusalOf(error),
@@ -50,13 +58,14 @@ export function expressHandler(engine: Mountable): ExpressHandlers {
   ];
 }
 
+/** The parts of a body-parser error that the handler uses. */
 interface ParserError {
   readonly type: string;
   readonly body?: unknown;
   readonly limit?: unknown;
 }
 
-/** What body-parser throws: its `type` tells its errors from the host's. */
+/** Tells body-parser's errors from the host application's by their `type`. */
 function isParserError(error: unknown): error is ParserError {
   if (!(error instanceof Error) || !("type" in error) || typeof error.type !== "string") {
     return false;
@@ -66,6 +75,9 @@ function isParserError(error: unknown): error is ParserError {
 
 function refusalOf({ type, limit }: ParserError): TidingsError {
   return type === "entity.too.large"
-    ? new TidingsError("body_too_large", `The body is larger than ${String(limit)} bytes.`)
-    : new TidingsError("malformed_request", "The body ended early.");
+    ? new TidingsError(
+        "body_too_large",
+        `The body is larger than ${String(limit)} bytes, the limit of the body parser that is mounted before tidings.`,
+      )
+    : new TidingsError("malformed_request", "The connection closed before the end of the body.");
 }

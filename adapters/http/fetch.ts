@@ -1,19 +1,21 @@
-import { TidingsError } from "../../src/kernel/errors.ts";
 import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
-import { type MountOptions, below } from "./mount.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { type MountOptions, stripBasePath } from "./mount.ts";
 
 /**
- * For whatever speaks `fetch`: Hono, Next, Bun, Deno. Answers every request, those outside `/v1` with the 404 problem.
+ * Returns a function from `Request` to `Response`, for Hono, Next.js, Bun, Deno and other `fetch`
+ * servers. It handles every request: one outside `/v1` gets a 404 problem.
+ * @throws TypeError when `options.basePath` is not a path
  */
 export function fetchHandler(
   engine: Mountable,
   options: MountOptions = {},
 ): (request: Request) => Promise<Response> {
-  const inside = below(options);
+  const strip = stripBasePath(options);
   return async (request) => {
-    const left = new AbortController();
-    const answer = await engine.api.handle(new FetchRequest(request, inside, left));
-    return toResponse(answer, request.method, left);
+    const disconnected = new AbortController();
+    const response = await engine.api.handle(new FetchRequest(request, strip, disconnected));
+    return toResponse(response, request.method, disconnected);
   };
 }
 
@@ -24,64 +26,75 @@ class FetchRequest implements ApiRequest {
   readonly query: string;
   readonly headers: readonly string[];
   readonly #request: Request;
-  readonly #left: AbortController;
+  readonly #disconnected: AbortController;
 
-  constructor(request: Request, inside: (target: string) => string | null, left: AbortController) {
+  constructor(
+    request: Request,
+    strip: (target: string) => string | null,
+    disconnected: AbortController,
+  ) {
     const { url } = request;
     const slash = url.indexOf("/", url.indexOf("://") + 3);
     const hash = url.indexOf("#");
     this.method = request.method;
     this.url = url.slice(slash, hash === -1 ? undefined : hash);
-    const target = inside(this.url) ?? "";
+    const target = strip(this.url) ?? "";
     const mark = target.indexOf("?");
     this.path = mark === -1 ? target : target.slice(0, mark);
     this.query = mark === -1 ? "" : target.slice(mark + 1);
     this.headers = [...request.headers].flat();
     this.#request = request;
-    this.#left = left;
+    this.#disconnected = disconnected;
   }
 
   get signal(): AbortSignal {
     const { signal } = this.#request;
-    if (signal.aborted) this.#left.abort();
-    else signal.addEventListener("abort", () => this.#left.abort(), { once: true });
-    return this.#left.signal;
+    if (signal.aborted) this.#disconnected.abort();
+    else signal.addEventListener("abort", () => this.#disconnected.abort(), { once: true });
+    return this.#disconnected.signal;
   }
 
   async *chunks(): AsyncGenerator<Uint8Array, void> {
-    this.#refuseRead();
+    this.#refuseWhenRead();
     if (this.#request.body === null) return;
     const reader = this.#request.body.getReader();
-    const read = (): ReturnType<typeof reader.read> =>
+    const next = (): ReturnType<typeof reader.read> =>
       reader.read().catch(() => {
-        throw new TidingsError("malformed_request", "The body ended early.");
+        throw new TidingsError(
+          "malformed_request",
+          "The connection closed before the end of the body.",
+        );
       });
-    let last = await read();
+    let last = await next();
     try {
-      for (; !last.done; last = await read()) yield last.value;
+      for (; !last.done; last = await next()) yield last.value;
     } finally {
-      // Stopped early, the rest is thrown away first: a client that still sends would lose an answer that ends before it.
-      for (; !last.done; last = await reader.read().catch(() => nothing));
+      // When the consumer stops early, discard the rest. A client that is still sending would not
+      // see a response that arrives before it finishes.
+      for (; !last.done; last = await reader.read().catch(() => ended));
     }
   }
 
-  #refuseRead(): void {
+  #refuseWhenRead(): void {
     if (!this.#request.bodyUsed) return;
     throw new TidingsError(
       "invalid_option",
-      "The body was read before tidings saw it. Give tidings the request unread, or a clone made before.",
+      "The request body was already read. Pass tidings the unread request, or a clone made before the body was read.",
     );
   }
 
   async body(limit: number): Promise<ApiBody> {
-    this.#refuseRead();
-    return { kind: "bytes", bytes: await read(this.#request.body, limit) };
+    this.#refuseWhenRead();
+    return { kind: "bytes", bytes: await readAll(this.#request.body, limit) };
   }
 }
 
-const nothing = { done: true, value: undefined } as const;
+const ended = { done: true, value: undefined } as const;
 
-async function read(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array> {
+async function readAll(
+  body: ReadableStream<Uint8Array> | null,
+  limit: number,
+): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -93,7 +106,10 @@ async function read(body: ReadableStream<Uint8Array> | null, limit: number): Pro
       chunks.push(chunk);
     }
   } catch {
-    throw new TidingsError("malformed_request", "The body ended early.");
+    throw new TidingsError(
+      "malformed_request",
+      "The connection closed before the end of the body.",
+    );
   }
   if (size > limit) {
     throw new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
@@ -104,21 +120,21 @@ async function read(body: ReadableStream<Uint8Array> | null, limit: number): Pro
 function toResponse(
   { status, headers, body }: ApiResponse,
   method: string,
-  left: AbortController,
+  disconnected: AbortController,
 ): Response {
   const init = { status, headers: { ...headers } };
   if (body === null || method === "HEAD") return new Response(null, init);
   if (typeof body === "string") return new Response(body, init);
   if (body instanceof Uint8Array) return new Response(Buffer.from(body), init);
-  return new Response(streamOf(body, left), init);
+  return new Response(streamOf(body, disconnected), init);
 }
 
 const utf8 = new TextEncoder();
 
-/** Pulls a chunk when the last was taken, and none ahead. */
+/** Pulls the next chunk only when the client has taken the last one. */
 function streamOf(
   chunks: AsyncIterable<string>,
-  left: AbortController,
+  disconnected: AbortController,
 ): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   return new ReadableStream(
@@ -129,7 +145,7 @@ function streamOf(
         else controller.enqueue(utf8.encode(next.value));
       },
       async cancel() {
-        left.abort();
+        disconnected.abort();
         await iterator.return?.();
       },
     },

@@ -1,35 +1,50 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/http.ts";
-import { type MountOptions, below, isOurs } from "./mount.ts";
-import { NodeRequest } from "./node-request.ts";
-import { send } from "./node-response.ts";
+import { type MountOptions, isApiPath, stripBasePath } from "./mount.ts";
+import { NodeRequest, send } from "./node-http.ts";
 
-/** What is used of a Koa context, version 2 or 3. */
+/** The parts of a Koa context that the handler uses (Koa 2 or 3). */
 export interface KoaContext {
+  /** Node's request. */
   readonly req: IncomingMessage;
+  /** Node's response. */
   readonly res: ServerResponse;
-  /** Path and query; koa-mount takes its prefix away. */
+  /** Path and query, without the prefix of koa-mount. */
   readonly url: string;
+  /** Path and query as the client sent them. */
   readonly originalUrl: string;
-  readonly request: { readonly body?: unknown; readonly rawBody?: unknown };
+  /** Koa's request, with the body that an earlier body parser read, if any. */
+  readonly request: {
+    readonly body?: unknown;
+    /** The body's bytes, if an earlier body parser kept them. */
+    readonly rawBody?: unknown;
+  };
+  /** The response's status. */
   status: number;
+  /** The response's body. */
   body: unknown;
+  /** `false` makes Koa leave the response to the handler. */
   respond?: boolean;
+  /** Sets response headers. */
   set(headers: { [name: string]: string }): void;
 }
 
 /**
- * For `app.use(koaHandler(engine))`: answers what lies under `/v1`, or under the base path's, and passes on the rest.
- * Best mounted before a body parser, which would answer malformed and large bodies in its own way.
+ * Returns a middleware for `app.use(koaHandler(engine))`. It handles the requests under `/v1`, or
+ * under the base path's `/v1`, and passes the others on.
+ *
+ * Mount it before body parsers where you can. They refuse malformed and large bodies with
+ * responses of their own.
+ * @throws TypeError when `options.basePath` is not a path
  */
 export function koaHandler(
   engine: Mountable,
   options: MountOptions = {},
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<void> {
-  const inside = below(options);
+  const strip = stripBasePath(options);
   return async (context, next) => {
-    const target = inside(context.url);
-    if (target === null || !isOurs(target)) {
+    const target = strip(context.url);
+    if (target === null || !isApiPath(target)) {
       await next();
       return;
     }
@@ -38,20 +53,21 @@ export function koaHandler(
       body,
       rawBody,
     });
-    const answer = await engine.api.handle(request);
+    const response = await engine.api.handle(request);
     if (
-      typeof answer.body === "string" ||
-      answer.body instanceof Uint8Array ||
-      answer.body === null
+      typeof response.body === "string" ||
+      response.body instanceof Uint8Array ||
+      response.body === null
     ) {
-      // The body first: setting it sets a status and a type too.
-      context.body = answer.body instanceof Uint8Array ? Buffer.from(answer.body) : answer.body;
-      context.status = answer.status;
-      context.set({ ...answer.headers });
+      // The body comes first, because setting it also sets a status and a content type.
+      context.body =
+        response.body instanceof Uint8Array ? Buffer.from(response.body) : response.body;
+      context.status = response.status;
+      context.set({ ...response.headers });
       return;
     }
-    // Koa would buffer ahead of a slow reader, and after a failure leave the socket open.
+    // Koa would read ahead of a slow client, and leave the socket open after a failure.
     context.respond = false;
-    await send(answer, context.res).catch(() => context.res.destroy());
+    await send(response, context.res).catch(() => context.res.destroy());
   };
 }

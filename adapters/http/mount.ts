@@ -1,18 +1,25 @@
+/** Options of the handlers that mount the `/v1` API. */
 export interface MountOptions {
-  /** The path above `/v1`, such as `/api`. By default none. */
+  /**
+   * The path above `/v1`, such as `/api`, without a slash at its end. By default there is none.
+   * Anything else throws a `TypeError`.
+   */
   readonly basePath?: string;
 }
 
-/** Says what of a URL's path and query lies below the mount point; null when it lies elsewhere. */
-export function below({ basePath = "" }: MountOptions): (target: string) => string | null {
+/**
+ * Returns a function that strips the base path from a URL's path and query. It returns null for a
+ * URL outside the base path.
+ */
+export function stripBasePath({ basePath = "" }: MountOptions): (target: string) => string | null {
   if (basePath !== "" && !/^(?:\/[^/?#\s]+)+$/.test(basePath)) {
     throw new TypeError(
-      `basePath: expected a path like "/api", without a slash at its end, got ${JSON.stringify(basePath)}`,
+      `basePath: expected a path like "/api" without a slash at its end, got ${JSON.stringify(basePath)}`,
     );
   }
   const prefix = `${basePath}/`;
   return (target) => (target.startsWith(prefix) ? target.slice(basePath.length) : null);
 }
 
-/** Whether a path is one of ours, so that a framework's other routes are left to it. */
-export const isOurs = (target: string): boolean => /^\/v1(?:[/?]|$)/.test(target);
+/** Whether a path belongs to the `/v1` API. The framework's other routes handle the rest. */
+export const isApiPath = (target: string): boolean => /^\/v1(?:[/?]|$)/.test(target);

@@ -1,20 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/http.ts";
-import { type MountOptions, below } from "./mount.ts";
-import { NodeRequest } from "./node-request.ts";
-import { respond } from "./node-response.ts";
+import { type MountOptions, stripBasePath } from "./mount.ts";
+import { NodeRequest, respond } from "./node-http.ts";
 
 const unparsed = { body: undefined, rawBody: undefined };
 
-/** For `http.createServer`: answers every request, those outside `/v1` with the 404 problem. */
+/**
+ * Returns a request listener for `http.createServer`. It handles every request: one outside `/v1`
+ * gets a 404 problem.
+ * @throws TypeError when `options.basePath` is not a path
+ */
 export function nodeHandler(
   engine: Mountable,
   options: MountOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const inside = below(options);
+  const strip = stripBasePath(options);
   return (message, response) => {
     const url = message.url ?? "/";
-    const request = new NodeRequest(message, response, url, inside(url) ?? "", unparsed);
+    const request = new NodeRequest(message, response, url, strip(url) ?? "", unparsed);
     void respond(engine.api, request, response);
   };
 }

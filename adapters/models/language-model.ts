@@ -3,32 +3,37 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { AgentModel, ModelTurn } from "../../src/ports/agent-model.ts";
 import { answerOf } from "./language-model/answer.ts";
 import { promptOf } from "./language-model/prompt.ts";
-import { type Sleep, withRetries } from "./language-model/retry.ts";
 import type {
   GenerateOptions,
   LanguageModel,
   ProviderOptions,
 } from "./language-model/specification.ts";
-import { names, toolsOf } from "./language-model/tools.ts";
+import { toolNames, toolsOf } from "./language-model/tools.ts";
 
+/** Options of `languageModel()`. */
 export interface LanguageModelOptions {
-  /** By default the provider's. */
+  /** The sampling temperature. The default and the range are the provider's. */
   readonly temperature?: number;
-  /** By default 4,000, which leaves room to reason. An answer that is cut off counts as `model_error`. */
+  /**
+   * The most tokens of one answer, reasoning included. The default is 4,000. An answer that reaches
+   * the limit is discarded, and the turn fails with `model_error`.
+   */
   readonly maxOutputTokens?: number;
-  /** What the model's provider knows beside: `{ openai: { reasoningEffort: "low" } }`. */
+  /** Options for the model's provider, such as `{ openai: { reasoningEffort: "low" } }`. */
   readonly providerOptions?: ProviderOptions;
 }
 
-const usualMaxOutputTokens = 4_000;
-
-const sleep: Sleep = (ms, signal) => setTimeout(ms, undefined, { signal });
+const defaultMaxOutputTokens = 4_000;
 
 /**
- * Lets a language model of the AI SDK (specification 2, 3 or 4) think for agents. The agent's actions are its tools, beside some of our own
- * to answer, start a playbook and hand off; what contacts write and knowledge are shown to it as data. An attempt that the SDK calls
- * retryable is made up to three times.
- * @throws TidingsError `invalid_option` for what is no such model
+ * Returns an agent model that uses a language model of the AI SDK (specification version 2, 3 or
+ * 4).
+ *
+ * The agent's actions become tools. Further tools let the model reply, start a playbook and hand
+ * off to a person. Messages of contacts and knowledge are passed to the model as data, not as
+ * instructions. A call that fails with an error that the SDK marks as retryable is made up to three
+ * times.
+ * @throws TidingsError `invalid_option` when `model` has another specification version
  */
 export function languageModel(
   model: LanguageModel,
@@ -37,29 +42,83 @@ export function languageModel(
   if (!["v2", "v3", "v4"].includes(model.specificationVersion)) {
     throw new TidingsError(
       "invalid_option",
-      `a language model of specification v2, v3 or v4 is needed; this is ${model.specificationVersion}`,
+      `model: expected a language model of the AI SDK with specificationVersion v2, v3 or v4, got ${model.specificationVersion}`,
     );
   }
   return {
     async respond(turn, { signal }) {
-      const asked = { ...request(turn, options), abortSignal: signal };
-      return answerOf(await withRetries(() => model.doGenerate(asked), signal, sleep), turn);
+      const request = { ...requestOf(turn, options), abortSignal: signal };
+      return answerOf(await withRetries(() => model.doGenerate(request), signal, sleep), turn);
     },
   };
 }
 
-function request(
+function requestOf(
   turn: ModelTurn,
   options: LanguageModelOptions,
 ): Omit<GenerateOptions, "abortSignal"> {
-  const { temperature, maxOutputTokens = usualMaxOutputTokens, providerOptions } = options;
+  const { temperature, maxOutputTokens = defaultMaxOutputTokens, providerOptions } = options;
   return {
     prompt: promptOf(turn),
     tools: toolsOf(turn),
     toolChoice:
-      turn.task.type === "extract" ? { type: "tool", toolName: names.slot } : { type: "auto" },
+      turn.task.type === "extract" ? { type: "tool", toolName: toolNames.slot } : { type: "auto" },
     maxOutputTokens,
     ...(temperature === undefined ? {} : { temperature }),
     ...(providerOptions === undefined ? {} : { providerOptions }),
   };
+}
+
+/** The pauses before the second and the third attempt, in milliseconds. */
+const retryPausesMs = [250, 1_000];
+/**
+ * The longest Retry-After that is honoured, in milliseconds. With a longer one the call fails,
+ * because a contact is waiting.
+ */
+const maxRetryAfterMs = 5_000;
+
+/** Rejects when the signal aborts. */
+type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const sleep: Sleep = (ms, signal) => setTimeout(ms, undefined, { signal });
+
+/**
+ * Calls `attempt` up to three times, while it fails with an error that the AI SDK marks as
+ * retryable: a request that did not reach the server, and the statuses 408, 409, 429 and 5xx. It
+ * waits at least for the server's Retry-After, and stops when the signal aborts.
+ */
+export async function withRetries<T>(
+  attempt: () => PromiseLike<T>,
+  signal: AbortSignal,
+  sleep: Sleep,
+): Promise<T> {
+  for (const pause of retryPausesMs) {
+    signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      const retryAfter = retryAfterMs(error);
+      if (signal.aborted || !isRetryable(error) || retryAfter > maxRetryAfterMs) throw error;
+      await sleep(Math.max(pause, retryAfter), signal);
+    }
+  }
+  signal.throwIfAborted();
+  return attempt();
+}
+
+/**
+ * Whether an error is a retryable `APICallError` of the AI SDK. `instanceof` would miss errors of a
+ * second installed copy of the SDK.
+ */
+function isRetryable(error: unknown): boolean {
+  return error instanceof Error && "isRetryable" in error && error.isRetryable === true;
+}
+
+/** The server's Retry-After in milliseconds. 0 when there is none, or when it is a date. */
+function retryAfterMs(error: unknown): number {
+  if (!(error instanceof Error) || !("responseHeaders" in error)) return 0;
+  const headers = error.responseHeaders;
+  if (typeof headers !== "object" || headers === null || !("retry-after" in headers)) return 0;
+  const seconds = Number(headers["retry-after"]);
+  return seconds > 0 ? seconds * 1_000 : 0;
 }

@@ -1,15 +1,21 @@
 /**
- * What customers write to a business, and a dictionary of feelings misreads. Weights are on VADER's scale of valence, -4 to 4, where
- * "okay" is 0.9, "broken" -2.1 and "horrible" -2.5. No pattern repeats what repeats, so each takes time in proportion to the text.
+ * Phrases that customers write to a business and whose sentiment a dictionary misreads. Weights are
+ * on VADER's scale of valence from -4 to 4, where "okay" is 0.9, "broken" -2.1 and "horrible" -2.5.
+ * No pattern nests repetitions, so each takes time linear in the length of the text.
  */
+/** One complaint or praise, and its weight. */
 export interface CarePhrase {
-  /** Of several ways to say it, as many as there are count once. */
+  /** Ways to say it. The weight counts once, however many of them match. */
   readonly anyOf: readonly RegExp[];
+  /** Positive for praise, negative for a complaint. */
   readonly weight: number;
 }
 
-/** Words that sound like a feeling in general and are none in a request or an answer: taken out before the dictionary sees them. */
-export const noFeeling: readonly RegExp[] = [
+/**
+ * Phrases with words that sound positive or negative but are neutral in a request or an answer.
+ * They are removed before the dictionary scores the text.
+ */
+export const neutralPhrases: readonly RegExp[] = [
   /\b(?:please|pls|plz)\b/gi,
   /\b(?:would|'d) like(?: to)?\b/gi,
   /\bgood (?:morning|day|afternoon|evening)\b/gi,
@@ -24,26 +30,29 @@ export const noFeeling: readonly RegExp[] = [
   /\bcould(?:n't| not) be (?:happier|better|more pleased|more satisfied)\b/gi,
   /\bnever (?:had|seen|eaten|tasted|met) (?:an? )?(?:better|nicer)\b/gi,
   /\bdon't bother\b/gi,
-  // The name of a person or a place: `Mr. Moody`, `My name is Grace Love`, `12 Hope Street`.
+  // Names of people and places: `Mr. Moody`, `My name is Grace Love`, `12 Hope Street`.
   /\b(?:Mr|Mrs|Ms|Dr)\.? [A-Z]\w*/g,
   /(?<=\b[Nn]ame (?:is|of|was) )[A-Z]\w*(?: [A-Z]\w*)?/g,
   /(?<=\w[\w,]* )[A-Z][a-z]+ (?:Street|St|Road|Rd|Avenue|Ave|Lane|Drive|Way|Close|Square)\b/g,
 ];
 
-const things =
+const orderNouns =
   "(?:order|parcel|package|packet|delivery|item|stuff|money|refund|deposit|driver|courier|shipment)s?";
-const happen =
+const arrivalVerbs =
   "(?:arrived?|come|came|here|received?|got|delivered|shipped|answer(?:ed)?|repl(?:y|ied)|moved?|fixed|sent|heard|called|paid|refunded)";
 
-/** It did not come, or late. */
+/** It did not arrive, or it is late. */
 const waiting: readonly CarePhrase[] = [
-  { weight: -2, anyOf: [new RegExp(`\\bwhere(?:'s| is| are|s) (?:my|our|the) ${things}\\b`, "i")] },
+  {
+    weight: -2,
+    anyOf: [new RegExp(`\\bwhere(?:'s| is| are|s) (?:my|our|the) ${orderNouns}\\b`, "i")],
+  },
   { weight: -2, anyOf: [/\bstill (?:waiting|no|not|nothing|haven't|hasn't|don't|doesn't)\b/i] },
   {
     weight: -2,
     anyOf: [
       new RegExp(
-        `\\b(?:never|not|nothing|hasn't|haven't|didn't|isn't|wasn't)(?: yet| even| has)? ${happen}\\b`,
+        `\\b(?:never|not|nothing|hasn't|haven't|didn't|isn't|wasn't)(?: yet| even| has)? ${arrivalVerbs}\\b`,
         "i",
       ),
     ],
@@ -82,7 +91,7 @@ const waiting: readonly CarePhrase[] = [
   },
 ];
 
-/** It does not work, or is not what was ordered. */
+/** It does not work, or it is not what was ordered. */
 const faults: readonly CarePhrase[] = [
   {
     weight: -2,
@@ -128,6 +137,7 @@ const faults: readonly CarePhrase[] = [
   },
 ];
 
+/** They want their money back, or were charged wrongly. */
 const money: readonly CarePhrase[] = [
   {
     weight: -2.5,
@@ -140,7 +150,7 @@ const money: readonly CarePhrase[] = [
   },
 ];
 
-/** Nobody helps, it goes on and on, and they leave. */
+/** Nobody helps, the problem continues, or they leave. */
 const despair: readonly CarePhrase[] = [
   { weight: -2, anyOf: [/\b(?:nobody|no[ -]one|none of you)\b/i] },
   {
@@ -202,7 +212,7 @@ const despair: readonly CarePhrase[] = [
   { weight: -2, anyOf: [/[😡😠🤬😤👎😢😭😞😒🙄💔]/u] },
 ];
 
-/** What went well. */
+/** It went well. */
 const praise: readonly CarePhrase[] = [
   { weight: 1, anyOf: [/\bno (?:problem|worries) at all\b/i] },
   {
@@ -232,6 +242,7 @@ const praise: readonly CarePhrase[] = [
   { weight: 2, anyOf: [/[😀😃😄😁😊🙂🥰😍🤩😘❤💛💚💙🧡💜👍👏🙏🎉]/u] },
 ];
 
+/** All phrases that change a score. */
 export const carePhrases: readonly CarePhrase[] = [
   ...waiting,
   ...faults,

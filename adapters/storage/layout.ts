@@ -1,6 +1,7 @@
 /**
- * How a row lies in a storage: its columns in one fixed order, each value in the form that is stored. Worked out once
- * for each collection, so that writing and reading a row is a walk over arrays.
+ * How an adapter stores a row: its columns in a fixed order, each value in its stored form. The
+ * layout is computed once for each collection, so that encoding or decoding a row is a loop over
+ * arrays.
  */
 import {
   type Collection,
@@ -12,36 +13,40 @@ import {
 } from "../../src/ports/collection.ts";
 import { type Row, StorageRefusal } from "../../src/ports/storage.ts";
 
-/** Booleans are stored as 0 and 1, JSON as its text. */
+/** A stored value. Booleans are stored as 0 and 1, JSON as text. */
 export type Stored = string | number | null;
 
+/** The layout of a collection's rows. */
 export interface Layout {
   readonly collection: Collection;
-  /** The columns as declared; then `version`, which all but counters have. */
+  /** The declared columns, followed by `version`. Counters have no `version`. */
   readonly columns: readonly string[];
   readonly versioned: boolean;
-  /** The column that a log's rows get their position in. */
+  /** The column that holds a log's position. Undefined for a collection that is not a log. */
   readonly position: string | undefined;
-  /** Where the column stands in `columns`. */
+  /** Returns a column's place in `columns`. */
   place(column: string): number;
-  /** @throws StorageRefusal a value doesn't fit its column. */
+  /** @throws StorageRefusal when a value does not fit its column */
   encode(row: Row): Stored[];
-  /** @throws StorageRefusal */
+  /** @throws StorageRefusal when the value does not fit its column */
   encodeAt(place: number, row: Row): Stored;
   decode(values: readonly Stored[]): Row;
 }
 
+/** Returns the layout of a collection's rows. */
 export function layoutOf(collection: Collection): Layout {
   const versioned = collection.kind !== "counter";
-  const described: [string, Column][] = columnsOf(collection);
+  const allColumns: [string, Column][] = columnsOf(collection);
   if (versioned) {
-    described.push(["version", { type: "integer", nullable: false, since: collection.since }]);
+    allColumns.push(["version", { type: "integer", nullable: false, since: collection.since }]);
   }
 
-  const columns = described.map(([name]) => name);
+  const columns = allColumns.map(([name]) => name);
   const places = new Map(columns.map((name, place) => [name, place]));
-  const encoders = described.map(([name, column]) => encoder(`${collection.name}.${name}`, column));
-  const decoders = described.map(([, { type }]) => decoder(type));
+  const encoders = allColumns.map(([name, column]) =>
+    encoder(`${collection.name}.${name}`, column),
+  );
+  const decoders = allColumns.map(([, { type }]) => decoder(type));
 
   return {
     collection,
@@ -67,15 +72,20 @@ export function layoutOf(collection: Collection): Layout {
   };
 }
 
-/** The columns that order an index, after its own: those of the primary key that it lacks. */
+/**
+ * Returns the columns that order an index: its own, followed by those of the primary key that it
+ * lacks.
+ */
 export function orderOf({ columns, collection }: Index): readonly string[] {
   return [...columns, ...collection.primary.columns.filter((column) => !columns.includes(column))];
 }
 
+/** Converts the values of a key to their stored form. */
 export function storedKey(key: readonly KeyValue[]): Stored[] {
   return key.map(storedValue);
 }
 
+/** Converts a value of a key to its stored form. */
 export function storedValue(value: KeyValue): Stored {
   return typeof value === "boolean" ? Number(value) : value;
 }
@@ -95,7 +105,7 @@ function encoder(name: string, { type, nullable }: Column): Encode {
     const stored = encode(value);
     if (stored === undefined) {
       throw new StorageRefusal(
-        `${name} takes ${expected[type]}${nullable ? " or null" : ""}, not ${nameOf(value)}`,
+        `${name}: expected ${expected[type]}${nullable ? " or null" : ""}, got ${kindOf(value)}`,
       );
     }
     return stored;
@@ -112,10 +122,10 @@ const expected = {
   json: "a JSON value",
 } as const satisfies Record<Column["type"], string>;
 
-// A lone surrogate has no UTF-8: a database would store another text than it was given.
+// A lone surrogate has no UTF-8 form, so a database would store a different text.
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value.isWellFormed() ? value : undefined;
-// Beyond 2^53 a number names no one integer. Adding 0 makes -0 the 0 that databases keep.
+// Above 2^53, several integers share one number. Adding 0 turns -0 into the 0 that databases store.
 const integer = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) ? Number(value) + 0 : undefined;
 
@@ -141,12 +151,12 @@ function decoder(type: Column["type"]): ((value: string | number) => unknown) | 
   return undefined;
 }
 
-/** What kind of value came. Never the value: it may be personal. */
-function nameOf(value: unknown): string {
+/** Describes the kind of a value. The value itself may be personal data, so it is not shown. */
+function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
-  if (typeof value === "string") return "text that is not";
+  if (typeof value === "string") return "text with a lone surrogate";
   if (typeof value === "number") {
-    return Number.isInteger(value) ? "an integer out of range" : "another number";
+    return Number.isInteger(value) ? "an integer out of range" : "a number that is not an integer";
   }
   return `a value of type ${typeof value}`;
 }

@@ -1,4 +1,7 @@
-/** What the storages in databases do alike with a schema: compare its version with theirs, find what they lack, and its tables. */
+/**
+ * How the database adapters compare a database's schema version with the code's, and find what the
+ * database lacks.
+ */
 import { TidingsError } from "../../src/kernel/errors.ts";
 import {
   type Collection,
@@ -9,17 +12,20 @@ import {
   type WordIndex,
 } from "../../src/ports/collection.ts";
 
-/** What a database lacks of a collection. */
+/** The parts of a collection that a database lacks. */
 export interface Addition {
   readonly collection: Collection;
-  /** The whole table is new, `columns` included. */
+  /** The whole table is missing. `columns` then lists all columns. */
   readonly isNew: boolean;
   readonly columns: readonly (readonly [name: string, column: Column])[];
   readonly indexes: readonly Index[];
   readonly wordIndexes: readonly WordIndex[];
 }
 
-/** What takes a database from schema version `from` to the schema; 0 is an empty one. */
+/**
+ * Returns what a migration from schema version `from` to the schema adds. Version 0 is an empty
+ * database.
+ */
 export function additionsSince(from: number, { collections }: Schema): Addition[] {
   return collections.map((collection) => ({
     collection,
@@ -33,29 +39,33 @@ export function additionsSince(from: number, { collections }: Schema): Addition[
 }
 
 /**
- * Whether a database of version `stored` is to be migrated.
- * @throws TidingsError `storage_newer`, and `storage_outdated` where it must be but is not to be brought up
+ * Returns whether a database of version `stored` has to be migrated.
+ * @throws TidingsError `storage_newer` when the database is newer than the code; `storage_outdated`
+ *   when it is older and `canMigrate` is false
  */
-export function mustMigrate(stored: number, schema: Schema, bringUp: boolean): boolean {
+export function mustMigrate(stored: number, schema: Schema, canMigrate: boolean): boolean {
   refuseNewer(stored, schema);
   if (stored === schema.version) return false;
-  if (bringUp) return true;
+  if (canMigrate) return true;
   throw new TidingsError(
     "storage_outdated",
-    `The database has schema version ${stored}, this code needs ${schema.version}. Migrate it first.`,
+    `The database has schema version ${stored}, but this version of tidings needs ${schema.version}. Run the migration first.`,
   );
 }
 
-/** @throws TidingsError `storage_newer` */
+/** @throws TidingsError `storage_newer` when the database is newer than the code */
 export function refuseNewer(stored: number, { version }: Schema): void {
   if (stored <= version) return;
   throw new TidingsError(
     "storage_newer",
-    `The storage has schema version ${stored}, this code knows ${version}. Run newer code.`,
+    `The database has schema version ${stored}, but this version of tidings supports at most ${version}. Update tidings.`,
   );
 }
 
-/** Finds what `make` makes of a collection by the collection's name. */
+/**
+ * Calls `make` for each collection, and returns a function that finds the result by the
+ * collection's name. That function throws a `TypeError` for an unknown name.
+ */
 export function tablesOf<T>(
   { collections }: Schema,
   make: (collection: Collection) => T,

@@ -1,4 +1,4 @@
-/** What carriers that are called over HTTP have in common: bounded requests, and an honest reading of how they came out. */
+/** HTTP requests to carriers, and what their responses mean for a message. */
 import {
   type Destinations,
   destinations,
@@ -8,46 +8,55 @@ import {
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient, HttpOutcome, HttpResponse } from "../../src/ports/http-client.ts";
 import { type CarrierError, permanentReasons, type SendAnswer } from "../../src/ports/transport.ts";
-import { carrierError } from "./reasons.ts";
+import { carrierError } from "./carrier-errors.ts";
 
 /** In milliseconds. */
 export const minute = 60_000;
 export const hour = 60 * minute;
 
-/** Less than the engine gives an attempt, so that a carrier that hangs is known to. In milliseconds. */
+/**
+ * The deadline of a request, in milliseconds. It is shorter than the engine's deadline for an
+ * attempt, so that a slow carrier gives a failed request rather than an attempt that timed out.
+ */
 const deadlineMs = 20_000;
-const mostBodyBytes = 262_144;
-/** A carrier that asks to wait longer than a day is tried after a day. In seconds. */
-const longestRetryAfter = 86_400;
+const maxBodyBytes = 262_144;
+/** The longest retry-after that is honoured, in seconds: a day. */
+const maxRetryAfter = 86_400;
 
+/** Options of `carrierApi()`. */
 export interface CarrierApiOptions {
   readonly http: HttpClient;
-  /** Where the carrier's interface is; undefined: at `standardUrl`, which is public. */
+  /** The URL of the carrier's API. Undefined means `defaultUrl`, which is public. */
   readonly apiUrl: string | undefined;
-  readonly standardUrl: string;
+  readonly defaultUrl: string;
   readonly authorization: string;
 }
 
+/** One request to a carrier. */
 export interface CarrierRequest {
   readonly method: "GET" | "POST";
-  /** Path and query below the interface's URL. */
+  /** Path and query below the API's URL. */
   readonly path: string;
   readonly contentType?: string;
   readonly body?: string;
   readonly signal?: AbortSignal;
 }
 
+/** Sends a request to a carrier. */
 export type CarrierApi = (request: CarrierRequest) => Promise<HttpOutcome>;
 
-/** @throws TidingsError `invalid_option`: `apiUrl` is not an http or https URL */
+/**
+ * Returns a function that sends requests to a carrier's API.
+ * @throws TidingsError `invalid_option` when `apiUrl` is not an http or https URL
+ */
 export function carrierApi({
   http,
   apiUrl,
-  standardUrl,
+  defaultUrl,
   authorization,
 }: CarrierApiOptions): CarrierApi {
-  const base = (apiUrl ?? standardUrl).replace(/\/+$/, "");
-  const to = apiUrl === undefined ? publicOnly : hostsOwn(apiUrl);
+  const base = (apiUrl ?? defaultUrl).replace(/\/+$/, "");
+  const to = apiUrl === undefined ? publicOnly : onlyHostOf(apiUrl);
   return ({ method, path, contentType, body, signal }) =>
     http.send({
       method,
@@ -60,59 +69,82 @@ export function carrierApi({
       },
       body: body === undefined ? null : new TextEncoder().encode(body),
       deadline_ms: deadlineMs,
-      most_body_bytes: mostBodyBytes,
+      most_body_bytes: maxBodyBytes,
       ...(signal === undefined ? {} : { signal }),
     });
 }
 
-/** Where the host says that the carrier is, it may be, inside too. */
-function hostsOwn(apiUrl: string): Destinations {
+/** Allows the host of a URL that the host application configured, even at a private address. */
+function onlyHostOf(apiUrl: string): Destinations {
   const url = URL.parse(apiUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw wrongOption("apiUrl", "an http or https URL");
+    throw wrongOption("apiUrl", "an http or https URL", apiUrl);
   }
   return destinations({ http: url.protocol === "http:", allow: [hostOf(url)] });
 }
 
-export function wrongOption(name: string, expected: string): TidingsError {
-  return new TidingsError("invalid_option", `${name}: expected ${expected}`);
-}
-
-/** How to read a carrier's answers. Bodies are JSON, or undefined where they are none, or cut. */
-export interface Dialect {
-  /** What the carrier calls the message that it took. */
-  readonly idOf: (body: unknown) => string | undefined;
-  /** Why it refused one, and its own code for that. */
-  readonly reasonOf: (body: unknown) => CarrierError;
+/** The error for a wrong option. Secrets are not passed as `got`, so that they are not logged. */
+export function wrongOption(name: string, expected: string, got?: string): TidingsError {
+  const value = got === undefined ? "" : `, got ${JSON.stringify(got)}`;
+  return new TidingsError("invalid_option", `${name}: expected ${expected}${value}`);
 }
 
 /**
- * What became of a message that was sent by one request. 4xx: surely not sent. Whatever leaves that open is ambiguous: 5xx, redirects,
- * 408, a success that can't be read, a break after the first byte.
+ * Characters that RFC 3986 requires to be percent-encoded in a path or query, and that a WHATWG URL
+ * leaves as they are.
  */
-export function sendAnswer(outcome: HttpOutcome, { idOf, reasonOf }: Dialect): SendAnswer {
-  const head = outcome.outcome === "answered" ? outcome : outcome.partial;
-  if (head === null) {
+const unencoded = /%(?![0-9a-f]{2})|[[\\\]^`{|}]/gi;
+
+/**
+ * Returns a media URL in the form that carriers accept: RFC 3986, without a fragment. The engine
+ * also accepts what browsers do, such as spaces and letters of any script.
+ */
+export function strictMediaUrl(url: string): string {
+  const href = (URL.parse(url)?.href ?? url).replace(/#.*/, "");
+  const path = href.indexOf("/", "https://".length);
+  return href.slice(0, path) + href.slice(path).replaceAll(unencoded, encodeURIComponent);
+}
+
+/**
+ * How to read the bodies of a carrier's responses. A body is the parsed JSON, or undefined when it
+ * is not JSON or is incomplete.
+ */
+export interface ResponseReader {
+  /** Returns the carrier's id of an accepted message. */
+  readonly idOf: (body: unknown) => string | undefined;
+  /** Returns the carrier's reason for a refusal. */
+  readonly errorOf: (body: unknown) => CarrierError;
+}
+
+/**
+ * Returns what the outcome of a send request means. A 4xx status means that the message was not
+ * sent. Everything that leaves this open is ambiguous: 5xx, redirects, 408, a success without a
+ * readable id, a connection that broke after the first byte was written.
+ */
+export function sendAnswer(outcome: HttpOutcome, { idOf, errorOf }: ResponseReader): SendAnswer {
+  const response = outcome.outcome === "answered" ? outcome : outcome.partial;
+  if (response === null) {
     const code = outcome.outcome === "failed" ? outcome.code : undefined;
-    if (outcome.outcome === "failed" && outcome.sent) return lost(code);
+    if (outcome.outcome === "failed" && outcome.sent) return ambiguous(code);
     return {
       outcome: "rejected",
       error: carrierError("carrier_unavailable", code),
       permanent: false,
     };
   }
-  const { status } = head;
+  const { status } = response;
   const body = jsonOf(outcome);
   if (status >= 200 && status < 300) {
     const provider_message_id = idOf(body);
     return provider_message_id === undefined
-      ? lost(`http_${status}`)
+      ? ambiguous(`http_${status}`)
       : { outcome: "accepted", provider_message_id };
   }
-  if (status < 400 || status >= 500 || status === 408) return lost(`http_${status}`);
-  const error = refusal(status, reasonOf(body));
-  const retry_after_ms = retryAfter(head);
-  // What it doesn't explain, it would say again; credentials and the like are not the message's fault.
+  if (status < 400 || status >= 500 || status === 408) return ambiguous(`http_${status}`);
+  const error = errorForStatus(status, errorOf(body));
+  const retry_after_ms = retryAfter(response);
+  // An unexplained refusal would be repeated. Wrong credentials, on the other hand, are not the
+  // message's fault.
   const permanent = permanentReasons.has(error.code) || error.code === "unknown";
   return {
     outcome: "rejected",
@@ -122,36 +154,38 @@ export function sendAnswer(outcome: HttpOutcome, { idOf, reasonOf }: Dialect): S
   };
 }
 
-function refusal(status: number, error: CarrierError): CarrierError {
+function errorForStatus(status: number, error: CarrierError): CarrierError {
   const provider_code = error.provider_code ?? `http_${status}`;
   if (status === 429) return carrierError("throttled", provider_code);
-  const isOurs = error.code === "unknown" && (status === 401 || status === 403);
-  return isOurs ? carrierError("unauthorized", provider_code) : { ...error, provider_code };
+  const isUnauthorized = error.code === "unknown" && (status === 401 || status === 403);
+  return isUnauthorized ? carrierError("unauthorized", provider_code) : { ...error, provider_code };
 }
 
-function lost(provider_code: string | undefined): SendAnswer {
-  // Not `answer_lost`: the call is over, so a look-up need not wait until it is.
+function ambiguous(provider_code: string | undefined): SendAnswer {
+  // Not `answer_lost`: that code makes a look-up wait for the end of the call, and this call is
+  // over.
   return {
     outcome: "ambiguous",
-    error: { ...carrierError("unknown", provider_code), message: "The answer was lost." },
+    error: { ...carrierError("unknown", provider_code), message: "The carrier's answer was lost." },
   };
 }
 
-/** Only in seconds: a date would be by the carrier's clock. */
+/** Reads only a number of seconds. A date would be by the carrier's clock. */
 function retryAfter({ headers }: HttpResponse): number | undefined {
   const text = headers["retry-after"] ?? "";
-  return /^\d{1,9}$/.test(text) ? Math.min(Number(text), longestRetryAfter) * 1_000 : undefined;
+  return /^\d{1,9}$/.test(text) ? Math.min(Number(text), maxRetryAfter) * 1_000 : undefined;
 }
 
-/** The JSON of a whole answer; undefined where there is none. */
+/** Returns the JSON of a complete response, or undefined. */
 export function jsonOf(outcome: HttpOutcome): unknown {
   if (outcome.outcome === "failed" || outcome.truncated) return undefined;
-  return parsed(outcome.body);
+  return parseJson(outcome.body);
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-export function parsed(json: Uint8Array): unknown {
+/** Returns the value of a JSON text in UTF-8, or undefined if it is not one. */
+export function parseJson(json: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(json));
   } catch {

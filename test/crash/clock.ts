@@ -1,4 +1,4 @@
-import { systemClock } from "../../adapters/system/system-clock.ts";
+import { system } from "../../adapters/system/index.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 
 /** Which reading of the machine's monotonic clock stands for which time, and how fast time runs from there. */
@@ -23,7 +23,7 @@ export function epoch(rate: number): Epoch {
  * is a few seconds here. The carrier keeps its word that it never sends what it said it has not (`carrier.ts`).
  */
 export function fastClock({ at, since, rate }: Epoch): Clock {
-  const { sleep } = systemClock();
+  const { sleep } = system().clock;
   return {
     now: () => Math.floor(at + (monotonic() - since) * rate),
     sleep: (ms, signal) => sleep(ms / rate, signal),

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { httpClient } from "../../adapters/http-client/index.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import { systemRandom } from "../../adapters/system/system-random.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
+import { system } from "../../adapters/system/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import { type Epoch, fastClock } from "./clock.ts";
@@ -44,7 +44,7 @@ const engine = new MessagingEngine({
   storage: openStorage(storage),
   transports: [outsideTransport(carrier)],
   clock: fastClock(epoch),
-  random: systemRandom(),
+  random: system().random,
   logger,
   mode: "live",
   http: { client: httpClient(), allow: ["localhost"] },

@@ -3,9 +3,8 @@ import type pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
-import { systemClock } from "../../adapters/system/system-clock.ts";
-import { systemRandom } from "../../adapters/system/system-random.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
+import { system } from "../../adapters/system/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { epoch, fastClock } from "../crash/clock.ts";
@@ -24,13 +23,13 @@ const numbers = new Map<string, string>();
 function engineOn(
   pool: pg.Pool,
   line: Carrier = carrier(),
-  clock: Clock = systemClock(),
+  clock: Clock = system().clock,
 ): MessagingEngine {
   const engine = new MessagingEngine({
     storage: postgres({ pool }),
     transports: [line],
     clock,
-    random: systemRandom(),
+    random: system().random,
   });
   onTestFinished(() => engine.stop({ deadlineMs: 0 }));
   return engine;
@@ -271,8 +270,8 @@ describe("an error of the database", () => {
   it.each([
     { what: "a full disk", state: "53100", says: "disk" },
     { what: "memory that is used up", state: "53200", says: "memory" },
-    { what: "a canceled statement", state: "57014", says: "time-out" },
-    { what: "something that nobody foresaw", state: "XX000", says: "failed" },
+    { what: "a canceled statement", state: "57014", says: "timeout" },
+    { what: "something that nobody foresaw", state: "XX000", says: "reported an error" },
   ])(
     "that lasts, $what, is a 503 until it is over, and leaves no trace",
     async ({ state, says }) => {

@@ -17,11 +17,11 @@ const worded = fc.record({
   text: fc.array(word, { maxLength: 20 }).map((words) => words.join(" ")),
 });
 
-/** From so much on `rules()` answers with a piece. */
+/** The relevance from which `rules()` answers with a piece of knowledge. */
 const enough = 0.5;
 
 describe("relevant knowledge", () => {
-  it("is some of the pieces, each once, the best first, from 0 to 1, whatever was written", () => {
+  it("is a subset of the pieces, best first, each once, with a relevance from 0 to 1", () => {
     fc.assert(
       fc.property(
         fc.array(piece, { maxLength: 6 }),
@@ -41,7 +41,7 @@ describe("relevant knowledge", () => {
     );
   });
 
-  it("doesn't depend on the order of the pieces, nor on case, accents and punctuation", () => {
+  it("does not depend on the order of the pieces, or on case, accents and punctuation", () => {
     fc.assert(
       fc.property(
         fc.array(worded, { minLength: 1, maxLength: 6 }),
@@ -64,7 +64,7 @@ describe("relevant knowledge", () => {
   });
 
   it.each(bases)(
-    "of the $name is nearly certain where a question has a title's very words, and nothing to gibberish",
+    "of the $name is almost 1 for a title's own words, and 0 for gibberish",
     (base) => {
       for (const { title } of base.knowledge) {
         const [best] = rankPassages(base.knowledge, `${title}?`, 1);
@@ -76,7 +76,7 @@ describe("relevant knowledge", () => {
     },
   );
 
-  it("is found behind a story, a slip of the finger and in a script without blanks", () => {
+  it("is found in a long message, despite a typo, and in a script without spaces", () => {
     const [, shop] = bases;
     const story =
       "Hi, I'm Tom. I ordered boots for my wedding on the lake next month. My aunt loves them. Do you ship to Canada?";
@@ -93,7 +93,7 @@ describe("relevant knowledge", () => {
     expect(rankPassages(tea, "駐車場はありますか？", 1)).toMatchObject([{ title: "駐車場" }]);
   });
 
-  it("is the piece that people mean, and stays below the threshold where none is meant", () => {
+  it("is the piece that people mean, and stays below the threshold where none fits", () => {
     const judged = bases.flatMap(({ knowledge, questions }) =>
       questions.map(([asked, title]) => ({
         asked,
@@ -104,14 +104,15 @@ describe("relevant knowledge", () => {
     const answerable = judged.filter(({ title }) => title !== null);
     const first = answerable.filter(({ title, best }) => best?.title === title);
     const said = judged.filter(({ best }) => best !== undefined && best.relevance >= enough);
-    // Measured: 73 of 75 first, 60 said, none wrong, none to the 18 that nothing answers.
+    // Measured: of 75 questions, the right piece comes first for 73 and passes the threshold for
+    // 60. No wrong piece passes it, also not for the 18 questions without an answer.
     expect(answerable).toHaveLength(75);
     expect(first.length).toBeGreaterThanOrEqual(72);
     expect(said.length).toBeGreaterThanOrEqual(58);
     expect(said.filter(({ title, best }) => best?.title !== title)).toEqual([]);
   });
 
-  it("takes time in proportion to what was written, however hostile", () => {
+  it("takes time linear in the length of the message, even for hostile input", () => {
     const pieces = bases.flatMap(({ knowledge }) => knowledge);
     for (const unit of [
       "a? ",

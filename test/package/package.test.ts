@@ -17,7 +17,10 @@ const specifiers = Object.keys(manifest.exports).map((subpath) =>
   subpath.replace(/^\./, "tidings"),
 );
 
-/** The project's own, and the one that the generated client is made with: the oldest that users may have. */
+/**
+ * The project's TypeScript version, and the oldest supported version, which also generates the
+ * client.
+ */
 const compilers = ["node_modules/typescript", "test/openapi-client/node_modules/typescript"].map(
   (path) => resolve(path),
 );
@@ -25,7 +28,7 @@ const versionOf = (folder: string) =>
   (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 
 describe("the export map", () => {
-  test("has what is built but for threads, which start from files of their own, and nothing else", () => {
+  test("has every built entry except threads, which start from their own files, and nothing else", () => {
     const built = globSync("dist/*.js").map((path) => path.replaceAll("\\", "/"));
     expect(built, "nothing is built: npm run build").not.toEqual([]);
     const threadFiles = Object.keys(threads).map((name) => `dist/${name}.js`);
@@ -40,7 +43,7 @@ describe("the export map", () => {
     );
   });
 
-  test("names for each entry its build and the declarations of its source", () => {
+  test("names the build and the declarations of each entry", () => {
     const expected = Object.entries(entries).map(([name, source]) => [
       name === "index" ? "." : `./${name}`,
       { types: `./dist/types/${source.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${name}.js` },
@@ -56,7 +59,7 @@ describe("the packed tarball", () => {
   let folder = "";
   let packed: { filename: string; files: { path: string }[] };
 
-  /** Runs a program as the consumer would, and answers what it said, errors included. */
+  /** Runs a program in the consumer's project and returns its output, errors included. */
   const consume = (file: string, ...args: string[]) =>
     new Promise<string>((done) => {
       execFile(process.execPath, [file, ...args], { cwd: folder }, (_, stdout, stderr) =>
@@ -90,14 +93,14 @@ describe("the packed tarball", () => {
     expect(paths).toEqual(expect.arrayContaining(pages));
   });
 
-  test("tells nothing of the machine that built it", async () => {
+  test("contains no path of the machine that built it", async () => {
     for (const { path } of packed.files) {
       const content = await readFile(join(folder, "node_modules/tidings", path), "utf8");
       expect(content.includes(resolve(".")), path).toBe(false);
     }
   });
 
-  test("is imported and required with the same exports", async () => {
+  test("has the same exports for import and require", async () => {
     await writeFile(
       join(folder, "esm.mjs"),
       `const keys = {};
@@ -115,7 +118,7 @@ describe("the packed tarball", () => {
     for (const name of specifiers) expect(imported[name], name).not.toEqual([]);
   });
 
-  test("has one error class, whichever entry throws it and however it was loaded", async () => {
+  test("has one error class for all entries, for import and require", async () => {
     await writeFile(
       join(folder, "errors.cjs"),
       `const { virtualClock } = require("tidings/testing");
@@ -132,12 +135,13 @@ describe("the packed tarball", () => {
     ["nodenext", "nodenext", "5.9"],
     ["preserve", "bundler", "5.9"],
   ])(
-    "compiles strictly with module %s, module resolution %s, TypeScript %s",
+    "compiles in strict mode with module %s, module resolution %s, TypeScript %s",
     async (module, moduleResolution, version) => {
       const compiler = compilers.find((path) => versionOf(path).startsWith(`${version}.`));
       const project = join(folder, `${moduleResolution}-${version}`);
       await mkdir(project);
-      // If a declaration were not found its names would be `any`, and then there is no error to expect.
+      // If a declaration were missing, its names would be `any`, and the expected error would not
+      // occur.
       const uses = (load: (name: string, as: string) => string) => `
       ${specifiers.map((name, index) => load(name, `entry${index}`)).join("\n")}
       ${load("tidings/testing", "testing")}

@@ -1,11 +1,16 @@
 import type { Json, ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import type { GenerateResult, GeneratedContent, Tokens } from "./specification.ts";
-import { names } from "./tools.ts";
+import { toolNames } from "./tools.ts";
 
-/** A call's input beyond this is no call that anybody meant. In characters. */
-const longestInput = 100_000;
-/** Ends that leave half an answer, or none. */
-const badEnds: ReadonlySet<string> = new Set(["length", "content-filter", "error", "interrupted"]);
+/** The longest input of a tool call, in characters. A longer one is an error. */
+const maxInputLength = 100_000;
+/** Finish reasons of an incomplete answer. */
+const failedFinishReasons: ReadonlySet<string> = new Set([
+  "length",
+  "content-filter",
+  "error",
+  "interrupted",
+]);
 
 interface ToolCall {
   readonly name: string;
@@ -13,52 +18,61 @@ interface ToolCall {
 }
 
 /**
- * What a language model said, as an agent's answer. Tools that it wasn't given are passed over. Calls of actions go first: it is asked again
- * with their outcomes, and says all else then.
- * @throws when it was cut off or filtered, or a call's input is no JSON object
+ * Converts a language model's result to an agent's answer. Calls of unknown tools are ignored. If
+ * the model called actions, the answer holds only these calls: the model is then asked again with
+ * their outcomes, and can say everything else.
+ * @throws Error when the answer was cut off or filtered, or when a call's input is not a JSON
+ *   object
  */
 export function answerOf(
   { content, finishReason, usage }: GenerateResult,
   turn: ModelTurn,
 ): ModelAnswer {
-  const end = typeof finishReason === "string" ? finishReason : finishReason.unified;
-  if (badEnds.has(end)) throw new Error(`the language model ended with "${end}"`);
-  const counted = {
+  const reason = typeof finishReason === "string" ? finishReason : finishReason.unified;
+  if (failedFinishReasons.has(reason)) {
+    throw new Error(`the language model did not finish its answer: finish reason "${reason}"`);
+  }
+  const tokens = {
     usage: { input_tokens: count(usage.inputTokens), output_tokens: count(usage.outputTokens) },
   };
-  const made = content.filter(
+  const toolCalls = content.filter(
     ({ type, providerExecuted }) => type === "tool-call" && providerExecuted !== true,
   );
-  const calls = made.map(toolCall);
-  const acts = calls.filter(({ name }) => turn.actions.some((action) => action.name === name));
-  if (acts.length > 0 && turn.task.type !== "extract") {
+  const calls = toolCalls.map(toolCallOf);
+  const actionCalls = calls.filter(({ name }) =>
+    turn.actions.some((action) => action.name === name),
+  );
+  if (actionCalls.length > 0 && turn.task.type !== "extract") {
     return {
-      ...counted,
-      calls: acts.map(({ name, input }) => ({ action: name, input: input as Json })),
+      ...tokens,
+      calls: actionCalls.map(({ name, input }) => ({ action: name, input: input as Json })),
     };
   }
-  return { ...counted, ...said(calls, content, turn) };
+  return { ...tokens, ...answerWithoutActions(calls, content, turn) };
 }
 
-function said(
+function answerWithoutActions(
   calls: readonly ToolCall[],
   content: readonly GeneratedContent[],
   turn: ModelTurn,
 ): ModelAnswer {
   const input = (name: string) => calls.find((call) => call.name === name)?.input;
-  if (turn.task.type === "extract") return slotOf(input(names.slot), turn.task.slot.name);
-  const handoff = handoffOf(input(names.handoff));
+  if (turn.task.type === "extract") return slotOf(input(toolNames.slot), turn.task.slot.name);
+  const handoff = handoffOf(input(toolNames.handoff));
   if (handoff !== undefined) return { handoff };
-  const playbook = input(names.startPlaybook)?.["playbook_id"];
+  const playbook = input(toolNames.startPlaybook)?.["playbook_id"];
   if (turn.task.type === "answer" && turn.playbooks.some(({ id }) => id === playbook)) {
     return { playbook_id: String(playbook) };
   }
-  const reply = input(names.reply);
-  return reply === undefined ? written(content, turn) : replyOf(reply, turn);
+  const reply = input(toolNames.reply);
+  return reply === undefined ? plainTextAnswer(content, turn) : replyOf(reply, turn);
 }
 
-/** Plain text is an answer too: not every model keeps to tools. Where only pieces of knowledge may be sent, it is none. */
-function written(content: readonly GeneratedContent[], { agent }: ModelTurn): ModelAnswer {
+/**
+ * Uses plain text as the answer, because not every model calls the reply tool. Plain text is
+ * ignored for agents that may only send pieces of knowledge.
+ */
+function plainTextAnswer(content: readonly GeneratedContent[], { agent }: ModelTurn): ModelAnswer {
   const texts = content.flatMap(({ type, text }) =>
     type === "text" && typeof text === "string" ? [text] : [],
   );
@@ -70,21 +84,21 @@ function replyOf(reply: ToolCall["input"], { agent, knowledge, intents }: ModelT
   const { confidence, intent, observations } = reply;
   const piece = knowledge[Number(reply["piece"]) - 1]?.text;
   const text = agent.reply.mode === "generated" ? textOf(reply["text"]) : piece;
-  const noticed = Array.isArray(observations) ? observations.flatMap(observation) : [];
+  const valid = Array.isArray(observations) ? observations.flatMap(observationOf) : [];
   return {
     ...(text === undefined ? {} : { text }),
-    ...fraction(confidence),
+    ...confidenceOf(confidence),
     ...(typeof intent === "string" && intents.includes(intent) ? { intent } : {}),
-    ...(noticed.length === 0 ? {} : { observations: noticed }),
+    ...(valid.length === 0 ? {} : { observations: valid }),
   };
 }
 
-function observation(value: unknown): { content: string; kind: string; confidence?: number }[] {
+function observationOf(value: unknown): { content: string; kind: string; confidence?: number }[] {
   if (!isObject(value)) return [];
   const [content, kind] = [textOf(value["content"]), textOf(value["kind"])];
   return content === undefined || kind === undefined
     ? []
-    : [{ content, kind, ...fraction(value["confidence"]) }];
+    : [{ content, kind, ...confidenceOf(value["confidence"]) }];
 }
 
 function handoffOf(input: ToolCall["input"] | undefined): ModelAnswer["handoff"] {
@@ -101,18 +115,18 @@ function slotOf(input: ToolCall["input"] | undefined, name: string): ModelAnswer
   return value === undefined || value === null ? {} : { slots: { [name]: value as Json } };
 }
 
-function toolCall({ toolName, input }: GeneratedContent): ToolCall {
+function toolCallOf({ toolName, input }: GeneratedContent): ToolCall {
   const parsed =
-    typeof input === "string" && input.length <= longestInput ? parse(input) : undefined;
+    typeof input === "string" && input.length <= maxInputLength ? parse(input) : undefined;
   if (typeof toolName !== "string" || !isObject(parsed)) {
     throw new Error(
-      `the language model called ${String(toolName).slice(0, 64)} with no JSON object`,
+      `the language model called the tool ${String(toolName).slice(0, 64)} with an input that is not a JSON object`,
     );
   }
   return { name: toolName, input: parsed };
 }
 
-/** Some models send nothing where a tool needs nothing. */
+/** Some models send an empty text for a tool without parameters. */
 function parse(input: string): unknown {
   try {
     return input.trim() === "" ? {} : JSON.parse(input);
@@ -129,7 +143,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }
 
-function fraction(value: unknown): { confidence?: number } {
+function confidenceOf(value: unknown): { confidence?: number } {
   return typeof value === "number" && value >= 0 && value <= 1 ? { confidence: value } : {};
 }
 

@@ -1,15 +1,15 @@
 import type { ModelAction, ModelSlot, ModelTurn } from "../../../src/ports/agent-model.ts";
 import type { FunctionTool } from "./specification.ts";
 
-/** Our own tools. No action's name begins so. */
-export const names = {
+/** The names of the engine's own tools. Names of actions cannot begin with an underscore. */
+export const toolNames = {
   reply: "_reply",
   handoff: "_handoff",
   startPlaybook: "_start_playbook",
   slot: "_slot",
 } as const;
 
-/** What the model can do in this turn, and nothing else. */
+/** Returns the tools that the model can call in this turn. */
 export function toolsOf(turn: ModelTurn): FunctionTool[] {
   const { task } = turn;
   if (task.type === "extract") return [slotTool(task.slot)];
@@ -31,13 +31,13 @@ function actionTool({ name, description, input_schema }: ModelAction): FunctionT
 function replyTool({ agent, knowledge, intents }: ModelTurn): FunctionTool {
   const content =
     agent.reply.mode === "generated"
-      ? { text: { type: "string", description: "What the customer gets to read." } }
+      ? { text: { type: "string", description: "The text to send to the customer." } }
       : {
           piece: {
             type: "integer",
             minimum: 1,
             maximum: knowledge.length,
-            description: "Number of a piece of knowledge.",
+            description: "The number of the piece of knowledge to send.",
           },
         };
   const properties = {
@@ -46,14 +46,14 @@ function replyTool({ agent, knowledge, intents }: ModelTurn): FunctionTool {
       type: "number",
       minimum: 0,
       maximum: 1,
-      description: "How sure you are that this answers it.",
+      description: "How sure you are that this answers the customer.",
     },
     ...(intents.length > 0
       ? { intent: { type: "string", enum: intents, description: "What the customer wants." } }
       : {}),
     observations: {
       type: "array",
-      description: "Lasting facts about the customer that this conversation showed. Mostly none.",
+      description: "Lasting facts about the customer that this conversation showed. Usually none.",
       items: object(
         {
           content: { type: "string" },
@@ -64,11 +64,11 @@ function replyTool({ agent, knowledge, intents }: ModelTurn): FunctionTool {
       ),
     },
   };
-  return tool(names.reply, "Answers the customer.", object(properties, Object.keys(content)));
+  return tool(toolNames.reply, "Answers the customer.", object(properties, Object.keys(content)));
 }
 
 const handoffTool = tool(
-  names.handoff,
+  toolNames.handoff,
   "Gives the conversation to a person.",
   object(
     {
@@ -85,7 +85,7 @@ const handoffTool = tool(
 function startPlaybookTool({ playbooks }: ModelTurn): FunctionTool {
   const id = { type: "string", enum: playbooks.map((playbook) => playbook.id) };
   return tool(
-    names.startPlaybook,
+    toolNames.startPlaybook,
     "Starts a playbook, which then leads the conversation.",
     object({ playbook_id: id }, ["playbook_id"]),
   );
@@ -104,7 +104,7 @@ function slotTool(slot: ModelSlot): FunctionTool {
   const value =
     slot.enum === undefined ? slotTypes[slot.type] : { type: "string", enum: slot.enum };
   return tool(
-    names.slot,
+    toolNames.slot,
     "Gives the value that the customer named; without one when there is none.",
     object({ value }, []),
   );

@@ -14,9 +14,12 @@ import { refuseNewer } from "../schema.ts";
 import { Table, type Undo } from "./table.ts";
 
 /**
- * A storage in memory, for tests and the simulator: it promises what the port says and no more, so what holds here
- * holds on a database. Rows are handed out as copies. One object can serve several engines, one after the other or at
- * once: what one commits the others see, and `close` of one leaves it to them.
+ * Returns a storage in memory, for tests. It behaves as the storage port specifies and no stricter,
+ * so code that works on it works on a database. The rows that it returns are copies.
+ *
+ * Several engines can use one storage at the same time or one after the other. They see each
+ * other's commits. Rows stay until the storage object is garbage-collected; closing an engine does
+ * not remove them.
  */
 export function memory(): StoragePort<undefined> {
   return new MemoryStorage();
@@ -84,7 +87,7 @@ class MemoryStorage implements StoragePort<undefined> {
   }
 
   watch(listener: () => void): () => void {
-    // Wrapped, so that the same function can listen twice.
+    // Wrapped, so that one function can be registered twice.
     const own = (): void => listener();
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
@@ -112,14 +115,15 @@ class MemoryStorage implements StoragePort<undefined> {
       this.#position = before;
       throw error;
     }
-    // Who committed isn't known here, so all are told; later, as from another process.
+    // The storage does not know which engine committed, so it notifies all of them, in a microtask,
+    // as if another process had committed.
     for (const listener of this.#listeners) queueMicrotask(listener);
   }
 
   #table(name: string): Table {
     const table = this.#tables.get(name);
     if (table === undefined) {
-      const message = `The storage is not open, or its schema has no collection ${name}.`;
+      const message = `The storage is not open, or its schema has no collection "${name}".`;
       throw new TidingsError("storage_unavailable", message);
     }
     return table;

@@ -9,20 +9,20 @@ import {
   type Write,
 } from "../../../src/ports/storage.ts";
 import { type Layout, layoutOf, storedKey, storedValue, type Stored } from "../layout.ts";
-import { type Kept, SortedIndex, type StoredRow } from "./sorted-index.ts";
-import { WordList } from "./word-list.ts";
+import { type RowCell, SortedIndex, type StoredRow } from "./sorted-index.ts";
+import { WordIndex } from "./word-index.ts";
 
-/** Takes one write back. */
+/** Undoes one write. */
 export type Undo = () => void;
 
-/** A collection in memory: stored rows under the primary key and under each index. */
+/** The rows of a collection, in its primary index and all other indexes. */
 export class Table {
   readonly layout: Layout;
   readonly #primary: SortedIndex;
-  /** The primary first. */
+  /** By name. The first is the primary index. */
   readonly #indexes: ReadonlyMap<string, SortedIndex>;
-  readonly #words: ReadonlyMap<string, WordList>;
-  readonly #everywhere: readonly (SortedIndex | WordList)[];
+  readonly #wordIndexes: ReadonlyMap<string, WordIndex>;
+  readonly #allIndexes: readonly (SortedIndex | WordIndex)[];
   readonly #keyPlaces: readonly number[];
 
   constructor(collection: Collection) {
@@ -34,18 +34,18 @@ export class Table {
         (index) => [index.name, new SortedIndex(this.layout, index)] as const,
       ),
     ]);
-    this.#words = new Map(
-      collection.wordIndexes.map((index) => [index.name, new WordList(this.layout, index)]),
+    this.#wordIndexes = new Map(
+      collection.wordIndexes.map((index) => [index.name, new WordIndex(this.layout, index)]),
     );
-    this.#everywhere = [...this.#indexes.values(), ...this.#words.values()];
+    this.#allIndexes = [...this.#indexes.values(), ...this.#wordIndexes.values()];
     this.#keyPlaces = collection.primary.columns.map((column) => this.layout.place(column));
   }
 
   get({ index, key, limit }: Lookup): Row[] {
     const found = this.#index(index.name);
     if (limit !== 1) return this.#take(found.walk(storedKey(key)), () => true, limit);
-    const kept = found.first(storedKey(key));
-    return kept === undefined ? [] : [this.layout.decode(kept.row)];
+    const cell = found.first(storedKey(key));
+    return cell === undefined ? [] : [this.layout.decode(cell.row)];
   }
 
   range({ index, prefix, order, after, until, where, skip, limit }: Range): Row[] {
@@ -64,41 +64,46 @@ export class Table {
   }
 
   search({ index, words, limit }: Search): Row[] {
-    const found = this.#words.get(index.name);
+    const found = this.#wordIndexes.get(index.name);
     if (found === undefined) {
-      throw new TypeError(`${this.layout.collection.name} has no words ${index.name}`);
+      throw new TypeError(`${this.layout.collection.name} has no word index ${index.name}`);
     }
     return this.#take(found.search(words), () => true, limit);
   }
 
-  /** Every row, for moving them into another table. */
+  /** Returns every row, for a migration. */
   all(): Row[] {
     return this.#take(this.#primary.walk([]), () => true, Number.POSITIVE_INFINITY);
   }
 
-  /** Puts a row back as it was, its position and version included. */
+  /** Inserts a row with its position and version, for a migration. */
   restore(row: Row): void {
     this.#insert(this.layout.encode(row));
   }
 
-  /** @throws StorageConflict, StorageRefusal: the table is as it was */
+  /**
+   * Applies one write and returns a function that undoes it.
+   * @throws StorageConflict when a guard fails or a unique key is taken
+   * @throws StorageRefusal when a value does not fit its column. In both cases the table is
+   *   unchanged.
+   */
   apply(write: Write, nextPosition: () => number): Undo {
     switch (write.kind) {
       case "insert":
         return this.#insert(this.#encode(write.row, nextPosition));
       case "update": {
-        const kept = this.#guarded(write.key, write.version);
-        const row = [...kept.row];
+        const cell = this.#findGuarded(write.key, write.version);
+        const row = [...cell.row];
         for (const column of new Set([...write.changed, "version"])) {
           const place = this.layout.place(column);
           row[place] = this.layout.encodeAt(place, write.row);
         }
-        return this.#replace(kept, row);
+        return this.#replace(cell, row);
       }
       case "remove":
-        return this.#remove(this.#guarded(write.key, write.version));
+        return this.#remove(this.#findGuarded(write.key, write.version));
       case "hold":
-        this.#guarded(write.key, write.version);
+        this.#findGuarded(write.key, write.version);
         return () => {};
       case "add":
         return this.#add(this.layout.encode(write.row));
@@ -137,62 +142,62 @@ export class Table {
     );
   }
 
-  #guarded(key: readonly KeyValue[], version: number): Kept {
-    const kept = this.#primary.first(storedKey(key));
-    if (kept === undefined) throw this.#conflict("is gone");
+  #findGuarded(key: readonly KeyValue[], version: number): RowCell {
+    const cell = this.#primary.first(storedKey(key));
+    if (cell === undefined) throw this.#conflict("was deleted");
     const { versioned } = this.layout;
-    if (versioned && kept.row[this.layout.place("version")] !== version) {
-      throw this.#conflict("was written meanwhile");
+    if (versioned && cell.row[this.layout.place("version")] !== version) {
+      throw this.#conflict("was changed in the meantime");
     }
-    return kept;
+    return cell;
   }
 
   #insert(row: StoredRow): Undo {
     if (this.#keyPlaces.some((place) => row[place] === null)) {
-      throw new StorageRefusal(`the key of ${this.layout.collection.name} can't be null`);
+      throw new StorageRefusal(`the primary key of ${this.layout.collection.name} cannot be null`);
     }
     for (const index of this.#indexes.values()) {
-      if (index.refuses(row)) throw this.#conflict(`has this ${index.index.name} key`);
+      if (index.isTaken(row)) throw this.#conflict(`already has this ${index.index.name} key`);
     }
-    const kept = { row };
-    for (const each of this.#everywhere) each.add(kept);
+    const cell = { row };
+    for (const each of this.#allIndexes) each.add(cell);
     return () => {
-      for (const each of this.#everywhere) each.remove(kept);
+      for (const each of this.#allIndexes) each.remove(cell);
     };
   }
 
-  #remove(kept: Kept): Undo {
-    for (const each of this.#everywhere) each.remove(kept);
+  #remove(cell: RowCell): Undo {
+    for (const each of this.#allIndexes) each.remove(cell);
     return () => {
-      for (const each of this.#everywhere) each.add(kept);
+      for (const each of this.#allIndexes) each.add(cell);
     };
   }
 
-  #replace(kept: Kept, after: StoredRow): Undo {
-    const before = kept.row;
+  #replace(cell: RowCell, after: StoredRow): Undo {
+    const before = cell.row;
     for (const index of this.#indexes.values()) {
-      if (!index.keeps(before, after) && index.refuses(after)) {
-        throw this.#conflict(`has this ${index.index.name} key`);
+      if (!index.keepsPlace(before, after) && index.isTaken(after)) {
+        throw this.#conflict(`already has this ${index.index.name} key`);
       }
     }
-    this.#exchange(kept, after);
-    return () => this.#exchange(kept, before);
+    this.#setRow(cell, after);
+    return () => this.#setRow(cell, before);
   }
 
-  #exchange(kept: Kept, after: StoredRow): void {
-    const moved = this.#everywhere.filter((each) => !each.keeps(kept.row, after));
-    for (const each of moved) each.remove(kept);
-    kept.row = after;
-    for (const each of moved) each.add(kept);
+  #setRow(cell: RowCell, after: StoredRow): void {
+    const moved = this.#allIndexes.filter((each) => !each.keepsPlace(cell.row, after));
+    for (const each of moved) each.remove(cell);
+    cell.row = after;
+    for (const each of moved) each.add(cell);
   }
 
   #add(sums: StoredRow): Undo {
-    const kept = this.#primary.first(this.#keyPlaces.map((place) => sums[place] ?? null));
-    if (kept === undefined) return this.#insert(sums);
-    const after = kept.row.map((value, place) =>
+    const cell = this.#primary.first(this.#keyPlaces.map((place) => sums[place] ?? null));
+    if (cell === undefined) return this.#insert(sums);
+    const after = cell.row.map((value, place) =>
       this.#keyPlaces.includes(place) ? value : Number(value) + Number(sums[place]),
     );
-    return this.#replace(kept, after);
+    return this.#replace(cell, after);
   }
 
   #conflict(what: string): StorageConflict {

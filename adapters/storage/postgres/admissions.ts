@@ -1,79 +1,93 @@
 /**
- * Sliding logs in the database, one row for each key: the times of the last admissions, in microseconds. They are judged by the
- * server's clock, read when the row is locked: in the order of the judgements. A clock that steps back would stretch
- * the window by the step; its steps are added up instead (`ahead`), as in the log of one process.
+ * Rate limits as sliding logs in the database: one row for each key, with the times of the last
+ * admitted requests in microseconds. Requests are judged by the server's clock, which is read after
+ * the row is locked, so times ascend in the order of the decisions. If the clock steps back, the
+ * window would become longer by the step. The steps are therefore added up in the column `ahead`,
+ * as in the sliding log of one process.
  */
 import type { Admission, AdmissionRequest } from "../../../src/ports/storage.ts";
-import type { Connections } from "./connections.ts";
+import type { Result, Statement } from "./batch.ts";
 import type { Names } from "./names.ts";
-import type { Result, Statement } from "./session/batch.ts";
+import type { ConnectionPool } from "./pool.ts";
 
-interface Waiting {
+interface PendingRequest {
   readonly request: AdmissionRequest;
-  readonly answer: (admission: Admission) => void;
-  readonly fail: (error: unknown) => void;
+  readonly resolve: (admission: Admission) => void;
+  readonly reject: (error: unknown) => void;
 }
 
+/** Admits or refuses requests by rate limits that all processes share. */
 export class Admissions {
-  readonly #connections: Connections;
+  readonly #pool: ConnectionPool;
   readonly #sql: string;
-  readonly #waiting: Waiting[] = [];
-  #asking = false;
+  readonly #pending: PendingRequest[] = [];
+  #isRunning = false;
 
-  constructor(connections: Connections, names: Names) {
-    this.#connections = connections;
+  constructor(pool: ConnectionPool, names: Names) {
+    this.#pool = pool;
     this.#sql = admissionSql(names);
   }
 
-  /** Requests that come while others are being judged share the next round trip. */
-  admit(asked: readonly AdmissionRequest[]): Promise<readonly Admission[]> {
-    const answers = asked.map(
+  /** Requests that come during a round trip share the next one. */
+  admit(requests: readonly AdmissionRequest[]): Promise<readonly Admission[]> {
+    const admissions = requests.map(
       (request) =>
         new Promise<Admission>(
-          (answer, fail) => void this.#waiting.push({ request, answer, fail }),
+          (resolve, reject) => void this.#pending.push({ request, resolve, reject }),
         ),
     );
-    if (!this.#asking) void this.#ask();
-    return Promise.all(answers);
+    if (!this.#isRunning) void this.#run();
+    return Promise.all(admissions);
   }
 
-  async #ask(): Promise<void> {
-    this.#asking = true;
-    while (this.#waiting.length > 0) {
-      const alike = alikes(this.#waiting.splice(0));
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#pending.length > 0) {
+      const groups = groupByLimit(this.#pending.splice(0));
       try {
-        const [, ...results] = await this.#connections.atomic([
-          patience,
-          ...alike.map((each) => this.#statement(each)),
+        const [, ...results] = await this.#pool.atomic([
+          lockTimeout,
+          ...groups.map((group) => this.#statement(group)),
         ]);
-        for (const [i, each] of alike.entries()) answer(each, results[i]);
+        for (const [i, group] of groups.entries()) settle(group, results[i]);
       } catch (error) {
-        for (const { fail } of alike.flat()) fail(error);
+        for (const { reject } of groups.flat()) reject(error);
       }
     }
-    this.#asking = false;
+    this.#isRunning = false;
   }
 
-  #statement(alike: readonly Waiting[]): Statement {
-    const { key = "", limit = 0, window = 0 } = alike[0]?.request ?? {};
+  #statement(group: readonly PendingRequest[]): Statement {
+    const { key = "", limit = 0, window = 0 } = group[0]?.request ?? {};
     return {
       text: this.#sql,
-      values: [key, String(alike.length), String(limit), String(window * 1_000)],
+      values: [key, String(group.length), String(limit), String(window * 1_000)],
     };
   }
 }
 
-const patience: Statement = { text: "SELECT set_config('lock_timeout', '5s', true)", values: [] };
+const lockTimeout: Statement = {
+  text: "SELECT set_config('lock_timeout', '5s', true)",
+  values: [],
+};
 
-/** Requests of one key and limit, each list in the order of arrival; the lists by their keys, so that none waits in a circle. */
-function alikes(waiting: readonly Waiting[]): Waiting[][] {
-  const lists = Map.groupBy(waiting, ({ request: { key, limit, window } }) =>
+/**
+ * Groups requests by key and limit, each group in order of arrival. The groups are sorted by key,
+ * so that two processes do not deadlock.
+ */
+function groupByLimit(pending: readonly PendingRequest[]): PendingRequest[][] {
+  const byLimit = Map.groupBy(pending, ({ request: { key, limit, window } }) =>
     JSON.stringify([key, limit, window]),
   );
-  return [...lists].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, list]) => list);
+  return [...byLimit].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
 
-/** $1 key, $2 requests, $3 limit, $4 window in microseconds. Answers the time, the admitted, how many are in the window, and two of them. */
+/**
+ * Returns the statement for a group of requests. Parameters: the key, the number of requests, the
+ * limit, the window in microseconds. It returns the time, how many requests it admitted, how many
+ * are in the window, and the times of two of them: the one whose end of the window admits the next
+ * request, and the newest.
+ */
 function admissionSql({ admissions }: Names): string {
   const now = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now";
   return `
@@ -93,16 +107,16 @@ function admissionSql({ admissions }: Names): string {
               times[cardinality(times)]`;
 }
 
-function answer(alike: readonly Waiting[], result: Result | undefined): void {
+function settle(group: readonly PendingRequest[], result: Result | undefined): void {
   const [time = 0, admitted = 0, count = 0, oldest = 0, newest = 0] = (result?.rows[0] ?? []).map(
     Number,
   );
-  for (const [i, { request, answer: tell }] of alike.entries()) {
+  for (const [i, { request, resolve }] of group.entries()) {
     const { limit, window } = request;
     const isAdmitted = i < admitted;
     const remaining = Math.max(0, limit - (isAdmitted ? count - admitted + i + 1 : count));
     const until = (freed: number): number => Math.ceil((freed - time) / 1_000) + window;
-    tell({
+    resolve({
       admitted: isAdmitted,
       limit,
       remaining,

@@ -1,57 +1,50 @@
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
+import type { Result, Statement } from "./batch.ts";
+import { toStorageError } from "./errors.ts";
 import {
   begin,
+  checkCommitted,
   commit,
-  committed,
-  type Connections,
-  rolledBack,
-  type Taken,
-} from "./connections.ts";
-import { translated } from "./errors.ts";
-import { planLookups } from "./lookups.ts";
-import type { Names } from "./names.ts";
-import type { Result, Statement } from "./session/batch.ts";
+  type PooledConnection,
+  rollBack,
+  type StorageContext,
+} from "./pool.ts";
+import { planLookups } from "./reads.ts";
 import { commitSettings, positionSettings, planSettings, transactionSettings } from "./settings.ts";
-import type { Table } from "./tables.ts";
 import { nextPosition, planWrites } from "./writes.ts";
 
-/** What groups work on. */
-export interface Ground {
-  readonly connections: Connections;
-  readonly names: Names;
-  readonly table: (name: string) => Table;
-}
-
 /**
- * The groups of one process. One that is shared and claims nothing reads on any connections of the pool and commits in one round trip: no
- * transaction stays open while its bodies run. An exclusive one, and one that claims rows, has a transaction from there on.
+ * The groups of one process. A shared group that claims no rows reads on any connections of the
+ * pool and commits in one round trip, so no transaction is open while its commands run. An
+ * exclusive group has a transaction from its first read on, and a group that claims rows from its
+ * first claim on.
  */
 export class Groups {
-  readonly #ground: Ground;
-  readonly #committed: () => void;
-  #open = 0;
-  #ended: (() => void) | undefined;
+  readonly #context: StorageContext;
+  readonly #onCommit: () => void;
+  #openGroups = 0;
+  #onIdle: (() => void) | undefined;
 
-  /** `committed` is called after each commit. */
-  constructor(ground: Ground, committed: () => void) {
-    this.#ground = ground;
-    this.#committed = committed;
+  /** `onCommit` is called after each commit. */
+  constructor(context: StorageContext, onCommit: () => void) {
+    this.#context = context;
+    this.#onCommit = onCommit;
   }
 
   begin(how: Access): Group {
-    this.#open++;
-    let over = false;
+    this.#openGroups++;
+    let isOpen = true;
     let transaction: Transaction | undefined;
     const end = (): void => {
-      if (over) return;
-      over = true;
-      if (--this.#open === 0) this.#ended?.();
+      if (!isOpen) return;
+      isOpen = false;
+      if (--this.#openGroups === 0) this.#onIdle?.();
     };
     return {
       read: (lookups) => {
         if (how === "exclusive" || lookups.some(({ claim }) => claim === true)) {
-          transaction ??= new Transaction(this.#ground, how);
+          transaction ??= new Transaction(this.#context, how);
         }
         return this.#read(lookups, transaction);
       },
@@ -59,12 +52,12 @@ export class Groups {
         try {
           await this.#commit(
             writes,
-            transaction ?? (how === "exclusive" ? new Transaction(this.#ground, how) : undefined),
+            transaction ?? (how === "exclusive" ? new Transaction(this.#context, how) : undefined),
           );
         } finally {
           end();
         }
-        this.#committed();
+        this.#onCommit();
       },
       abort: async () => {
         await transaction?.abort();
@@ -73,29 +66,29 @@ export class Groups {
     };
   }
 
-  /** Resolves when no group is under way. */
+  /** Resolves when no group is open. */
   async idle(): Promise<void> {
-    if (this.#open === 0) return;
+    if (this.#openGroups === 0) return;
     await new Promise<void>((resolve) => {
-      this.#ended = resolve;
+      this.#onIdle = resolve;
     });
   }
 
   async #read(lookups: readonly Lookup[], transaction: Transaction | undefined): Promise<Row[][]> {
-    const { connections, table } = this.#ground;
+    const { pool, table } = this.#context;
     const { statements, rows } = planLookups(lookups, table);
     if (transaction !== undefined) return rows(await transaction.run(statements));
-    const [, ...results] = await connections.atomic([planSettings, ...statements]);
+    const [, ...results] = await pool.atomic([planSettings, ...statements]);
     return rows(results);
   }
 
   async #commit(writes: readonly Write[], transaction: Transaction | undefined): Promise<void> {
-    const { connections, names, table } = this.#ground;
+    const { pool, names, table } = this.#context;
     try {
       const { rows, logs } = planWrites(writes, table, nextPosition(names));
       const statements = [...rows, ...(logs.length > 0 ? [positionSettings(names), ...logs] : [])];
       if (transaction === undefined) {
-        await connections.atomic([commitSettings(names), ...statements]);
+        await pool.atomic([commitSettings(names), ...statements]);
       } else await transaction.commit([...statements]);
     } catch (error) {
       await transaction?.abort();
@@ -104,44 +97,49 @@ export class Groups {
   }
 }
 
-/** One that is open while a group's bodies run. Begins with what is first run in it, in the same round trip. */
+/**
+ * A transaction that stays open while a group's commands run. It begins in the round trip of its
+ * first statements.
+ */
 class Transaction {
-  readonly #taken: Promise<Taken>;
-  #before: readonly Statement[];
-  #over = false;
+  readonly #pooled: Promise<PooledConnection>;
+  #opening: readonly Statement[];
+  #hasEnded = false;
 
-  constructor({ connections, names }: Ground, how: Access) {
-    this.#taken = connections.take();
-    // Told to whoever runs the first statement.
-    this.#taken.catch(() => {});
-    this.#before = [begin, transactionSettings(names, how === "exclusive")];
+  constructor({ pool, names }: StorageContext, how: Access) {
+    this.#pooled = pool.take();
+    // The first `run` reports this error.
+    this.#pooled.catch(() => {});
+    this.#opening = [begin, transactionSettings(names, how === "exclusive")];
   }
 
   async run(statements: readonly Statement[]): Promise<readonly Result[]> {
-    const before = this.#before;
-    this.#before = [];
-    const { connection } = await this.#taken;
-    if (this.#over) throw new TidingsError("storage_unavailable", "The transaction is over.");
+    const opening = this.#opening;
+    this.#opening = [];
+    const { connection } = await this.#pooled;
+    if (this.#hasEnded) {
+      throw new TidingsError("storage_unavailable", "The transaction has already ended.");
+    }
     try {
-      return (await connection.run([...before, ...statements])).slice(before.length);
+      return (await connection.run([...opening, ...statements])).slice(opening.length);
     } catch (error) {
-      throw translated(error);
+      throw toStorageError(error);
     }
   }
 
   async commit(statements: readonly Statement[]): Promise<void> {
-    committed(await this.run([...statements, commit]));
-    this.#over = true;
-    (await this.#taken).release();
+    checkCommitted(await this.run([...statements, commit]));
+    this.#hasEnded = true;
+    (await this.#pooled).release();
   }
 
-  /** Undoes it, unless it is over. Never throws. */
+  /** Rolls back, unless the transaction has ended. Never throws. */
   async abort(): Promise<void> {
-    if (this.#over) return;
-    this.#over = true;
-    const taken = await this.#taken.catch(() => undefined);
-    if (taken === undefined) return;
-    await rolledBack(taken.connection);
-    taken.release();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const pooled = await this.#pooled.catch(() => undefined);
+    if (pooled === undefined) return;
+    await rollBack(pooled.connection);
+    pooled.release();
   }
 }

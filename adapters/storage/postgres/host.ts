@@ -1,44 +1,46 @@
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Group, Write } from "../../../src/ports/storage.ts";
-import { sqlState, translated } from "./errors.ts";
-import type { Ground } from "./groups.ts";
-import { planLookups } from "./lookups.ts";
+import type { Statement } from "./batch.ts";
+import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
+import { sqlState, toStorageError } from "./errors.ts";
 import { databaseId } from "./migrations.ts";
-import { waitingPosition } from "./positions.ts";
-import type { Statement } from "./session/batch.ts";
-import { isClient, type PostgresClient, transactionStatus } from "./session/client.ts";
-import { Connection } from "./session/connection.ts";
+import type { StorageContext } from "./pool.ts";
+import { unplacedPosition } from "./positions.ts";
+import { planLookups } from "./reads.ts";
 import { enterHost, leaveHost } from "./settings.ts";
 import { planWrites } from "./writes.ts";
 
 const savepoint: Statement = { text: "SAVEPOINT tidings", values: [] };
 const release: Statement = { text: "RELEASE SAVEPOINT tidings", values: [] };
-const undo: readonly Statement[] = [{ text: "ROLLBACK TO SAVEPOINT tidings", values: [] }, release];
+const undoWrites: readonly Statement[] = [
+  { text: "ROLLBACK TO SAVEPOINT tidings", values: [] },
+  release,
+];
 
-/** Groups within transactions that the host has open, on clients of its own to the same database. */
+/** Groups inside transactions that the host application opened on its own clients. */
 export class HostTransactions {
-  readonly #ground: Ground;
-  /** What `tidings_schema` says that the storage's database is called. */
+  readonly #context: StorageContext;
+  /** The id of the storage's database, from its schema table. */
   readonly #id: string | undefined;
-  readonly #notice: Statement;
+  readonly #notification: Statement;
   readonly #connections = new WeakMap<PostgresClient, Connection>();
-  readonly #known = new WeakSet<Connection>();
+  readonly #verified = new WeakSet<Connection>();
 
-  /** `notice` tells other processes of the commit, when it comes. */
-  constructor(ground: Ground, id: string | undefined, notice: Statement) {
-    this.#ground = ground;
+  /** `notification` notifies other processes when the host application commits. */
+  constructor(context: StorageContext, id: string | undefined, notification: Statement) {
+    this.#context = context;
     this.#id = id;
-    this.#notice = notice;
+    this.#notification = notification;
   }
 
   group(handle: unknown): Group {
     const connection = this.#connection(handle);
-    const { table } = this.#ground;
+    const { table } = this.#context;
     return {
       read: async (lookups) => {
         await this.#verify(connection);
         const { statements, rows } = planLookups(lookups, table);
-        return rows(await joined(() => connection.run(statements)));
+        return rows(await translateErrors(() => connection.run(statements)));
       },
       commit: async (writes) => {
         await this.#verify(connection);
@@ -51,12 +53,16 @@ export class HostTransactions {
   #connection(handle: unknown): Connection {
     if (!isClient(handle)) {
       throw invalidHandle(
-        `expected a client of the database with a transaction open, got ${typeof handle}`,
+        `expected a client of the database with an open transaction, got ${typeof handle}`,
       );
     }
     const status = transactionStatus(handle);
-    if (status === "I") throw invalidHandle("the client has no transaction open: BEGIN first");
-    if (status === "E") throw invalidHandle("the client's transaction has failed: roll it back");
+    if (status === "I") {
+      throw invalidHandle("expected a client with an open transaction: run BEGIN first");
+    }
+    if (status === "E") {
+      throw invalidHandle("the client's transaction has failed: roll it back first");
+    }
     let connection = this.#connections.get(handle);
     if (connection === undefined) {
       this.#connections.set(handle, (connection = new Connection(handle)));
@@ -64,38 +70,55 @@ export class HostTransactions {
     return connection;
   }
 
-  /** @throws TidingsError `invalid_option` the client is on another database, or another schema's storage is meant */
+  /**
+   * @throws TidingsError `invalid_option` when the client is connected to another database, or the
+   *   storage's tables are in another schema
+   */
   async #verify(connection: Connection): Promise<void> {
-    if (this.#known.has(connection)) return;
-    const id = await joined(() => databaseId(connection, this.#ground.names));
+    if (this.#verified.has(connection)) return;
+    const id = await translateErrors(() => databaseId(connection, this.#context.names));
     if (id !== this.#id) {
-      throw invalidHandle("the client is connected to another database than the storage");
+      throw invalidHandle(
+        "expected a client of the storage's database, got one of another database",
+      );
     }
-    this.#known.add(connection);
+    this.#verified.add(connection);
   }
 
   async #write(connection: Connection, writes: readonly Write[]): Promise<void> {
-    const { table, names } = this.#ground;
-    const { rows, logs } = planWrites(writes, table, waitingPosition(names));
+    const { table, names } = this.#context;
+    const { rows, logs } = planWrites(writes, table, unplacedPosition(names));
     try {
-      const statements = [savepoint, enterHost, ...rows, ...logs, this.#notice, leaveHost, release];
-      await joined(() => connection.run(statements));
+      const statements = [
+        savepoint,
+        enterHost,
+        ...rows,
+        ...logs,
+        this.#notification,
+        leaveHost,
+        release,
+      ];
+      await translateErrors(() => connection.run(statements));
     } catch (error) {
-      // Outside of a transaction there was no savepoint, and nothing is left to undo.
-      if (!connection.lost) await connection.run(undo).catch(() => {});
+      // Without an open transaction there was no savepoint, and nothing has to be undone.
+      if (!connection.lost) await connection.run(undoWrites).catch(() => {});
       throw error;
     }
   }
 }
 
-async function joined<T>(work: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const state = sqlState(error);
-    if (state === "25P01") throw invalidHandle("the client has no transaction open: BEGIN first");
-    if (state === "25P02") throw invalidHandle("the client's transaction has failed: roll it back");
-    throw translated(error);
+    if (state === "25P01") {
+      throw invalidHandle("expected a client with an open transaction: run BEGIN first");
+    }
+    if (state === "25P02") {
+      throw invalidHandle("the client's transaction has failed: roll it back first");
+    }
+    throw toStorageError(error);
   }
 }
 

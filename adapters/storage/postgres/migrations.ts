@@ -1,21 +1,27 @@
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Schema } from "../../../src/ports/collection.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
-import type { Connection } from "./session/connection.ts";
+import type { Connection } from "./connection.ts";
 import { literal, type Names, prefix, quoted } from "./names.ts";
 import { addColumn, createIndex, createTable } from "./tables.ts";
-import { createWordIndex } from "./words.ts";
+import { createWordIndex } from "./word-index.ts";
 
-/** How long a migration waits for tables that others use: while it waits, whoever comes after it waits too. */
-const patience = "10s";
+/**
+ * How long a migration waits for tables in use. While it waits, every later statement on these
+ * tables waits behind it.
+ */
+const migrationLockTimeout = "10s";
 
-/** What takes a database from schema version `from` to the schema, in one transaction. For `psql` and the like. */
+/**
+ * Returns the statements that migrate a database from schema version `from`, in one transaction,
+ * for `psql` and similar tools.
+ */
 export function migrationSql(schema: Schema, names: Names, from: number): string {
-  const made = names.schema === "public" || from > 0 ? [] : [createSchema(names)];
+  const schemaStatements = names.schema === "public" || from > 0 ? [] : [createSchema(names)];
   return [
     `BEGIN;`,
     `${lock(names)};`,
-    ...made,
+    ...schemaStatements,
     ...statements(schema, names, from),
     "COMMIT;",
     "",
@@ -49,22 +55,26 @@ function statements(schema: Schema, names: Names, from: number): string[] {
     `CREATE TABLE ${names.schemaTable} (version integer NOT NULL, id uuid NOT NULL DEFAULT gen_random_uuid());`,
     `INSERT INTO ${names.schemaTable} (version) VALUES (${version});`,
     `CREATE SEQUENCE ${names.positions};`,
-    // What is admitted need not survive a crash of the server.
+    // Rate limits need not survive a crash of the server.
     `CREATE UNLOGGED TABLE ${names.admissions} (key text COLLATE "C" PRIMARY KEY, times bigint[] NOT NULL, ` +
       `seen bigint NOT NULL, ahead bigint NOT NULL, admitted integer NOT NULL);`,
     ...added,
   ];
 }
 
-/** Migrates when `bringUp` says so, else refuses what is older; refuses what is newer. */
+/**
+ * Migrates an older database if `canMigrate` allows it.
+ * @throws TidingsError `storage_newer`, `storage_outdated`; `storage_unavailable` when the
+ *   database's encoding is not UTF8
+ */
 export async function ensureSchema(
   connection: Connection,
   schema: Schema,
   names: Names,
-  bringUp: boolean,
+  canMigrate: boolean,
 ): Promise<void> {
   await refuseEncoding(connection);
-  if (mustMigrate(await versionOf(connection, names), schema, bringUp)) {
+  if (mustMigrate(await versionOf(connection, names), schema, canMigrate)) {
     await migrate(connection, schema, names);
   }
 }
@@ -75,13 +85,14 @@ async function migrate(connection: Connection, schema: Schema, names: Names): Pr
   try {
     await run(
       "BEGIN ISOLATION LEVEL READ COMMITTED",
-      `SET LOCAL lock_timeout = '${patience}'`,
+      `SET LOCAL lock_timeout = '${migrationLockTimeout}'`,
       lock(names),
     );
     // Another process may have migrated while this one waited for the lock.
     const version = await versionOf(connection, names);
     refuseNewer(version, schema);
-    // Whoever may make tables may not make schemas, so what is there is not made.
+    // A user who may create tables may still not be allowed to create schemas, so an existing
+    // schema is not created.
     const [exists] = await run(
       `SELECT 1 FROM pg_namespace WHERE nspname = ${literal(names.schema)}`,
     );
@@ -94,13 +105,16 @@ async function migrate(connection: Connection, schema: Schema, names: Names): Pr
   }
 }
 
-/** 0 where there is none. */
+/** Returns the version of the database's schema, or 0 if there are no tables. */
 async function versionOf(connection: Connection, names: Names): Promise<number> {
   const [version] = (await schemaRow(connection, names, "version")) ?? [];
   return Number(version ?? 0);
 }
 
-/** By which a database is told from others, copies included; `undefined` of one without the tables. */
+/**
+ * Returns an id that differs between databases, also between a database and its copy. Undefined if
+ * there are no tables.
+ */
 export async function databaseId(
   connection: Connection,
   names: Names,
@@ -114,8 +128,8 @@ async function schemaRow(
   names: Names,
   selected: string,
 ): Promise<readonly unknown[] | undefined> {
-  // Looked for first: to ask a table that is missing would fail the transaction. And not by `to_regclass`, whose cache is
-  // as old as the transaction.
+  // Selecting from a missing table would fail the transaction. `to_regclass` is no alternative,
+  // because its cache is as old as the transaction.
   const exists = `SELECT 1 FROM pg_tables WHERE schemaname = ${literal(names.schema)} AND tablename = '${prefix}schema'`;
   const [found] = await connection.run([{ text: exists, values: [] }]);
   if (found?.rows.length !== 1) return undefined;
@@ -131,6 +145,6 @@ async function refuseEncoding(connection: Connection): Promise<void> {
   if (encoding === "UTF8") return;
   throw new TidingsError(
     "storage_unavailable",
-    `The database must have the encoding UTF8, and has ${encoding}.`,
+    `expected a database with the encoding UTF8, got ${encoding}. Create the database with ENCODING 'UTF8'.`,
   );
 }

@@ -1,16 +1,25 @@
 import { createHash } from "node:crypto";
 
+/** Quotes a name for SQL. */
 export const quoted = (name: string): string => `"${name}"`;
+/** Quotes a text for SQL. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
+/** The beginning of the names of tables, indexes and channels. */
 export const prefix = "tidings_";
 
-/** What the storage is called in its database. Everything that all processes must agree on follows from the schema's name. */
+/**
+ * The names of the storage's objects in the database. All processes have to agree on them, so they
+ * depend on the schema's name only.
+ */
 export class Names {
   readonly schema: string;
-  /** LISTEN and NOTIFY, whose channels are the database's. */
+  /**
+   * The channel of LISTEN and NOTIFY. Channels are shared by the whole database, so the name
+   * depends on the schema.
+   */
   readonly channel: string;
-  /** The first half of the keys of advisory locks, which are the database's too. */
+  /** The first half of the keys of advisory locks, which the whole database shares too. */
   readonly #locks: number;
 
   constructor(schema: string) {
@@ -24,12 +33,18 @@ export class Names {
     return `${quoted(this.schema)}.${quoted(prefix + name)}`;
   }
 
-  /** One row: the version of the schema, and an id by which a host's connection is known to be on this database. */
+  /**
+   * A table with one row: the schema's version, and an id that shows whether a client of the host
+   * application is connected to this database.
+   */
   get schemaTable(): string {
     return this.table("schema");
   }
 
-  /** A sequence: the last position given in any log. It is not undone with a transaction, so no position is given twice. */
+  /**
+   * A sequence with the last position that any log used. A rollback does not reset it, so no
+   * position is used twice.
+   */
   get positions(): string {
     return this.table("positions");
   }
@@ -38,12 +53,15 @@ export class Names {
     return this.table("admissions");
   }
 
-  /** Commits of groups share it; an exclusive group has it alone. */
+  /** Commits hold it shared. An exclusive group holds it exclusively. */
   get commitLock(): string {
     return `${this.#locks}, 1`;
   }
 
-  /** Held from the first position that a transaction gives to its end: positions ascend as transactions become visible. */
+  /**
+   * A transaction holds it from the first position that it assigns to its end. Positions therefore
+   * become visible in ascending order.
+   */
   get positionLock(): string {
     return `${this.#locks}, 2`;
   }

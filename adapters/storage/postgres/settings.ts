@@ -1,23 +1,33 @@
 /**
- * Settings for the length of a transaction. Prepared statements are planned once for all values, so a plan must be right however full the
- * tables will be: of two ways that cost nothing while a table is empty, one is a disaster when it isn't. So the ways that don't go
- * by an index are taken off the list; and nothing is compiled, which costs more than any of these statements.
+ * Settings for the duration of a transaction. A prepared statement is planned once for all
+ * parameter values, possibly while the tables are still empty and all plans cost the same. A plan
+ * has to stay right when the tables are full, so plans that do not use an index are disabled. JIT
+ * compilation is disabled because it takes longer than any of these statements.
  */
+import type { Statement } from "./batch.ts";
 import type { Names } from "./names.ts";
-import type { Statement } from "./session/batch.ts";
 
-/** How long a commit waits for an exclusive group of another process, which ends within that or is ended. */
-const turnPatience = "5s";
-/** How long it waits for a row or a unique key that another transaction keeps. Others' groups take milliseconds. */
-const rowPatience = "250ms";
-/** In a host's transaction nobody else waits for it. */
-const hostRowPatience = "5s";
-/** A process that stalls in the middle of a transaction loses it, so that it holds up no others for longer. */
-const idlePatience = "10s";
+/**
+ * How long a commit waits for an exclusive group of another process. Such a group ends within that
+ * time or is ended.
+ */
+const commitLockTimeout = "5s";
+/**
+ * How long a commit waits for a row or unique key that another transaction holds. Other groups take
+ * milliseconds.
+ */
+const rowLockTimeout = "250ms";
+/** The same in a transaction of the host application, where no other command waits. */
+const hostRowLockTimeout = "5s";
+/**
+ * A process that stalls inside a transaction loses the transaction, so that it does not block the
+ * others for longer.
+ */
+const idleTimeout = "10s";
 
 type Setting = readonly [name: string, value: string];
 
-const planned: readonly Setting[] = [
+const plannerSettings: readonly Setting[] = [
   ["plan_cache_mode", "force_generic_plan"],
   ["enable_seqscan", "off"],
   ["enable_bitmapscan", "off"],
@@ -36,49 +46,65 @@ const select = (expressions: readonly string[]): Statement => ({
   values: [],
 });
 
-export const planSettings: Statement = select(planned.map(set));
+/** Before reads. */
+export const planSettings: Statement = select(plannerSettings.map(set));
 
-/** A GIN index is read into a bitmap, and can't be read otherwise. */
-const searching: readonly Setting[] = planned.map(([name, value]) => [
+/** A GIN index can only be read by a bitmap scan. */
+const searchPlannerSettings: readonly Setting[] = plannerSettings.map(([name, value]) => [
   name,
   name === "enable_bitmapscan" ? "on" : value,
 ]);
-export const searchSettings: Statement = select(searching.map(set));
+/** Before searches. */
+export const searchSettings: Statement = select(searchPlannerSettings.map(set));
 
-/** Before a group's writes, in a transaction of the engine's own. */
+/** Before a group's writes, in a transaction of the engine. */
 export function commitSettings({ commitLock }: Names): Statement {
-  const turn = `pg_advisory_xact_lock_shared(${commitLock})`;
-  return select([lockTimeout(turnPatience), turn, lockTimeout(rowPatience), ...planned.map(set)]);
-}
-
-/** At the beginning of a transaction that lasts for several round trips. */
-export function transactionSettings({ commitLock }: Names, exclusive: boolean): Statement {
-  const turn = `pg_advisory_xact_lock${exclusive ? "" : "_shared"}(${commitLock})`;
-  const idle: Setting = ["idle_in_transaction_session_timeout", idlePatience];
+  const takeLock = `pg_advisory_xact_lock_shared(${commitLock})`;
   return select([
-    set(idle),
-    lockTimeout(turnPatience),
-    turn,
-    lockTimeout(rowPatience),
-    ...planned.map(set),
+    lockTimeout(commitLockTimeout),
+    takeLock,
+    lockTimeout(rowLockTimeout),
+    ...plannerSettings.map(set),
   ]);
 }
 
-/** Before the first position that a transaction gives. Whoever has the lock waits for no other one. */
-export function positionSettings({ positionLock }: Names): Statement {
-  return select([lockTimeout(turnPatience), `pg_advisory_xact_lock(${positionLock})`]);
+/** At the beginning of a transaction that takes several round trips. */
+export function transactionSettings({ commitLock }: Names, exclusive: boolean): Statement {
+  const takeLock = `pg_advisory_xact_lock${exclusive ? "" : "_shared"}(${commitLock})`;
+  const idle: Setting = ["idle_in_transaction_session_timeout", idleTimeout];
+  return select([
+    set(idle),
+    lockTimeout(commitLockTimeout),
+    takeLock,
+    lockTimeout(rowLockTimeout),
+    ...plannerSettings.map(set),
+  ]);
 }
 
-const hostSettings: readonly Setting[] = [["lock_timeout", hostRowPatience], ...planned];
-const kept = (name: string): string => `tidings.${name}`;
+/**
+ * Before the first position that a transaction assigns. The holder of the position lock waits for
+ * no other lock, so there is no deadlock.
+ */
+export function positionSettings({ positionLock }: Names): Statement {
+  return select([lockTimeout(commitLockTimeout), `pg_advisory_xact_lock(${positionLock})`]);
+}
 
-/** Around writes in a host's transaction, whose own settings are put back. */
+const settingsInHost: readonly Setting[] = [
+  ["lock_timeout", hostRowLockTimeout],
+  ...plannerSettings,
+];
+const savedName = (name: string): string => `tidings.${name}`;
+
+/** Before writes in the host application's transaction. Saves its settings. */
 export const enterHost: Statement = select(
-  hostSettings.flatMap(([name, value]) => [
-    `set_config('${kept(name)}', current_setting('${name}'), true)`,
+  settingsInHost.flatMap(([name, value]) => [
+    `set_config('${savedName(name)}', current_setting('${name}'), true)`,
     set([name, value]),
   ]),
 );
+/** After these writes. Restores the settings. */
 export const leaveHost: Statement = select(
-  hostSettings.map(([name]) => `set_config('${name}', current_setting('${kept(name)}'), true)`),
+  settingsInHost.map(
+    ([name]) => `set_config('${name}', current_setting('${savedName(name)}'), true)`,
+  ),
 );

@@ -12,13 +12,13 @@ import { type Layout, layoutOf, orderOf, type Stored } from "../layout.ts";
 import { literal, type Names, prefix, quoted } from "./names.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
 
-/** The table of a collection. */
+/** A collection's table. */
 export class Table {
   readonly collection: Collection;
   readonly layout: Layout;
-  /** With the schema, quoted. */
+  /** The quoted name, with the schema. */
   readonly name: string;
-  /** All columns, as a query selects them. */
+  /** All columns, as the list of a SELECT. */
   readonly selected: string;
   readonly #types: readonly ColumnType[];
 
@@ -29,18 +29,19 @@ export class Table {
     const { columns } = this.layout;
     this.#types = columns.map((column) => typeOf(collection, column));
     this.selected = columns
-      // Every driver gives text as it is; what it makes of JSON is its own.
+      // JSON is selected as text, because drivers parse JSON in different ways.
       .map((column, place) =>
         this.#types[place] === "json" ? `${quoted(column)}::text` : quoted(column),
       )
       .join(", ");
   }
 
+  /** Returns a column's type. */
   type(column: string): ColumnType {
     return this.#types[this.layout.place(column)] ?? "text";
   }
 
-  /** A column of rows, as an array's text. */
+  /** Returns the values of one column of several rows, as the text of an array. */
   columnText(column: string, rows: readonly Row[]): string {
     const { layout } = this;
     const place = layout.place(column);
@@ -58,10 +59,12 @@ export class Table {
   }
 }
 
+/** Returns a column's type. The version is an integer. */
 export function typeOf(collection: Collection, column: string): ColumnType {
   return columnNamed(collection, column)?.type ?? "integer";
 }
 
+/** Whether a column can hold null. */
 export function isNullable(collection: Collection, column: string): boolean {
   return columnNamed(collection, column)?.nullable === true;
 }
@@ -70,11 +73,14 @@ function columnNamed(collection: Collection, column: string): Column | undefined
   return columnsOf(collection).find(([name]) => name === column)?.[1];
 }
 
-/** The columns that order an index's rows; nothing needs to follow what no two rows share. */
+/** Returns the columns that order an index, up to the first that make its rows unique. */
 export function sortColumns(index: Index): readonly string[] {
   const { collection, columns, unique, where } = index;
-  const present = where !== undefined && "present" in where ? where.column : undefined;
-  if (unique && !columns.some((column) => column !== present && isNullable(collection, column))) {
+  const notNullColumn = where !== undefined && "present" in where ? where.column : undefined;
+  if (
+    unique &&
+    !columns.some((column) => column !== notNullColumn && isNullable(collection, column))
+  ) {
     return columns;
   }
   const all = orderOf(index);
@@ -82,12 +88,16 @@ export function sortColumns(index: Index): readonly string[] {
   return position === -1 ? all : all.slice(0, position + 1);
 }
 
-/** Absent first, as the port wants: PostgreSQL would put it last. */
+/**
+ * Returns a column's part of ORDER BY. Nulls come first in ascending order, as the port specifies.
+ * PostgreSQL's default is last.
+ */
 export function direction(collection: Collection, column: string, order: "ASC" | "DESC"): string {
   if (!isNullable(collection, column)) return `${quoted(column)} ${order}`;
   return `${quoted(column)} ${order} NULLS ${order === "ASC" ? "FIRST" : "LAST"}`;
 }
 
+/** Returns the condition of a partial index. */
 export function conditionSql(where: Condition): string {
   const column = quoted(where.column);
   return "in" in where
@@ -95,6 +105,7 @@ export function conditionSql(where: Condition): string {
     : `${column} IS NOT NULL`;
 }
 
+/** Returns the statements that create a collection's table. */
 export function createTable(collection: Collection, names: Names): string[] {
   const { layout } = new Table(collection, names);
   const name = names.table(collection.name);
@@ -107,6 +118,7 @@ export function createTable(collection: Collection, names: Names): string[] {
     : [table, createUnplacedIndex(collection, layout.position, names)];
 }
 
+/** Returns the statement that adds a column. */
 export function addColumn(
   collection: Collection,
   name: string,
@@ -116,9 +128,11 @@ export function addColumn(
   return `ALTER TABLE ${names.table(collection.name)} ADD COLUMN ${columnSql(name, column)};`;
 }
 
+/** Returns the statement that creates an index. */
 export function createIndex(index: Index, names: Names): string {
   const { collection, unique, where, name } = index;
-  // What orders the rows last is in the index too, or many rows under one key would have to be sorted for each page.
+  // The index also has the columns that order rows with an equal key. Otherwise these rows would
+  // have to be sorted for each page.
   const columns = (unique ? index.columns : sortColumns(index)).map((column) =>
     direction(collection, column, "ASC"),
   );
@@ -129,14 +143,17 @@ export function createIndex(index: Index, names: Names): string {
   );
 }
 
-/** What a host's transaction wrote and has no position yet (`positions.ts`): next to nothing, at any time. */
+/**
+ * Indexes the rows that the host application's transactions wrote and that have no position yet
+ * (`positions.ts`). There are very few of them at any time.
+ */
 function createUnplacedIndex({ name }: Collection, position: string, names: Names): string {
   const index = quoted(`${prefix}${name}_unplaced`);
   return `CREATE INDEX ${index} ON ${names.table(name)} (${quoted(position)}) WHERE ${quoted(position)} < 0;`;
 }
 
 function columnSql(name: string, { type, nullable, fill }: Column): string {
-  // Texts are ordered by code point, whatever the database's language.
+  // Text is ordered by code point, whatever the database's locale.
   const sqlType = type === "text" ? `text COLLATE "C"` : sqlTypes[type];
   const preset = fill === undefined || fill === null ? "" : ` DEFAULT ${fillSql(fill)}`;
   return `${quoted(name)} ${sqlType}${nullable ? "" : " NOT NULL"}${preset}`;

@@ -1,12 +1,15 @@
 /**
- * Values as PostgreSQL takes and gives them, in its text format. Its text has no NUL, which ours may: U+0000 is stored as U+0001
- * U+0001, and U+0001 as U+0001 U+0002. That keeps the order of texts, and leaves all that people write as it is.
+ * Values in PostgreSQL's text format. PostgreSQL's text cannot hold U+0000, so U+0000 is stored as
+ * U+0001 U+0001, and U+0001 as U+0001 U+0002. This keeps the order of texts and changes nothing
+ * that people write.
  */
 import type { ColumnType, KeyValue } from "../../../src/ports/collection.ts";
 import type { Stored } from "../layout.ts";
 
+/** A value in PostgreSQL's text format. */
 export type Text = string | null;
 
+/** The SQL type of each column type. */
 export const sqlTypes: Readonly<Record<ColumnType, string>> = {
   text: "text",
   integer: "bigint",
@@ -14,32 +17,33 @@ export const sqlTypes: Readonly<Record<ColumnType, string>> = {
   position: "bigint",
   real: "double precision",
   boolean: "boolean",
-  // Not `jsonb`, which sorts the keys of objects and knows no NUL.
+  // Not `jsonb`, which sorts the keys of objects and cannot hold U+0000.
   json: "json",
 };
 
-/** A value of a column, from the form that all storages share. */
+/** Converts a stored value to PostgreSQL's text format. */
 export function toText(type: ColumnType, value: Stored): Text {
   if (value === null) return null;
-  return type === "text" ? escaped(String(value)) : String(value);
+  return type === "text" ? escape(String(value)) : String(value);
 }
 
+/** Converts a value of a key to PostgreSQL's text format. */
 export function keyText(value: KeyValue): Text {
-  return typeof value === "string" ? escaped(value) : value === null ? null : String(value);
+  return typeof value === "string" ? escape(value) : value === null ? null : String(value);
 }
 
-/** What came from the server, in the form that all storages share. Drivers differ in how much of the text they make of. */
+/** Converts a value from the server to a stored value. Drivers differ in which types they parse. */
 export function fromServer(type: ColumnType, value: unknown): Stored {
   if (value === null || value === undefined) return null;
   switch (type) {
     case "text":
-      return unescaped(textOf(value));
+      return unescape(textOf(value));
     case "json":
       return textOf(value);
     case "boolean":
       return value === true || value === "t" ? 1 : 0;
     case "position":
-      // Below zero: it waits for its position.
+      // A negative number marks a row without a position yet (`positions.ts`).
       return Math.max(0, Number(value));
     case "integer":
     case "time":
@@ -50,38 +54,44 @@ export function fromServer(type: ColumnType, value: unknown): Stored {
 
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
-  throw new TypeError(`the driver made a value of type ${typeof value} of a text`);
+  throw new TypeError(
+    `expected text from the PostgreSQL driver, got a value of type ${typeof value}`,
+  );
 }
 
-/** An array's text (manual, "Array Input and Output Syntax"). Neighbours are often alike, and then are written once. */
+/**
+ * Returns an array in PostgreSQL's text format (manual, "Array Input and Output Syntax").
+ * Neighbouring values are often equal, so an element is formatted once for a run of equal values.
+ */
 export function arrayText(type: ColumnType, values: readonly Text[]): string {
-  const quotes = type === "text" || type === "json";
+  const isQuoted = type === "text" || type === "json";
   let array = "{";
-  let before: Text = null;
-  let written = "NULL";
+  let previous: Text = null;
+  let formatted = "NULL";
   for (const [i, value] of values.entries()) {
-    if (value !== before) {
-      before = value;
-      written = value === null ? "NULL" : quotes ? element(value) : value;
+    if (value !== previous) {
+      previous = value;
+      formatted = value === null ? "NULL" : isQuoted ? quotedElement(value) : value;
     }
-    array += i === 0 ? written : `,${written}`;
+    array += i === 0 ? formatted : `,${formatted}`;
   }
   return `${array}}`;
 }
 
-// Few texts have anything to escape, and to look for it is cheaper than to replace it. By plain strings: a regular expression takes longer.
+// Few texts need escaping, and checking is cheaper than replacing. Plain string methods are faster
+// here than regular expressions.
 
-function element(text: string): string {
+function quotedElement(text: string): string {
   if (!text.includes('"') && !text.includes("\\")) return `"${text}"`;
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-function escaped(text: string): string {
+function escape(text: string): string {
   if (!text.includes("\u0001") && !text.includes("\0")) return text;
   return text.replaceAll("\u0001", "\u0001\u0002").replaceAll("\0", "\u0001\u0001");
 }
 
-function unescaped(text: string): string {
+function unescape(text: string): string {
   if (!text.includes("\u0001")) return text;
   return text.replaceAll("\u0001\u0001", "\0").replaceAll("\u0001\u0002", "\u0001");
 }

@@ -1,22 +1,25 @@
 /**
- * A group's writes as a batch of statements: one for each table and kind of write, whatever the number of rows. All rows that others may
- * write are locked first, those of each table by their keys, tables by their names, so that groups don't wait for each other in a
- * circle; their guards are checked on the way. Then what frees a unique key comes before what takes it: removals, updates,
- * insertions. Counters and logs, which everybody writes, come last.
+ * Plans a group's writes as a batch of statements: one for each table and kind of write, however
+ * many rows there are.
+ *
+ * First, all rows that other groups may write are locked and their version guards checked. Tables
+ * are locked in the order of their names and rows in the order of their keys, so that groups do not
+ * deadlock. Then come removals, updates and insertions, because what frees a unique key has to
+ * precede what takes it. Counters and logs, which every group writes, come last.
  */
 import { columnsOf, keyOf, type KeyValue } from "../../../src/ports/collection.ts";
 import type { Row, Write } from "../../../src/ports/storage.ts";
+import type { Statement } from "./batch.ts";
 import { conflictMark } from "./errors.ts";
+import { keyScan } from "./index-scans.ts";
 import { literal, type Names, quoted } from "./names.ts";
-import type { Statement } from "./session/batch.ts";
 import type { Table } from "./tables.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
-import { keyWalk } from "./walks.ts";
 
 type Guarded = Extract<Write, { readonly version: number }>;
 type Update = Extract<Write, { readonly kind: "update" }>;
 
-/** What a group writes to one table. */
+/** A group's writes to one table. */
 interface TableWrites {
   readonly table: Table;
   readonly guarded: Guarded[];
@@ -26,43 +29,49 @@ interface TableWrites {
   readonly sums: Row[];
 }
 
-/** In parts, between which a caller has something to say; a part may be empty. */
+/**
+ * The statements in two parts, so that the caller can add statements in between. A part may be
+ * empty.
+ */
 export interface PlannedWrites {
   readonly rows: readonly Statement[];
-  /** Insertions into logs: their positions are given as they are made. */
+  /** Insertions into logs, which assign positions. */
   readonly logs: readonly Statement[];
 }
 
-/** @throws StorageRefusal a value doesn't fit its column */
+/**
+ * Plans writes. `position` is the SQL expression for a log row's position.
+ * @throws StorageRefusal when a value does not fit its column
+ */
 export function planWrites(
   writes: readonly Write[],
   tableOf: (name: string) => Table,
   position: string,
 ): PlannedWrites {
-  const tables = byTable(writes, tableOf);
-  const each = (statement: (writes: TableWrites) => Statement | undefined): Statement[] =>
-    tables.map(statement).filter((made) => made !== undefined);
+  const tables = groupByTable(writes, tableOf);
+  const forEachTable = (statement: (writes: TableWrites) => Statement | undefined): Statement[] =>
+    tables.map(statement).filter((each) => each !== undefined);
   return {
     rows: [
-      ...each(guards),
-      ...each(removals),
-      ...each(updates),
-      ...each((of) => (isLog(of.table) ? undefined : insertions(of))),
-      ...each(additions),
+      ...forEachTable(guards),
+      ...forEachTable(removals),
+      ...forEachTable(updates),
+      ...forEachTable((group) => (isLog(group.table) ? undefined : insertions(group))),
+      ...forEachTable(additions),
     ],
-    logs: each((of) => (isLog(of.table) ? insertions(of, position) : undefined)),
+    logs: forEachTable((group) => (isLog(group.table) ? insertions(group, position) : undefined)),
   };
 }
 
 const isLog = ({ layout }: Table): boolean => layout.position !== undefined;
 
-function byTable(writes: readonly Write[], tableOf: (name: string) => Table): TableWrites[] {
+function groupByTable(writes: readonly Write[], tableOf: (name: string) => Table): TableWrites[] {
   const tables = new Map<string, TableWrites>();
   for (const write of writes) {
     const { name } = write.collection;
-    let of = tables.get(name);
-    if (of === undefined) {
-      of = {
+    let group = tables.get(name);
+    if (group === undefined) {
+      group = {
         table: tableOf(name),
         guarded: [],
         removals: [],
@@ -70,18 +79,21 @@ function byTable(writes: readonly Write[], tableOf: (name: string) => Table): Ta
         insertions: [],
         sums: [],
       };
-      tables.set(name, of);
+      tables.set(name, group);
     }
-    if ("version" in write) of.guarded.push(write);
-    if (write.kind === "insert") of.insertions.push(write.row);
-    else if (write.kind === "add") of.sums.push(write.row);
-    else if (write.kind === "remove") of.removals.push(write);
-    else if (write.kind === "update") of.updates.push(write);
+    if ("version" in write) group.guarded.push(write);
+    if (write.kind === "insert") group.insertions.push(write.row);
+    else if (write.kind === "add") group.sums.push(write.row);
+    else if (write.kind === "remove") group.removals.push(write);
+    else if (write.kind === "update") group.updates.push(write);
   }
   return [...tables.values()].toSorted((a, b) => (a.table.name < b.table.name ? -1 : 1));
 }
 
-/** Locks the rows that are written or held, in the order of their keys, and fails unless all have the version that was seen. */
+/**
+ * Locks the rows to be written or held, in the order of their keys. Fails unless all of them have
+ * the version that was read.
+ */
 function guards({ table, guarded }: TableWrites): Statement | undefined {
   if (guarded.length === 0) return undefined;
   const sorted = guarded
@@ -90,33 +102,34 @@ function guards({ table, guarded }: TableWrites): Statement | undefined {
     .map(({ write }) => write);
   const key = keyParams(table, sorted);
   const version = `$${key.params.length + 1}::bigint[]`;
-  // Rows that are only held may be held by others too.
+  // Several groups can hold the same row.
   const lock = guarded.every(({ kind }) => kind === "hold") ? "FOR SHARE" : "FOR NO KEY UPDATE";
   const text =
     `SELECT CASE WHEN count(*) = cardinality(${version}) THEN 1 ` +
     `ELSE (${literal(`${conflictMark} ${table.collection.name} `)} || count(*))::integer END FROM (` +
     `SELECT FROM unnest(${[...key.params, version].join(", ")}) AS seen(${[...key.names, "v"].join(", ")}) ` +
-    `CROSS JOIN LATERAL (SELECT ${keyWalk(table, table.collection, [`"version" = seen.v`])} ${lock}) AS locked) AS held`;
+    `CROSS JOIN LATERAL (SELECT ${keyScan(table, table.collection, [`"version" = seen.v`])} ${lock}) AS locked) AS held`;
   return { text, values: [...key.values, versions(sorted)] };
 }
 
-/** The row of each key, by its place: it is locked, so that it stays there. */
-function found(table: Table): string {
-  return `CROSS JOIN LATERAL (SELECT ctid AS place ${keyWalk(table, table.collection)}) AS found WHERE t.ctid = found.place`;
+/** Finds the row of each key by its physical place. The row is locked, so it stays there. */
+function joinRows(table: Table): string {
+  return `CROSS JOIN LATERAL (SELECT ctid AS place ${keyScan(table, table.collection)}) AS found WHERE t.ctid = found.place`;
 }
 
 function removals({ table, removals: removed }: TableWrites): Statement | undefined {
   if (removed.length === 0) return undefined;
   const key = keyParams(table, removed);
-  const text = `DELETE FROM ${table.name} AS t USING unnest(${key.params.join(", ")}) AS seen(${key.names.join(", ")}) ${found(
+  const text = `DELETE FROM ${table.name} AS t USING unnest(${key.params.join(", ")}) AS seen(${key.names.join(", ")}) ${joinRows(
     table,
   )}`;
   return { text, values: key.values };
 }
 
 /**
- * One statement for all rows, with every column that changes in any: a guarded row's others are what they were. In the order in which
- * they were given, since one may take a unique key that one before it frees.
+ * Updates all rows in one statement, with every column that changes in any of them. A guarded row's
+ * other columns are unchanged, so writing them again has no effect. Rows are updated in the given
+ * order, because one may take a unique key that an earlier one frees.
  */
 function updates({ table, updates: updated }: TableWrites): Statement | undefined {
   if (updated.length === 0) return undefined;
@@ -132,7 +145,7 @@ function updates({ table, updates: updated }: TableWrites): Statement | undefine
   const names = columns.map((_, i) => `c${i}`);
   const text =
     `UPDATE ${table.name} AS t SET ${columns.map((column, i) => `${quoted(column)} = seen.c${i}`).join(", ")} ` +
-    `FROM unnest(${[...key.params, ...params].join(", ")}) AS seen(${[...key.names, ...names].join(", ")}) ${found(
+    `FROM unnest(${[...key.params, ...params].join(", ")}) AS seen(${[...key.names, ...names].join(", ")}) ${joinRows(
       table,
     )}`;
   const rows = updated.map(({ row }) => row);
@@ -142,20 +155,20 @@ function updates({ table, updates: updated }: TableWrites): Statement | undefine
   };
 }
 
-/** `position` is the SQL that gives a row of a log its position. */
+/** `position` is the SQL expression for a log row's position. */
 function insertions(
   { table, insertions: rows }: TableWrites,
   position?: string,
 ): Statement | undefined {
   return rows.length === 0
     ? undefined
-    : insertion(table, isLog(table) ? rows : byKey(table, rows), position);
+    : insertion(table, isLog(table) ? rows : sortByKey(table, rows), position);
 }
 
-/** Sorted by their keys: everybody adds to the same few. */
+/** Sorted by key, because many groups add to the same few counters. */
 function additions({ table, sums }: TableWrites): Statement | undefined {
   if (sums.length === 0) return undefined;
-  const { text, values } = insertion(table, byKey(table, sums));
+  const { text, values } = insertion(table, sortByKey(table, sums));
   const { columns: key } = table.collection.primary;
   const added = columnsOf(table.collection)
     .map(([column]) => column)
@@ -180,7 +193,7 @@ function insertion(table: Table, rows: readonly Row[], position = "0"): Statemen
   return { text, values: given.map((column) => table.columnText(column, rows)) };
 }
 
-/** The SQL for a row's position: the next one, in a transaction that has the lock of positions. */
+/** The SQL expression for the next position. The transaction has to hold the position lock. */
 export const nextPosition = ({ positions }: Names): string =>
   `nextval(${literal(positions)}::regclass)`;
 
@@ -215,7 +228,7 @@ function versions(writes: readonly Guarded[]): string {
   );
 }
 
-function byKey({ collection }: Table, rows: readonly Row[]): Row[] {
+function sortByKey({ collection }: Table, rows: readonly Row[]): Row[] {
   if (rows.length === 1) return [...rows];
   return rows
     .map((row) => ({ row, key: keyOf(collection, row).map((part) => keyText(part) ?? "") }))
@@ -223,7 +236,7 @@ function byKey({ collection }: Table, rows: readonly Row[]): Row[] {
     .map(({ row }) => row);
 }
 
-/** Any order will do that all processes agree on. */
+/** Any order that all processes share will do. */
 function compareKeys(a: readonly string[], b: readonly string[]): number {
   for (const [i, left] of a.entries()) {
     const right = b[i] ?? "";

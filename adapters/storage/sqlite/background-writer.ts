@@ -2,64 +2,75 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { StorageConflict } from "../../../src/ports/storage.ts";
-import { translated } from "./errors.ts";
+import { toStorageError } from "./errors.ts";
 import type { Step } from "./writes.ts";
 
-/** What the thread answers to a group's steps: nothing when they are committed. */
+/** Why the thread could not commit a group. */
 export type Failure =
   | { readonly conflict: string }
   | { readonly errcode: number | undefined; readonly message: string };
 
-export type FromThread = "ready" | "committed" | Failure;
-export type ToThread = readonly Step[] | "close";
+/** What the thread sends. `ready` comes once, then one response for each group. */
+export type WorkerResponse = "ready" | "committed" | Failure;
+/** What the thread receives: the steps of one group, or the request to close the file. */
+export type WorkerRequest = readonly Step[] | "close";
 
 interface Pending {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-export interface Sending {
-  /** Groups with fewer writes are committed where they are: sending them costs more than writing them. */
-  readonly fewest: number;
-  /** How many groups that are large enough must have come before a thread is started; with 0 it is there from the beginning. */
-  readonly after: number;
+/** When commits move to the background thread. */
+export interface BackgroundThresholds {
+  /**
+   * A group with fewer writes is committed on the main thread, because sending it takes longer than
+   * writing it.
+   */
+  readonly minWrites: number;
+  /** How many large groups have to come before the thread starts. With 0 it starts at once. */
+  readonly minGroups: number;
 }
 
-export const underLoad: Sending = { fewest: 64, after: 8 };
+/** The thresholds of `sqlite()`. */
+export const defaultThresholds: BackgroundThresholds = { minWrites: 64, minGroups: 8 };
 
 /**
- * Commits in a thread of its own, so that the next group's commands run meanwhile, and the host's event loop never waits for the disk
- * while there is load. Where no thread can be had, commits stay where they were.
+ * Commits large groups in a worker thread. Meanwhile the next group's commands can run, and under
+ * load the host application's event loop does not wait for the disk. Where no thread can be
+ * started, commits stay on the main thread.
  */
 export class BackgroundWriter {
   readonly #file: string;
-  readonly #sending: Sending;
+  readonly #thresholds: BackgroundThresholds;
   #worker: Worker | undefined;
   #isReady = false;
   #isClosed = false;
-  #large = 0;
+  #largeGroups = 0;
   #pending: Pending | undefined;
 
-  constructor(file: string, sending: Sending) {
+  constructor(file: string, thresholds: BackgroundThresholds) {
     this.#file = file;
-    this.#sending = sending;
+    this.#thresholds = thresholds;
   }
 
-  /** Whether to hand over a group of so many writes. When large ones keep coming, the thread is started. */
-  takes(writes: number): boolean {
-    const { fewest, after } = this.#sending;
-    if (writes < fewest || this.#isClosed) return false;
-    if (++this.#large === after) void this.start();
+  /**
+   * Whether to commit a group of so many writes here. Starts the thread when enough large groups
+   * have come.
+   */
+  accepts(writeCount: number): boolean {
+    const { minWrites, minGroups } = this.#thresholds;
+    if (writeCount < minWrites || this.#isClosed) return false;
+    if (++this.#largeGroups === minGroups) void this.start();
     return this.#isReady;
   }
 
-  /** One at a time. */
+  /** Commits a group. Only one commit may be in progress. */
   commit(steps: readonly Step[]): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject };
-      // A process may end while the thread is idle, and not before a commit is answered.
+      // While the thread is idle it must not keep the process alive. During a commit it must.
       this.#worker?.ref();
-      this.#worker?.postMessage(steps satisfies ToThread);
+      this.#worker?.postMessage(steps satisfies WorkerRequest);
     });
   }
 
@@ -70,23 +81,26 @@ export class BackgroundWriter {
     if (worker === undefined) return;
     worker.ref();
     const ended = new Promise((resolve) => worker.once("exit", resolve));
-    worker.postMessage("close" satisfies ToThread);
+    worker.postMessage("close" satisfies WorkerRequest);
     await ended;
   }
 
-  /** Resolves when commits can be handed over, or when it has turned out that no thread can be had. */
+  /**
+   * Starts the thread. Resolves when it accepts commits, or when it turns out that no thread can be
+   * started.
+   */
   async start(): Promise<void> {
     try {
-      // The sources run as they are written, the package as it was built.
+      // The sources run as TypeScript, the package as built.
       const name = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./sqlite-worker.js";
       const worker = new Worker(new URL(name, import.meta.url), { workerData: this.#file });
       this.#worker = worker;
       worker.unref();
-      worker.on("message", (message: FromThread) => this.#heed(message));
+      worker.on("message", (message: WorkerResponse) => this.#onMessage(message));
       const ended = new Promise<void>((resolve) => {
-        worker.on("error", (error) => this.#end(error));
+        worker.on("error", (error) => this.#onEnd(error));
         worker.on("exit", () => {
-          this.#end(undefined);
+          this.#onEnd(undefined);
           resolve();
         });
       });
@@ -96,7 +110,7 @@ export class BackgroundWriter {
     }
   }
 
-  #heed(message: FromThread): void {
+  #onMessage(message: WorkerResponse): void {
     if (message === "ready") {
       this.#isReady = true;
       return;
@@ -108,11 +122,11 @@ export class BackgroundWriter {
     else pending?.reject(errorOf(message));
   }
 
-  #end(cause: unknown): void {
+  #onEnd(cause: unknown): void {
     this.#isReady = false;
     this.#worker = undefined;
     const message =
-      "The thread that writes the database ended; it can't be known whether it committed.";
+      "The thread that writes to the database ended unexpectedly. Its last commit may or may not have happened.";
     this.#pending?.reject(new TidingsError("storage_unavailable", message, { cause }));
     this.#pending = undefined;
   }
@@ -121,5 +135,5 @@ export class BackgroundWriter {
 function errorOf(failure: Failure): unknown {
   if ("conflict" in failure) return new StorageConflict(failure.conflict);
   const { errcode, message } = failure;
-  return translated(Object.assign(new Error(message), { errcode }));
+  return toStorageError(Object.assign(new Error(message), { errcode }));
 }

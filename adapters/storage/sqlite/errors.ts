@@ -3,7 +3,8 @@ import { TidingsError } from "../../../src/kernel/errors.ts";
 import { StorageConflict, StorageRefusal } from "../../../src/ports/storage.ts";
 
 /**
- * A result code of SQLite (https://sqlite.org/rescode.html): `CONSTRAINT`, and what its extended code adds: `UNIQUE`.
+ * A result code of SQLite (https://sqlite.org/rescode.html): the primary code, such as
+ * `CONSTRAINT`, and the detail that an extended code adds, such as `UNIQUE`.
  */
 interface ResultCode {
   readonly primary: string;
@@ -35,7 +36,7 @@ const details: Readonly<Record<number, string>> = {
   2579: "ROWID",
 };
 
-/** node:sqlite answers numbers, better-sqlite3 names. */
+/** node:sqlite gives numbers, better-sqlite3 names. */
 function resultCode(error: unknown): ResultCode | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error && typeof error.errcode === "number") {
@@ -49,12 +50,15 @@ function resultCode(error: unknown): ResultCode | undefined {
   return primary === undefined ? undefined : { primary, detail };
 }
 
-/** Another connection writes: waiting helps. */
+/** Whether another connection is writing. Waiting helps. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error)?.primary === "BUSY";
 }
 
-/** Another connection wrote since this transaction's first read: only a new transaction helps. */
+/**
+ * Whether another connection has written since this transaction's first read. Only a new
+ * transaction helps.
+ */
 export function isStale(error: unknown): boolean {
   const code = resultCode(error);
   return code?.primary === "BUSY" && code.detail === "SNAPSHOT";
@@ -65,57 +69,59 @@ const unavailable: Readonly<Record<string, string>> = {
   BUSY: "The database is locked: another connection has been writing for too long.",
   LOCKED: "The database is locked: another connection has been writing for too long.",
   NOMEM: "SQLite is out of memory.",
-  READONLY: "The database is read-only: its file or directory can't be written.",
+  READONLY: "The database is read-only: the process cannot write to its file or directory.",
   IOERR: "The disk failed to read or write the database.",
   CORRUPT: "The database file is damaged.",
-  FULL: "The disk is full, or the database has reached its greatest size.",
+  FULL: "The disk is full, or the database has reached its maximum size.",
   CANTOPEN:
-    "The database file can't be opened: its directory is missing, or the process may not access it.",
+    "The database file cannot be opened: its directory does not exist, or the process may not access it.",
   PROTOCOL: "The database is locked: another connection has been writing for too long.",
   NOTADB: "The file is not a SQLite database.",
 };
 
-/** What the port promises to throw, for what SQLite threw. */
-export function translated(error: unknown): unknown {
+/** Converts an error of SQLite to the error that the storage port specifies. */
+export function toStorageError(error: unknown): unknown {
   const code = resultCode(error);
   if (code === undefined) return error;
   const { primary, detail } = code;
   if (primary === "CONSTRAINT" && ["UNIQUE", "PRIMARYKEY", "ROWID"].includes(detail)) {
-    return new StorageConflict("a unique key is taken", { cause: error });
+    return new StorageConflict("another row has this unique key", { cause: error });
   }
   if (["CONSTRAINT", "TOOBIG", "MISMATCH", "RANGE"].includes(primary)) {
-    return new StorageRefusal("SQLite refused a value", { cause: error });
+    return new StorageRefusal("SQLite refused a row: see the cause", { cause: error });
   }
-  const message = unavailable[primary] ?? "SQLite failed: the cause says why.";
+  const message = unavailable[primary] ?? "SQLite reported an error; see the cause.";
   return new TidingsError("storage_unavailable", message, { cause: error });
 }
 
-/** How long to wait for another connection's transaction, each pause and in all. */
+/** The first and the longest pause between attempts to get another connection's lock. */
 const firstPauseMs = 1;
-const longestPauseMs = 25;
-export const patienceMs = 5_000;
+const maxPauseMs = 25;
+/** How long to wait for a lock in all, in milliseconds. */
+export const maxLockWaitMs = 5_000;
 
 /**
- * Runs `attempt` in one turn of the event loop, and again while another connection holds the lock. SQLite's own waiting
- * (`busy_timeout`) would stop the whole process, so the waiting is done here. `attempt` leaves nothing when it throws.
+ * Calls `attempt` and calls it again while another connection holds the lock. SQLite's own waiting
+ * (`busy_timeout`) would block the whole process, so the waiting is done with timers. `attempt` is
+ * synchronous, and must leave no changes when it throws.
  */
 export function whenUnlocked<T>(attempt: () => T): T | Promise<T> {
   try {
     return attempt();
   } catch (error) {
-    if (!isBusy(error)) throw translated(error);
+    if (!isBusy(error)) throw toStorageError(error);
     return retry(attempt);
   }
 }
 
 async function retry<T>(attempt: () => T): Promise<T> {
   let pause = firstPauseMs;
-  for (let waited = 0; ; waited += pause, pause = Math.min(2 * pause, longestPauseMs)) {
+  for (let waited = 0; ; waited += pause, pause = Math.min(2 * pause, maxPauseMs)) {
     await sleep(pause);
     try {
       return attempt();
     } catch (error) {
-      if (!isBusy(error) || waited >= patienceMs) throw translated(error);
+      if (!isBusy(error) || waited >= maxLockWaitMs) throw toStorageError(error);
     }
   }
 }

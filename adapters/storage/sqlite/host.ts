@@ -1,21 +1,26 @@
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/storage.ts";
-import { isBusy, translated } from "./errors.ts";
-import { Connection, type SqliteHandle } from "./handle.ts";
+import { Connection, fileOf, type SqliteHandle } from "./connection.ts";
+import { isBusy, toStorageError } from "./errors.ts";
 import type { Reads } from "./reads.ts";
-import { stepsOf, take } from "./writes.ts";
 import type { Table } from "./tables.ts";
+import { runSteps, stepsOf } from "./writes.ts";
 
-/** Groups within transactions that the host has open, on handles of its own to the same database. */
+/** Groups inside transactions that the host application opened on its own handles. */
 export class HostTransactions {
   readonly #connections = new WeakMap<SqliteHandle, Connection>();
 
-  /** `file` is the database's path, as SQLite knows it. */
+  /**
+   * Returns a group in the transaction that is open on `handle`. `file` is the storage's database
+   * file, as SQLite reports it.
+   * @throws TidingsError `invalid_option` when the handle cannot be used
+   */
   group(handle: unknown, file: string, reads: Reads, table: (name: string) => Table): Group {
     const connection = this.#connection(handle, file);
     return {
-      read: (lookups) => lookups.map((lookup) => joined(() => reads.get(connection, lookup))),
-      commit: (writes) => joined(() => write(connection, writes, table)),
+      read: (lookups) =>
+        lookups.map((lookup) => translateErrors(() => reads.get(connection, lookup))),
+      commit: (writes) => translateErrors(() => write(connection, writes, table)),
       abort() {},
     };
   }
@@ -26,14 +31,16 @@ export class HostTransactions {
         `expected a node:sqlite or better-sqlite3 database handle, got ${typeof handle}`,
       );
     }
-    if (isClosed(handle)) throw invalidHandle("the handle is closed");
+    if (isClosed(handle)) throw invalidHandle("expected an open database handle, got a closed one");
     if (openTransaction(handle) === false) {
-      throw invalidHandle("the handle has no transaction open: BEGIN first");
+      throw invalidHandle("expected a handle with an open transaction: run BEGIN first");
     }
     let connection = this.#connections.get(handle);
     if (connection === undefined) {
       if (fileOf(handle) !== file) {
-        throw invalidHandle("the handle is on another database file than the storage");
+        throw invalidHandle(
+          `expected a handle on the storage's database file ${file}, got one on ${fileOf(handle)}`,
+        );
       }
       connection = new Connection(handle);
       this.#connections.set(handle, connection);
@@ -51,41 +58,39 @@ function write(
   const steps = stepsOf(writes, table);
   handle.exec("SAVEPOINT tidings");
   try {
-    take(steps, connection);
+    runSteps(steps, connection);
     handle.exec("RELEASE tidings");
   } catch (error) {
-    undo(handle);
+    undoWrites(handle);
     throw error;
   }
 }
 
-/** The host's transaction is left as it was, unless SQLite had to roll all of it back (a full disk, a failed one). */
-function undo(handle: SqliteHandle): void {
+/**
+ * Undoes the engine's writes. The host application's transaction stays open, unless SQLite rolled
+ * it back (for example because the disk is full).
+ */
+function undoWrites(handle: SqliteHandle): void {
   try {
     handle.exec("ROLLBACK TO tidings; RELEASE tidings");
   } catch {
-    // The savepoint went with the transaction.
+    // SQLite rolled the transaction back, the savepoint included.
   }
 }
 
-/** Waiting for a lock would not help here: by then what the host's transaction has read is outdated. */
-function joined<T>(work: () => T): T {
+/**
+ * Does not wait for a lock. By the time it is free, the data that the host application's
+ * transaction has read is outdated.
+ */
+function translateErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (isBusy(error)) {
-      throw new StorageConflict("another connection writes to the database", { cause: error });
+      throw new StorageConflict("another connection is writing to the database", { cause: error });
     }
-    throw translated(error);
+    throw toStorageError(error);
   }
-}
-
-export function fileOf(handle: SqliteHandle): string {
-  for (const row of handle.prepare("PRAGMA database_list").all()) {
-    if (typeof row !== "object" || row === null || !("name" in row) || !("file" in row)) continue;
-    if (row.name === "main") return String(row.file);
-  }
-  return "";
 }
 
 function isHandle(handle: unknown): handle is SqliteHandle {
@@ -100,7 +105,7 @@ function isClosed(handle: SqliteHandle): boolean {
   );
 }
 
-/** Whether the handle has a transaction open; `undefined` where it can't tell. */
+/** Whether a transaction is open on the handle. Undefined if the handle cannot tell. */
 function openTransaction(handle: SqliteHandle): boolean | undefined {
   if ("isTransaction" in handle && typeof handle.isTransaction === "boolean") {
     return handle.isTransaction;

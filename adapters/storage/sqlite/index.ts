@@ -1,22 +1,30 @@
 import type { DatabaseSync } from "node:sqlite";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { SqliteStorage } from "./sqlite-storage.ts";
+import { SqliteStorage } from "./storage.ts";
 
-export type { SqliteHandle, SqliteStatement } from "./handle.ts";
+export type { SqliteHandle, SqliteStatement } from "./connection.ts";
 
+/** Options of `sqlite()`. */
 export interface SqliteOptions {
-  /** Path of the database file; made when it isn't there. Its directory must be. */
+  /**
+   * The path of the database file. The file is created if it does not exist; its directory has to
+   * exist. A database in memory is not possible: use `memory()` for one.
+   */
   readonly file: string;
-  /** Whether opening brings an empty or older database up to date. Default true; else it is refused. */
+  /**
+   * Whether opening migrates an empty or older database. The default is true. With false, opening
+   * such a database fails with `storage_outdated`.
+   */
   readonly migrate?: boolean;
 }
 
 /**
- * The storage in a SQLite file, on `node:sqlite` (Node 22.13 or later). WAL, and a commit is on disk before it is
- * answered. Several processes may work on one file. A host's transaction is joined through its own `node:sqlite` or
- * better-sqlite3 handle.
- * @throws TidingsError `invalid_option`
+ * Returns a storage in a SQLite file, based on `node:sqlite` (Node 22.13 or later). It uses a
+ * write-ahead log, and a commit is on disk before its command returns. Several processes can use
+ * one file. To join a transaction of the host application, pass its `node:sqlite` or better-sqlite3
+ * handle on the same file as `tx`.
+ * @throws TidingsError `invalid_option` when an option has the wrong form
  */
 export function sqlite(options: SqliteOptions): StoragePort<DatabaseSync> {
   const { file, migrate = true } = options;
@@ -29,7 +37,7 @@ export function sqlite(options: SqliteOptions): StoragePort<DatabaseSync> {
   if (file.includes(":memory:") || file.includes("mode=memory")) {
     throw new TidingsError(
       "invalid_option",
-      "sqlite: file: expected a file, got a database in memory, which only one connection sees. Use memory() instead.",
+      "sqlite: file: expected the path of a file, got a database in memory, which only one connection can see. Use memory() instead.",
     );
   }
   if (typeof migrate !== "boolean") {

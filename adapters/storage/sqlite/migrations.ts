@@ -1,24 +1,26 @@
 import type { Collection, Schema } from "../../../src/ports/collection.ts";
 import { layoutOf } from "../layout.ts";
 import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
+import { rollBack, type SqliteHandle } from "./connection.ts";
 import { whenUnlocked } from "./errors.ts";
-import type { SqliteHandle } from "./handle.ts";
 import {
   addColumn,
   createIndex,
   createTable,
-  mustBeNumbered,
+  needsRowid,
   prefix,
   quoted,
   tableName,
 } from "./tables.ts";
-import { createWordIndex } from "./words.ts";
+import { createWordIndex } from "./word-index.ts";
 
 const schemaTable = `${prefix}schema`;
-/** One row: the last position given in any log. */
+/** A table with one row: the last position that any log used. */
 export const positionsTable: string = `${prefix}positions`;
 
-/** What takes a database from schema version `from` to the schema, in one transaction. */
+/**
+ * Returns the statements that migrate a database from schema version `from`, in one transaction.
+ */
 export function migrationSql(schema: Schema, from: number): string {
   return ["BEGIN IMMEDIATE;", ...statements(schema, from), "COMMIT;", ""].join("\n");
 }
@@ -41,21 +43,24 @@ function statements(schema: Schema, from: number): string[] {
 
 function statementsOf(addition: Addition): string[] {
   const { collection, isNew, columns, wordIndexes } = addition;
-  const isNumbered = mustBeNumbered(addition);
+  const getsRowid = needsRowid(addition);
   const indexes =
-    isNew || isNumbered ? [collection.primary, ...collection.indexes] : addition.indexes;
+    isNew || getsRowid ? [collection.primary, ...collection.indexes] : addition.indexes;
   return [
     ...(isNew
       ? [createTable(collection)]
       : columns.map(([name, column]) => addColumn(collection, name, column))),
-    ...(isNumbered ? numbered(collection) : []),
+    ...(getsRowid ? rebuildWithRowid(collection) : []),
     ...indexes.map(createIndex).filter((statement) => statement !== undefined),
     ...wordIndexes.map(createWordIndex),
   ];
 }
 
-/** What a table lies by can't be altered: it is copied (SQLite manual, "ALTER TABLE", 7). */
-function numbered(collection: Collection): string[] {
+/**
+ * Copies the table, because ALTER TABLE cannot add a rowid (SQLite manual, "ALTER TABLE", section
+ * 7).
+ */
+function rebuildWithRowid(collection: Collection): string[] {
   const [old, copy] = [tableName(collection), quoted(`${prefix}${collection.name}_numbered`)];
   const columns = layoutOf(collection).columns.map(quoted).join(", ");
   return [
@@ -66,14 +71,17 @@ function numbered(collection: Collection): string[] {
   ];
 }
 
-/** Migrates when `bringUp` says so, else refuses what is older; refuses what is newer. */
+/**
+ * Migrates an older database if `canMigrate` allows it.
+ * @throws TidingsError `storage_newer`, `storage_outdated`
+ */
 export async function ensureSchema(
   handle: SqliteHandle,
   schema: Schema,
-  bringUp: boolean,
+  canMigrate: boolean,
 ): Promise<void> {
   const version = await whenUnlocked(() => versionOf(handle));
-  if (mustMigrate(version, schema, bringUp)) await whenUnlocked(() => migrate(handle, schema));
+  if (mustMigrate(version, schema, canMigrate)) await whenUnlocked(() => migrate(handle, schema));
 }
 
 function migrate(handle: SqliteHandle, schema: Schema): void {
@@ -87,15 +95,6 @@ function migrate(handle: SqliteHandle, schema: Schema): void {
   } catch (error) {
     rollBack(handle);
     throw error;
-  }
-}
-
-/** SQLite has rolled some failed transactions back by itself; then there is none to roll back. */
-export function rollBack(handle: SqliteHandle): void {
-  try {
-    handle.exec("ROLLBACK");
-  } catch {
-    // No transaction is open: what was wanted.
   }
 }
 

@@ -1,21 +1,27 @@
 import type { Index, KeyValue } from "../../../src/ports/collection.ts";
 import type { Lookup, Range, Row } from "../../../src/ports/storage.ts";
 import { orderOf, storedKey, storedValue, type Stored } from "../layout.ts";
-import { type Stretch, stretches } from "../stretches.ts";
-import type { Connection } from "./handle.ts";
+import { type RangePart, splitAtNulls } from "../null-ranges.ts";
+import type { Connection } from "./connection.ts";
 import { conditionSql, indexedBy, isNullable, quoted, sortColumns, type Table } from "./tables.ts";
 
-/** Without the plus SQLite plans for the very number, anew each time that one is bound, which costs more than most reads. */
-const limited = " LIMIT +?";
-const skipped = " OFFSET +?";
+/**
+ * The plus keeps SQLite from planning for the bound number. It would plan again for each number,
+ * which takes longer than most reads.
+ */
+const limitSql = " LIMIT +?";
+const offsetSql = " OFFSET +?";
 
 interface LookupPlan {
   readonly sql: string;
-  /** It finds one row at most. */
-  readonly point: boolean;
+  /** Whether it finds at most one row. */
+  readonly isPoint: boolean;
 }
 
-/** Reads of one schema's tables; look-ups are worked out once for each index and length of key. */
+/**
+ * Reads from the tables of one schema. The SQL of a look-up is built once for each index and key
+ * length.
+ */
 export class Reads {
   readonly #table: (name: string) => Table;
   readonly #plans = new Map<Index, LookupPlan[]>();
@@ -26,9 +32,9 @@ export class Reads {
 
   get(connection: Connection, { index, key, limit }: Lookup): Row[] {
     const { layout } = this.#table(index.collection.name);
-    const { sql, point } = this.#plan(index, key.length);
+    const { sql, isPoint } = this.#plan(index, key.length);
     const query = connection.query(sql);
-    if (point) {
+    if (isPoint) {
       const row = query.get(...storedKey(key));
       return row === undefined || limit < 1 ? [] : [layout.decode(row as Stored[])];
     }
@@ -37,22 +43,23 @@ export class Reads {
 
   range(connection: Connection, range: Range): Row[] {
     const rows: Row[] = [];
-    const ways = [...stretches(range)];
+    const parts = [...splitAtNulls(range)];
     let skip = range.skip ?? 0;
-    for (const stretch of ways) {
+    for (const part of parts) {
       const left = range.limit - rows.length;
       if (left <= 0) break;
-      // An OFFSET that ends beyond its stretch doesn't tell how much of it is left to the next: then rows are counted here.
-      const over = ways.length > 1 ? skip : 0;
+      // With several parts, rows are skipped here. An OFFSET past the end of a part would not tell
+      // how many rows are left to skip in the next one.
+      const skipHere = parts.length > 1 ? skip : 0;
       const table = this.#table(range.index.collection.name);
       const { sql, values } = rangeSql(table, {
-        ...stretch,
-        skip: skip - over,
-        limit: left + over,
+        ...part,
+        skip: skip - skipHere,
+        limit: left + skipHere,
       });
       const found = connection.query(sql).all(...values) as Stored[][];
-      for (const row of found.slice(over)) rows.push(table.layout.decode(row));
-      skip = Math.max(0, over - found.length);
+      for (const row of found.slice(skipHere)) rows.push(table.layout.decode(row));
+      skip = Math.max(0, skipHere - found.length);
     }
     return rows;
   }
@@ -64,40 +71,40 @@ export class Reads {
   }
 }
 
-/** A full unique key finds one row at most; a null in it, any number. */
-function isPoint({ unique, columns, collection }: Index, length: number): boolean {
+/** A complete unique key finds at most one row, unless the key can hold a null. */
+function findsOneRow({ unique, columns, collection }: Index, length: number): boolean {
   return (
     unique && length === columns.length && !columns.some((column) => isNullable(collection, column))
   );
 }
 
 function planOf(table: Table, index: Index, length: number): LookupPlan {
-  const point = isPoint(index, length);
+  const isPoint = findsOneRow(index, length);
   const from = `${select(table, index)}${where([...equal(index, length), ...indexCondition(index)])}`;
-  return { sql: point ? from : `${from}${orderBy(index, length, "ASC")}${limited}`, point };
+  return { sql: isPoint ? from : `${from}${orderBy(index, length, "ASC")}${limitSql}`, isPoint };
 }
 
-function rangeSql(table: Table, stretch: Stretch): { sql: string; values: Stored[] } {
-  const { index, prefix, order, after, until, present, skip = 0, limit } = stretch;
+function rangeSql(table: Table, part: RangePart): { sql: string; values: Stored[] } {
+  const { index, prefix, order, after, until, notNull, skip = 0, limit } = part;
   const columns = orderOf(index).slice(prefix.length);
   const conditions = [...equal(index, prefix.length), ...indexCondition(index)];
   const values = storedKey(prefix);
-  const add = (bound: Condition): void => {
-    conditions.push(bound.sql);
-    values.push(...bound.values);
+  const add = (condition: Condition): void => {
+    conditions.push(condition.sql);
+    values.push(...condition.values);
   };
   const [column] = columns;
-  if (present === true && column !== undefined) conditions.push(`${quoted(column)} IS NOT NULL`);
+  if (notNull === true && column !== undefined) conditions.push(`${quoted(column)} IS NOT NULL`);
   const ascending = order === "ascending";
   if (after !== undefined) add(beyond(index, columns, after, ascending ? ">" : "<"));
   if (until !== undefined) add(beyond(index, columns, until, ascending ? "<" : ">"));
-  for (const [filtered, wanted] of Object.entries(stretch.where ?? {})) {
-    add(among(filtered, isList(wanted) ? wanted : [wanted]));
+  for (const [filtered, wanted] of Object.entries(part.where ?? {})) {
+    add(isOneOf(filtered, isList(wanted) ? wanted : [wanted]));
   }
   values.push(limit, ...(skip > 0 ? [skip] : []));
   const sorted = orderBy(index, prefix.length, ascending ? "ASC" : "DESC");
-  const cut = skip > 0 ? `${limited}${skipped}` : limited;
-  return { sql: `${select(table, index)}${where(conditions)}${sorted}${cut}`, values };
+  const limitClause = skip > 0 ? `${limitSql}${offsetSql}` : limitSql;
+  return { sql: `${select(table, index)}${where(conditions)}${sorted}${limitClause}`, values };
 }
 
 interface Condition {
@@ -105,7 +112,10 @@ interface Condition {
   readonly values: readonly Stored[];
 }
 
-/** Rows beyond a bound, a tuple of the first columns. The first column's value is not null (`stretches` sees to it). */
+/**
+ * Returns the condition for rows beyond a bound, which is a tuple of the first columns. The first
+ * value of the bound is not null, because `splitAtNulls` removed nulls.
+ */
 function beyond(
   index: Index,
   columns: readonly string[],
@@ -121,7 +131,7 @@ function beyond(
       values,
     };
   }
-  const ways = bounded.map((column, i): Condition => {
+  const cases = bounded.map((column, i): Condition => {
     const before = bounded.slice(0, i).map((each) => `${quoted(each)} IS ?`);
     const value = values[i] ?? null;
     if (value === null) {
@@ -137,15 +147,18 @@ function beyond(
       values: values.slice(0, i + 1),
     };
   });
-  // The bound on the first column is implied by the rest, and it is what the index can seek by.
+  // The cases imply the bound on the first column, but only this form lets the index seek.
   return {
-    sql: `${quoted(first)} ${comparison}= ? AND (${ways.map(({ sql }) => sql).join(" OR ")})`,
-    values: [values[0] ?? null, ...ways.flatMap((way) => way.values)],
+    sql: `${quoted(first)} ${comparison}= ? AND (${cases.map(({ sql }) => sql).join(" OR ")})`,
+    values: [values[0] ?? null, ...cases.flatMap((each) => each.values)],
   };
 }
 
-/** A filter. The plus keeps it out of the choice of an index: what is walked, and in which order, is settled. */
-function among(column: string, wanted: readonly KeyValue[]): Condition {
+/**
+ * Returns a filter. The plus keeps the column out of the choice of an index, because the index and
+ * the order are given.
+ */
+function isOneOf(column: string, wanted: readonly KeyValue[]): Condition {
   const values = wanted.filter((value) => value !== null).map(storedValue);
   const present = `+${quoted(column)} IN (${values.map(() => "?").join(", ")})`;
   return {
@@ -164,7 +177,7 @@ function equal(index: Index, length: number): string[] {
     .map((column) => `${quoted(column)} ${isNullable(index.collection, column) ? "IS" : "="} ?`);
 }
 
-/** SQLite walks a partial index only for a query that says the same. */
+/** SQLite uses a partial index only for a query that repeats its condition. */
 function indexCondition(index: Index): string[] {
   return index.where === undefined ? [] : [conditionSql(index.where)];
 }

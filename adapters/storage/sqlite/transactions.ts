@@ -1,17 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Access, Group, Write } from "../../../src/ports/storage.ts";
-import { translated, whenUnlocked } from "./errors.ts";
-import { rollBack } from "./migrations.ts";
-import { Turns } from "./turns.ts";
+import { rollBack } from "./connection.ts";
+import { maxLockWaitMs, toStorageError, whenUnlocked } from "./errors.ts";
 
 /**
- * Transactions that the host's statements run in, on a connection of their own. One at a time: each holds the file's one
- * write lock from its beginning to its end.
+ * Runs transactions for the host application's statements, on a connection of their own. They run
+ * one at a time, because each holds the file's only write lock from its beginning to its end.
  */
 export class Transactions {
   readonly #connect: () => Promise<DatabaseSync>;
-  readonly #turns = new Turns();
+  readonly #lock = new WriteLock();
   #connection: DatabaseSync | undefined;
   #closed = false;
 
@@ -20,65 +19,67 @@ export class Transactions {
   }
 
   async run<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
-    const leave = await this.#turns.take();
+    const release = await this.#lock.acquire();
     try {
       const handle = await this.#connected();
       await whenUnlocked(() => {
         this.#refuseClosed();
         handle.exec("BEGIN IMMEDIATE");
       });
-      return await this.#carryOut(handle, work);
+      return await this.#runOn(handle, work);
     } finally {
-      leave();
+      release();
     }
   }
 
   /**
-   * The writer's group, which takes its turn between transactions: asking for the lock again and again it might never get it. An
-   * exclusive one has its turn from its first read on, when it takes the lock, others for their commit alone.
+   * Returns the writer's group, made to queue for the process's write lock together with these
+   * transactions. By retrying for the file's lock alone it might never get it. A shared group holds
+   * the process's lock during its commit. An exclusive one holds it from its first read, which
+   * takes the file's lock.
    */
-  between(group: Group, how: Access): Group {
-    let turn: Promise<() => void> | undefined;
-    const inTurn = async <T>(work: () => T | Promise<T>): Promise<T> => {
-      await (turn ??= this.#turns.take());
+  withLock(group: Group, how: Access): Group {
+    let acquired: Promise<() => void> | undefined;
+    const locked = async <T>(work: () => T | Promise<T>): Promise<T> => {
+      await (acquired ??= this.#lock.acquire());
       return work();
     };
-    const leave = async (): Promise<void> => {
-      const leaving = turn;
-      turn = undefined;
-      (await leaving?.catch(() => undefined))?.();
+    const release = async (): Promise<void> => {
+      const held = acquired;
+      acquired = undefined;
+      (await held?.catch(() => undefined))?.();
     };
-    const commit = async (writes: readonly Write[]): Promise<void> => {
+    const commitLocked = async (writes: readonly Write[]): Promise<void> => {
       try {
-        await inTurn(() => group.commit(writes));
+        await locked(() => group.commit(writes));
       } catch (error) {
-        // Its turn may not have come.
+        // When the lock was not acquired, the group is still open.
         await group.abort();
         throw error;
       } finally {
-        await leave();
+        await release();
       }
     };
-    const abort = async (): Promise<void> => {
+    const abortLocked = async (): Promise<void> => {
       await group.abort();
-      await leave();
+      await release();
     };
     return {
       read: (lookups) =>
-        how === "exclusive" ? inTurn(() => group.read(lookups)) : group.read(lookups),
+        how === "exclusive" ? locked(() => group.read(lookups)) : group.read(lookups),
       commit: (writes) =>
-        turn === undefined && this.#turns.areFree ? group.commit(writes) : commit(writes),
-      abort: () => (turn === undefined ? group.abort() : abort()),
+        acquired === undefined && this.#lock.isFree ? group.commit(writes) : commitLocked(writes),
+      abort: () => (acquired === undefined ? group.abort() : abortLocked()),
     };
   }
 
-  /** Takes the connection from whoever has a transaction open: it leaves no trace. */
+  /** Closes the connection. An open transaction is rolled back. */
   close(): void {
     this.#closed = true;
-    this.#drop();
+    this.#disconnect();
   }
 
-  async #carryOut<T>(handle: DatabaseSync, work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
+  async #runOn<T>(handle: DatabaseSync, work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
     try {
       const value = await work(handle);
       this.#refuseClosed();
@@ -86,8 +87,8 @@ export class Transactions {
       return value;
     } catch (error) {
       rollBack(handle);
-      // What failed may go on all the same, and must not write into the next transaction.
-      this.#drop();
+      // The work may still be running, and must not write into the next transaction.
+      this.#disconnect();
       throw error;
     }
   }
@@ -97,15 +98,15 @@ export class Transactions {
     if (this.#connection !== undefined) return this.#connection;
     const connection = await this.#connect();
     this.#connection = connection;
-    if (this.#closed) this.#drop();
+    if (this.#closed) this.#disconnect();
     return connection;
   }
 
-  #drop(): void {
+  #disconnect(): void {
     try {
       this.#connection?.close();
     } catch {
-      // Its user closed it.
+      // The host application closed it.
     }
     this.#connection = undefined;
   }
@@ -119,6 +120,61 @@ function commit(handle: DatabaseSync): void {
   try {
     handle.exec("COMMIT");
   } catch (error) {
-    throw translated(error);
+    throw toStorageError(error);
   }
+}
+
+interface Waiter {
+  readonly resolve: (release: () => void) => void;
+  readonly reject: (error: TidingsError) => void;
+}
+
+/**
+ * A lock within this process, granted in order of request. A holder that keeps it too long still
+ * keeps it, but everyone who waits is refused: the holder may itself wait for one of them.
+ */
+class WriteLock {
+  readonly #waiting: Waiter[] = [];
+  #isHeld = false;
+  #isOverdue = false;
+
+  get isFree(): boolean {
+    return !this.#isHeld;
+  }
+
+  /**
+   * Returns a function that releases the lock, to be called once.
+   * @throws TidingsError `storage_unavailable` when the holder keeps the lock too long
+   */
+  async acquire(): Promise<() => void> {
+    if (this.#isOverdue) throw heldTooLong();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (!this.#isHeld) this.#grantNext();
+    });
+  }
+
+  #grantNext(): void {
+    const next = this.#waiting.shift();
+    this.#isOverdue = false;
+    this.#isHeld = next !== undefined;
+    if (next === undefined) return;
+    // The time counts from the grant, not from the request. Otherwise requests that were made one
+    // after the other would be refused one after the other.
+    const timer = setTimeout(() => {
+      this.#isOverdue = true;
+      for (const { reject } of this.#waiting.splice(0)) reject(heldTooLong());
+    }, maxLockWaitMs);
+    next.resolve(() => {
+      clearTimeout(timer);
+      this.#grantNext();
+    });
+  }
+}
+
+function heldTooLong(): TidingsError {
+  return new TidingsError(
+    "storage_unavailable",
+    `Another transaction of this process has been open for more than ${maxLockWaitMs / 1_000} s. Pass \`tx\` to every command inside a transaction.`,
+  );
 }

@@ -1,31 +1,31 @@
-/** The thread of a `BackgroundWriter`: commits what it is sent, group by group. */
+/**
+ * The worker thread of a `BackgroundWriter`. It commits the groups that it receives, one by one.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { StorageConflict } from "../../../src/ports/storage.ts";
-import type { FromThread, ToThread } from "./background-writer.ts";
-import { Connection } from "./handle.ts";
-import { rollBack } from "./migrations.ts";
-import { connect } from "./open.ts";
-import { take } from "./writes.ts";
+import type { WorkerRequest, WorkerResponse } from "./background-writer.ts";
+import { connect, Connection, rollBack } from "./connection.ts";
+import { runSteps } from "./writes.ts";
 
 const handle = await connect(String(workerData));
-// This thread may wait for another process's transaction: nothing else runs here.
+// This thread can block until another process's transaction ends, because nothing else runs here.
 handle.exec("PRAGMA busy_timeout = 5000");
 const connection = new Connection(handle);
 
-parentPort?.on("message", (message: ToThread) => {
+parentPort?.on("message", (message: WorkerRequest) => {
   if (message === "close") {
     handle.close();
     parentPort?.close();
   } else {
-    parentPort?.postMessage(answer(message));
+    parentPort?.postMessage(commit(message));
   }
 });
-parentPort?.postMessage("ready" satisfies FromThread);
+parentPort?.postMessage("ready" satisfies WorkerResponse);
 
-function answer(steps: Exclude<ToThread, "close">): FromThread {
+function commit(steps: Exclude<WorkerRequest, "close">): WorkerResponse {
   try {
     connection.statement("BEGIN IMMEDIATE").run();
-    take(steps, connection);
+    runSteps(steps, connection);
     connection.statement("COMMIT").run();
     return "committed";
   } catch (error) {

@@ -1,26 +1,25 @@
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
-import { isStale, whenUnlocked } from "./errors.ts";
-import type { Connection } from "./handle.ts";
-import { rollBack } from "./migrations.ts";
-import type { Reads } from "./reads.ts";
 import type { BackgroundWriter } from "./background-writer.ts";
-import { type Step, stepsOf, take } from "./writes.ts";
+import { type Connection, rollBack } from "./connection.ts";
+import { isStale, whenUnlocked } from "./errors.ts";
+import type { Reads } from "./reads.ts";
 import type { Table } from "./tables.ts";
+import { runSteps, type Step, stepsOf } from "./writes.ts";
 
 /**
- * The connection that commits groups. A group's first read begins a transaction, so that its reads are cheap; its
- * writes happen in one turn of the event loop, from the first to COMMIT. Guards are checked by the writes themselves,
- * so a commit is right whatever the reads' transaction has seen, and needs it no longer when another process wrote
- * since.
+ * Commits groups on one connection. A group's first read begins a transaction, which makes its
+ * further reads cheap. Its writes, up to COMMIT, happen without returning to the event loop. The
+ * writes check the version guards themselves. A commit is therefore correct whatever the reads saw,
+ * and can move to a new transaction when another process wrote in between.
  */
 export class Writer {
   readonly connection: Connection;
   readonly #reads: Reads;
   readonly #table: (name: string) => Table;
   readonly #background: BackgroundWriter;
-  #reading = false;
-  #groups = 0;
-  #ended: (() => void) | undefined;
+  #isReading = false;
+  #openGroups = 0;
+  #onIdle: (() => void) | undefined;
 
   constructor(
     connection: Connection,
@@ -35,30 +34,30 @@ export class Writer {
   }
 
   begin(how: Access): Group {
-    this.#groups++;
+    this.#openGroups++;
     let open = true;
     let hasRead = false;
     const end = (): void => {
       if (!open) return;
       open = false;
-      if (--this.#groups === 0) this.#ended?.();
+      if (--this.#openGroups === 0) this.#onIdle?.();
     };
     return {
       read: (lookups) =>
         whenUnlocked(() => {
-          // What the group before read in is older than what has been committed since.
+          // A transaction that an earlier group began does not see later commits.
           if (!hasRead) this.#endReading();
           hasRead = true;
           return this.#read(lookups, how);
         }),
       commit: (writes) => {
-        let waits: Promise<void> | undefined;
+        let pending: Promise<void> | undefined;
         try {
           const committed = this.#commit(writes, how);
-          waits = committed instanceof Promise ? committed.finally(end) : undefined;
-          return waits;
+          pending = committed instanceof Promise ? committed.finally(end) : undefined;
+          return pending;
         } finally {
-          if (waits === undefined) end();
+          if (pending === undefined) end();
         }
       },
       abort: () => {
@@ -72,23 +71,23 @@ export class Writer {
     await this.#background.close();
   }
 
-  /** Resolves when no group is under way. */
+  /** Resolves when no group is open. */
   async idle(): Promise<void> {
-    if (this.#groups === 0) return;
+    if (this.#openGroups === 0) return;
     await new Promise<void>((resolve) => {
-      this.#ended = resolve;
+      this.#onIdle = resolve;
     });
   }
 
   #read(lookups: readonly Lookup[], how: Access): Row[][] {
-    if (!this.#reading) {
+    if (!this.#isReading) {
       this.connection.statement(how === "exclusive" ? "BEGIN IMMEDIATE" : "BEGIN").run();
-      this.#reading = true;
+      this.#isReading = true;
     }
     try {
       return lookups.map((lookup) => this.#reads.get(this.connection, lookup));
     } catch (error) {
-      // SQLite may have ended the transaction with the error, and writes must never run outside of one.
+      // SQLite may have ended the transaction, and writes must never run outside of one.
       this.#endReading();
       throw error;
     }
@@ -96,16 +95,16 @@ export class Writer {
 
   #commit(writes: readonly Write[], how: Access): void | Promise<void> {
     const steps = stepsOf(writes, this.#table);
-    // An exclusive group's lock is this connection's.
-    const stays = how === "exclusive" || !this.#background.takes(writes.length);
-    if (stays) return whenUnlocked(() => this.#commitHere(steps));
+    // An exclusive group holds the file's lock on this connection, so it commits here.
+    const isLocal = how === "exclusive" || !this.#background.accepts(writes.length);
+    if (isLocal) return whenUnlocked(() => this.#commitHere(steps));
     this.#endReading();
     return this.#background.commit(steps);
   }
 
   #commitHere(steps: readonly Step[]): void {
-    if (this.#reading) {
-      this.#reading = false;
+    if (this.#isReading) {
+      this.#isReading = false;
       try {
         this.#write(steps);
         return;
@@ -119,7 +118,7 @@ export class Writer {
 
   #write(steps: readonly Step[]): void {
     try {
-      take(steps, this.connection);
+      runSteps(steps, this.connection);
       this.connection.statement("COMMIT").run();
     } catch (error) {
       rollBack(this.connection.handle);
@@ -128,8 +127,8 @@ export class Writer {
   }
 
   #endReading(): void {
-    if (!this.#reading) return;
-    this.#reading = false;
+    if (!this.#isReading) return;
+    this.#isReading = false;
     rollBack(this.connection.handle);
   }
 }

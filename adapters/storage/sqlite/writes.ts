@@ -1,22 +1,31 @@
 import { StorageConflict, type Write } from "../../../src/ports/storage.ts";
 import { storedKey, type Stored } from "../layout.ts";
-import type { Connection } from "./handle.ts";
+import type { Connection } from "./connection.ts";
 import { positionsTable } from "./migrations.ts";
 import type { Table } from "./tables.ts";
 
-/** One statement, run for each of `rows`. Plain data: it may be sent to another thread. */
+/**
+ * One statement and the rows to run it for. It is plain data, so it can be sent to another thread.
+ */
 export interface Step {
   readonly sql: string;
-  /** Whose rows it writes. */
+  /** The collection that the statement writes, for error messages. */
   readonly collection: string;
-  /** What shows that a row was still as it was when it was read. */
+  /**
+   * What proves that a row has not changed since it was read: nothing to prove, the number of
+   * changed rows, or a found row.
+   */
   readonly guard: "none" | "changes" | "finds";
-  /** Where a log's rows get their positions. */
+  /** The place of a log's position among a row's values. */
   readonly position: number | undefined;
   readonly rows: Stored[][];
 }
 
-/** A group's writes, in order, as statements. @throws StorageRefusal a value doesn't fit its column */
+/**
+ * Converts a group's writes to statements, in order. Consecutive writes with the same SQL share a
+ * step.
+ * @throws StorageRefusal when a value does not fit its column
+ */
 export function stepsOf(
   writes: readonly Write[],
   tableNamed: (name: string) => Table,
@@ -24,7 +33,7 @@ export function stepsOf(
   const steps: Step[] = [];
   for (const write of writes) {
     const table = tableNamed(write.collection.name);
-    const { sql, row, ...facts } = stepOf(write, table);
+    const { sql, row, ...rest } = stepOf(write, table);
     const last = steps.at(-1);
     if (last?.sql === sql) last.rows.push(row);
     else {
@@ -32,7 +41,7 @@ export function stepsOf(
         sql,
         collection: write.collection.name,
         position: undefined,
-        ...facts,
+        ...rest,
         rows: [row],
       });
     }
@@ -40,10 +49,10 @@ export function stepsOf(
   return steps;
 }
 
-type OneRow = Pick<Step, "sql" | "guard"> &
+type SingleRowStep = Pick<Step, "sql" | "guard"> &
   Partial<Pick<Step, "position">> & { readonly row: Stored[] };
 
-function stepOf(write: Write, table: Table): OneRow {
+function stepOf(write: Write, table: Table): SingleRowStep {
   const { layout } = table;
   switch (write.kind) {
     case "insert": {
@@ -79,37 +88,40 @@ function guarded(
   return table.layout.versioned ? [...storedKey(key), version] : storedKey(key);
 }
 
-/** Takes the steps within the connection's open transaction. @throws StorageConflict */
-export function take(steps: readonly Step[], connection: Connection): void {
+/**
+ * Runs the steps in the connection's open transaction.
+ * @throws StorageConflict when a row has changed since it was read
+ */
+export function runSteps(steps: readonly Step[], connection: Connection): void {
   let next = firstPosition(connection, steps);
   for (const { sql, collection, guard, position, rows } of steps) {
     const statement = guard === "finds" ? connection.query(sql) : connection.statement(sql);
     for (const row of rows) {
       if (position !== undefined) row[position] = next++;
       if (guard === "finds") {
-        if (statement.get(...row) === undefined) throw outdated(collection);
+        if (statement.get(...row) === undefined) throw changedError(collection);
       } else {
         const { changes } = statement.run(...row);
-        if (guard === "changes" && Number(changes) !== 1) throw outdated(collection);
+        if (guard === "changes" && Number(changes) !== 1) throw changedError(collection);
       }
     }
   }
 }
 
-function outdated(collection: string): StorageConflict {
-  return new StorageConflict(`a row of ${collection} was written meanwhile, or is gone`);
+function changedError(collection: string): StorageConflict {
+  return new StorageConflict(`a row of ${collection} was changed or deleted in the meantime`);
 }
 
 /**
- * Takes as many positions as the group's logs need. Only one transaction writes at a time, so they ascend as
- * transactions commit; they come from a row of their own, so one is never given twice, even when the log's last rows
- * were deleted.
+ * Reserves positions for the group's log rows and returns the first. Only one transaction writes at
+ * a time, so positions ascend in commit order. The last one is kept in a row of its own, so a
+ * position is never used twice, even when the log's last rows were deleted.
  */
 function firstPosition(connection: Connection, steps: readonly Step[]): number {
   let needed = 0;
   for (const { position, rows } of steps) needed += position === undefined ? 0 : rows.length;
   if (needed === 0) return 0;
-  const taken = `UPDATE ${positionsTable} SET last = last + ? RETURNING last`;
-  const [last] = connection.query(taken).get(needed) as [number];
+  const reserve = `UPDATE ${positionsTable} SET last = last + ? RETURNING last`;
+  const [last] = connection.query(reserve).get(needed) as [number];
   return last - needed + 1;
 }

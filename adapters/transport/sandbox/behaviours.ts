@@ -1,10 +1,15 @@
 /**
- * What becomes of a message to each sandbox number, as a table. Nothing in it depends on anything but the number, the
- * attempt and the channel, so what a message's fate is by now can always be computed anew.
+ * The behaviour of each sandbox number, as a table. A message's outcome depends only on the number,
+ * the attempt and the channel. It can therefore be computed again at any time, also after a
+ * restart.
  */
 import type { Channel } from "../../../src/kernel/fields.ts";
 import type { CarrierErrorCode, Receipt } from "../../../src/ports/transport.ts";
 
+/**
+ * The simulated carrier's answer to a send request. `lost` is an answer that never reaches the
+ * engine; `sent` says whether the message was sent.
+ */
 export type CarrierAnswer =
   | { readonly kind: "accepted" }
   | {
@@ -15,22 +20,28 @@ export type CarrierAnswer =
     }
   | { readonly kind: "lost"; readonly sent: boolean };
 
-/** Times are in milliseconds after the attempt began. */
+/** A receipt of the simulated carrier. Times are in milliseconds after the attempt began. */
 export interface PlannedReceipt {
   readonly status: Receipt["status"];
-  /** The carrier's time. */
+  /** When the carrier writes the receipt. */
   readonly at: number;
-  /** When it reaches the engine: `at` unless given, or while the carrier's answer is still out. */
+  /**
+   * When the receipt reaches the engine. The default is `at`. `before_answer` means before the
+   * carrier answers the send request.
+   */
   readonly arrives?: number | "before_answer";
   readonly code?: CarrierErrorCode;
 }
 
+/** A message that the recipient sends back, `at` milliseconds after the attempt began. */
 export interface PlannedReply {
   readonly at: number;
   readonly body: (received: string) => string;
 }
 
+/** How a sandbox number behaves. */
 export interface Behaviour {
+  /** What `GET /v1/sandbox/numbers` shows. */
   readonly description: string;
   readonly answer: (attempt: number, channel: Channel) => CarrierAnswer;
   readonly receipts: readonly PlannedReceipt[];
@@ -54,8 +65,8 @@ function behaviour(description: string, rest: Partial<Behaviour> = {}): Behaviou
   return { description, answer: () => accepted, receipts: [sent, delivered], replies: [], ...rest };
 }
 
-/** Of any number that is not in the table. */
-export const ordinary: Behaviour = behaviour("delivered");
+/** The behaviour of every number that is not in the table. */
+export const defaultBehaviour: Behaviour = behaviour("delivered");
 
 const undelivered = (code: CarrierErrorCode): PlannedReceipt => ({
   status: "undelivered",
@@ -63,8 +74,9 @@ const undelivered = (code: CarrierErrorCode): PlannedReceipt => ({
   code,
 });
 
+/** Behaviours by the last four digits of the number. */
 const table: readonly (readonly [ending: string, behaviour: Behaviour])[] = [
-  ["0001", ordinary],
+  ["0001", defaultBehaviour],
   [
     "0002",
     behaviour("delivered after 30 s", { receipts: [sent, { status: "delivered", at: 30_000 }] }),
@@ -154,10 +166,12 @@ const byNumber: ReadonlyMap<string, Behaviour> = new Map(
   table.map(([ending, each]) => [numberOf(ending), each]),
 );
 
+/** Returns the behaviour of a number. */
 export function behaviourOf(number: string): Behaviour {
-  return byNumber.get(number) ?? ordinary;
+  return byNumber.get(number) ?? defaultBehaviour;
 }
 
+/** All sandbox numbers with descriptions of their behaviour. */
 export const sandboxNumbers = table.map(([ending, { description }]) => ({
   number: numberOf(ending),
   behaviour: description,

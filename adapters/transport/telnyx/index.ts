@@ -1,2 +1,149 @@
-export { telnyx } from "./telnyx.ts";
-export type { TelnyxOptions } from "./telnyx.ts";
+import { z } from "zod";
+import type { HttpClient } from "../../../src/ports/http-client.ts";
+import type { OutboundMessage, Transport } from "../../../src/ports/transport.ts";
+import { attemptCallbackUrl, checkedCallbackUrl } from "../callbacks.ts";
+import {
+  carrierApi,
+  hour,
+  jsonOf,
+  minute,
+  type ResponseReader,
+  sendAnswer,
+  strictMediaUrl,
+  wrongOption,
+} from "../carrier-api.ts";
+import {
+  carrierErrorOf,
+  errorSchema,
+  messageId,
+  outboundSchema,
+  publicKeyOf,
+  readEvent,
+  receiptOf,
+  verifySignature,
+} from "./callbacks.ts";
+
+/** Options of `telnyx()`. */
+export interface TelnyxOptions {
+  /** The account's API key. */
+  readonly apiKey: string;
+  /**
+   * The account's public key, 32 bytes in base64. It verifies the signatures of Telnyx's callbacks.
+   */
+  readonly publicKey: string;
+  /**
+   * The HTTP client, such as `httpClient()` of `tidings/http-client`. The host application closes
+   * it.
+   */
+  readonly http: HttpClient;
+  /**
+   * The URL at which Telnyx reaches `/v1/transports/telnyx/callbacks`. It is an http or https URL
+   * without query and fragment. For inbound messages, set the same URL in the messaging profile.
+   */
+  readonly callbackUrl: string;
+  /**
+   * The id (a UUID) of the messaging profile for messages whose sender is an alphanumeric sender
+   * id. Telnyx refuses such messages without a profile.
+   */
+  readonly messagingProfileId?: string;
+  /**
+   * The URL of Telnyx's API. The default is `https://api.telnyx.com`. Requests go only to this
+   * host, which may have a private address.
+   */
+  readonly apiUrl?: string;
+}
+
+const acceptedSchema = z.object({ data: z.object({ id: messageId }) });
+const refusedSchema = z.object({ errors: z.array(errorSchema).min(1) });
+const foundSchema = z.object({ data: outboundSchema });
+const responseReader: ResponseReader = {
+  idOf: (body) => acceptedSchema.safeParse(body).data?.data.id,
+  errorOf: (body) => carrierErrorOf(refusedSchema.safeParse(body).data?.errors[0]),
+};
+
+/**
+ * Returns a transport that sends and receives SMS and MMS through Telnyx
+ * (https://developers.telnyx.com/api-reference/messages/send-a-message). A sender's address is a
+ * phone number, a short code, an alphanumeric sender id, or the id of a messaging profile, which
+ * chooses one of its numbers. Telnyx answers STOP, START and HELP itself.
+ * @throws TidingsError `invalid_option` when an option has the wrong form
+ */
+export function telnyx(options: TelnyxOptions): Transport {
+  const { apiKey, publicKey, http, callbackUrl, messagingProfileId, apiUrl } = options;
+  if (apiKey === "") throw wrongOption("apiKey", "the account's API key");
+  const key = publicKeyOf(publicKey);
+  checkedCallbackUrl(callbackUrl);
+  if (messagingProfileId !== undefined && !isProfileId(messagingProfileId)) {
+    throw wrongOption("messagingProfileId", "the UUID of a messaging profile", messagingProfileId);
+  }
+  const authorization = `Bearer ${apiKey}`;
+  const api = carrierApi({ http, apiUrl, defaultUrl: "https://api.telnyx.com", authorization });
+
+  return {
+    name: "telnyx",
+    capabilities: {
+      channels: ["sms", "mms"],
+      modes: ["live"],
+      receipts: { timeout_ms: 72 * hour, lookups_ms: [10 * minute, hour, 12 * hour] },
+      confirms_opt_outs: true,
+    },
+
+    async send(message, { attempt_id, signal }) {
+      const webhook_url = attemptCallbackUrl(callbackUrl, attempt_id);
+      const body = JSON.stringify({ ...request(message, messagingProfileId), webhook_url });
+      const call = {
+        method: "POST",
+        path: "/v2/messages",
+        contentType: "application/json",
+        body,
+        signal,
+      } as const;
+      return sendAnswer(await api(call), responseReader);
+    },
+
+    /** Telnyx finds a message only by its id, and has no list of messages. */
+    async lookup(_message, { provider_message_id }) {
+      if (provider_message_id === null || !messageId.safeParse(provider_message_id).success) {
+        return { outcome: "unknown" };
+      }
+      const found = foundSchema.safeParse(
+        jsonOf(await api({ method: "GET", path: `/v2/messages/${provider_message_id}` })),
+      );
+      if (!found.success || found.data.data.id !== provider_message_id) {
+        return { outcome: "unknown" };
+      }
+      const { data } = found.data;
+      const receipt = receiptOf(data, Date.parse(data.completed_at ?? ""));
+      return {
+        outcome: "sent",
+        provider_message_id,
+        receipts: receipt === undefined ? [] : [receipt],
+      };
+    },
+
+    async parseCallback(callback) {
+      verifySignature(key, callback);
+      return readEvent(callback);
+    },
+  };
+}
+
+function request(
+  { channel, from, to, body, media }: OutboundMessage,
+  profile: string | undefined,
+): object {
+  return {
+    to,
+    ...senderOf(from, profile),
+    type: channel === "mms" ? "MMS" : "SMS",
+    ...(body === "" ? {} : { text: body }),
+    ...(media.length === 0 ? {} : { media_urls: media.map(({ url }) => strictMediaUrl(url)) }),
+  };
+}
+
+const isProfileId = (text: string): boolean => z.uuid().safeParse(text).success;
+
+function senderOf(from: string, profile: string | undefined): object {
+  if (isProfileId(from)) return { messaging_profile_id: from };
+  return /[a-z]/i.test(from) ? { from, messaging_profile_id: profile } : { from };
+}

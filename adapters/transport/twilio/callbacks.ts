@@ -2,25 +2,28 @@ import { TidingsError } from "../../../src/kernel/errors.ts";
 import type {
   CallbackRequest,
   CallbackResult,
+  CarrierError,
   InboundMessage,
   Receipt,
 } from "../../../src/ports/transport.ts";
-import { mediaOf, mostMedia, refuseTooLarge, subjectOf } from "../callbacks.ts";
-import { carrierError } from "../reasons.ts";
-import { reasonOf } from "./reasons.ts";
+import { maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
+import { carrierError, errorCodeMap } from "../carrier-errors.ts";
 import { isSigned } from "./signature.ts";
 
-/** What Twilio calls a message. */
-export const sidPattern = /^(?:SM|MM)[0-9a-fA-F]{32}$/;
+/** The form of Twilio's message ids. */
+export const messageSid = /^(?:SM|MM)[0-9a-fA-F]{32}$/;
 
-/** Twilio reads an answer to a message as instructions: none. */
+/** Twilio reads the response to an inbound message as instructions (TwiML). This one has none. */
 const noInstructions = {
   status: 200,
   content_type: "text/xml",
   body: "<Response></Response>",
 } as const;
 
-/** @throws TidingsError `invalid_signature`, `body_too_large` */
+/**
+ * Verifies a callback's signature and reads the receipt or the inbound message in it.
+ * @throws TidingsError `invalid_signature`, `body_too_large`
+ */
 export function readCallback(
   authToken: string,
   callbackUrl: string,
@@ -30,18 +33,21 @@ export function readCallback(
   refuseTooLarge(body);
   const form = new URLSearchParams(new TextDecoder().decode(body));
   const start = url.indexOf("?");
-  // A proxy may have changed scheme, host and path; the query it leaves alone.
+  // A proxy may have changed the scheme, the host and the path. It does not change the query.
   const called = callbackUrl + (start === -1 ? "" : url.slice(start));
   if (!isSigned(authToken, headers["x-twilio-signature"] ?? "", called, form)) {
-    throw new TidingsError("invalid_signature", "The signature is not Twilio's.");
+    throw new TidingsError(
+      "invalid_signature",
+      "The X-Twilio-Signature header does not match the callback. Check the auth token and callbackUrl.",
+    );
   }
   const provider_message_id = form.get("MessageSid") ?? "";
   const status = form.get("MessageStatus");
   const nothing: CallbackResult = { receipts: [], inbound: [], response: { status: 204 } };
-  if (!sidPattern.test(provider_message_id)) return nothing;
+  if (!messageSid.test(provider_message_id)) return nothing;
   if (status !== null) {
     const receipt = receiptOf(status, form.get("ErrorCode"), received_at);
-    const subject = subjectOf(url, provider_message_id);
+    const subject = receiptSubject(url, provider_message_id);
     return receipt === undefined ? nothing : { ...nothing, receipts: [{ subject, receipt }] };
   }
   const message = inboundOf(form, provider_message_id, received_at);
@@ -53,8 +59,9 @@ export function readCallback(
 }
 
 /**
- * What one of Twilio's thirteen statuses proves; undefined: nothing of an outbound message. Whatever comes before the hand-over to a
- * network proves that Twilio has it, which is `sent` here.
+ * Returns the receipt that one of Twilio's 13 message statuses stands for. Undefined when the
+ * status says nothing about an outbound message. Every status before the hand-over to a network
+ * proves that Twilio has the message, which is `sent` here.
  */
 export function receiptOf(status: string, errorCode: unknown, at: number): Receipt | undefined {
   switch (status) {
@@ -63,7 +70,7 @@ export function receiptOf(status: string, errorCode: unknown, at: number): Recei
     case "queued":
     case "sending":
     case "sent":
-    // Of several recipients; ours may be any.
+    // The message reached some of several recipients, possibly not this one.
     case "partially_delivered":
       return { status: "sent", at };
     case "delivered":
@@ -71,7 +78,7 @@ export function receiptOf(status: string, errorCode: unknown, at: number): Recei
       return { status, at };
     case "undelivered":
     case "failed":
-      return { status: "undelivered", at, error: reasonOf(errorCode) };
+      return { status: "undelivered", at, error: carrierErrorOf(errorCode) };
     case "canceled":
       return { status: "undelivered", at, error: carrierError("unknown", "canceled") };
     case "receiving":
@@ -81,7 +88,10 @@ export function receiptOf(status: string, errorCode: unknown, at: number): Recei
   }
 }
 
-/** Undefined where it is nothing that a phone sent: other channels' addresses say which (`whatsapp:+1…`). */
+/**
+ * Returns the inbound message, or undefined if it did not come from a phone. Addresses of other
+ * channels have a prefix (`whatsapp:+1…`).
+ */
 function inboundOf(
   form: URLSearchParams,
   provider_message_id: string,
@@ -89,7 +99,7 @@ function inboundOf(
 ): InboundMessage | undefined {
   const [from, to] = [form.get("From") ?? "", form.get("To") ?? ""];
   if (!isAddress(from) || !isAddress(to)) return undefined;
-  const count = Math.min(Number(form.get("NumMedia")) || 0, mostMedia);
+  const count = Math.min(Number(form.get("NumMedia")) || 0, maxMedia);
   const media = Array.from({ length: count }, (_, i) => ({
     url: form.get(`MediaUrl${i}`) ?? "",
     content_type: form.get(`MediaContentType${i}`),
@@ -99,3 +109,47 @@ function inboundOf(
 }
 
 const isAddress = (text: string): boolean => /^[+\w][\w .-]{0,63}$/.test(text);
+
+/**
+ * Twilio's error codes (https://www.twilio.com/docs/api/errors). A code that is not listed becomes
+ * `unknown`.
+ */
+const twilioErrorCodes = errorCodeMap({
+  // Not a number, a short code, the sender itself, not verified (trial account), a country that is
+  // not enabled, an unassigned number.
+  invalid_destination: [21211, 21217, 21265, 21266, 21408, 21608, 21612, 30005],
+  landline: [21614, 21635, 30006],
+  unreachable: [30003],
+  // Blocked, filtered by a carrier, a one-time password, a message loop, taken for fraud.
+  filtered: [30004, 30007, 30038, 30039, 30450, 30453],
+  opted_out: [21610],
+  unsupported_channel: [21622, 30011],
+  unsupported_media: [11200, 12300, 21620, 21623],
+  // Not owned, not capable of SMS or MMS, not registered (10DLC, toll-free, sender id), a messaging
+  // service without numbers.
+  invalid_sender: [
+    21212, 21603, 21606, 21659, 21660, 21661, 21701, 21703, 21704, 30018, 30024, 30032, 30033,
+    30034, 30035,
+  ],
+  content_rejected: [21602, 21605, 21617, 21618, 21619, 30019],
+  // Full queues, and the carriers' limits per second and per day.
+  throttled: [14107, 20429, 21611, 30001, 30022, 30023, 30027],
+  carrier_unavailable: [30017, 30036, 30410, 30500],
+  unauthorized: [10001, 20003, 20005, 20404, 30002],
+});
+
+/**
+ * Returns the engine's error for a Twilio error code, which is a number or its text. The carrier's
+ * code is kept in `provider_code`.
+ */
+export function carrierErrorOf(code: unknown): CarrierError {
+  const providerCode = typeof code === "number" ? String(code) : code;
+  if (
+    typeof providerCode !== "string" ||
+    !/^\d{1,8}$/.test(providerCode) ||
+    Number(providerCode) === 0
+  ) {
+    return carrierError("unknown", undefined);
+  }
+  return carrierError(twilioErrorCodes.get(providerCode) ?? "unknown", providerCode);
+}

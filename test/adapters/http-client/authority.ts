@@ -1,14 +1,17 @@
 import tls from "node:tls";
 import { generate } from "selfsigned";
 
-/** What a TLS server is given. */
+/** The key and certificates of a TLS server. */
 export interface Identity {
   readonly key: string;
   readonly cert: string;
 }
 
 export interface Authority {
-  /** A certificate for the name that this authority stands for, in force from and until so many days from now. */
+  /**
+   * Issues a certificate for the authority's host name, valid between two times given in days from
+   * now.
+   */
   issue(name: string, days?: { readonly from?: number; readonly to?: number }): Promise<Identity>;
 }
 
@@ -16,7 +19,7 @@ const dayMs = 86_400_000;
 const inDays = (days: number): Date => new Date(Date.now() + days * dayMs);
 const algorithm = { algorithm: "sha256", keyType: "ec" } as const;
 
-/** A certificate authority of the test's own. */
+/** Creates a certificate authority for a test. */
 export async function authority(called: string): Promise<Authority & { readonly cert: string }> {
   const root = await generate([{ name: "commonName", value: called }], {
     ...algorithm,
@@ -45,7 +48,7 @@ export async function authority(called: string): Promise<Authority & { readonly 
   };
 }
 
-/** A certificate that stands for itself. */
+/** Creates a self-signed certificate. */
 export async function selfSigned(name: string): Promise<Identity> {
   const { private: key, cert } = await generate([{ name: "commonName", value: name }], {
     ...algorithm,
@@ -55,7 +58,7 @@ export async function selfSigned(name: string): Promise<Identity> {
   return { key, cert };
 }
 
-/** Lets this process trust an authority, as `NODE_EXTRA_CA_CERTS` would. */
+/** Makes this process trust an authority, as `NODE_EXTRA_CA_CERTS` would. */
 export function trust(cert: string): void {
   tls.setDefaultCACertificates([...tls.getCACertificates("default"), cert]);
 }

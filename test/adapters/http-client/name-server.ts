@@ -3,19 +3,22 @@ import { once } from "node:events";
 import { onTestFinished } from "vitest";
 
 /**
- * What a name server says of a name: addresses, `nothing` (no such name), `failure` (SERVFAIL), `doubt` (no IPv4 address, and a failure
- * when asked for others), or not a word.
+ * How a name server answers for a name: with addresses, `nothing` (no such name), `failure`
+ * (SERVFAIL), `doubt` (no IPv4 address, and a failure for IPv6), or not at all.
  */
 export type Answer = readonly string[] | "nothing" | "failure" | "doubt" | "silence";
 
 export interface NameServer {
-  /** For `dnsServers`. */
+  /** The server's address, for the option `dnsServers`. */
   readonly address: string;
-  /** The names that were asked for, each time. */
+  /** The names of all queries. */
   readonly asked: readonly string[];
 }
 
-/** A DNS server of a few names (RFC 1035 and 3596), on a port of its own. Told several answers for a name, it gives one a look-up. */
+/**
+ * A DNS server for a few names (RFC 1035 and 3596), on its own port. Given several answers for a
+ * name, it uses one for each look-up.
+ */
 export async function nameServer(
   names: Readonly<Record<string, Answer | readonly Answer[]>>,
 ): Promise<NameServer> {
@@ -86,7 +89,7 @@ function question(query: Buffer): { name: string; type: number; end: number } {
   return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** An answer to the question's name (a pointer to it), to be kept for no time. */
+/** A resource record for the question's name (as a pointer), with a time to live of 0. */
 function record(address: string): Buffer {
   const data = address.includes(":") ? ipv6(address) : address.split(".").map(Number);
   return Buffer.from([

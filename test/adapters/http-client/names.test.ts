@@ -21,7 +21,7 @@ async function world(behaviour: Behaviour, told: Answer | readonly Answer[]) {
 }
 
 describe("a name", () => {
-  test("is looked up once for a connection, and not again while that is kept", async () => {
+  test("is resolved once for a connection, and not again while the connection is kept", async () => {
     const { names, there, http, url } = await world(answering, ["127.0.0.1"]);
     for (let i = 0; i < 3; i++) expect(seen(await http.send(post(url)))).toEqual(ok);
     expect(names.asked).toEqual(["receiver.test"]);
@@ -58,14 +58,14 @@ describe("a name", () => {
     expect(there.connections).toEqual([]);
   });
 
-  test("that leads elsewhere by the time of the next connection is judged anew", async () => {
+  test("that resolves to another address is checked again for the next connection", async () => {
     const { there, http, url } = await world(closing, [["127.0.0.1"], ["10.0.0.7"]]);
     expect(seen(await http.send(post(url)))).toEqual(ok);
     expect(seen(await http.send(post(url)))).toEqual({ code: "address_forbidden", sent: false });
     expect(there.requests()).toBe(1);
   });
 
-  test("is looked up for nobody else's connection: two names of one address have one each", async () => {
+  test("does not share the connections of another name with the same address", async () => {
     const names = await nameServer({ "a.test": ["127.0.0.1"], "b.test": ["127.0.0.1"] });
     const there = await receiver(answering);
     const http = client({ dnsServers: [names.address] });
@@ -75,14 +75,14 @@ describe("a name", () => {
     expect(there.connections).toHaveLength(2);
   });
 
-  test("with an address that nobody answers at is tried at its others", async () => {
+  test("with an unreachable address is tried at its other addresses", async () => {
     const { http, url } = await world(answering, ["127.0.0.2", "127.0.0.1"]);
     const outcome = await http.send(post(url));
     expect(seen(outcome)).toEqual(ok);
     expect(outcome.address).toBe("127.0.0.1");
   });
 
-  test("that the host allows is looked up as the system does, and may lead inside", async () => {
+  test("that the host application allows is resolved by the system, and may have a private address", async () => {
     const names = await nameServer({});
     const there = await receiver(answering);
     const http = client({ dnsServers: [names.address] });
@@ -98,7 +98,7 @@ describe("a name", () => {
 });
 
 describe("a kept connection", () => {
-  test("is not used under rules that forbid its address", async () => {
+  test("is not used for a request whose destinations forbid its address", async () => {
     const { there, http, url } = await world(answering, ["127.0.0.1"]);
     expect(seen(await http.send(post(url)))).toEqual(ok);
     const outcome = await http.send(post(url, { to: destinations({ http: true }) }));
@@ -106,7 +106,7 @@ describe("a kept connection", () => {
     expect(there.requests()).toBe(1);
   });
 
-  test("that turns out closed fails as such: the request is not sent a second time unasked", async () => {
+  test("that turns out to be closed fails the request, which is not sent a second time", async () => {
     const { there, http, url } = await world(
       {
         onRequest: (socket, nth) => {
@@ -121,7 +121,7 @@ describe("a kept connection", () => {
     expect(there.requests()).toBe(2);
   });
 
-  test("that speaks unasked is dropped: its words are nobody's response", async () => {
+  test("that receives data without a request is closed, and the data is not taken for a response", async () => {
     const { there, http, url } = await world(answering, ["127.0.0.1"]);
     expect(seen(await http.send(post(url)))).toEqual(ok);
     there.connections[0]?.write("HTTP/1.1 500 Poison\r\nContent-Length: 0\r\n\r\n");
@@ -130,7 +130,7 @@ describe("a kept connection", () => {
     expect(there.connections).toHaveLength(2);
   });
 
-  test("ends when it is old, however busy, so that its name is looked up again", async () => {
+  test("is closed at its maximum age even when busy, so that its name is resolved again", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { names, there, http, url } = await world(answering, ["127.0.0.1"]);
@@ -144,7 +144,7 @@ describe("a kept connection", () => {
     expect(names.asked).toHaveLength(2);
   });
 
-  test("is closed with the client, which can go on with new ones", async () => {
+  test("is closed with the client, which can open new ones afterwards", async () => {
     const { there, http, url } = await world(answering, ["127.0.0.1"]);
     expect(seen(await http.send(post(url)))).toEqual(ok);
     http.close();

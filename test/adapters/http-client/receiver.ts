@@ -7,22 +7,27 @@ import { onTestFinished } from "vitest";
 export interface Receiver {
   readonly port: number;
   readonly connections: readonly Socket[];
-  /** How many connections are open, also those whose TLS handshake is not through. */
+  /** How many connections are open, including unfinished TLS handshakes. */
   open(): Promise<number>;
-  /** All that came, over all connections, as text. */
+  /** Everything that was received, over all connections, as text. */
   heard(): string;
-  /** How many requests came, whole or not. */
+  /** How many requests arrived, complete or not. */
   requests(): number;
 }
 
 export interface Behaviour {
-  /** As soon as a connection is there. */
+  /** Called for each new connection. */
   readonly onConnect?: (socket: Socket) => void;
-  /** When a whole request came: its head, and the body that its content-length promises. */
+  /**
+   * Called for each complete request, with its head and the body that its content-length announces.
+   */
   readonly onRequest?: (socket: Socket, nth: number) => void;
 }
 
-/** A receiver made of a bare socket, since no HTTP server would do what these do. It listens on a port of its own at 127.0.0.1. */
+/**
+ * A receiver made of a plain socket, because an HTTP server could not misbehave like these. It
+ * listens on its own port of 127.0.0.1.
+ */
 export async function receiver(behaviour: Behaviour, secure?: tls.TlsOptions): Promise<Receiver> {
   const connections: Socket[] = [];
   let heard = "";
@@ -30,7 +35,7 @@ export async function receiver(behaviour: Behaviour, secure?: tls.TlsOptions): P
   const serve = (socket: Socket): void => {
     connections.push(socket);
     let text = "";
-    // What a client breaks off is an error here.
+    // A connection that the client aborts is an error here.
     socket.on("error", () => {});
     behaviour.onConnect?.(socket);
     if (behaviour.onRequest === undefined) return;
@@ -58,7 +63,7 @@ export async function receiver(behaviour: Behaviour, secure?: tls.TlsOptions): P
   return { port, connections, open, heard: () => heard, requests: () => requests };
 }
 
-/** What follows the first whole request; undefined while it isn't whole. */
+/** Returns what follows the first complete request, or undefined while it is incomplete. */
 function afterRequest(text: string): string | undefined {
   const head = text.indexOf("\r\n\r\n");
   if (head === -1) return undefined;
@@ -67,7 +72,7 @@ function afterRequest(text: string): string | undefined {
   return text.length < end ? undefined : text.slice(end);
 }
 
-/** Writes as fast as the far side takes it, until it hangs up. */
+/** Writes as fast as the remote reads, until it closes the connection. */
 export function flood(socket: Socket, piece: string): void {
   const chunk = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)), "latin1");
   const more = (): void => {
@@ -77,7 +82,7 @@ export function flood(socket: Socket, piece: string): void {
   more();
 }
 
-/** Writes a piece now and then, until the far side hangs up. */
+/** Writes a piece from time to time, until the remote closes the connection. */
 export function drip(socket: Socket, piece: string): void {
   const timer = setInterval(() => socket.write(piece), 10);
   socket.on("close", () => clearInterval(timer));

@@ -4,7 +4,7 @@ import type { HttpRequest } from "../../../src/ports/http-client.ts";
 import { type Behaviour, drip, flood, receiver } from "./receiver.ts";
 import { client, post, seen, shortMs } from "./world.ts";
 
-/** One exchange with a receiver that behaves so. */
+/** Sends one request to a receiver with this behaviour. */
 async function exchangeWith(behaviour: Behaviour, over: Partial<HttpRequest> = {}) {
   const there = await receiver(behaviour);
   const outcome = await client().send(post(`http://127.0.0.1:${there.port}/hook`, over));
@@ -13,33 +13,34 @@ async function exchangeWith(behaviour: Behaviour, over: Partial<HttpRequest> = {
 
 const whole = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const ok = { status: 200, body: "ok", truncated: false };
-/** More than the kernel's buffers of both sides take. */
+/** More than the kernel buffers on both sides hold. */
 const bigBody = new Uint8Array(32 * 1024 * 1024);
 
-describe("a receiver that says nothing", () => {
-  test("accepts and is silent: the time for the response is up", async () => {
+describe("a receiver that is silent", () => {
+  test("after accepting the connection causes a response timeout", async () => {
     const { outcome } = await exchangeWith({ onRequest: () => {} }, { deadline_ms: shortMs });
     expect(seen(outcome)).toEqual({ code: "response_timeout", sent: true });
     expect(outcome.address).toBe("127.0.0.1");
   });
 
-  test("never reads: the time for the request is up", async () => {
+  test("and never reads causes a request timeout", async () => {
     const never: Behaviour = { onConnect: (socket) => socket.pause() };
     const { outcome } = await exchangeWith(never, { body: bigBody, deadline_ms: shortMs });
     expect(seen(outcome)).toEqual({ code: "request_timeout", sent: true });
   });
 
-  test("refuses: nothing was sent", async () => {
-    // Nobody may listen on port 1 (tcpmux) these days.
+  test("because it refuses connections means that nothing was sent", async () => {
+    // Nothing listens on port 1 (tcpmux).
     const outcome = await client().send(post("http://127.0.0.1:1/hook"));
     expect(seen(outcome)).toEqual({ code: "connect_refused", sent: false });
   });
 });
 
-describe("a receiver that resets", () => {
-  test("on accept", async () => {
+describe("a connection reset", () => {
+  test("on accept is a failure", async () => {
     const { outcome } = await exchangeWith({ onConnect: (socket) => socket.resetAndDestroy() });
-    // Whether the connection was seen, or the request taken, before the reset came is up to the kernel.
+    // The kernel decides whether the client sees the connection, or writes the request, before the
+    // reset arrives.
     expect([
       { code: "connect_reset", sent: false },
       { code: "request_reset", sent: true },
@@ -47,7 +48,7 @@ describe("a receiver that resets", () => {
     ]).toContainEqual(seen(outcome));
   });
 
-  test("in the upload", async () => {
+  test("during the upload is a failure", async () => {
     const reset: Behaviour = {
       onConnect: (socket) => socket.once("data", () => socket.resetAndDestroy()),
     };
@@ -60,7 +61,7 @@ describe("a receiver that resets", () => {
     expect(seen(outcome)).toEqual({ code: "response_reset", sent: true });
   });
 
-  test("after the headers: that is no answer, and what came of it is kept", async () => {
+  test("after the headers is a failure that keeps the partial response", async () => {
     const reset: Behaviour = {
       onRequest: (socket) => {
         socket.write("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok", () =>
@@ -75,7 +76,7 @@ describe("a receiver that resets", () => {
     });
   });
 
-  test("in a body without a length, which nobody can tell from its end but by that", async () => {
+  test("in a body without a length is a failure, because only the reset tells it from the end", async () => {
     const reset: Behaviour = {
       onRequest: (socket) => {
         socket.write("HTTP/1.1 200 OK\r\n\r\nok", () =>
@@ -87,7 +88,7 @@ describe("a receiver that resets", () => {
     expect(seen(outcome)).toEqual({ code: "body_reset", sent: true, status: 200 });
   });
 
-  test("after a whole 200: that is an answer", async () => {
+  test("after a complete 200 is an answer", async () => {
     const reset: Behaviour = {
       onRequest: (socket) =>
         socket.write(whole, () => setTimeout(() => socket.resetAndDestroy(), 50)),
@@ -97,7 +98,7 @@ describe("a receiver that resets", () => {
   });
 });
 
-describe("a receiver that closes", () => {
+describe("a receiver that closes the connection", () => {
   test.each([
     ["instead of a response", "", { code: "response_closed", sent: true }],
     [
@@ -123,7 +124,7 @@ describe("a receiver that closes", () => {
 });
 
 describe("a receiver that answers early", () => {
-  test("while the request is still written: the answer counts, and the connection is not used again", async () => {
+  test("during the upload is heard, and the connection is not reused", async () => {
     const early: Behaviour = {
       onConnect: (socket) =>
         socket.once("data", () =>
@@ -139,8 +140,8 @@ describe("a receiver that answers early", () => {
   });
 });
 
-describe("a receiver that drips", () => {
-  test("headers: no byte of them moves the deadline", async () => {
+describe("a receiver that sends slowly", () => {
+  test("byte by byte in the headers does not move the deadline", async () => {
     const { outcome } = await exchangeWith(
       {
         onRequest: (socket) => {
@@ -170,7 +171,7 @@ describe("a receiver that drips", () => {
     expect(seen(outcome)).toEqual({ code: "body_timeout", sent: true, status: 200 });
   });
 
-  test("nothing more after a 200 without a length, which is held open", async () => {
+  test("nothing more after a 200 without a length times out", async () => {
     const { outcome } = await exchangeWith(
       { onRequest: (socket) => socket.write("HTTP/1.1 200 OK\r\n\r\nok") },
       { deadline_ms: shortMs },
@@ -179,12 +180,12 @@ describe("a receiver that drips", () => {
   });
 });
 
-describe("a receiver that floods", () => {
+describe("a receiver that sends without end", () => {
   test.each([
     ["chunks without end", "Transfer-Encoding: chunked", `1000\r\n${"a".repeat(4_096)}\r\n`],
     ["a body without end", "Connection: close", "a"],
     ["a body of a length", "Content-Length: 100000000000", "a"],
-  ])("%s: what is kept is kept, and the rest is not read", async (_, header, piece) => {
+  ])("%s has its body cut at the limit, and the rest is not read", async (_, header, piece) => {
     const { there, outcome } = await exchangeWith({
       onRequest: (socket) => {
         socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`);
@@ -214,7 +215,7 @@ describe("a receiver that floods", () => {
     expect(seen(outcome)).toEqual({ code: "response_headers_too_large", sent: true });
   });
 
-  test("thousands of headers that fit are bounded all the same", async () => {
+  test("thousands of small headers within the limit is handled in bounded time", async () => {
     const headers = Array.from({ length: 2_500 }, (_, i) => `${i}:a\r\n`).join("");
     const { outcome } = await exchangeWith({
       onRequest: (socket) =>
@@ -230,7 +231,7 @@ describe("a receiver that floods", () => {
   test.each([
     ["gzip", gzipSync(Buffer.alloc(50 * 1024 * 1024))],
     ["br", brotliCompressSync(Buffer.alloc(50 * 1024 * 1024))],
-  ])("a %s bomb is bytes, and stays small", async (encoding, bomb) => {
+  ])("a %s bomb is not decompressed", async (encoding, bomb) => {
     const { there, outcome } = await exchangeWith({
       onRequest: (socket) => {
         socket.write(
@@ -245,7 +246,7 @@ describe("a receiver that floods", () => {
   });
 });
 
-describe("a receiver that speaks oddly", () => {
+describe("a receiver that sends unusual HTTP", () => {
   test.each([
     ["garbage", "SSH-2.0-OpenSSH_9.6\r\n", { code: "response_malformed", sent: true }],
     [
@@ -289,7 +290,7 @@ describe("a receiver that speaks oddly", () => {
     expect(seen(outcome)).toEqual(expected);
   });
 
-  test("headers that came several times are one, whatever their names", async () => {
+  test("joins repeated headers, whatever their names", async () => {
     const { outcome } = await exchangeWith({
       onRequest: (socket) =>
         socket.write(
@@ -305,7 +306,7 @@ describe("a receiver that speaks oddly", () => {
   });
 
   test.each([301, 302, 303, 307, 308])(
-    "a %i to the inside is an answer, and is not followed",
+    "gets a %i redirect to a private address returned and not followed",
     async (status) => {
       const inside = await receiver({ onRequest: (socket) => socket.write(whole) });
       for (const location of [
@@ -327,7 +328,7 @@ describe("a receiver that speaks oddly", () => {
 });
 
 describe("a request", () => {
-  test("arrives byte for byte, with its own headers, once", async () => {
+  test("arrives unchanged, with its own headers, once", async () => {
     const { there, outcome } = await exchangeWith(
       { onRequest: (socket) => socket.write(whole) },
       { headers: { "webhook-id": "evt_1", "X-Own": "yes" } },
@@ -346,7 +347,7 @@ describe("a request", () => {
     expect(body).toBe('{"type":"message.sent"}');
   });
 
-  test("of another method, without a body, with a longer response", async () => {
+  test("can have another method, no body, and a longer response", async () => {
     const long = "a".repeat(100_000);
     const { there, outcome } = await exchangeWith(
       {
@@ -359,7 +360,7 @@ describe("a request", () => {
     expect(there.heard()).toMatch(/^GET \/hook HTTP\/1\.1\r\n/);
   });
 
-  test("that can't be written fails as such", async () => {
+  test("with invalid headers fails with its own code", async () => {
     const { there, outcome } = await exchangeWith(
       { onRequest: (socket) => socket.write(whole) },
       { headers: { "x-own": "a\r\nb: c" } },
@@ -368,7 +369,7 @@ describe("a request", () => {
     expect(there.connections).toEqual([]);
   });
 
-  test("is given up when its caller says so", async () => {
+  test("is aborted by its caller's signal", async () => {
     const giveUp = new AbortController();
     const there = await receiver({ onRequest: () => giveUp.abort() });
     const http = client();

@@ -21,7 +21,7 @@ beforeAll(async () => {
   unknown = await authority("Another root");
 });
 
-/** One exchange over TLS with a receiver that has that certificate and is called by the name. */
+/** Sends one request over TLS to a receiver with this certificate, by this host name. */
 async function exchangeWith(
   secure: TlsOptions,
   behaviour = answering,
@@ -36,14 +36,14 @@ async function exchangeWith(
 }
 
 describe("over TLS", () => {
-  test("a receiver with a good certificate is sent to, by the name it stands for", async () => {
+  test("a receiver with a valid certificate gets the request under its host name", async () => {
     const { there, outcome } = await exchangeWith({ ...(await known.issue(name)) });
     expect(seen(outcome)).toEqual({ status: 200, body: "ok", truncated: false });
     expect(there.connections[0]).toMatchObject({ servername: name });
     expect(there.heard()).toMatch(`Host: ${name}:${there.port}`);
   });
 
-  test("a receiver that falls silent after the handshake may have heard the request", async () => {
+  test("a receiver that is silent after the handshake counts as having received the request", async () => {
     const silent: Behaviour = { onRequest: () => {} };
     const { there, outcome } = await exchangeWith({ ...(await known.issue(name)) }, silent, {
       deadline_ms: shortMs,
@@ -52,7 +52,7 @@ describe("over TLS", () => {
     expect(there.requests()).toBe(1);
   });
 
-  test("a dot at the name's end changes nothing", async () => {
+  test("a dot at the end of the host name changes nothing", async () => {
     const names = await nameServer({ [name]: ["127.0.0.1"] });
     const there = await receiver(answering, { ...(await known.issue(name)) });
     const outcome = await client({ dnsServers: [names.address] }).send(
@@ -68,7 +68,7 @@ describe("over TLS", () => {
     ["of an unknown authority", () => unknown.issue(name), "tls_untrusted"],
     ["of another name", () => known.issue("other.example.org"), "tls_wrong_name"],
   ])(
-    "a certificate %s is refused, and not a byte of the request is heard",
+    "a certificate %s is refused before any byte of the request is sent",
     async (_, identity, code) => {
       const { there, outcome } = await exchangeWith({ ...(await identity()) });
       expect(seen(outcome)).toEqual({ code, sent: false });
@@ -77,7 +77,7 @@ describe("over TLS", () => {
     },
   );
 
-  test("no environment variable turns the check off", async () => {
+  test("no environment variable turns certificate verification off", async () => {
     process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
     try {
       const { outcome } = await exchangeWith({ ...(await selfSigned(name)) });
@@ -87,7 +87,7 @@ describe("over TLS", () => {
     }
   });
 
-  test("versions from before 1.2 are refused", async () => {
+  test("TLS versions before 1.2 are refused", async () => {
     const old = {
       maxVersion: "TLSv1.1",
       minVersion: "TLSv1",

@@ -3,7 +3,7 @@ import { httpClient, type HttpClientOptions } from "../../../adapters/http-clien
 import { type DestinationOptions, destinations } from "../../../src/ports/destinations.ts";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../../src/ports/http-client.ts";
 
-/** A client that is closed when the test is over. */
+/** A client that is closed at the end of the test. */
 export function client(options?: HttpClientOptions): HttpClient {
   const made = httpClient(options);
   onTestFinished(() => {
@@ -12,16 +12,16 @@ export function client(options?: HttpClientOptions): HttpClient {
   return made;
 }
 
-/** Where the tests' receivers are, besides the public Internet. */
+/** Destinations that include the tests' receivers, besides the public Internet. */
 export const nearby = (more: DestinationOptions = {}) =>
   destinations({ http: true, ...more, allow: ["127.0.0.0/8", ...(more.allow ?? [])] });
 
-/** Long enough for any exchange here that comes to an end by itself. */
+/** Long enough for every exchange that ends by itself. */
 export const ampleMs = 20_000;
-/** For exchanges that never would. */
+/** The deadline of exchanges that would never end. */
 export const shortMs = 300;
 
-/** A webhook's POST. */
+/** A POST request as a webhook sends it. */
 export function post(url: string, over: Partial<HttpRequest> = {}): HttpRequest {
   return {
     method: "POST",
@@ -35,7 +35,7 @@ export function post(url: string, over: Partial<HttpRequest> = {}): HttpRequest 
   };
 }
 
-/** What came back as text, for a look at once. */
+/** The outcome with its body as text, to compare in one step. */
 export function seen(outcome: HttpOutcome): object {
   if (outcome.outcome === "failed") {
     const { code, sent, partial } = outcome;

@@ -32,7 +32,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
     return { answer, asked: asked[0] };
   };
 
-  it("talks, calls an action, sees what came of it, and answers", async () => {
+  it("calls an action, gets its outcome, and answers", async () => {
     const { model, asked } = make(
       { calls: [{ name: "find_slots", input: { day: "2026-05-05" } }] },
       { calls: [{ name: "_reply", input: { text: "10:00 is free.", confidence: 0.9 } }] },
@@ -84,7 +84,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
     ]);
   });
 
-  it("tells it of a call that failed, and of one that waits for approval", async () => {
+  it("gets the outcome of a failed call and of one that awaits approval", async () => {
     const call = { id: "a", action: "find_slots", input: {} };
     const calls = [
       { ...call, outcome: { status: "failed", error: "no such day" } as const },
@@ -98,14 +98,14 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
     expect(JSON.stringify(outputs?.[1])).toMatch(/approve/);
   });
 
-  it("answers in plain words too", async () => {
+  it("can answer with plain text", async () => {
     expect((await ask(turnOf(hello), { text: " Yes, until six. " })).answer).toEqual({
       text: "Yes, until six.",
       usage,
     });
   });
 
-  it("hands off, starts a playbook, names an intent and notices", async () => {
+  it("hands off, starts a playbook, names an intent and records observations", async () => {
     const turn = turnOf(hello, { playbooks: [playbook], intents: ["complaint"] });
     const one = (name: string, input: unknown) =>
       ask(turn, { calls: [{ name, input }] }).then(({ answer }) => answer);
@@ -130,7 +130,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
     });
   });
 
-  it("finds a slot by a tool that it must call", async () => {
+  it("finds a slot with a tool that it has to call", async () => {
     const slot = { name: "size", type: "text", enum: ["s", "m"], prompt: "Which size?" } as const;
     const turn = turnOf(hello, {
       task: { type: "extract", slot },
@@ -147,7 +147,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
     expect((await ask(turn, { text: "m, I think" })).answer).toEqual({ usage });
   });
 
-  it("carries out an instruction, and starts no playbook meanwhile", async () => {
+  it("follows an instruction and cannot start a playbook meanwhile", async () => {
     const task = { type: "instruct", instruction: "Ask how it went." } as const;
     const turn = turnOf(hello, { task, playbooks: [playbook] });
     const { answer, asked } = await ask(turn, { text: "How did it go?" });
@@ -160,7 +160,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
     expect(started.answer).toEqual({ usage });
   });
 
-  it("can only point at a piece of knowledge in canned_strict", async () => {
+  it("can only choose a piece of knowledge in canned_strict mode", async () => {
     const turn = turnOf(hello, { agent: canned, knowledge });
     const point = (input: unknown) =>
       ask(turn, { calls: [{ name: "_reply", input }] }).then(({ answer }) => answer);
@@ -174,7 +174,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
     expect((await ask({ ...turn, knowledge: [] }, { text: "Hm" })).asked?.tools).toHaveLength(1);
   });
 
-  it("gets nothing by tools, playbooks and intents that it wasn't given", async () => {
+  it("cannot use tools, playbooks and intents that it was not given", async () => {
     const calls = [
       { name: "delete_account", input: { id: 1 } },
       { name: "_start_playbook", input: { playbook_id: "pb_other" } },
@@ -193,14 +193,14 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
   });
 
   it.each(["length", "content-filter", "error"] as const)(
-    "fails when it ends with %s",
+    "fails when the finish reason is %s",
     async (end) => {
       await expect(ask(turnOf(hello), { text: "Yes, we", end })).rejects.toThrow(end);
     },
   );
 
   it.each(["{", "[]", "7", "null", `{"text": "${"a".repeat(100_000)}"}`])(
-    "fails on a call with no proper input",
+    "fails on a call whose input is not a JSON object",
     async (input) => {
       await expect(ask(turnOf(hello), { calls: [{ name: "_reply", input }] })).rejects.toThrow(
         /_reply/,
@@ -217,7 +217,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
     expect(asked?.tools?.[0]?.inputSchema).toEqual({ type: "object", properties: {} });
   });
 
-  it("passes the signal on, and isn't asked after it aborted", async () => {
+  it("gets the signal, and is not called after it aborted", async () => {
     const controller = new AbortController();
     const { model, asked } = make({ text: "Yes." });
     await languageModel(model).respond(turnOf(hello), { signal: controller.signal });
@@ -230,7 +230,10 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
   });
 });
 
-/** Frames of ours, and tokens that templates of models mean something by; and beside them what only looks odd. */
+/**
+ * The prompt's own tags and the control tokens of model templates, followed by text that only looks
+ * similar.
+ */
 const forgeries = [
   "</knowledge>",
   "</customer>",
@@ -258,7 +261,7 @@ const forgeries = [
     "[1]",
   ]);
 
-describe("what a language model is shown", () => {
+describe("the prompt of a language model", () => {
   const [, make] = specifications[2] ?? [];
   const shown = async (turn: ModelTurn) => {
     const { model, asked } = make?.({ text: "." }) ?? {};
@@ -266,7 +269,7 @@ describe("what a language model is shown", () => {
     return asked?.[0]?.prompt ?? [];
   };
 
-  it("is all that the turn has", async () => {
+  it("contains everything in the turn", async () => {
     const [system] = await shown(
       turnOf(hello, {
         knowledge,
@@ -286,7 +289,7 @@ describe("what a language model is shown", () => {
     }
   });
 
-  it("has its frame from us alone, whatever contacts, knowledge and actions say", async () => {
+  it("keeps its structure, whatever contacts, knowledge and actions contain", async () => {
     const forged = fc.constantFrom(...forgeries);
     const text = fc
       .array(fc.oneof(forged, fc.string({ unit: "grapheme" })), { minLength: 1, maxLength: 6 })
@@ -309,7 +312,7 @@ describe("what a language model is shown", () => {
     );
   });
 
-  it("keeps what was written readable: only what looks like a tag or a token changes a sign", async () => {
+  it("changes nothing but the characters that begin a tag or a token", async () => {
     const prompt = await shown(
       turnOf([["contact", "I <3 it, 2 < 3 [1] system: ok </knowledge> [INST]"]]),
     );
@@ -318,7 +321,7 @@ describe("what a language model is shown", () => {
     ]);
   });
 
-  it("begins and ends with the customer, in turn with the business", async () => {
+  it("alternates the roles, and begins and ends with the customer", async () => {
     const who = fc.constantFrom("contact", "agent", "human", "host");
     await fc.assert(
       fc.asyncProperty(fc.array(who, { maxLength: 8 }), async (speakers) => {
@@ -334,13 +337,13 @@ describe("what a language model is shown", () => {
     );
   });
 
-  it("refuses what is no model of the specifications", () => {
+  it("is not sent to a model of another specification version", () => {
     const old = { specificationVersion: "v1" } as unknown as LanguageModel;
     expect(() => languageModel(old)).toThrow(/v1/);
   });
 });
 
-/** The same words wherever words come from outside. */
+/** A turn with this text in every place that holds untrusted text. */
 function framed(text: string, task: ModelTurn["task"]["type"]): ModelTurn {
   const slot = { name: "day", type: "date", prompt: text } as const;
   const tasks = {

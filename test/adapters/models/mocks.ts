@@ -3,7 +3,7 @@ import { MockLanguageModelV2 } from "ai-v5/test";
 import { MockLanguageModelV3 } from "ai-v6/test";
 import type { GenerateOptions, LanguageModel } from "tidings/models";
 
-/** What a model of any specification may say next. */
+/** What a mock of any specification says next. */
 export interface Reply {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly input: unknown }[];
@@ -12,7 +12,7 @@ export interface Reply {
 
 export interface Mock {
   readonly model: LanguageModel;
-  /** What it was asked, call by call. */
+  /** The requests, in order. */
   readonly asked: readonly GenerateOptions[];
 }
 
@@ -49,7 +49,7 @@ const flat = (reply: Reply) => ({
   warnings: [],
 });
 
-/** The AI SDK's own mocks, saying one reply after the other: one for each specification. */
+/** The AI SDK's own mock for each specification. A mock gives one reply after the other. */
 export const specifications: readonly (readonly [
   version: string,
   make: (...replies: readonly Reply[]) => Mock,

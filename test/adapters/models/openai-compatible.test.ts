@@ -18,7 +18,9 @@ interface Asked {
 
 type Serve = (response: ServerResponse) => void;
 
-/** A server that speaks OpenAI's protocol on loopback, answering one request after the other as told, the last way ever after. */
+/**
+ * A local server with OpenAI's protocol. It answers requests as told, and repeats the last answer.
+ */
 async function served(...ways: readonly Serve[]) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -77,7 +79,7 @@ const status =
 const hello = turnOf([["contact", "Are you open?"]]);
 const usage = { input_tokens: 210, output_tokens: 12 };
 
-it("goes through calls and their outcomes to an answer", async () => {
+it("the model gets an answer after calls and their outcomes", async () => {
   const { agent, asked } = await served(
     calls("find_slots", '{"day":"Tuesday"}'),
     calls("_reply", '{"text":"At ten.","confidence":0.8}'),
@@ -133,13 +135,13 @@ it.each([
   expect(asked).toHaveLength(2);
 });
 
-it("is not asked again after a refusal", async () => {
+it("the server is not called again after a refusal", async () => {
   const refusing = await served(status(401, '{"error":{"message":"bad key"}}'));
   await expect(refusing.agent.respond(hello, { signal: never })).rejects.toThrow("bad key");
   expect(refusing.asked).toHaveLength(1);
 });
 
-it("lets go of the connection when the turn's time is over", async () => {
+it("the connection is closed when the turn's time is over", async () => {
   const controller = new AbortController();
   let gone: Promise<unknown> = Promise.resolve("never asked");
   const { agent, asked } = await served((response) => {
@@ -162,7 +164,7 @@ it.each([
   await expect(agent.respond(hello, { signal: never })).rejects.toThrow(message);
 });
 
-it("takes an answer of millions of characters as it is: the engine cuts it", async () => {
+it("an answer of millions of characters is returned as it is, because the engine cuts it", async () => {
   const { agent } = await served(says("long ".repeat(1_000_000)));
   expect((await agent.respond(hello, { signal: never })).text).toHaveLength(4_999_999);
 });

@@ -1,4 +1,7 @@
-/** What people ask four businesses, and the title of the piece of knowledge that answers it; null: none does. */
+/**
+ * Questions to four businesses, each with the title of the piece of knowledge that answers it, or
+ * null if none does.
+ */
 export interface Base {
   readonly name: string;
   readonly knowledge: readonly { readonly title: string; readonly text: string }[];

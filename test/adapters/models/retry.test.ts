@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withRetries } from "../../../adapters/models/language-model/retry.ts";
+import { withRetries } from "../../../adapters/models/language-model.ts";
 
-/** As the AI SDK's `APICallError`. */
+/** An error with the fields of the AI SDK's `APICallError`. */
 function failure(isRetryable: boolean, retryAfter?: string): Error {
   const responseHeaders = retryAfter === undefined ? {} : { "retry-after": retryAfter };
   return Object.assign(new Error("refused"), { isRetryable, responseHeaders });
@@ -27,8 +27,8 @@ async function attempt(failures: readonly unknown[], signal = new AbortControlle
   return { result, attempts, waits };
 }
 
-describe("an attempt at a language model", () => {
-  it("is made again after what may pass, twice at most", async () => {
+describe("a call of a language model", () => {
+  it("is retried after a temporary error, at most twice", async () => {
     const passing = failure(true);
     expect(await attempt([passing])).toEqual({ result: "answer", attempts: 2, waits: [250] });
     expect(await attempt([passing, passing])).toEqual({
@@ -43,7 +43,7 @@ describe("an attempt at a language model", () => {
     });
   });
 
-  it("is not made again after what stays", async () => {
+  it("is not retried after a permanent error", async () => {
     for (const lasting of [
       failure(false),
       new Error("bug"),
@@ -55,14 +55,14 @@ describe("an attempt at a language model", () => {
     }
   });
 
-  it("waits as long as the server asks, and gives up where that is too long", async () => {
+  it("waits for the server's Retry-After, and fails if that is too long", async () => {
     expect((await attempt([failure(true, "3")])).waits).toEqual([3_000]);
     expect((await attempt([failure(true, "0")])).waits).toEqual([250]);
     expect((await attempt([failure(true, "Wed, 21 Oct 2026 07:28:00 GMT")])).waits).toEqual([250]);
     expect(await attempt([failure(true, "30")])).toMatchObject({ attempts: 1, waits: [] });
   });
 
-  it("is never made after the signal aborted", async () => {
+  it("is not made after the signal aborted", async () => {
     const aborted = AbortSignal.abort(new Error("too late"));
     expect(await attempt([failure(true)], aborted)).toMatchObject({
       attempts: 0,

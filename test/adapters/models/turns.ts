@@ -3,14 +3,14 @@ import type { ModelMessage, ModelTurn } from "../../../src/ports/agent-model.ts"
 /** A Monday. */
 export const monday = Date.UTC(2026, 4, 4, 9, 30);
 
-/** What each wrote, one after the other: `["contact", "Hi"]`. */
+/** Messages in order, each as `["contact", "Hi"]`. */
 export type Said = readonly (readonly [from: ModelMessage["from"], text: string])[];
 
 export function messagesOf(said: Said): ModelMessage[] {
   return said.map(([from, text], index) => ({ from, text, at: monday + index * 60_000 }));
 }
 
-/** A turn of a salon's agent; all that the contact wrote at the end has no answer yet. */
+/** A turn of a salon's agent. The contact's messages at the end are unanswered. */
 export function turnOf(said: Said, changes: Partial<ModelTurn> = {}): ModelTurn {
   const open = said.toReversed().findIndex(([from]) => from !== "contact");
   return {

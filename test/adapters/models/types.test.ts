@@ -24,16 +24,16 @@ type Answered<Model extends { doGenerate: (options: never) => unknown }> = Await
   ReturnType<Model["doGenerate"]>
 >;
 
-/** The compiler proves these (`npm run types`): a specification that moves away from ours shows there. */
+/** The compiler checks these (`npm run types`): it reports a change in the SDK's specification. */
 describe("the types of the AI SDK's language models", () => {
-  it("are all three found", () => {
+  it("exist for all three specifications", () => {
     expectTypeOf<V2>().not.toBeNever();
     expectTypeOf<V3>().not.toBeNever();
     expectTypeOf<V4>().not.toBeNever();
     expectTypeOf<OfVersion<Version7, "v2" | "v3">>().not.toBeNever();
   });
 
-  it("are models for agents, and so are their mocks", () => {
+  it("fit `languageModel()`, and so do their mocks", () => {
     expectTypeOf<V2>().toExtend<LanguageModel>();
     expectTypeOf<V3>().toExtend<LanguageModel>();
     expectTypeOf<V4>().toExtend<LanguageModel>();
@@ -43,7 +43,7 @@ describe("the types of the AI SDK's language models", () => {
     expectTypeOf<MockLanguageModelV4>().toExtend<LanguageModel>();
   });
 
-  it("take what we ask, and answer what we read", () => {
+  it("accept our requests and return the results that we read", () => {
     expectTypeOf<GenerateOptions>().toExtend<Asked<V2>>();
     expectTypeOf<GenerateOptions>().toExtend<Asked<V3>>();
     expectTypeOf<GenerateOptions>().toExtend<Asked<V4>>();
@@ -52,7 +52,7 @@ describe("the types of the AI SDK's language models", () => {
     expectTypeOf<Answered<V4>>().toExtend<GenerateResult>();
   });
 
-  it("leave out models by name alone, and what is no language model", () => {
+  it("exclude model names and objects that are not language models", () => {
     // @ts-expect-error a name is looked up by the SDK's gateway, which we don't have
     expectTypeOf(languageModel).toBeCallableWith("openai/gpt-5");
     // @ts-expect-error specification v1 had other parts

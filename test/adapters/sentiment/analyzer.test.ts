@@ -10,14 +10,14 @@ import { forJudging } from "./judged-sentences.ts";
 const analyzer = sentiment();
 const labels: readonly SentimentLabel[] = ["negative", "neutral", "positive"];
 
-/** As the engine's moods have it: from 0.2 on, either way. */
+/** The label that the engine gives a score: positive or negative from 0.2 on. */
 async function labelOf(text: string, { score: scoreOf } = analyzer): Promise<SentimentLabel> {
   const score = (await scoreOf(text)) ?? 0;
   if (Math.abs(score) < 0.2) return "neutral";
   return score > 0 ? "positive" : "negative";
 }
 
-/** The mean over the labels of the harmonic mean of precision and recall. */
+/** The F1 score (harmonic mean of precision and recall), averaged over the labels. */
 async function macroF1(rated: readonly Rated[], by: SentimentAnalyzer = analyzer): Promise<number> {
   const judged = await Promise.all(
     rated.map(async ([label, text]) => ({ label, found: await labelOf(text, by) })),
@@ -38,7 +38,7 @@ const dictionary: SentimentAnalyzer = {
   score: (text) => SentimentIntensityAnalyzer.polarity_scores(text).compound,
 };
 
-it("tells how customers feel from sentences that it was not made for, better than its dictionary alone", async () => {
+it("recognises customers' sentiment in unseen sentences better than the dictionary alone", async () => {
   const known = new Set(forTuning.map(([, text]) => text));
   expect(forJudging.filter(([, text]) => known.has(text))).toEqual([]);
   expect(await macroF1(forJudging)).toBeGreaterThan(0.75);
@@ -46,7 +46,7 @@ it("tells how customers feel from sentences that it was not made for, better tha
   expect(await macroF1(forTuning)).toBeGreaterThan(0.95);
 });
 
-it("takes a negation for one in whatever letters", async () => {
+it("recognises negations in upper and lower case", async () => {
   for (const text of [
     "not happy",
     "Not happy",
@@ -58,13 +58,13 @@ it("takes a negation for one in whatever letters", async () => {
   }
 });
 
-it("takes no question for joy, and a complaint for one that is a question too", async () => {
+it("does not score a question as positive, and still scores a complaint in the form of a question", async () => {
   expect(await labelOf("How many people fit in the big room?")).toBe("neutral");
   expect(await labelOf("Great, thanks! When do you open?")).toBe("positive");
   expect(await labelOf("Why is your service so terrible?")).toBe("negative");
 });
 
-it("hears what customers say who have no word of feeling", async () => {
+it("recognises complaints and praise without emotional words", async () => {
   expect(await labelOf("I want a refund")).toBe("negative");
   expect(await labelOf("Where is my order?")).toBe("negative");
   expect(await labelOf("where\u2019s my order")).toBe("negative");
@@ -73,7 +73,7 @@ it("hears what customers say who have no word of feeling", async () => {
   expect(await labelOf("😡😡")).toBe("negative");
 });
 
-it("answers -1 to 1 or nothing, whatever the text, and the same each time", async () => {
+it("returns null or a score from -1 to 1 for every text, and the same score each time", async () => {
   const words = fc.array(
     fc.constantFrom(
       "refund",
@@ -105,12 +105,12 @@ it("answers -1 to 1 or nothing, whatever the text, and the same each time", asyn
   );
 });
 
-it("has nothing to say of a text without words", async () => {
+it("returns null for a text without words", async () => {
   expect(await analyzer.score("12345")).toBeNull();
   expect(await analyzer.score("  ?  ")).toBeNull();
 });
 
-it("reads no further than the first 2,000 characters", async () => {
+it("reads only the first 2,000 characters", async () => {
   const filler = "x".repeat(1_999);
   expect(await analyzer.score(`${filler} I hate this horrible, awful service`)).toBe(
     await analyzer.score(filler),

@@ -24,8 +24,8 @@ const rows = fc
   )
   .map((list) => list.map((patch, i) => item(`i${String((i * 37) % 97).padStart(2, "0")}`, patch)));
 
-describe.each(storages)("a walk of looks across stretches over $name", ({ name, open }) => {
-  test("finds in one order what all of them have, however few pass and however short each look is", async () => {
+describe.each(storages)("a scan across several ranges over $name", ({ name, open }) => {
+  test("finds the rows of all ranges in one order, however few pass and however short each scan is", async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,

@@ -44,7 +44,7 @@ const rows = fc
   )
   .map((list) => list.map((patch, i) => item(`i${String((i * 37) % 97).padStart(2, "0")}`, patch)));
 
-/** Every look of a walk, from the beginning to the end. */
+/** All scans, from the beginning to the end. */
 async function walk(
   reads: Pick<Reads, "range">,
   range: Stretch,
@@ -69,7 +69,7 @@ function passes(row: Item, where: Stretch["where"] = {}): boolean {
   );
 }
 
-describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
+describe.each(storages)("bounded scans over $name", ({ name, open }) => {
   async function filled(list: readonly Item[]): Promise<StoragePort> {
     const port = open({ empty: true }).connect();
     await port.open(schema);
@@ -81,7 +81,7 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
     return port;
   }
 
-  test("finds what filtering all rows finds, and no look goes further than its bound", async () => {
+  test("find what filtering all rows finds, and no scan passes its bound", async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,
@@ -114,7 +114,7 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
     );
   });
 
-  test("sees each row that stands still exactly once, whatever comes and goes between its reads", async () => {
+  test("see each unchanged row exactly once, whatever is added or removed between their reads", async () => {
     const changes = fc.array(fc.record({ at: fc.nat(9), gone: fc.nat(59), comes: fc.boolean() }), {
       maxLength: 20,
     });
@@ -130,7 +130,7 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
             const gone = new Set<string>();
             let made = 0;
             const reads = readsOf(port.reader);
-            /** Before each read somebody adds or removes a row. */
+            /** Before each read, a row is added or removed. */
             const restless: Pick<Reads, "range"> = {
               async range(asked) {
                 const change = planned[made++];
@@ -165,7 +165,7 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
     );
   });
 
-  test("reads once when all that it meets passes, or when there is no filter", async () => {
+  test("read once when all rows pass or there is no filter", async () => {
     const port = await filled(Array.from({ length: 50 }, (_each, i) => item(`i${i}`, { at: i })));
     const reads = readsOf(port.reader);
     for (const where of [{}, { state: "open" }]) {

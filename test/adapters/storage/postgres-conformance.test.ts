@@ -5,7 +5,7 @@ import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { storageConformance } from "../../../src/testing/storage-conformance/index.ts";
 import { serverUrl } from "../../support/postgres.ts";
 
-/** A schema for each test in one database is quicker made than a database. */
+/** Each test has its own schema in one database, because creating a database takes longer. */
 let administrator: pg.Pool;
 beforeAll(async () => {
   administrator = new pg.Pool({ connectionString: await serverUrl() });
@@ -35,5 +35,5 @@ function runWith(name: string, options: pg.PoolConfig & { pipeline?: boolean }):
 }
 
 runWith("postgres", {});
-// Its clients send ahead by themselves, and take no batches.
+// These clients send queries ahead and accept no batches.
 runWith("postgres on a pipelining pool", { pipeline: true });

@@ -52,7 +52,7 @@ async function proxied(where: Database, schema?: string) {
   return { proxy, pool, port: await opened(pool, schema) };
 }
 
-/** Whether all connections came back to the pool. */
+/** Whether all connections were returned to the pool. */
 const allFree = ({ totalCount, idleCount, waitingCount }: pg.Pool): boolean =>
   totalCount === idleCount && waitingCount === 0;
 
@@ -95,7 +95,7 @@ describe("when the connection to PostgreSQL is cut", () => {
   ];
 
   it.each(parts)(
-    "at any statement of %s, all of it is there or nothing, and the next one works",
+    "at any statement of %s, everything or nothing is committed, and the next one works",
     { timeout: 60_000 },
     async (_, run) => {
       const where = await database();
@@ -105,7 +105,7 @@ describe("when the connection to PostgreSQL is cut", () => {
           const { proxy, pool, port } = await proxied(where, `${when}_${nth}`);
           await write(port, insertNote("old"));
           let passed = 0;
-          // What tells others of a commit goes its own way.
+          // Notifications use another connection.
           void proxy.cutAt(
             ({ sql }) => !/pg_notify|synchronous_commit/.test(sql) && ++passed === nth,
             when,
@@ -125,7 +125,7 @@ describe("when the connection to PostgreSQL is cut", () => {
           if (!cut) break;
           expect(nth).toBeLessThan(40);
         }
-        // Cut before the end nothing is there; cut when the end was not heard of, everything is.
+        // Cut before the commit, nothing is there. Cut before its answer arrives, everything is.
         expect(ends).toContain(
           when === "before" ? "storage_unavailable, old" : "storage_unavailable, a,b,old",
         );
@@ -150,7 +150,7 @@ describe("when the connection to PostgreSQL is cut", () => {
     expect(allFree(pool)).toBe(true);
   });
 
-  it("by the server's administrator, it says so; nobody else's error ends the process", async () => {
+  it("by an administrator, the error says so, and no unhandled error ends the process", async () => {
     const where = await database();
     const port = await opened(where.pool());
     const admin = where.pool();
@@ -176,8 +176,8 @@ describe("when the PostgreSQL server refuses", () => {
     ["25006", /read-only/],
     ["42501", /privilege/],
     ["57014", /canceled/],
-    ["XX000", /cause says why/],
-  ])("with %s, it is said in plain words, and nothing is left", async (state, words) => {
+    ["XX000", /see the cause/],
+  ])("with %s, the error says why, and nothing is committed", async (state, words) => {
     const where = await database();
     const pool = where.pool({ max: 1 });
     const port = await opened(pool);
@@ -191,7 +191,7 @@ describe("when the PostgreSQL server refuses", () => {
     await write(port, insertNote("a"));
   });
 
-  it.each(["40001", "40P01", "55P03"])("with %s, the group is run again", async (state) => {
+  it.each(["40001", "40P01", "55P03"])("with %s, the group is rerun", async (state) => {
     const where = await database();
     const pool = where.pool();
     const port = await opened(pool);
@@ -200,7 +200,7 @@ describe("when the PostgreSQL server refuses", () => {
   });
 
   it.each(["P0001", "23514", "22003"])(
-    "with %s, a rule of the host's, it refuses for good",
+    "with %s, a rule of the host application, the write is refused for good",
     async (state) => {
       const where = await database();
       const pool = where.pool();
@@ -210,14 +210,14 @@ describe("when the PostgreSQL server refuses", () => {
     },
   );
 
-  it("because of a time-out, it says so and works again", async () => {
+  it("because of a timeout, the error says so, and the next write works", async () => {
     const where = await database();
     const port = await opened(where.pool({ statement_timeout: 100 }));
     await write(port, insertNote("a"));
     const host = await where.pool().connect();
     await host.query("BEGIN; LOCK TABLE tidings_notes");
     await expect(notes(port)).rejects.toMatchObject({
-      ...unavailable(/longer than its time-out/),
+      ...unavailable(/longer than its timeout/),
       cause: { code: "57014" },
     });
     await host.query("ROLLBACK");
@@ -225,7 +225,7 @@ describe("when the PostgreSQL server refuses", () => {
     expect(await notes(port)).toEqual(["a"]);
   });
 
-  it("to write, reads go on; what is there can't be migrated either", async () => {
+  it("to write, reads work, and a migration fails with the reason", async () => {
     const where = await database();
     const before = await opened(where.pool());
     await write(before, insertNote("a"));
@@ -239,7 +239,7 @@ describe("when the PostgreSQL server refuses", () => {
     );
   });
 
-  it("another isolation than READ COMMITTED changes nothing", async () => {
+  it("the statements of an engine whose database has another default isolation level, they still run at READ COMMITTED", async () => {
     const where = await database();
     for (const level of ["serializable", "repeatable read"]) {
       const pool = where.pool({
@@ -261,7 +261,7 @@ describe("when the PostgreSQL server refuses", () => {
     expect(await notes(await opened(where.pool()))).toHaveLength(24);
   });
 
-  it("what was prepared on a connection, it is prepared anew", async () => {
+  it("prepared statements that the host application discarded, they are prepared again", async () => {
     const where = await database();
     const pool = where.pool({ max: 1 });
     const port = await opened(pool);
@@ -273,7 +273,7 @@ describe("when the PostgreSQL server refuses", () => {
     expect(await notes(port)).toEqual(["a", "b"]);
   });
 
-  /** As the server would when it fails at an insertion. */
+  /** Raises an error at an insertion, as the server would. */
   async function raising(pool: pg.Pool, state: string): Promise<void> {
     await pool.query(`
       CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
@@ -282,8 +282,8 @@ describe("when the PostgreSQL server refuses", () => {
   }
 });
 
-describe("what could wait for ever ends", () => {
-  it("when the pool has no connection, by the pool's own time-out or the storage's", async () => {
+describe("every wait ends", () => {
+  it("when the pool has no free connection, by the pool's own timeout or the storage's", async () => {
     const where = await database();
     const pool = where.pool({ max: 1, connectionTimeoutMillis: 50 });
     const port = await opened(pool);
@@ -299,15 +299,15 @@ describe("what could wait for ever ends", () => {
       .open(firstSchema)
       .catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(await opening).toMatchObject(unavailable(/came free/));
-    // One that comes too late is given back.
+    expect(await opening).toMatchObject(unavailable(/became free/));
+    // A connection that comes too late is returned.
     const release = vi.fn<() => void>();
     came?.({ query: () => expect.fail(), release });
     await vi.advanceTimersByTimeAsync(1);
     expect(release).toHaveBeenCalledOnce();
   });
 
-  it("when the server falls silent, and the connection is not used again", async () => {
+  it("when the server stops responding, and the connection is not used again", async () => {
     const release = vi.fn<(destroy?: boolean) => void>();
     const silent = { query: () => new Promise<never>(() => {}), release };
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -316,11 +316,11 @@ describe("what could wait for ever ends", () => {
       .open(firstSchema)
       .catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(await opening).toMatchObject(unavailable(/does not answer/));
+    expect(await opening).toMatchObject(unavailable(/did not respond/));
     expect(release).toHaveBeenCalledWith(true);
   });
 
-  it("an exclusive group keeps the others out no longer than it lasts, and leaves no setting behind", async () => {
+  it("when an exclusive group ends, and it leaves no setting behind", async () => {
     const where = await database();
     const pool = where.pool({ max: 1 });
     const port = await opened(pool);
@@ -334,14 +334,14 @@ describe("what could wait for ever ends", () => {
       );
     expect(rows[0]?.held).toBe(true);
     await group.abort();
-    // Nothing of the group's settings stays on the connection.
+    // None of the group's settings stays on the connection.
     const { rows: left } = await pool.query("SHOW idle_in_transaction_session_timeout");
     expect(left).toEqual([{ idle_in_transaction_session_timeout: "0" }]);
   });
 });
 
 describe("a PostgreSQL storage's options", () => {
-  it("that can't work are refused with what was expected and what came", () => {
+  it("are checked, and an error says what was expected and what came", () => {
     const wrong = (text: string): PostgresOptions => JSON.parse(text) as PostgresOptions;
     const pool = new pg.Pool();
     expect(() => postgres(wrong("{}"))).toThrow(/pool: expected a pg Pool, got undefined/);

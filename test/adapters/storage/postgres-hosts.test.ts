@@ -20,8 +20,8 @@ import {
   write,
 } from "./postgres-rows.ts";
 
-describe("a host's transaction", () => {
-  it("takes in the engine's rows and commits or undoes them with the host's", async () => {
+describe("a transaction of the host application", () => {
+  it("includes the engine's rows, and commits or undoes them with its own", async () => {
     const where = await database();
     const port = await opened(where);
     const host = await client(where);
@@ -43,7 +43,7 @@ describe("a host's transaction", () => {
     expect(ids(await followed(port))).toEqual(["e"]);
   });
 
-  it("is left as it was by a conflict and by a value that is refused, its settings too", async () => {
+  it("stays usable after a conflict or a refused value, its settings included", async () => {
     const where = await database();
     const port = await opened(where);
     const host = await client(where);
@@ -67,21 +67,21 @@ describe("a host's transaction", () => {
     expect(await allIds(port)).toEqual(["a", "c"]);
   });
 
-  it("that can't be joined is refused with the reason: no client, none open, one that failed, another database", async () => {
+  it("that cannot be joined is refused with the reason: no client, no transaction, a failed one, another database", async () => {
     const [where, elsewhere] = [await database(), await database()];
     const port = await opened(where);
     const host = await client(where);
     expect(() => port.host({})).toThrow(/expected a client of the database.*got object/);
     expect(() => port.host(undefined)).toThrow(/got undefined/);
-    expect(() => port.host(host)).toThrow(/no transaction open/);
-    // Drivers that can't tell are asked for by the first write.
+    expect(() => port.host(host)).toThrow(/open transaction.*BEGIN/);
+    // Where the driver cannot tell, the first write finds out.
     const blind = { query: host.query.bind(host) };
     await expect(port.host(blind).commit([insert("a")])).rejects.toMatchObject({
       code: "invalid_option",
     });
     await host.query("BEGIN");
     await expect(host.query("SELECT nonsense")).rejects.toThrow(/nonsense/);
-    // At once, or by the first write where the driver has not heard of it yet.
+    // At once, or by the first write where the driver does not know yet.
     await expect((async () => port.host(host).commit([insert("a")]))()).rejects.toThrow(/failed/);
     expect(() => port.host(host)).toThrow(/failed/);
     await host.query("ROLLBACK");
@@ -89,13 +89,13 @@ describe("a host's transaction", () => {
     await stranger.query("BEGIN");
     await expect(port.host(stranger).commit([insert("a")])).rejects.toThrow(/another database/);
     await expect(port.host(stranger).read([])).rejects.toThrow(/another database/);
-    // The host's transaction is not hurt by the question.
+    // The check does not fail the host application's transaction.
     await stranger.query("SELECT 1");
     await (await opened(elsewhere)).host(await begun(elsewhere)).commit([insert("a")]);
     expect(await allIds(port)).toEqual([]);
   });
 
-  it("that stays open holds up those who want the same rows, for a moment, and nobody else", async () => {
+  it("that stays open delays only writers of the same rows, and only for a moment", async () => {
     const where = await database();
     const port = await opened(where);
     await write(port, insert("a"), insert("b"), log("before"));
@@ -117,8 +117,8 @@ describe("a host's transaction", () => {
   };
 });
 
-describe("a transaction of the storage's own", () => {
-  it("that failed and was told to commit all the same is not answered as if it had", async () => {
+describe("a transaction of engine.transaction", () => {
+  it("that has failed reports an error for its commit", async () => {
     const where = await database();
     const port = await opened(where);
     const failed = port.transaction(async (handle) => {
@@ -131,7 +131,7 @@ describe("a transaction of the storage's own", () => {
 });
 
 describe("positions in a log", () => {
-  it("are given to what hosts wrote in the order in which it was written, by whoever follows the log first", async () => {
+  it("are assigned to rows of host transactions in the order of writing, by the first reader of the log", async () => {
     const where = await database();
     const [one, two] = [await opened(where), await opened(where)];
     const hosts = [await client(where), await client(where)];
@@ -163,7 +163,7 @@ describe("positions in a log", () => {
   });
 
   it(
-    "never show q before p < q, with processes and hosts writing as they will",
+    "never show q before p < q, whatever processes and host applications write",
     { timeout: 60_000 },
     async () => {
       const where = await database();
@@ -214,11 +214,11 @@ describe("positions in a log", () => {
     },
   );
 
-  it("of a commit that takes long come before those of a quick one: neither shows before both can", async () => {
+  it("of a slow commit precede those of a fast one, and neither is visible before both can be", async () => {
     const where = await database();
     const [one, two] = [await opened(where), await opened(where)];
     const admin = where.pool();
-    // The server has given the positions and is about to commit, and that takes its time.
+    // The server has assigned the positions and delays the commit.
     await admin.query(`
       CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$;
       CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON tidings_conformance_entries DEFERRABLE INITIALLY DEFERRED
@@ -234,7 +234,7 @@ describe("positions in a log", () => {
     await slow;
   });
 
-  it("are not given again after the log's last rows were deleted", async () => {
+  it("are not used again after the log's last rows were deleted", async () => {
     const where = await database();
     const port = await opened(where);
     await write(port, log("a"), log("b"));

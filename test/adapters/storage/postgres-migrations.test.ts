@@ -23,7 +23,7 @@ function on(where: Database, options: Omit<PostgresOptions, "pool"> = {}): Stora
   return port;
 }
 
-/** Tables, columns, indexes and constraints, as PostgreSQL writes them. */
+/** Tables, columns, indexes and constraints, as PostgreSQL describes them. */
 async function shape(where: Database, schema = "public"): Promise<unknown> {
   const pool = where.pool({ max: 1 });
   const columns = `
@@ -36,7 +36,7 @@ async function shape(where: Database, schema = "public"): Promise<unknown> {
 }
 
 describe("migrations of the PostgreSQL storage", () => {
-  it("prints SQL that makes the same schema as opening does, in a schema of one's own too", async () => {
+  it("print SQL that creates the same schema as opening does, also in another PostgreSQL schema", async () => {
     for (const schema of ["public", "messaging"]) {
       const [opened, printed] = [await database(), await database()];
       await on(opened, { schema }).open(secondSchema);
@@ -48,7 +48,7 @@ describe("migrations of the PostgreSQL storage", () => {
     }
   });
 
-  it("makes the engine's tables with names and columns that a host can join", async () => {
+  it("create tables and columns with names that the host application can join", async () => {
     const where = await database();
     await on(where).open(engineSchema);
     const { rows } = await where
@@ -59,7 +59,7 @@ describe("migrations of the PostgreSQL storage", () => {
     expect(rows).toEqual([]);
   });
 
-  it("upgrades a database with rows: they get the new columns' fill and stay what they were", async () => {
+  it("upgrade a database with rows, which get the new columns' fill values and keep the rest", async () => {
     const [opened, printed, fresh] = [await database(), await database(), await database()];
     for (const where of [opened, printed]) {
       const before = on(where);
@@ -82,7 +82,7 @@ describe("migrations of the PostgreSQL storage", () => {
     expect(await shape(printed)).toEqual(await shape(fresh));
   });
 
-  it("a process of the older version that runs while it is upgraded goes on as before", async () => {
+  it("do not disturb a process of the older version", async () => {
     const where = await database();
     const older = on(where);
     await older.open(firstSchema);
@@ -96,20 +96,20 @@ describe("migrations of the PostgreSQL storage", () => {
     expect(rows).toEqual([{ ...old?.[0], kind: "it's plain", tags: [], stars: null }]);
   });
 
-  it("refuses a database that newer code has made, and leaves it alone", async () => {
+  it("refuse a database of a newer version, and leave it unchanged", async () => {
     const where = await database();
     await on(where).open(secondSchema);
     const before = await shape(where);
     const older = on(where);
     await expect(older.open(firstSchema)).rejects.toMatchObject({
       code: "storage_newer",
-      message: says(/version 2.*knows 1/),
+      message: says(/version 2.*at most 1/),
     });
     await expect(older.migrate(firstSchema)).rejects.toMatchObject({ code: "storage_newer" });
     expect(await shape(where)).toEqual(before);
   });
 
-  it("when told not to migrate, refuses an older database until it is migrated", async () => {
+  it("refuse an older database when migration is turned off", async () => {
     const where = await database();
     const port = on(where, { migrate: false });
     await expect(port.open(firstSchema)).rejects.toMatchObject({ code: "storage_outdated" });
@@ -125,7 +125,7 @@ describe("migrations of the PostgreSQL storage", () => {
     await next.open(secondSchema);
   });
 
-  it("that fails leaves nothing, and works when what was in its way is gone", async () => {
+  it("leave nothing behind when they fail, and work once the obstacle is removed", async () => {
     const where = await database();
     await where.pool().query("CREATE TABLE tidings_additions (mine text)");
     await on(where).open(firstSchema);
@@ -138,7 +138,7 @@ describe("migrations of the PostgreSQL storage", () => {
     await on(where).open(secondSchema);
   });
 
-  it("several that start at once all find the schema made, from nothing and from an older one", async () => {
+  it("work when several processes start at once, on an empty and on an older database", async () => {
     for (const from of [undefined, firstSchema]) {
       const where = await database();
       if (from !== undefined) await on(where).open(from);
@@ -153,7 +153,7 @@ describe("migrations of the PostgreSQL storage", () => {
     );
   });
 
-  it("needs no right to make schemas where the schema is there", async () => {
+  it("need no privilege to create schemas when the schema exists", async () => {
     const where = await database();
     const admin = where.pool();
     const role = `tidings_${where.name.slice(-12)}`;
@@ -180,7 +180,7 @@ describe("migrations of the PostgreSQL storage", () => {
     });
   });
 
-  it("refuses a database that can't hold every text", async () => {
+  it("refuse a database whose encoding cannot hold every text", async () => {
     const where = await database();
     const name = `${where.name}_ascii`;
     const admin = where.pool();

@@ -1,14 +1,14 @@
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
-import { planLookups } from "../../../adapters/storage/postgres/lookups.ts";
+import { planLookups } from "../../../adapters/storage/postgres/reads.ts";
 import { Names } from "../../../adapters/storage/postgres/names.ts";
-import { placing, waiting } from "../../../adapters/storage/postgres/positions.ts";
+import { assignStatement, unplacedRows } from "../../../adapters/storage/postgres/positions.ts";
 import { rangeStatement } from "../../../adapters/storage/postgres/ranges.ts";
-import type { Statement } from "../../../adapters/storage/postgres/session/batch.ts";
+import type { Statement } from "../../../adapters/storage/postgres/batch.ts";
 import { planSettings, searchSettings } from "../../../adapters/storage/postgres/settings.ts";
 import { Table } from "../../../adapters/storage/postgres/tables.ts";
-import { searchStatement } from "../../../adapters/storage/postgres/words.ts";
+import { searchStatement } from "../../../adapters/storage/postgres/word-index.ts";
 import { nextPosition, planWrites } from "../../../adapters/storage/postgres/writes.ts";
 import {
   type Collection,
@@ -31,7 +31,10 @@ const tables = new Map(
 const tableOf = (name: string): Table => tables.get(name) ?? expect.fail(name);
 const full = 3_000;
 
-/** A row of the collection, the `n`th: what indexes lead with is shared by many, what ends a key is its own. */
+/**
+ * The `n`th row of a collection. Many rows share the values of an index's leading columns. The
+ * values of the last key columns are unique.
+ */
 function row(collection: Collection, n: number): Row {
   const value = (column: string, type: string, nullable: boolean): unknown => {
     if (type === "json") return { n };
@@ -55,7 +58,7 @@ function row(collection: Collection, n: number): Row {
 
 const indexesOf = ({ primary, indexes }: Collection): readonly Index[] => [primary, ...indexes];
 
-/** A statement, and the index that it must go by; rarely one of two. */
+/** A statement and the index that it has to use, in rare cases one of two. */
 interface Tied {
   readonly statement: Statement;
   readonly indexes: readonly string[];
@@ -97,7 +100,7 @@ function* reads(index: Index): Generator<Tied> {
   }
 }
 
-/** Every form of search: a word, the beginning of one, several. */
+/** Every form of search: a word, the beginning of a word, several words. */
 const searches = all.collections
   .flatMap(({ wordIndexes }) => wordIndexes)
   .flatMap((index) => {
@@ -109,14 +112,14 @@ const searches = all.collections
     }));
   });
 
-/** What finds the rows of a log that have no position. */
+/** The statements that find a log's rows without a position. */
 function* unplaced(collection: Collection): Generator<Tied> {
   const position = positionColumnOf(collection);
   if (position === undefined) return;
   const table = tableOf(collection.name);
   const indexes = ["unplaced", "by_position"].map((name) => `tidings_${collection.name}_${name}`);
-  yield { statement: waiting(table, position), indexes };
-  yield { statement: placing(names, table, position), indexes };
+  yield { statement: unplacedRows(table, position), indexes };
+  yield { statement: assignStatement(names, table, position), indexes };
 }
 
 function writes(collection: Collection): readonly Tied[] {
@@ -170,7 +173,7 @@ async function plan(client: pg.ClientBase, { text }: Statement): Promise<Node[]>
   return [...nodes(Plan)];
 }
 
-/** Made with the settings that the storage makes its plans with, or with the server's own. */
+/** Planned with the storage's own settings, or with the server's. */
 async function within<T>(
   client: pg.ClientBase,
   settings: Statement | undefined,
@@ -221,7 +224,7 @@ describe("the plans of the PostgreSQL storage's statements", () => {
   });
 
   it.each([0, 3, full])(
-    "with %i rows in each table, walk the one index in its order: nothing is scanned, nothing sorted",
+    "with %i rows in each table, scan the one index in its order, without table scans and sorts",
     async (rows) => {
       const pool = await filled(rows);
       const client = await pool.connect();
@@ -236,7 +239,7 @@ describe("the plans of the PostgreSQL storage's statements", () => {
               walked.filter((name) => !indexes.includes(name)),
               statement.text,
             ).toEqual([]);
-            // Rows that have nulls in a unique key are in no order there.
+            // Rows with nulls in a unique key have no order there.
             const partly = indexes.includes("tidings_conformance_items_one_of_a_kind");
             const detours = found.filter((node) =>
               /Seq Scan|Sort|Bitmap|Hash|Merge/.test(node["Node Type"]),
@@ -251,7 +254,7 @@ describe("the plans of the PostgreSQL storage's statements", () => {
   );
 
   it.each([0, full])(
-    "with %i rows in each table, a search reads the index of words and nothing else",
+    "with %i rows in each table, search with the word index alone",
     async (rows) => {
       const pool = await filled(rows);
       const client = await pool.connect();
@@ -273,7 +276,7 @@ describe("the plans of the PostgreSQL storage's statements", () => {
     },
   );
 
-  it("of reads, scan no table by the server's own settings either: a host's transaction keeps its own", async () => {
+  it("of reads scan no table with the server's own settings either, which a host transaction keeps", async () => {
     const pool = await filled(full);
     const client = await pool.connect();
     try {

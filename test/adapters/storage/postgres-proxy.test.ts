@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { database } from "../../support/postgres.ts";
 
-/** A table and a pool that reaches it through a proxy. */
+/** A table, and a pool that reaches it through a proxy. */
 async function led() {
   const db = await database();
   const direct = db.pool();
@@ -26,7 +26,7 @@ async function led() {
   return { proxy, pool, write, words };
 }
 
-test("a connection is cut before the server sees a COMMIT, or after, and only once", async () => {
+test("a connection is cut before the server gets a COMMIT, or after, and only once", async () => {
   const { proxy, write, words } = await led();
   const isCommit = ({ sql }: { readonly sql: string }): boolean => sql === "COMMIT";
 
@@ -40,7 +40,7 @@ test("a connection is cut before the server sees a COMMIT, or after, and only on
   expect(await words()).toEqual(["after", "at last", "between"]);
 });
 
-test("a connection is cut at the statement of a number, prepared ones too", async () => {
+test("a connection is cut at the statement of the given number, also at prepared ones", async () => {
   const { proxy, write, words } = await led();
   await write("first");
   expect(proxy.statements).toBe(3);
@@ -50,7 +50,7 @@ test("a connection is cut at the statement of a number, prepared ones too", asyn
   expect(await words()).toEqual(["first"]);
 });
 
-test("a line is as long as it is said to be, and keeps the order", async () => {
+test("the proxy delays data as configured, and keeps its order", async () => {
   const { proxy, pool } = await led();
   await pool.query("SELECT 1");
   proxy.delayMs = 40;
@@ -63,7 +63,7 @@ test("a line is as long as it is said to be, and keeps the order", async () => {
   expect(seen).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
 
-test("connections are cut, and new ones are refused until they are not", async () => {
+test("connections are cut, and new ones are refused until the proxy is restored", async () => {
   const { proxy, pool } = await led();
   await pool.query("SELECT 1");
   proxy.refuses = true;

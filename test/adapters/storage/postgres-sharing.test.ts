@@ -6,12 +6,12 @@ import { database } from "../../support/postgres.ts";
 import type { Database } from "../../support/postgres-database.ts";
 import { client, close, ids, insert, opened, write } from "./postgres-rows.ts";
 
-describe("several on one PostgreSQL database", () => {
+describe("several processes on one PostgreSQL database", () => {
   const claim = (limit: number): Parameters<Group["read"]>[0] => [
     { index: itemsByTime, key: ["anna"], limit, claim: true },
   ];
 
-  it("claim different rows, and none waits for another", async () => {
+  it("claim different rows without waiting for each other", async () => {
     const where = await database();
     const [one, two] = [await opened(where), await opened(where)];
     await write(one, ...["a", "b", "c", "d", "e"].map((id, at) => insert(id, { at })));
@@ -29,7 +29,7 @@ describe("several on one PostgreSQL database", () => {
     await third.commit([close("e")]);
   });
 
-  it("let an exclusive group through, and wait until it ends", async () => {
+  it("wait while an exclusive group runs", async () => {
     const where = await database();
     const [one, two] = [await opened(where), await opened(where)];
     await write(one, insert("a"), insert("b"));
@@ -47,7 +47,7 @@ describe("several on one PostgreSQL database", () => {
     await other;
   });
 
-  it("hear of each other's commits and of hosts', not of their own, and anew after the connection was lost", async () => {
+  it("are notified of each other's commits and of host transactions, not of their own, also after a lost connection", async () => {
     const where = await database();
     const [one, two] = [await opened(where), await opened(where)];
     let heard = 0;
@@ -56,7 +56,7 @@ describe("several on one PostgreSQL database", () => {
       const before = heard;
       await vi.waitFor(() => expect(heard).toBeGreaterThan(before), { timeout: 10_000 });
     };
-    // What was committed before anybody listened may be news.
+    // The first notification may be about earlier commits.
     await next();
     await write(one, insert("own"));
     const theirs = next();
@@ -81,7 +81,7 @@ describe("several on one PostgreSQL database", () => {
     await after;
   });
 
-  it("send nothing while nothing happens", async () => {
+  it("send nothing while they are idle", async () => {
     const where = await database();
     const port = await opened(where);
     onTestFinished(port.watch(() => {}));
@@ -107,8 +107,8 @@ describe("several on one PostgreSQL database", () => {
   });
 });
 
-describe("requests that are admitted", () => {
-  /** Everything that was judged, as the database saw it. */
+describe("admitted requests", () => {
+  /** Every decision, as the database recorded it. */
   async function audited(
     where: Database,
   ): Promise<() => Promise<{ time: number; admitted: number; count: number }[]>> {
@@ -132,7 +132,7 @@ describe("requests that are admitted", () => {
     };
   }
 
-  it("are never more than the limit in any window, and never fewer than it allows, across two pools", async () => {
+  it("never exceed the limit in any window, and are as many as it allows, across two pools", async () => {
     const where = await database();
     const ports = [await opened(where), await opened(where)];
     const audit = await audited(where);
@@ -165,12 +165,12 @@ describe("requests that are admitted", () => {
     for (const { time, admitted: n, count } of judged) {
       const within = times.filter((each) => each > time - window * 1_000 && each <= time).length;
       expect(count).toBe(within);
-      // Whoever was refused something met a full window.
+      // A refused request met a full window.
       if (n === 0) expect(count).toBe(limit);
     }
   });
 
-  it("are no more when the server's clock steps back, nor held up for longer than a window", async () => {
+  it("are no more when the server's clock steps back, and wait no longer than a window", async () => {
     const where = await database();
     const port = await opened(where);
     const request = { key: "k", limit: 2, window: 150 };

@@ -10,7 +10,9 @@ import { StorageRefusal } from "../../../src/ports/storage.ts";
 import { closing, notes, says, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
 
-/** A file system of so many KiB, which Linux lets root make; undefined elsewhere. */
+/**
+ * Mounts a file system of the given size in KiB, which needs root on Linux. Undefined elsewhere.
+ */
 async function smallDisk(kib: number): Promise<string | undefined> {
   const directory = join(await temporaryDirectory(), "disk");
   await mkdir(directory);
@@ -25,8 +27,8 @@ async function smallDisk(kib: number): Promise<string | undefined> {
   return directory;
 }
 
-describe("when the SQLite file can't be used", () => {
-  it("a full disk refuses commits and says so, loses nothing, and works again when there is space", async (context) => {
+describe("when the SQLite file cannot be used", () => {
+  it("a full disk refuses commits with the reason, loses nothing, and works again once there is space", async (context) => {
     const disk = await smallDisk(1_024);
     if (disk === undefined) {
       return context.skip("a small file system can't be mounted here (not root, or not Linux)");
@@ -52,7 +54,7 @@ describe("when the SQLite file can't be used", () => {
     expect(await notes(port)).toEqual(["after", "before"]);
   });
 
-  it("a database at its greatest size refuses a host's command, and takes it when it may grow", async () => {
+  it("a database at its maximum size refuses a command in a host transaction, and accepts it once it may grow", async () => {
     const file = await temporaryFile();
     const port = closing(sqlite({ file }));
     await port.open(firstSchema);
@@ -70,12 +72,12 @@ describe("when the SQLite file can't be used", () => {
     expect(await notes(port)).toEqual(["big", "small"]);
   });
 
-  it("a read-only database refuses commits and says so; what is there can't be migrated either", async () => {
+  it("a read-only database refuses commits with the reason, and cannot be migrated", async () => {
     const file = await temporaryFile();
     const before = sqlite({ file });
     await before.open(firstSchema);
     await write(before, insertNote("a"));
-    // Root may write any file, so SQLite itself is told that this one is read-only.
+    // Root may write any file, so SQLite is told to open this one read-only.
     const port = closing(sqlite({ file: `file:${file}?mode=ro` }));
     await port.open(firstSchema);
     expect(await notes(port)).toEqual(["a"]);
@@ -97,7 +99,7 @@ describe("when the SQLite file can't be used", () => {
     );
   });
 
-  it("a file that is no database, a damaged one and a missing directory are each told apart", async () => {
+  it("a file that is not a database, a damaged one and a missing directory have different errors", async () => {
     const file = await temporaryFile();
     await writeFile(
       file,
@@ -121,7 +123,7 @@ describe("when the SQLite file can't be used", () => {
     await expect(nowhere.reader.get([])).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 
-  it("a commit waits for another connection's transaction, and the process goes on meanwhile", async () => {
+  it("a commit waits for another connection's transaction without blocking the process", async () => {
     const file = await temporaryFile();
     const port = closing(sqlite({ file }));
     await port.open(firstSchema);
@@ -146,7 +148,7 @@ describe("when the SQLite file can't be used", () => {
     expect(await notes(port)).toEqual(["a", "theirs"]);
   });
 
-  it("a database that stays locked is unavailable after some seconds, and works when it is free", async () => {
+  it("a database that stays locked is unavailable after some seconds, and works again once it is free", async () => {
     const file = await temporaryFile();
     const port = closing(sqlite({ file }));
     await port.open(firstSchema);
@@ -164,7 +166,7 @@ describe("when the SQLite file can't be used", () => {
     expect(await notes(port)).toEqual(["a"]);
   });
 
-  it("what a rule of the host's own in the database forbids is refused for good, not tried again", async () => {
+  it("a write that violates a rule of the host application is refused for good, and not retried", async () => {
     const file = await temporaryFile();
     const port = closing(sqlite({ file }));
     await port.open(firstSchema);
@@ -179,7 +181,7 @@ describe("when the SQLite file can't be used", () => {
     expect(await notes(port)).toEqual([]);
   });
 
-  it("options that can't work are refused with what was expected and what came", () => {
+  it("invalid options are refused with what was expected and what came", () => {
     expect(() => sqlite({ file: ":memory:" })).toThrow(/memory\(\)/);
     expect(() => sqlite({ file: "file:x?mode=memory" })).toThrow(/memory\(\)/);
     expect(() => sqlite({ file: "" })).toThrow(/file: expected .*, got/);

@@ -23,7 +23,7 @@ export function closing<P extends StoragePort>(port: P): P {
   return port;
 }
 
-/** A text that has the pattern in it, within `toMatchObject`. */
+/** Matches a text with the pattern, within `toMatchObject`. */
 export const says = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
 export async function write(port: StoragePort, ...writes: readonly Write[]): Promise<void> {
@@ -40,7 +40,7 @@ export async function notes(port: StoragePort): Promise<unknown[]> {
   return rows.map(({ id }) => id);
 }
 
-/** A process of its own that says `ready`, waits for a line, does its part and says how it went. */
+/** A process that prints `ready`, waits for a line, does its work and prints the result. */
 export class Peer {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;

@@ -11,7 +11,7 @@ import {
   secondSchema,
 } from "./sqlite-schemas.ts";
 
-/** What the shell's `.schema` would show, and what SQLite knows of columns. */
+/** What the shell's `.schema` shows, and what SQLite knows about columns. */
 function shape(file: string): unknown {
   const database = new DatabaseSync(file);
   const tables = database
@@ -33,7 +33,7 @@ function shape(file: string): unknown {
 }
 
 describe("migrations of the SQLite storage", () => {
-  it("prints SQL that makes the same schema as opening does", async () => {
+  it("print SQL that creates the same schema as opening does", async () => {
     const [opened, printed] = [await temporaryFile(), await temporaryFile()];
     await closing(sqlite({ file: opened })).open(secondSchema);
     const database = new DatabaseSync(printed);
@@ -43,7 +43,7 @@ describe("migrations of the SQLite storage", () => {
     await closing(sqlite({ file: printed, migrate: false })).open(secondSchema);
   });
 
-  it("upgrades a database with rows: they get the new columns' fill and stay what they were", async () => {
+  it("upgrade a database with rows, which get the new columns' fill values and keep the rest", async () => {
     const [opened, printed, fresh] = [
       await temporaryFile(),
       await temporaryFile(),
@@ -73,7 +73,7 @@ describe("migrations of the SQLite storage", () => {
     expect(shape(printed)).toEqual(shape(fresh));
   });
 
-  it("refuses a database that newer code has made, and leaves it alone", async () => {
+  it("refuse a database of a newer version, and leave it unchanged", async () => {
     const file = await temporaryFile();
     const newer = closing(sqlite({ file }));
     await newer.open(secondSchema);
@@ -81,13 +81,13 @@ describe("migrations of the SQLite storage", () => {
     const older = closing(sqlite({ file }));
     await expect(older.open(firstSchema)).rejects.toMatchObject({
       code: "storage_newer",
-      message: says(/version 2.*knows 1/),
+      message: says(/version 2.*at most 1/),
     });
     await expect(older.migrate(firstSchema)).rejects.toMatchObject({ code: "storage_newer" });
     expect(shape(file)).toEqual(before);
   });
 
-  it("when told not to migrate, refuses an older database until it is migrated", async () => {
+  it("refuse an older database when migration is turned off", async () => {
     const file = await temporaryFile();
     const port = closing(sqlite({ file, migrate: false }));
     await expect(port.open(firstSchema)).rejects.toMatchObject({ code: "storage_outdated" });
@@ -104,7 +104,7 @@ describe("migrations of the SQLite storage", () => {
     expect(await notes(port)).toEqual(["a"]);
   });
 
-  it("a migration that fails half-way leaves the database as it was", async () => {
+  it("leave the database unchanged when they fail half-way", async () => {
     const file = await temporaryFile();
     const before = sqlite({ file });
     await before.open(firstSchema);
@@ -120,7 +120,7 @@ describe("migrations of the SQLite storage", () => {
     expect(shape(file)).toEqual(untouched);
   });
 
-  it("several processes that start at once all find the schema made", async () => {
+  it("work when several processes start at once", async () => {
     for (const [before, version] of [
       [undefined, "2"],
       [firstSchema, "2"],

@@ -1,4 +1,4 @@
-/** Another process on the same file: `open <file> <schema version>`, or `count <file> <times>`. */
+/** Another process on the same file: `open <file> <schema version>` or `count <file> <times>`. */
 import { once } from "node:events";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { silent } from "../../../src/ports/logger.ts";
@@ -25,7 +25,7 @@ async function open(): Promise<void> {
   await port.close();
 }
 
-/** Adds one to a shared row, so many times, alongside inserting a row each time. */
+/** Adds one to a shared row the given number of times, and inserts a row each time. */
 async function count(): Promise<void> {
   const store = new Store({
     port: sqlite({ file }),

@@ -16,7 +16,7 @@ export interface Note {
   readonly count: number;
 }
 
-/** A collection as two versions of the code know it, and what only the later one has. */
+/** A collection in two versions of the code, and what only the later one has. */
 export const firstNotes = collection<Note>("notes", { id: text, text, count: integer });
 export const noteById = firstNotes.key("id");
 firstNotes.index("by_text", ["text"]);

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import BetterSqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sqlite, type SqliteHandle } from "../../../adapters/storage/sqlite/index.ts";
-import { Connection } from "../../../adapters/storage/sqlite/handle.ts";
+import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
 import { Reads } from "../../../adapters/storage/sqlite/reads.ts";
 import { Table } from "../../../adapters/storage/sqlite/tables.ts";
 import type { Index } from "../../../src/ports/collection.ts";
@@ -30,61 +30,64 @@ const libraries: Record<string, (file: string) => SqliteHandle & { close(): unkn
   "better-sqlite3 set to big integers": (file) => new BetterSqlite(file).defaultSafeIntegers(true),
 };
 
-describe.each(Object.entries(libraries))("a host's transaction on %s", (_, open) => {
-  const hosted = async (): Promise<{ port: StoragePort; handle: SqliteHandle }> => {
-    const { port, file } = await opened();
-    const handle = open(file);
-    onTestFinished(() => void handle.close());
-    return { port, handle };
-  };
+describe.each(Object.entries(libraries))(
+  "a transaction of the host application on %s",
+  (_, open) => {
+    const hosted = async (): Promise<{ port: StoragePort; handle: SqliteHandle }> => {
+      const { port, file } = await opened();
+      const handle = open(file);
+      onTestFinished(() => void handle.close());
+      return { port, handle };
+    };
 
-  it("takes in the engine's rows and commits or undoes them with the host's", async () => {
-    const { port, handle } = await hosted();
-    handle.exec("CREATE TABLE orders (id TEXT PRIMARY KEY)");
-    for (const end of ["ROLLBACK", "COMMIT"]) {
-      handle.exec(
-        "BEGIN; INSERT INTO orders VALUES ('o'); INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)",
+    it("includes the engine's rows, and commits or undoes them with its own", async () => {
+      const { port, handle } = await hosted();
+      handle.exec("CREATE TABLE orders (id TEXT PRIMARY KEY)");
+      for (const end of ["ROLLBACK", "COMMIT"]) {
+        handle.exec(
+          "BEGIN; INSERT INTO orders VALUES ('o'); INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)",
+        );
+        const group = joined(port, handle);
+        const [[seen = {}] = []] = await group.read([{ index: noteById, key: ["host"], limit: 1 }]);
+        expect(seen).toEqual({ id: "host", text: "h", count: 7, version: 1 });
+        await group.commit([insertNote("engine"), updateNote(seen, { count: 8 })]);
+        expect(await notes(port)).toEqual([]);
+        handle.exec(end);
+        expect(handle.prepare("SELECT * FROM orders").all()).toHaveLength(end === "COMMIT" ? 1 : 0);
+      }
+      expect(await notes(port)).toEqual(["engine", "host"]);
+      const [rows] = await port.reader.get([{ index: noteById, key: ["host"], limit: 1 }]);
+      expect(rows).toEqual([{ id: "host", text: "h", count: 8, version: 2 }]);
+    });
+
+    it("stays usable after a conflicting commit and after an abort", async () => {
+      const { port, handle } = await hosted();
+      await write(port, insertNote("a"));
+      handle.exec("BEGIN; INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)");
+      expect(() => joined(port, handle).commit([insertNote("b"), insertNote("a")])).toThrow(
+        StorageConflict,
       );
+      await joined(port, handle).abort();
+      await joined(port, handle).commit([insertNote("c")]);
+      handle.exec("COMMIT");
+      expect(await notes(port)).toEqual(["a", "c", "host"]);
+    });
+
+    it("that another connection has overtaken is left to the host application to rerun", async () => {
+      const { port, handle } = await hosted();
+      await write(port, insertNote("a"));
+      handle.exec("BEGIN");
       const group = joined(port, handle);
-      const [[seen = {}] = []] = await group.read([{ index: noteById, key: ["host"], limit: 1 }]);
-      expect(seen).toEqual({ id: "host", text: "h", count: 7, version: 1 });
-      await group.commit([insertNote("engine"), updateNote(seen, { count: 8 })]);
-      expect(await notes(port)).toEqual([]);
-      handle.exec(end);
-      expect(handle.prepare("SELECT * FROM orders").all()).toHaveLength(end === "COMMIT" ? 1 : 0);
-    }
-    expect(await notes(port)).toEqual(["engine", "host"]);
-    const [rows] = await port.reader.get([{ index: noteById, key: ["host"], limit: 1 }]);
-    expect(rows).toEqual([{ id: "host", text: "h", count: 8, version: 2 }]);
-  });
+      await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+      await write(port, insertNote("b"));
+      expect(() => group.commit([insertNote("c")])).toThrow(StorageConflict);
+      handle.exec("ROLLBACK");
+      expect(await notes(port)).toEqual(["a", "b"]);
+    });
+  },
+);
 
-  it("is left as it was by a commit that conflicts, and by an abort", async () => {
-    const { port, handle } = await hosted();
-    await write(port, insertNote("a"));
-    handle.exec("BEGIN; INSERT INTO tidings_notes VALUES ('host', 'h', 7, 1)");
-    expect(() => joined(port, handle).commit([insertNote("b"), insertNote("a")])).toThrow(
-      StorageConflict,
-    );
-    await joined(port, handle).abort();
-    await joined(port, handle).commit([insertNote("c")]);
-    handle.exec("COMMIT");
-    expect(await notes(port)).toEqual(["a", "c", "host"]);
-  });
-
-  it("that another connection has overtaken is the host's to run again", async () => {
-    const { port, handle } = await hosted();
-    await write(port, insertNote("a"));
-    handle.exec("BEGIN");
-    const group = joined(port, handle);
-    await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
-    await write(port, insertNote("b"));
-    expect(() => group.commit([insertNote("c")])).toThrow(StorageConflict);
-    handle.exec("ROLLBACK");
-    expect(await notes(port)).toEqual(["a", "b"]);
-  });
-});
-
-describe("a handle that can't be joined", () => {
+describe("a handle that cannot be joined", () => {
   it("is refused with the reason: no handle, no transaction, another file", async () => {
     const { port, file } = await opened();
     expect(() => joined(port, {})).toThrow(
@@ -97,14 +100,14 @@ describe("a handle that can't be joined", () => {
       handle.close();
       stranger.close();
     });
-    expect(() => joined(port, handle)).toThrow(/no transaction open/);
+    expect(() => joined(port, handle)).toThrow(/open transaction.*BEGIN/);
     stranger.exec("BEGIN");
-    expect(() => joined(port, stranger)).toThrow(/another database file/);
+    expect(() => joined(port, stranger)).toThrow(/on the storage.s database file/);
   });
 });
 
-describe("several on one SQLite file", () => {
-  it("processes that count in one row lose no count", { timeout: 60_000 }, async () => {
+describe("several processes on one SQLite file", () => {
+  it("lose no update of a shared counter", { timeout: 60_000 }, async () => {
     const { port, file } = await opened();
     const peers = Array.from({ length: 3 }, () => new Peer("count", file, "150"));
     for (const peer of peers) expect(await peer.line()).toBe("ready");
@@ -115,7 +118,7 @@ describe("several on one SQLite file", () => {
     expect(await notes(port)).toHaveLength(451);
   });
 
-  it("whoever watches hears of what others commit, and not of its own", async () => {
+  it("are notified of others' commits, and not of their own", async () => {
     const { port, file } = await opened();
     const other = closing(sqlite({ file }));
     await other.open(firstSchema);
@@ -142,7 +145,7 @@ describe("several on one SQLite file", () => {
     expect(heard).toBe(2);
   });
 
-  it("a log's positions are not given again after its last rows were deleted", async () => {
+  it("do not use a log's positions again after its last rows were deleted", async () => {
     const file = await temporaryFile();
     const { entries, entriesByPosition, entry, schema } = conformance;
     const port = closing(sqlite({ file }));
@@ -168,7 +171,7 @@ describe("several on one SQLite file", () => {
 });
 
 describe("the plans of reads", () => {
-  it("are walks along the named index, in its order: none sorts and none scans a table for a key", () => {
+  it("are scans along the named index in its order, without sorts and table scans", () => {
     const handle = new DatabaseSync(":memory:");
     onTestFinished(() => handle.close());
     handle.exec(sqlite({ file: "unused" }).migrationSql(conformance.schema));
@@ -212,7 +215,7 @@ describe("the plans of reads", () => {
         .all()
         .map(({ detail }) => String(detail));
       expect(plan, text).toHaveLength(1);
-      // Without a condition there is nothing to seek, and a walk from one end is what was asked for.
+      // Without a condition there is nothing to seek, and a scan from one end is right.
       const seeks = text.replace(/ORDER BY.*/, "").includes("?");
       expect(plan[0], text).toMatch(seeks ? /^SEARCH/ : /^(SCAN|SEARCH)/);
     }

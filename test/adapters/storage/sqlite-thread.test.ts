@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SqliteStorage } from "../../../adapters/storage/sqlite/sqlite-storage.ts";
+import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
 import { StorageConflict } from "../../../src/ports/storage.ts";
 import { storageConformance } from "../../../src/testing/storage-conformance/index.ts";
 import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
 
-/** Every commit, however small, is made by the thread. */
-const always = { fewest: 1, after: 0 } as const;
+/** The thread makes every commit, however small. */
+const always = { minWrites: 1, minGroups: 0 } as const;
 const threaded = (file: string): SqliteStorage =>
-  new SqliteStorage({ file, migrate: true, sending: always });
+  new SqliteStorage({ file, migrate: true, thresholds: always });
 
 storageConformance({ describe, it }, "sqlite that commits in a thread", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tidings-"));
@@ -23,7 +23,7 @@ storageConformance({ describe, it }, "sqlite that commits in a thread", async ()
   };
 });
 
-/** The threads that are started until the test has finished. */
+/** Records the threads that are started during the test. */
 function threads(): Worker[] {
   const started: Worker[] = [];
   const note = (worker: Worker): void => void started.push(worker);
@@ -32,8 +32,8 @@ function threads(): Worker[] {
   return started;
 }
 
-describe("a SQLite file that a thread writes to", () => {
-  it("lets the event loop go on while a commit waits", async () => {
+describe("commits in the background thread", () => {
+  it("do not block the event loop", async () => {
     const file = await temporaryFile();
     const port = closing(threaded(file));
     await port.open(firstSchema);
@@ -49,7 +49,7 @@ describe("a SQLite file that a thread writes to", () => {
     expect(await notes(port)).toEqual(["a"]);
   });
 
-  it("says that an outcome can't be known when the thread ends meanwhile, and goes on without it", async () => {
+  it("report an unknown outcome when the thread ends unexpectedly, and continue without it", async () => {
     const started = threads();
     const file = await temporaryFile();
     const port = closing(threaded(file));
@@ -61,14 +61,14 @@ describe("a SQLite file that a thread writes to", () => {
     await started[0]?.terminate();
     expect(await cut).toMatchObject({
       code: "storage_unavailable",
-      message: says(/can't be known/),
+      message: says(/may or may not have happened/),
     });
     other.exec("COMMIT");
     await write(port, insertNote("after"));
     expect(await notes(port)).toContain("after");
   });
 
-  it("tells conflicts and full databases as it does without the thread", async () => {
+  it("report conflicts and full databases as without the thread", async () => {
     const file = await temporaryFile();
     const port = closing(threaded(file));
     await port.open(firstSchema);
@@ -82,13 +82,13 @@ describe("a SQLite file that a thread writes to", () => {
     expect(await notes(port)).toEqual(["a"]);
   });
 
-  it("is started when large groups keep coming, and not before", async () => {
+  it("begin once several large groups have come, and not before", async () => {
     const started = threads();
     const port = closing(
       new SqliteStorage({
         file: await temporaryFile(),
         migrate: true,
-        sending: { fewest: 3, after: 2 },
+        thresholds: { minWrites: 3, minGroups: 2 },
       }),
     );
     await port.open(firstSchema);
@@ -100,14 +100,14 @@ describe("a SQLite file that a thread writes to", () => {
     await write(port, ...group("second"));
     await port.turn();
     expect(started).toHaveLength(1);
-    // Until it is there, and then, groups are committed all the same.
+    // Groups are committed before the thread has started, and after.
     for (let i = 0; i < 50; i++) await write(port, ...group(`group${i}-`));
     expect(await notes(port)).toHaveLength(5 + 3 * 52);
   });
 });
 
 describe("groups and host transactions on one SQLite file", () => {
-  it("an exclusive group and a transaction that comes meanwhile take turns", async () => {
+  it("exclusive groups and transactions wait for each other", async () => {
     const port = closing(new SqliteStorage({ file: await temporaryFile(), migrate: true }));
     await port.open(firstSchema);
     await write(port, insertNote("a"));
@@ -122,7 +122,7 @@ describe("groups and host transactions on one SQLite file", () => {
     expect(order).toEqual(["group", "transaction"]);
   });
 
-  it("a group's reads see what was committed before it began, whatever group before it still waits", async () => {
+  it("a group's reads see everything that was committed before it began, even while an earlier group is open", async () => {
     const port = closing(threaded(await temporaryFile()));
     await port.open(firstSchema);
     const first = port.begin();
@@ -138,7 +138,7 @@ describe("groups and host transactions on one SQLite file", () => {
     await ahead.abort();
   });
 
-  it("a storage that is opened while its last engine closes it is open", async () => {
+  it("a storage that is opened during its last engine's close is open", async () => {
     const port = closing(threaded(await temporaryFile()));
     await port.open(firstSchema);
     await write(port, insertNote("a"));

@@ -5,7 +5,7 @@ import { held } from "../../support/carrier.ts";
 import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote } from "./sqlite-schemas.ts";
 
-describe("the SQLite storage's own transactions", () => {
+describe("transactions of the SQLite storage", () => {
   async function opened() {
     const port = closing(sqlite({ file: await temporaryFile() }));
     await port.open(firstSchema);
@@ -15,7 +15,7 @@ describe("the SQLite storage's own transactions", () => {
   const count = (tx: DatabaseSync): unknown =>
     tx.prepare("SELECT count(*) AS n FROM tidings_notes").get()?.["n"];
 
-  it("let a group that came before the next one commit before it, however many are queued", async () => {
+  it("let a group commit before a transaction that was requested later, however many are queued", async () => {
     const { port, transaction } = await opened();
     const gate = held<undefined>();
     const first = transaction(async () => gate.promise);
@@ -27,7 +27,7 @@ describe("the SQLite storage's own transactions", () => {
     await Promise.all([first, group]);
   });
 
-  it("don't wait for ever when one is opened within another, and the next ones go on", async () => {
+  it("do not wait forever when one is opened within another, and later ones run", async () => {
     const { port, transaction } = await opened();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -43,15 +43,15 @@ describe("the SQLite storage's own transactions", () => {
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await outcome).toMatchObject({ code: "storage_unavailable", retryable: true });
     expect(await inner.promise).toMatchObject({
-      message: expect.stringMatching(/open for too long/),
+      message: expect.stringMatching(/open for more than 5 s/),
     });
-    // It waited for the same one, whose turn is over now.
+    // It waited for the outer transaction, which has ended.
     expect(await behind).toMatchObject({ code: "storage_unavailable", retryable: true });
     await write(port, insertNote("a"));
     expect(await notes(port)).toEqual(["a"]);
   });
 
-  it("are waited for 5 seconds from when one began, by all together, and no longer when it never ends", async () => {
+  it("refuse all that wait after 5 seconds from the beginning of one that never ends", async () => {
     const { port, transaction } = await opened();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -78,7 +78,7 @@ describe("the SQLite storage's own transactions", () => {
     for (const error of refusals.values()) {
       expect(error).toMatchObject({
         code: "storage_unavailable",
-        message: says(/open for too long/),
+        message: says(/open for more than 5 s/),
       });
     }
     await Promise.all([early, late, other, afterwards]);

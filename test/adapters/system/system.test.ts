@@ -14,7 +14,7 @@ test("the clock shows the machine's time", () => {
   expect(now).toBeLessThanOrEqual(Date.now());
 });
 
-test("a sleep lasts as long as asked, also beyond what one timer of Node can hold", async () => {
+test("a sleep has the requested length, even beyond the maximum of a Node timer", async () => {
   vi.useFakeTimers();
   const { clock } = system();
   for (const ms of [0, 1, 2 ** 31 - 1, 2 ** 31, 90 * 86_400_000]) {
@@ -39,13 +39,13 @@ test("an aborted sleep ends at once and leaves no timer and no listener behind",
   expect(getEventListeners(off.signal, "abort")).toEqual([]);
 });
 
-test("a sleep that ends by itself leaves no listener on a signal that lives on", async () => {
+test("a completed sleep leaves no listener on its signal", async () => {
   const { signal } = new AbortController();
   await system().clock.sleep(0, signal);
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
-test("draws have the size asked for, differ, and share no memory", () => {
+test("draws have the requested size, differ, and share no memory", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 50 }), (counts) => {
       const { random } = system();
@@ -60,7 +60,7 @@ test("draws have the size asked for, differ, and share no memory", () => {
   );
 });
 
-test("no two ids' worth of small draws repeat, across many fillings of the pool", () => {
+test("small draws do not repeat across many refills of the pool", () => {
   const { random } = system();
   const seen = new Set<string>();
   for (let i = 0; i < 10_000; i += 1) seen.add(Buffer.from(random.bytes(10)).toString("hex"));

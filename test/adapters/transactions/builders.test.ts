@@ -34,18 +34,24 @@ import type { Database } from "../../support/postgres-database.ts";
 import { world } from "../../support/world.ts";
 import { prismaLike } from "./prisma-like.ts";
 
-/** What the work in a transaction is given: the handle for the engine, and a way to run the host's statements. */
+/**
+ * What the callback of a transaction gets: the handle for the engine, and a function that runs the
+ * host application's statements.
+ */
 interface Open {
   readonly tx: object;
   note(text: string): Promise<unknown>;
 }
 
-/** A builder's transaction: commits when the work resolves, else rolls back and throws what it threw. */
+/**
+ * Runs a query builder's transaction. It commits when the callback resolves, and otherwise rolls
+ * back and rethrows.
+ */
 type Run = <T>(work: (open: Open) => Promise<T>) => Promise<T>;
 
 const insert = (text: string): string => `INSERT INTO notes (text) VALUES ('${text}')`;
 
-/** The handle is asked for anew each time, as hosts will. */
+/** Converts the transaction again for each use, as host applications do. */
 const opened = (handle: () => object, note: Open["note"]): Open => ({
   get tx() {
     return handle();
@@ -79,7 +85,7 @@ const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
   "Drizzle on postgres.js": (db) => {
     const { searchParams, username, password, hostname, port } = new URL(db.url);
     const client = postgresJs({
-      // It knows no URL with a socket's folder in it.
+      // postgres.js does not support URLs with a socket directory.
       host: searchParams.get("host") ?? hostname,
       port: Number(port === "" ? 5432 : port),
       username,
@@ -209,7 +215,7 @@ describe.each(cases)("a transaction of %s", (_name, open) => {
   const bodies = async (one: MessagingEngine): Promise<unknown[]> =>
     (await one.messages.list()).data.map(({ body }) => body).toReversed();
 
-  it("keeps the host's rows and the engine's together, or neither", async () => {
+  it("commits the host application's rows and the engine's together, or neither", async () => {
     const { run, one, notes } = await open();
     const metadata = { ones: "\u0001", json: '{"a_b":[1]}', quotes: `"'{},\\` };
     const sent = await run(async ({ tx, note }) => {
@@ -226,7 +232,7 @@ describe.each(cases)("a transaction of %s", (_name, open) => {
     expect((await one.messages.get(sent.id)).metadata).toEqual(metadata);
   });
 
-  it("has commands that see each other, also when they come at once", async () => {
+  it("lets commands see each other's writes, also when they run concurrently", async () => {
     const { run, one } = await open();
     await one.account().get();
     await run(async (open) => {
@@ -242,7 +248,7 @@ describe.each(cases)("a transaction of %s", (_name, open) => {
     expect((await one.messages.list({ status: "canceled" })).data).toHaveLength(1);
   });
 
-  it("goes on after a command that was refused", async () => {
+  it("continues after a refused command", async () => {
     const { run, one, notes } = await open();
     await run(async ({ tx, note }) => {
       await note("before");
@@ -259,7 +265,7 @@ interface Queryable {
   query(query: { readonly text: string }): Promise<unknown>;
 }
 
-/** The same handle, with something done right before its first write. */
+/** The same handle, which calls a function right before its first write. */
 function beforeWriting(tx: Queryable, work: () => Promise<unknown>): Queryable {
   let isDone = false;
   return {
@@ -274,7 +280,7 @@ function beforeWriting(tx: Queryable, work: () => Promise<unknown>): Queryable {
 }
 
 describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (name, make) => {
-  it("has a command that met another's refused, which is the host's to try again", async () => {
+  it("refuses a command that conflicts with another, and the host application can retry it", async () => {
     const { run, one, notes } = await benchOnPostgres(make);
     const { id } = await one.messages.send({ ...hello, send_at: "2026-01-02T00:00:00Z" });
     const running = run(async ({ tx, note }) => {
@@ -287,7 +293,8 @@ describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (
       await note("after");
       await edit();
     });
-    // Whoever catches an error, postgres.js rolls back a transaction in which one occurred.
+    // postgres.js rolls back a transaction in which an error occurred, even when the error is
+    // caught.
     const goesOn = name !== "Drizzle on postgres.js";
     const [ended] = await Promise.allSettled([running]);
     expect(ended.status).toBe(goesOn ? "fulfilled" : "rejected");
@@ -296,7 +303,7 @@ describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (
   });
 });
 
-it("a Kysely that is no transaction is told from one by its type", () => {
+it("a Kysely instance that is not a transaction is refused by its type", () => {
   expectTypeOf<Transaction<object>>().toExtend<KyselyTransaction>();
   expectTypeOf<Kysely<object>>().not.toExtend<KyselyTransaction>();
 });

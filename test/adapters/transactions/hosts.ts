@@ -1,4 +1,7 @@
-/** Storages whose transactions a host's own statements can join, each with a table of the host's. */
+/**
+ * Storages with transactions that a host application's statements can join, each with a table of
+ * the host application.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
@@ -14,13 +17,13 @@ import { held, unhurried } from "../../support/unhurried.ts";
 
 export interface Host {
   connect(): StoragePort;
-  /** Opens a transaction on a connection of the host's own. */
+  /** Opens a transaction on a connection of the host application. */
   begin(): Promise<OwnTransaction>;
-  /** Runs a statement of the host's own on a handle of its own or of the storage's. */
+  /** Runs a statement of the host application on its own handle or on the storage's. */
   run(tx: object, sql: string): Promise<void>;
-  /** Notes in the table of the host's, in the order of their insertion: committed ones. */
+  /** The committed notes in the host application's table, in order of insertion. */
   notes(): Promise<string[]>;
-  /** Removes everything; by itself when the test has finished. */
+  /** Removes everything. Called automatically at the end of the test. */
   end(): Promise<void>;
 }
 
@@ -31,7 +34,7 @@ export interface OwnTransaction {
 
 export interface HostCase {
   readonly name: string;
-  /** To be called within a test: everything is removed when that has finished. */
+  /** Has to be called within a test, at whose end everything is removed. */
   readonly open: () => Promise<Host>;
 }
 

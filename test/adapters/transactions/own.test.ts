@@ -4,7 +4,7 @@ import { hosts, note } from "./hosts.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
-describe.each(hosts)("a transaction that the host opened itself on $name", ({ open }) => {
+describe.each(hosts)("a transaction that the host application opened on $name", ({ open }) => {
   async function opened() {
     const host = await open();
     const { clock, engine } = world();
@@ -15,7 +15,7 @@ describe.each(hosts)("a transaction that the host opened itself on $name", ({ op
     return { host, clock, engine, one, bodies };
   }
 
-  it("leaves no trace when it is rolled back, and is handed over when it is committed, by who is started", async () => {
+  it("leaves no trace when it is rolled back, and its messages are sent by a started engine when it is committed", async () => {
     const { host, clock, engine, one, bodies } = await opened();
     const other = engine(host.connect());
     await other.start();
@@ -35,7 +35,7 @@ describe.each(hosts)("a transaction that the host opened itself on $name", ({ op
     await expect(one.messages.get(lost)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("takes commands at once, in their order", async () => {
+  it("runs concurrent commands in their order", async () => {
     const { host, one, bodies } = await opened();
     await one.account().get();
     const { tx, end } = await host.begin();
@@ -45,7 +45,7 @@ describe.each(hosts)("a transaction that the host opened itself on $name", ({ op
     expect(await bodies()).toEqual(texts);
   });
 
-  it("has room for an account and its first message", async () => {
+  it("can hold a new account and its first message", async () => {
     const { host, one } = await opened();
     const ids: string[] = [];
     for (const how of ["ROLLBACK", "COMMIT"] as const) {
@@ -60,7 +60,7 @@ describe.each(hosts)("a transaction that the host opened itself on $name", ({ op
     expect((await one.account(kept).messages.list()).data).toHaveLength(1);
   });
 
-  it("takes no commands any more when it is over", async () => {
+  it("accepts no command after its end", async () => {
     const { host, one } = await opened();
     const { tx, end } = await host.begin();
     await end("COMMIT");

@@ -7,7 +7,7 @@ import { database } from "../../support/postgres.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
-/** An engine in real time on a real pool, as a host has it. */
+/** An engine in real time on a real pool, as in a host application. */
 async function opened(max: number) {
   const db = await database();
   const pool = db.pool({ max });
@@ -20,7 +20,7 @@ async function opened(max: number) {
   return { pool, engine };
 }
 
-it("more transactions at once than the pool has connections wait for each other, also in a process that has just begun", async () => {
+it("more transactions than the pool has connections wait for each other, also right after the start of a process", async () => {
   const { engine } = await opened(5);
   await engine.start();
   const sent = await Promise.all(
@@ -34,7 +34,7 @@ it("more transactions at once than the pool has connections wait for each other,
   expect(kept.toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
 });
 
-it("a client that the engine had a transaction on takes the host's own afterwards", async () => {
+it("a client with a past transaction of the engine can run the host application's statements", async () => {
   const { engine, pool } = await opened(2);
   for (let i = 0; i < 3; i++) await engine.transaction((tx) => engine.messages.send(hello, { tx }));
   const client = await pool.connect();
@@ -45,7 +45,7 @@ it("a client that the engine had a transaction on takes the host's own afterward
   expect((await engine.messages.get(id)).body).toBe("Hello");
 });
 
-it("the newest events are those of a host's transaction as soon as it has committed", async () => {
+it("the newest events include those of a host transaction as soon as it has committed", async () => {
   const { engine, pool } = await opened(3);
   for (let i = 0; i < 4; i++) await engine.messages.send({ ...hello, to: `+150055500${10 + i}` });
   const client = await pool.connect();

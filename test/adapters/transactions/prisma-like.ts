@@ -1,6 +1,6 @@
 /**
- * What Prisma 7.10 with its adapter for `pg` was seen to make of raw queries; the client itself needs a generated one, and a download
- * to generate it. Its types are those that it is generated with.
+ * Behaves like Prisma 7.10 with its adapter for `pg` in raw queries. The real client has to be
+ * generated, which needs a download. The types are those of a generated client.
  */
 import type { Pool, QueryResult } from "pg";
 

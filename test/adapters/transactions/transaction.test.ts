@@ -20,7 +20,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     return { host, clock, engine, log, one, told, bodies };
   }
 
-  it("keeps the host's rows and the engine's together, and then tells handlers of what they brought", async () => {
+  it("commits the host application's rows and the engine's together, and then notifies handlers", async () => {
     const { host, one, told, bodies, clock } = await opened();
     const answer = await one.transaction(async (tx) => {
       await host.run(tx, note("order 17"));
@@ -36,7 +36,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect(told).toHaveLength(1);
   });
 
-  it("leaves no trace when the work throws, and throws what it threw", async () => {
+  it("leaves no trace when the callback throws, and rethrows", async () => {
     const { host, one, told, bodies, clock } = await opened();
     const options = { idempotencyKey: "order-17" };
     let lost: Message | undefined;
@@ -59,7 +59,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect(again.id).not.toBe(lost?.id);
   });
 
-  it("is handed over by an engine that is started, though this one is not", async () => {
+  it("has its messages sent by another, started engine", async () => {
     const { host, engine, one, clock } = await opened();
     const other = engine(host.connect());
     await other.start();
@@ -68,7 +68,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect((await one.messages.get(id)).status).toBe("sent");
   });
 
-  it("is handed over at once by an engine that is started itself", async () => {
+  it("has its messages sent at once by the engine itself when it is started", async () => {
     const { one, clock } = await opened();
     await one.start();
     await clock.settle();
@@ -77,7 +77,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect((await one.messages.get(id)).status).toBe("sent");
   });
 
-  it("takes commands at once, in their order, and refuses one that comes when it is over", async () => {
+  it("runs concurrent commands in their order, and refuses a command after its end", async () => {
     const { one, bodies } = await opened();
     const texts = Array.from({ length: 20 }, (_, n) => String(n));
     await one.account().get();
@@ -93,7 +93,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect(await bodies()).toEqual(texts);
   });
 
-  it("has room for an account and its first message", async () => {
+  it("can hold a new account and its first message", async () => {
     const { one } = await opened();
     const ids: string[] = [];
     const make = (fails: boolean) =>
@@ -110,7 +110,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect((await one.account(kept).messages.list()).data).toHaveLength(1);
   });
 
-  it("goes on after a command that was refused", async () => {
+  it("continues after a refused command", async () => {
     const { host, one, bodies } = await opened();
     await one.transaction(async (tx) => {
       await host.run(tx, note("before"));
@@ -122,7 +122,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect([await host.notes(), await bodies()]).toEqual([["before", "after"], ["Hello"]]);
   });
 
-  it("tells nobody of what the host took back to a savepoint of its own", async () => {
+  it("publishes no event that a rollback to the host application's savepoint undid", async () => {
     const { host, one, told, bodies } = await opened();
     await one.transaction(async (tx) => {
       await host.run(tx, "SAVEPOINT mine");
@@ -135,7 +135,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect(await bodies()).toEqual(["Kept"]);
   });
 
-  it("keeps its handle to itself: who still has it after the end can do nothing with it", async () => {
+  it("makes its handle unusable after its end", async () => {
     const { host, one, bodies } = await opened();
     let kept: object = {};
     const failed = one.transaction(async (tx) => {
@@ -182,8 +182,8 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect(await host.notes()).toEqual(["in time"]);
   });
 
-  it("is cut short at the deadline of stop, and what waited behind it is done", async () => {
-    // Patience of the storage's own has no part in it: its time stands still.
+  it("is aborted at the deadline of stop, and the work that waited for it is done", async () => {
+    // The storage's own timeouts play no part, because its time stands still.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const { host, engine, one, clock } = await opened();
@@ -211,7 +211,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect([bodies.toSorted(), await host.notes()]).toEqual([["a", "b", "c"], []]);
   });
 
-  it("tells nobody of events that it can't read back, and is committed all the same", async () => {
+  it("is committed even when its events cannot be read back, and publishes none", async () => {
     const host = await open();
     const { engine, log } = world();
     const storage = host.connect();

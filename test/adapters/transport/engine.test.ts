@@ -1,4 +1,6 @@
-/** Carriers under an engine: what they answer, call back and list becomes of messages, over the `/v1` surface. */
+/**
+ * What carriers' answers, callbacks and listings mean for messages, observed over the `/v1` API.
+ */
 import { describe, expect, test } from "vitest";
 import { fetchHandler } from "../../../adapters/http/fetch.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
@@ -40,7 +42,7 @@ const call = async (engine: MessagingEngine, { url, headers, body }: CallbackReq
   };
 };
 
-/** An engine in live mode, with one sender over the transport. */
+/** An engine in live mode with one sender on the transport. */
 async function live(
   transportOf: (now: () => number) => Transport,
   storage: StoragePort = memory(),
@@ -65,7 +67,7 @@ async function live(
 }
 
 describe.each(storages)("a message whose answer was lost, on $name,", ({ open }) => {
-  test("is found by the callback that names its attempt, once", async () => {
+  test("is found by the callback with its attempt's id, once", async () => {
     const http = line(() => broke(true));
     const { clock, engine, account, attemptOf } = await live(
       () => overTwilio(http),
@@ -97,7 +99,7 @@ describe.each(storages)("a message whose answer was lost, on $name,", ({ open })
     expect(http.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 
-  test("is found by the one message in the listing that is like it", async () => {
+  test("is found by the only similar message in the listing", async () => {
     const twilio = { http: line(() => broke(true)), rows: [] as unknown[] };
     const { clock, engine, account, attemptOf } = await live((now) => {
       const carrier = twilioCarrier(now);
@@ -115,7 +117,8 @@ describe.each(storages)("a message whose answer was lost, on $name,", ({ open })
       status: "sent",
       provider_message_id: sid(1),
     });
-    // One like it, in the same second: of the two the one that is left is its own.
+    // Another similar message in the same second: one of the two is known to belong to another
+    // attempt.
     const next = await account.messages.send(hello);
     await clock.settle();
     const told = [
@@ -129,7 +132,7 @@ describe.each(storages)("a message whose answer was lost, on $name,", ({ open })
     expect(twilio.rows).toHaveLength(3);
   });
 
-  test("stays so where two in the listing are like it, or none: it is neither sent again nor given up", async () => {
+  test("stays ambiguous when the listing has two similar messages or none", async () => {
     for (const copies of [0, 2]) {
       const posts: unknown[] = [];
       const { clock, account } = await live((now) => {
@@ -150,8 +153,8 @@ describe.each(storages)("a message whose answer was lost, on $name,", ({ open })
   });
 });
 
-describe("over a carrier", () => {
-  test("a recipient who opted out at the carrier is opted out here", async () => {
+describe("with a carrier", () => {
+  test("a refusal because of an opt-out records the opt-out", async () => {
     for (const [transport, refusal] of [
       [
         overTwilio,
@@ -180,7 +183,7 @@ describe("over a carrier", () => {
     }
   });
 
-  test("a receipt that says so does it too", async () => {
+  test("a receipt with an opt-out records the opt-out", async () => {
     const http = line(() => answered(201, { sid: sid(5) }));
     const { clock, engine, account } = await live(() => overTwilio(http));
     const { contact_id } = await account.messages.send(hello);
@@ -196,7 +199,7 @@ describe("over a carrier", () => {
     expect((await account.contacts.get(contact_id)).opted_out).toBe(true);
   });
 
-  test("what comes in makes one message, and Twilio is told to do nothing", async () => {
+  test("an inbound message is stored once, and Twilio gets an empty response", async () => {
     const { engine, account } = await live(() => overTwilio(line(() => broke(false))));
     const fields = [
       ["MessageSid", `MM${"a".repeat(32)}`],
@@ -219,7 +222,7 @@ describe("over a carrier", () => {
     expect(data).toMatchObject([{ channel: "mms", body: "Look!", from: "+15005551234", media }]);
   });
 
-  test("nobody else's callbacks are heard", async () => {
+  test("callbacks with a wrong signature are refused", async () => {
     const http = line(() => answered(201, { sid: sid(5) }));
     const { clock, engine, account } = await live(() => overTwilio(http));
     const { id } = await account.messages.send(hello);
@@ -245,7 +248,7 @@ describe("over a carrier", () => {
     expect((await account.messages.get(id)).status).toBe("sent");
   });
 
-  test("a receipt of Telnyx's is of the attempt that its signed body names", async () => {
+  test("a receipt of Telnyx belongs to the attempt that its signed body names", async () => {
     const http = line(() => broke(true));
     const { clock, engine, account, attemptOf } = await live(() => overTelnyx(http));
     const { id } = await account.messages.send(hello);
@@ -270,7 +273,7 @@ describe("over a carrier", () => {
     });
   });
 
-  test("a sandbox calls nobody", async () => {
+  test("a sandbox account does not call the carrier", async () => {
     const http = line(() => broke(true));
     const { clock, engine } = world();
     const routes = [{ transports: ["twilio", "telnyx"] }, { transports: ["twilio", "sandbox"] }];
@@ -298,7 +301,7 @@ describe("over a carrier", () => {
     expect(http.requests).toEqual([]);
   });
 
-  test("a carrier that asks to slow down is tried again when it said, and has the message once", async () => {
+  test("a carrier's Retry-After is followed, and the message is sent once", async () => {
     const http = line((_, nth) =>
       nth < 3
         ? answered(429, { code: 20429 }, { "retry-after": "7" })

@@ -1,4 +1,7 @@
-/** Callbacks that nobody asked for, over real sockets: they are refused at little cost, told of in the log, and in nobody's way. */
+/**
+ * Forged callbacks, over real sockets: they cost little, are logged, and do not delay other
+ * requests.
+ */
 import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
 import { connect, type AddressInfo } from "node:net";
@@ -27,7 +30,7 @@ async function serving(transport: Transport) {
   });
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  /** Resolves with the status, and null where the connection was closed on it. */
+  /** Resolves with the status, or with null when the connection was closed. */
   const call = ({
     url,
     headers,
@@ -50,7 +53,7 @@ const delivered = fromTwilio([
   ["MessageStatus", "delivered"],
 ]);
 
-test("a flood of forged callbacks is refused, told of in one line, and doesn't keep an honest one", async () => {
+test("a flood of forged callbacks is refused, logged in one line, and does not delay a genuine one", async () => {
   const { clock, engine, log, call } = await serving(
     overTwilio(line(() => answered(201, { sid: sid(5) }))),
   );
@@ -75,7 +78,7 @@ test("a flood of forged callbacks is refused, told of in one line, and doesn't k
   expect(JSON.stringify(log)).not.toContain(hello.to);
 });
 
-test("a body without end is read no further than a carrier's could be", async () => {
+test("an endless body is read only up to the size limit of callbacks", async () => {
   const { port, call } = await serving(overTwilio(line(() => answered(201, { sid: sid(5) }))));
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
@@ -88,14 +91,14 @@ test("a body without end is read no further than a carrier's could be", async ()
   write();
   const [answer] = (await once(socket, "data")) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
-  // What was read until then, and what sockets hold.
+  // The bytes read until then, plus what sockets buffer.
   expect(socket.bytesWritten).toBeLessThan(20_000_000);
   socket.destroy();
   const huge = { ...delivered, body: Buffer.alloc(131_073, "a") };
   expect(await call(huge)).toBe(413);
 });
 
-test("bodies that drip keep nobody", async () => {
+test("slow bodies do not delay other requests", async () => {
   const { clock, engine, port, call } = await serving(
     overTwilio(line(() => answered(201, { sid: sid(5) }))),
   );
@@ -117,7 +120,7 @@ test("bodies that drip keep nobody", async () => {
   ]);
 });
 
-test("no more are at work at a time than can be borne: the carrier is asked to come again, and all else goes on", async () => {
+test("the number of callbacks in progress is limited: the carrier is asked to retry, and other requests continue", async () => {
   let goOn = (): void => {};
   const gate = new Promise<void>((resolve) => (goOn = resolve));
   let most = 0;

@@ -1,4 +1,7 @@
-/** Carriers that mean harm or are broken, over real sockets: what they do is bounded, takes nothing for sent or unsent that may be otherwise, and hurts nobody. */
+/**
+ * Hostile and broken carriers, over real sockets. Their cost is limited, a message whose state is
+ * unknown stays ambiguous, and nothing else is affected.
+ */
 import type { Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { httpClient } from "../../../adapters/http-client/index.ts";
@@ -13,14 +16,16 @@ const json = (body: unknown): string => whole("201 Created", JSON.stringify(body
 
 const says = (text: string) => (socket: Socket) => void socket.write(text);
 
-/** Each with what is known then: `ambiguous` wherever the message may have been taken. */
+/**
+ * Each with the expected outcome: `ambiguous` wherever the carrier may have accepted the message.
+ */
 const carriers: readonly (readonly [
   what: string,
   act: (socket: Socket) => void,
   outcome: SendAnswer["outcome"],
 ])[] = [
   [
-    "answers a gigabyte",
+    "sends a body of a gigabyte",
     (socket) => {
       socket.write(head("201 Created", "content-length: 1073741824\r\n\r\n"));
       flood(socket, "{");
@@ -28,7 +33,7 @@ const carriers: readonly (readonly [
     "ambiguous",
   ],
   [
-    "answers chunks without end",
+    "sends endless chunks",
     (socket) => {
       socket.write(head("201 Created", "transfer-encoding: chunked\r\n\r\n"));
       flood(socket, "1\r\n{\r\n");
@@ -36,7 +41,7 @@ const carriers: readonly (readonly [
     "ambiguous",
   ],
   [
-    "writes headers without end",
+    "sends endless headers",
     (socket) => {
       socket.write(head("201 Created"));
       flood(socket, "x-y: z\r\n");
@@ -55,17 +60,17 @@ const carriers: readonly (readonly [
   ["hangs up", (socket) => void socket.destroy(), "ambiguous"],
   ["speaks something else", says("220 mail.example ESMTP\r\n"), "ambiguous"],
   [
-    "sends it elsewhere",
+    "redirects to another host",
     says(whole("307 Temporary Redirect", "", "location: https://evil.example/\r\n")),
     "ambiguous",
   ],
   [
-    "sends it inside",
+    "redirects to a private address",
     says(whole("302 Found", "", "location: http://169.254.169.254/\r\n")),
     "ambiguous",
   ],
   [
-    "changes the protocol",
+    "switches the protocol",
     says(head("101 Switching Protocols", "upgrade: x\r\nconnection: upgrade\r\n\r\n")),
     "ambiguous",
   ],
@@ -74,18 +79,18 @@ const carriers: readonly (readonly [
   ["answers a list", says(json([[]])), "ambiguous"],
   ["answers a number for the id", says(json({ sid: 7, data: { id: 7 } })), "ambiguous"],
   [
-    "answers a path for the id",
+    "sends a path instead of an id",
     says(json({ sid: "../../Accounts", data: { id: "../x" } })),
     "ambiguous",
   ],
   [
-    "answers an id without end",
+    "sends a very long id",
     says(json({ sid: `SM${"a".repeat(100_000)}`, data: { id: "a".repeat(100_000) } })),
     "ambiguous",
   ],
   ["answers JSON without bottom", says(whole("201 Created", "[".repeat(200_000))), "ambiguous"],
   [
-    "answers bytes that are no text",
+    "sends bytes that are not UTF-8",
     (socket) =>
       void socket.write(
         Buffer.concat([
@@ -98,7 +103,7 @@ const carriers: readonly (readonly [
   ["says that it fails", says(whole("503 Service Unavailable", "{}")), "ambiguous"],
   ["says a status that is none", says(whole("999 Whatever", "{}")), "ambiguous"],
   [
-    "refuses with a gigabyte",
+    "refuses with a body of a gigabyte",
     (socket) => {
       socket.write(head("400 Bad Request", "content-length: 1073741824\r\n\r\n"));
       flood(socket, "{");
@@ -106,17 +111,17 @@ const carriers: readonly (readonly [
     "rejected",
   ],
   [
-    "refuses with codes of wrong types",
+    "refuses with codes of the wrong type",
     says(whole("400 Bad Request", '{"code":{"a":[1]},"errors":[{"code":{}}]}')),
     "rejected",
   ],
   [
-    "refuses with a code that is a sentence",
+    "refuses with a sentence instead of a code",
     says(whole("422 No", '{"code":"+15005550001 is bad","errors":[{"code":"x y"}]}')),
     "rejected",
   ],
   [
-    "asks to wait for ever",
+    "asks for an endless wait",
     says(whole("429 Slow", "{}", "retry-after: 999999999\r\n")),
     "rejected",
   ],
@@ -133,12 +138,12 @@ async function at(port: number, name: keyof typeof over): Promise<Transport> {
   return over[name](http, { apiUrl: `http://127.0.0.1:${port}` });
 }
 
-describe.each(["twilio", "telnyx"] as const)("%s whose carrier", (name) => {
+describe.each(["twilio", "telnyx"] as const)("%s when the carrier", (name) => {
   test.each(carriers)("%s", async (_, act, outcome) => {
     const { port, requests, open, connections } = await receiver({ onRequest: act });
     const transport = await at(port, name);
     const deadline = new AbortController();
-    // What goes on for ever ends with the attempt.
+    // Endless responses end with the attempt.
     const timer = setTimeout(() => deadline.abort(), 500);
     const answer = await transport.send(message, { ...attempt, signal: deadline.signal });
     clearTimeout(timer);
@@ -149,7 +154,7 @@ describe.each(["twilio", "telnyx"] as const)("%s whose carrier", (name) => {
       expect(answer.retry_after_ms ?? 0).toBeLessThanOrEqual(86_400_000);
     }
     expect(requests()).toBe(1);
-    // What was read, and what sockets hold.
+    // The bytes read, plus what sockets buffer.
     for (const { bytesWritten } of connections) expect(bytesWritten).toBeLessThan(20_000_000);
     if (outcome === "ambiguous") {
       const known = { ...attempt, provider_message_id: name === "twilio" ? sid(1) : uuid(1) };
@@ -171,7 +176,7 @@ describe.each(["twilio", "telnyx"] as const)("%s whose carrier", (name) => {
     expect(await open()).toBeLessThanOrEqual(1);
   });
 
-  test("is not there", async () => {
+  test("is unreachable", async () => {
     const transport = await at(1, name);
     const answer = await transport.send(message, attempt);
     expect(answer).toMatchObject({

@@ -1,4 +1,4 @@
-/** Messages of every kind, from every kind of sender. */
+/** Messages of every kind, from senders of every kind. */
 import fc from "fast-check";
 import type { OutboundMessage } from "../../../src/ports/transport.ts";
 import { message } from "./world.ts";

@@ -1,6 +1,7 @@
 /**
- * Carriers as their published OpenAPI documents describe them, on a loopback socket: Prism judges what it is sent, and answers it from the
- * document, or passes it on and judges what comes back.
+ * Carriers as their published OpenAPI documents describe them, on a local socket. Prism checks
+ * requests against the document. It answers from the document, or forwards the request and checks
+ * the response.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "@stoplight/prism-http-server";
@@ -20,10 +21,10 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-/** A path for each event that the carrier sends, so that ours can be judged too. */
+/** A path for each event of the carrier, so that our test events can be checked too. */
 export const eventPath = (schema: string): string => `/events/${schema}`;
 
-/** What can be asked of a carrier, out of `published/`. */
+/** The operations of a carrier's API, from `published/`. */
 export async function published(name: "twilio" | "telnyx"): Promise<Operation[]> {
   const document = JSON.parse(
     readFileSync(new URL(`published/${name}.json`, import.meta.url), "utf8"),
@@ -49,7 +50,7 @@ export async function published(name: "twilio" | "telnyx"): Promise<Operation[]>
     for (const { schema } of responses.flatMap(({ contents }) => contents ?? [])) {
       alter(schema, strict, relative);
     }
-    // Prism leaves the servers' own path out of account, and would call the callbacks by itself.
+    // Prism ignores the path of the servers' URLs, and would send the callbacks itself.
     const path = operation.path.startsWith("/events/") ? operation.path : base + operation.path;
     return { ...operation, path, callbacks: [] };
   });
@@ -57,22 +58,25 @@ export async function published(name: "twilio" | "telnyx"): Promise<Operation[]>
 
 type Alteration = (schema: object) => object;
 
-/** Of a schema, and of all within it. */
+/** Applies to a schema and all schemas within it. */
 function alter(schema: unknown, ...alterations: readonly Alteration[]): void {
   if (typeof schema !== "object" || schema === null) return;
   for (const part of Object.values(schema)) alter(part, ...alterations);
   for (const alteration of alterations) Object.assign(schema, alteration(schema));
 }
 
-/** Documents leave it open that there is more than they name. What they don't name is made up. */
+/** Forbids fields that the document does not name, because such fields are mistakes. */
 const strict: Alteration = (schema) =>
   "properties" in schema ? { additionalProperties: false } : {};
 
-/** Twilio's pages are told of by their paths, in its examples too, and called URIs. */
+/** Twilio's paging fields are paths, also in its examples, but are declared as URIs. */
 const relative: Alteration = (schema) =>
   "format" in schema && schema.format === "uri" ? { format: "uri-reference" } : {};
 
-/** What OpenAPI says of a form whose document says nothing: a list is its field several times. Prism wants it said, and looks at the last. */
+/**
+ * Declares that a list in a form is a repeated field, which is OpenAPI's default. Prism needs it
+ * explicitly, and otherwise checks only the last value.
+ */
 function spellOutLists(content: Content): void {
   if (content.mediaType !== "application/x-www-form-urlencoded") return;
   const lists = Object.entries(content.schema?.properties ?? {}).filter(
@@ -87,7 +91,7 @@ function spellOutLists(content: Content): void {
   content.encodings = encodings as NonNullable<Content["encodings"]>;
 }
 
-/** Where it listens. `upstream`: who answers, instead of the document. */
+/** The port it listens on. `upstream` is the server that answers instead of the document. */
 export async function prism(operations: Operation[], upstream?: string): Promise<string> {
   const common = {
     checkSecurity: true,
@@ -117,13 +121,13 @@ const silent: Logger = Object.assign(Object.fromEntries(levels.map((level) => [l
 });
 
 export interface Judged extends HttpClient {
-  /** What Prism has against the requests that were made, and the answers. */
+  /** The violations that Prism found in requests and responses. */
   readonly complaints: string[];
-  /** By operation, the fields that were sent: of bodies and queries. */
+  /** The fields that were sent in bodies and queries, by operation. */
   readonly fields: Map<string, Set<string>>;
 }
 
-/** The real way out, to Prism. */
+/** The real HTTP client, connected to Prism. */
 export function judged(operations: Operation[]): Judged {
   const http = httpClient();
   onTestFinished(() => http.close());
@@ -140,7 +144,8 @@ export function judged(operations: Operation[]): Judged {
         return outcome;
       }
       const { headers, body } = outcome;
-      // Where the document says how errors look Prism answers one, and where it doesn't with a problem of its own.
+      // Where the document describes errors, Prism answers with one. Elsewhere it answers with its
+      // own problem document.
       const violations = JSON.parse(headers["sl-violations"] ?? "[]") as {
         severity: string;
         message: string;
@@ -158,7 +163,7 @@ export function judged(operations: Operation[]): Judged {
       fields.set(name, seen);
       for (const field of fieldsOf(request)) {
         seen.add(field);
-        // Prism passes over what the document doesn't name in forms and queries.
+        // Prism ignores fields in forms and queries that the document does not name.
         if (!namesOf(operation).has(field)) complaints.push(`${name} has no ${field}`);
       }
       return outcome;

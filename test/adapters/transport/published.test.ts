@@ -1,4 +1,7 @@
-/** What goes over the wire, and what our stand-ins say, judged by Prism against the OpenAPI documents that the carriers publish. */
+/**
+ * Our requests and our stand-ins' responses, checked by Prism against the carriers' published
+ * OpenAPI documents.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -46,10 +49,10 @@ const carriers = [
     create: "post /v2/messages",
     fields: ["from", "media_urls", "messaging_profile_id", "text", "to", "type", "webhook_url"],
     questions: [["get /v2/messages/{id}", []]],
-    // Of the message in the document's example, which is the answer whatever is asked for.
+    // Each response is about the message in the document's example, whatever was requested.
     id: "40385f64-5717-4562-b3fc-2c963f66afa6",
     shown: "sent",
-    // It lists none.
+    // Telnyx has no listing.
     listed: "unknown",
     standIn: telnyxCarrier,
   },
@@ -64,7 +67,7 @@ const bounds = {
   most_body_bytes: 262_144,
 };
 
-/** A stand-in for a carrier, behind a socket. */
+/** A stand-in for a carrier, on a socket. */
 async function behind(http: HttpClient): Promise<string> {
   const server = createServer((request, response) => {
     void (async () => {
@@ -91,7 +94,7 @@ async function behind(http: HttpClient): Promise<string> {
 describe.each(carriers)("the document that $name publishes", (carrier) => {
   const { name, over, pool, create, fields, questions, id, shown, listed, standIn } = carrier;
 
-  test("allows every message that is sent, all fields of it, and has answers that are understood", async () => {
+  test("allows every message with all its fields, and has responses that we can read", async () => {
     const operations = await published(name);
     const http = judged(operations);
     const transport = over(http, { apiUrl: await prism(operations) });
@@ -106,7 +109,7 @@ describe.each(carriers)("the document that $name publishes", (carrier) => {
     expect([...(http.fields.get(create) ?? [])].toSorted()).toEqual(fields);
   });
 
-  test("forbids each of the fields under another name", async () => {
+  test("forbids each of our fields under another name", async () => {
     const operations = await published(name);
     const apiUrl = await prism(operations);
     const forbidden = new Set<string>();
@@ -132,7 +135,7 @@ describe.each(carriers)("the document that $name publishes", (carrier) => {
     expect([...forbidden]).toEqual(fields);
   });
 
-  test("allows what is asked, and has answers that are understood", async () => {
+  test("allows our look-ups, and has responses that we can read", async () => {
     const operations = await published(name);
     const http = judged(operations);
     const transport = over(http, { apiUrl: await prism(operations) });
@@ -152,7 +155,7 @@ describe.each(carriers)("the document that $name publishes", (carrier) => {
     );
   });
 
-  test("allows all that the stand-in for it answers", async () => {
+  test("allows every response of our stand-in", async () => {
     const operations = await published(name);
     const http = judged(operations);
     const transport = over(http, { apiUrl: await prism(operations, await behind(standIn().http)) });
@@ -172,7 +175,7 @@ describe.each(carriers)("the document that $name publishes", (carrier) => {
   });
 });
 
-test("what our stand-in for Telnyx tells is told in the words of its document", async () => {
+test("the events of our stand-in for Telnyx match the document", async () => {
   const operations = await published("telnyx");
   const http = judged(operations);
   const url = await prism(operations);

@@ -1,11 +1,11 @@
-/** What goes over the wire, held against what the carriers' own packages would send for the same message. */
+/** Our requests compared with those of the carriers' own packages for the same message. */
 import fc from "fast-check";
 import Telnyx from "telnyx";
 import twilioPackage from "twilio";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
 import type { AttemptMade, OutboundMessage } from "../../../src/ports/transport.ts";
-import { uriOf } from "../../../adapters/transport/uri.ts";
+import { strictMediaUrl } from "../../../adapters/transport/carrier-api.ts";
 import { messages } from "./messages.ts";
 import {
   accountSid,
@@ -42,7 +42,7 @@ async function sent(
 describe("a request to Twilio", () => {
   type Field = string | number | undefined;
   type Fields = Readonly<Record<string, Field | readonly Field[]>>;
-  /** A client of the package, whose calls end here. */
+  /** A client of the package, whose requests are recorded. */
   interface Call {
     readonly method: string;
     readonly uri: string;
@@ -90,8 +90,8 @@ describe("a request to Twilio", () => {
           ...(outbound.body === "" ? {} : { body: outbound.body }),
           ...(outbound.media.length === 0
             ? {}
-            : { mediaUrl: outbound.media.map(({ url }) => uriOf(url)) }),
-          // Else it would go out as an SMS.
+            : { mediaUrl: outbound.media.map(({ url }) => strictMediaUrl(url)) }),
+          // Otherwise it would be sent as an SMS.
           ...(outbound.channel === "mms" && outbound.media.length === 0 ? { sendAsMms: true } : {}),
           statusCallback: `${twilioCallbacks}?attempt=${attempt.attempt_id}`,
         });
@@ -167,7 +167,7 @@ describe("a request to Telnyx", () => {
           ...(outbound.body === "" ? {} : { text: outbound.body }),
           ...(outbound.media.length === 0
             ? {}
-            : { media_urls: outbound.media.map(({ url }) => uriOf(url)) }),
+            : { media_urls: outbound.media.map(({ url }) => strictMediaUrl(url)) }),
           type: outbound.channel === "mms" ? "MMS" : "SMS",
           webhook_url: `${telnyxCallbacks}?attempt=${attempt.attempt_id}`,
         });
@@ -183,7 +183,7 @@ describe("a request to Telnyx", () => {
     );
   });
 
-  test("asks after a message as the package does", async () => {
+  test("for a look-up is the one that the package makes", async () => {
     const { calls, client } = packaged();
     await client.messages.retrieve(uuid(7));
     const http = line(() => answered(200, {}));
@@ -204,5 +204,5 @@ test.each([
   ["https://shop.example", "https://shop.example/"],
   ["https://shop.example/a%20b?c=d+e&f='(!)*~", "https://shop.example/a%20b?c=d+e&f=%27(!)*~"],
 ])("a picture at %s is told of as RFC 3986 has it", (url, expected) => {
-  expect(uriOf(url)).toBe(expected);
+  expect(strictMediaUrl(url)).toBe(expected);
 });

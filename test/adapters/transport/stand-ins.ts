@@ -1,4 +1,7 @@
-/** Carriers over a stand-in for the way out: they keep what they take, and treat a message as its recipient's number says. */
+/**
+ * Stand-ins for carriers behind a fake HTTP client. They keep accepted messages, and the
+ * recipient's number decides how they treat a message.
+ */
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../../src/ports/http-client.ts";
 import type { OutboundMessage } from "../../../src/ports/transport.ts";
 import type { CarrierCallbacks, Fate, TransportUnderTest } from "../../../src/testing/index.ts";
@@ -27,7 +30,7 @@ const fates: readonly Fate[] = [
 const numberOf = (fate: Fate): string => `+1500555100${fates.indexOf(fate)}`;
 const fateOf = (to: string): Fate => fates[Number(to.at(-1))] ?? "accepts";
 
-/** Never, but for the end of the call. */
+/** Resolves only when the call is aborted. */
 const silence = ({ signal }: HttpRequest): Promise<HttpOutcome> =>
   new Promise((end) => {
     const over = (): void => end({ ...broke(true), code: "aborted" } as HttpOutcome);
@@ -46,7 +49,7 @@ interface Dialect<Row> {
   find(url: URL): HttpOutcome;
 }
 
-/** What every carrier does, in its own words. */
+/** What every carrier does, independent of its API. */
 function carrier<Row>(dialect: Dialect<Row>): HttpClient {
   return line((request) => {
     if (request.signal?.aborted === true) return broke(false, "connect_refused");
@@ -85,7 +88,7 @@ export interface TwilioRow {
   readonly num_media: string;
 }
 
-/** Messages as Twilio keeps them, newest first. */
+/** Messages as Twilio lists them, newest first. */
 export function twilioCarrier(now: () => number): {
   readonly http: HttpClient;
   readonly rows: TwilioRow[];
@@ -264,7 +267,7 @@ const telnyxCallbacks: CarrierCallbacks = {
   },
 };
 
-/** A message that the stand-ins treat so. */
+/** A message that the stand-ins treat in this way. */
 export const to = (fate: Fate): OutboundMessage => ({ ...message, to: numberOf(fate) });
 
 export function twilioUnderTest(now: () => number): TransportUnderTest {

@@ -1,4 +1,6 @@
-/** The conformance suite finds what is wrong with a transport: each of these is sound but for one thing. */
+/**
+ * The conformance suite for transports finds mistakes: each of these transports has exactly one.
+ */
 import { describe, expect, test } from "vitest";
 import type { CallbackResult, Transport } from "../../../src/ports/transport.ts";
 import { type Need, transportConformance } from "../../../src/testing/index.ts";
@@ -6,7 +8,7 @@ import { twilioUnderTest } from "./stand-ins.ts";
 
 const unable: Partial<Record<Need, string>> = { pushes: "its carrier calls back" };
 
-/** The sentences that don't hold. */
+/** The names of the tests that fail. */
 async function broken(
   spoil: (sound: Transport) => Partial<Transport>,
   without = unable,
@@ -42,13 +44,13 @@ const parsing =
   };
 
 describe("the suite for transports", () => {
-  test("has nothing against a sound one", async () => {
+  test("passes for a correct transport", async () => {
     expect(await broken(() => ({}))).toEqual([]);
   });
 
   test.each<[what: string, spoil: (sound: Transport) => Partial<Transport>, found: string]>([
     [
-      "takes a lost answer for a refusal",
+      "reports a lost answer as a refusal",
       ({ send }) => ({
         async send(message, context) {
           const answer = await send(message, context);
@@ -59,7 +61,7 @@ describe("the suite for transports", () => {
       "know nothing of a message whose answer was lost",
     ],
     [
-      "takes any answer for a yes",
+      "reports every answer as accepted",
       ({ send }) => ({
         async send(message, context) {
           await send(message, context);
@@ -69,7 +71,7 @@ describe("the suite for transports", () => {
       "say what is refused for good",
     ],
     [
-      "calls all messages the same",
+      "gives all messages the same id",
       ({ send }) => ({
         async send(message, context) {
           const answer = await send(message, context);
@@ -89,7 +91,7 @@ describe("the suite for transports", () => {
       "come when the signal aborts, and know nothing then",
     ],
     [
-      "gives up for good on what is throttled",
+      "reports throttling as a permanent refusal",
       ({ send }) => ({
         async send(message, context) {
           const answer = await send(message, context);
@@ -99,7 +101,7 @@ describe("the suite for transports", () => {
       "leave what is throttled to be tried again",
     ],
     [
-      "sends again to look up",
+      "sends again during a look-up",
       ({ send }) => ({
         async lookup(message, attempt) {
           void send(message, { ...attempt, signal: new AbortController().signal });
@@ -109,7 +111,7 @@ describe("the suite for transports", () => {
       "find a message by what the carrier calls it",
     ],
     [
-      "takes what it doesn't find for unsent",
+      "reports a message that it does not find as not sent",
       ({ lookup }) => ({
         async lookup(message, attempt) {
           const answer = (await lookup?.(message, attempt)) ?? { outcome: "unknown" };
@@ -119,7 +121,7 @@ describe("the suite for transports", () => {
       "never deny a message whose answer was lost",
     ],
     [
-      "takes any message to the number for it",
+      "matches any message to the same number",
       ({ lookup }) => ({
         lookup: async (message, attempt) =>
           (await lookup?.({ ...message, body: "Hello" }, attempt)) ?? { outcome: "unknown" },
@@ -127,14 +129,14 @@ describe("the suite for transports", () => {
       "don't take another message for it",
     ],
     [
-      "verifies nothing",
+      "does not verify signatures",
       () => ({
         parseCallback: async () => ({ receipts: [], inbound: [], response: { status: 200 } }),
       }),
       "are refused when a bit of them was changed",
     ],
     [
-      "throws what is not the caller's fault",
+      "throws an internal error for a malformed callback",
       ({ parseCallback }) => ({
         parseCallback: async (request) => {
           JSON.parse(new TextDecoder().decode(request.body).slice(0, 1) || "0");
@@ -169,7 +171,7 @@ describe("the suite for transports", () => {
       "bring a message as it was written",
     ],
     [
-      "makes up a name each time",
+      "makes up a new id each time",
       parsing((result, nth) => ({
         ...result,
         inbound: result.inbound.map((each) => ({ ...each, provider_message_id: `${nth}` })),
@@ -177,12 +179,12 @@ describe("the suite for transports", () => {
       "say the same when they come again",
     ],
     [
-      "remembers what it was told before",
+      "ignores repeated callbacks",
       parsing((result, nth) => ({ ...result, receipts: nth > 0 ? [] : result.receipts })),
       "say the same in any order",
     ],
     [
-      "goes by the URL that was called",
+      "trusts the URL that was called",
       ({ parseCallback }) => ({
         parseCallback: async (request) => {
           const [url = ""] = request.url.split("&attempt=");
@@ -200,7 +202,7 @@ describe("the suite for transports", () => {
       "are refused without their signature, and say the same without anything else",
     ],
     [
-      "can't be started again",
+      "cannot be started again",
       ({ send }) => {
         let isOver = false;
         return {
@@ -215,7 +217,7 @@ describe("the suite for transports", () => {
     expect(await broken(spoil)).toContain(found);
   });
 
-  test("asks for a reason where a transport has not what a test needs", async () => {
+  test("requires a reason for each test that a transport skips", async () => {
     const { length } = await broken(() => ({}), {});
     expect(length).toBe(1);
     const names = await broken(

@@ -1,4 +1,4 @@
-/** Judged by Telnyx's own package, which goes by the wall clock. */
+/** Compared with Telnyx's own package, which uses the wall clock. */
 import fc from "fast-check";
 import { TelnyxWebhook } from "telnyx/lib/webhooks";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ const passesTheirs = ({ body, headers }: CallbackRequest): Promise<boolean> =>
 
 const minute = 60_000;
 
-/** What a request can be changed in on its way. */
+/** The changes that can happen to a request. */
 const change = fc.constantFrom<(request: CallbackRequest, n: number) => CallbackRequest>(
   (request) => request,
   (request) => request,
@@ -68,9 +68,9 @@ const change = fc.constantFrom<(request: CallbackRequest, n: number) => Callback
   ({ body, ...rest }) => ({ ...rest, body: Buffer.concat([body, Buffer.from(" ")]) }),
 );
 
-test("a request of Telnyx's is judged as its own library judges it, whatever was changed and however old it is", async () => {
+test("the verification agrees with Telnyx's own library, whatever was changed and however old the request is", async () => {
   let passed = 0;
-  // Not about the edge of the tolerance, which the wall clock would move over.
+  // Avoids ages near the limit, because the wall clock moves during the test.
   const age = fc.oneof(
     { weight: 4, arbitrary: fc.integer({ min: -4 * minute, max: 4 * minute }) },
     { weight: 1, arbitrary: fc.constantFrom(-6 * minute, 6 * minute, -1e9) },

@@ -1,4 +1,6 @@
-/** Judged by the validator of Twilio's own package: what it lets pass passes, what it refuses is refused. */
+/**
+ * Compared with the validator of Twilio's own package: both accept and refuse the same requests.
+ */
 import { parse, stringify } from "node:querystring";
 import fc from "fast-check";
 import { getExpectedTwilioSignature, validateRequest } from "twilio/lib/webhooks/webhooks.js";
@@ -57,7 +59,10 @@ const url = fc
   )
   .map((parts) => parts.join(""));
 
-/** What may be signed in place of the URL: as it is, with or without a port, normalized, or something else altogether. */
+/**
+ * Returns what is signed in place of the URL: the URL as it is, with or without a port, normalized,
+ * or something else.
+ */
 const spelling = (of: string): fc.Arbitrary<string> =>
   fc.constantFrom(
     of,
@@ -75,8 +80,8 @@ const spelling = (of: string): fc.Arbitrary<string> =>
 const form = (pairs: readonly (readonly [string, string])[]): URLSearchParams =>
   new URLSearchParams(pairs.map(([key, value]): [string, string] => [key, value]));
 
-describe("a signature of Twilio's", () => {
-  test("is judged as Twilio's own library judges it, whatever was signed and however it is called", () => {
+describe("the verification of Twilio's signature", () => {
+  test("agrees with Twilio's own library, whatever was signed and whatever URL was called", () => {
     let passed = 0;
     const requests = fc
       .tuple(url, fields)
@@ -100,7 +105,7 @@ describe("a signature of Twilio's", () => {
     expect(passed).toBeLessThan(2_700);
   });
 
-  test("covers repeated fields as their library does", () => {
+  test("covers repeated fields as Twilio's library does", () => {
     const values = fc.array(text, { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(fc.dictionary(fc.stringMatching(/^[A-Za-z]{1,6}$/), values), (repeated) => {
@@ -114,7 +119,7 @@ describe("a signature of Twilio's", () => {
     );
   });
 
-  test("is not good for a request of which anything was changed", async () => {
+  test("fails when anything in the request was changed", async () => {
     const transport = overTwilio(line(() => broke(false)));
     const honest = fromTwilio(
       [
@@ -140,7 +145,8 @@ describe("a signature of Twilio's", () => {
       fc.string().map((signature) => ({ ...honest, headers: { "x-twilio-signature": signature } })),
       fc.constant({ ...honest, headers: {} }),
     );
-    // Names and values are signed without what stands between them, so a few changes keep the signature: with their library too.
+    // Names and values are signed without separators, so a few changes keep the signature valid.
+    // Twilio's library accepts these too.
     const passesTheirs = ({ url: called, body, headers }: CallbackRequest): boolean => {
       const query = called.includes("?") ? called.slice(called.indexOf("?")) : "";
       const sent = Object.fromEntries(new URLSearchParams(new TextDecoder().decode(body)));

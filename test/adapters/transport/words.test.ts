@@ -1,4 +1,4 @@
-/** Each carrier's statuses and codes, in the engine's terms. */
+/** Each carrier's statuses and error codes in the engine's terms. */
 import type { MessageStatus } from "twilio/lib/rest/api/v2010/account/message.js";
 import type { OutboundMessagePayload } from "telnyx/resources/messages/messages";
 import { describe, expect, test } from "vitest";
@@ -36,7 +36,7 @@ const toldBy = ({ receipts: [first] }: CallbackResult): Told => first?.receipt.s
 
 describe("Twilio's", () => {
   const idle = overTwilio(line(() => broke(false)));
-  /** As many as its package knows of: another one doesn't compile. */
+  /** Complete: another status in Twilio's package would not compile. */
   const statuses: Record<MessageStatus, Told> = {
     accepted: "sent",
     scheduled: "sent",
@@ -53,7 +53,7 @@ describe("Twilio's", () => {
     received: "nothing",
   };
 
-  test("thirteen statuses say the same in a callback and in a look-up, and others nothing", async () => {
+  test("thirteen statuses mean the same in a callback and in a look-up, and others are ignored", async () => {
     expect(Object.keys(statuses)).toHaveLength(13);
     for (const [status, expected] of Object.entries({
       ...statuses,
@@ -128,7 +128,7 @@ describe("Twilio's", () => {
     });
   });
 
-  test("other channels' messages, and what has no name, are left alone", async () => {
+  test("messages of other channels and messages without an id are ignored", async () => {
     const written = [
       ["To", "+15005550006"],
       ["Body", "Hi"],
@@ -143,14 +143,14 @@ describe("Twilio's", () => {
     }
   });
 
-  test("request says MMS also where there is nothing but words", async () => {
+  test("request asks for MMS even for a text without media", async () => {
     const http = line(() => answered(201, { sid: sid(1) }));
     await overTwilio(http).send({ ...message, channel: "mms" }, attempt);
     const form = new URLSearchParams(new TextDecoder().decode(http.requests[0]?.body ?? undefined));
     expect(form.get("SendAsMms")).toBe("true");
   });
 
-  test("messages that came between are no reason to take an older one", async () => {
+  test("look-up does not match an older message when newer ones exist", async () => {
     const row = (n: number, seconds: number) => ({
       sid: sid(n),
       status: "sent",
@@ -217,7 +217,7 @@ describe("Telnyx's", () => {
       },
     });
 
-  test("statuses are those of the recipient, and others say nothing", async () => {
+  test("statuses are those of the recipient, and unknown ones are ignored", async () => {
     for (const [status, expected] of Object.entries({ ...statuses, teleported: "nothing" })) {
       expect([status, toldBy(await parse(idle, finalized(status)))]).toEqual([status, expected]);
     }
@@ -245,7 +245,7 @@ describe("Telnyx's", () => {
     expect(receipts[0]?.receipt.error?.code).toBe(expected);
   });
 
-  test("message comes in also where there is nothing to be read about its pictures", async () => {
+  test("inbound message is accepted when its media cannot be read", async () => {
     const picture = {
       url: "https://media.example/1.png",
       content_type: null,
@@ -267,7 +267,7 @@ describe("Telnyx's", () => {
     ]);
   });
 
-  test("group messages came to the number of ours", async () => {
+  test("group messages belong to the account's own number", async () => {
     const payload = {
       id: uuid(1),
       type: "MMS",
@@ -287,7 +287,7 @@ describe("Telnyx's", () => {
   });
 });
 
-test("options that can't work are refused when the transport is made", () => {
+test("invalid options are refused when the transport is created", () => {
   const http = line(() => broke(false));
   for (const make of [
     () => overTwilio(http, { accountSid: "AC1" }),

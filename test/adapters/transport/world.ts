@@ -1,4 +1,4 @@
-/** Real transports over a stand-in for the way out, and what their carriers would sign. */
+/** Real transports over a fake HTTP client, and signed callbacks of their carriers. */
 import { generateKeyPairSync, sign } from "node:crypto";
 import { getExpectedTwilioSignature } from "twilio/lib/webhooks/webhooks.js";
 import { telnyx, type TelnyxOptions } from "../../../adapters/transport/telnyx/index.ts";
@@ -12,7 +12,7 @@ export const sid = (n: number): string => `SM${n.toString(16).padStart(32, "0")}
 export const uuid = (n: number): string =>
   `7ee4241c-f127-47e5-9c34-${n.toString(16).padStart(12, "0")}`;
 
-/** A messaging service of Twilio's, and a messaging profile of Telnyx's. */
+/** A messaging service of Twilio and a messaging profile of Telnyx. */
 export const service = `MG${"ab".repeat(16)}`;
 export const profile = "0f512bda-ae1e-4597-8e11-e5f5686b97d3";
 
@@ -27,7 +27,7 @@ export const telnyxCallbacks = "https://shop.example/api/v1/transports/telnyx/ca
 
 export type Answer = (request: HttpRequest, nth: number) => HttpOutcome | Promise<HttpOutcome>;
 
-/** A way out that is answered by the test, and remembers what went over it. */
+/** An HTTP client that the test answers, and that records its requests. */
 export function line(answer: Answer): HttpClient & { readonly requests: HttpRequest[] } {
   const requests: HttpRequest[] = [];
   return {
@@ -98,7 +98,7 @@ const path = (callbacks: string): string => new URL(callbacks).pathname;
 
 export type Fields = readonly (readonly [name: string, value: string])[];
 
-/** A request as Twilio makes it, signed by its own library. */
+/** A callback of Twilio, signed by its own library. */
 export function fromTwilio(
   fields: Fields,
   query = "",
@@ -125,7 +125,7 @@ export function fromTwilio(
   };
 }
 
-/** A request as Telnyx makes it. */
+/** A callback of Telnyx. */
 export function fromTelnyx(
   event: unknown,
   received_at: number = attempt.started_at,

@@ -2,16 +2,20 @@ import { type Collection, columnsOf } from "../../src/ports/collection.ts";
 import type { Range } from "../../src/ports/storage.ts";
 import { orderOf } from "./layout.ts";
 
-/** A part of a range whose bounds don't fall among nulls: `present` says that its first open column is not null. */
-export interface Stretch extends Range {
-  readonly present?: boolean;
+/**
+ * A part of a range that SQL comparisons can select. `notNull` means that the first column after
+ * the prefix is not null in its rows.
+ */
+export interface RangePart extends Range {
+  readonly notNull?: boolean;
 }
 
 /**
- * Nulls come first in an ascending order, and SQL's `<` never holds for them. So a bounded stretch of a column that can be null is
- * read as two, its nulls and its values, each of which an index can seek into. In the order of the range.
+ * Splits a bounded range over a nullable column into two parts: the rows with null and the rows
+ * with a value. Nulls come first in ascending order, but SQL's `<` is never true for them. An index
+ * can seek in each part. The parts come in the order of the range.
  */
-export function* stretches(range: Range): Generator<Stretch> {
+export function* splitAtNulls(range: Range): Generator<RangePart> {
   const { index, prefix, order, after, until } = range;
   if (after?.length === 0 || until?.length === 0 || isEmpty(range)) return;
   const column = orderOf(index)[prefix.length];
@@ -24,34 +28,35 @@ export function* stretches(range: Range): Generator<Stretch> {
     return;
   }
   if (order === "ascending") {
-    yield* nullStretches(range);
+    yield* nullParts(range);
     if (until?.[0] !== null) {
-      yield valueStretch(range, after?.[0] === null ? undefined : after, until);
+      yield valuePart(range, after?.[0] === null ? undefined : after, until);
     }
   } else {
     if (after?.[0] !== null) {
-      yield valueStretch(range, after, until?.[0] === null ? undefined : until);
+      yield valuePart(range, after, until?.[0] === null ? undefined : until);
     }
-    yield* nullStretches(range);
+    yield* nullParts(range);
   }
 }
 
-function valueStretch(range: Range, after: Range["after"], until: Range["until"]): Stretch {
+function valuePart(range: Range, after: Range["after"], until: Range["until"]): RangePart {
   return {
     ...withoutBounds(range),
     ...(after && { after }),
     ...(until && { until }),
-    present: true,
+    notNull: true,
   };
 }
 
-function* nullStretches(range: Range): Generator<Stretch> {
+function* nullParts(range: Range): Generator<RangePart> {
   const { prefix, order, after, until } = range;
-  // A value at this end of the order lies between the stretch and the nulls; at the other end it lets all of them in.
-  const near = order === "ascending" ? after : until;
-  if (near !== undefined && near[0] !== null) return;
+  // The nulls are at the lower end of the order. A lower bound that is a value excludes all of
+  // them, and an upper bound that is a value includes all of them.
+  const lower = order === "ascending" ? after : until;
+  if (lower !== undefined && lower[0] !== null) return;
   if ([after, until].some((bound) => bound?.length === 1 && bound[0] === null)) return;
-  yield* stretches({
+  yield* splitAtNulls({
     ...withoutBounds(range),
     prefix: [...prefix, null],
     ...(after?.[0] === null && { after: after.slice(1) }),
@@ -63,7 +68,7 @@ function withoutBounds({ index, prefix, order, where, limit }: Range): Range {
   return { index, prefix, order, limit, ...(where && { where }) };
 }
 
-/** Whether it asks for nulls of an index that has none. */
+/** Whether the range asks for nulls in an index that leaves them out. */
 function isEmpty({ index: { columns, where }, prefix }: Range): boolean {
   if (where === undefined || !("present" in where)) return false;
   return prefix[columns.indexOf(where.column)] === null;

@@ -1,19 +1,22 @@
 import { TidingsError } from "../../src/kernel/errors.ts";
 
-/** What is there while a storage is open. */
+/** The resources of an open storage. */
 export interface Opened {
-  /** Resolves when nothing is under way that closing would cut short. */
+  /** Resolves when no work is in progress that closing would interrupt. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A storage that several engines may open: the first to come opens it, and the last to close it does. */
-export class Shared<T extends Opened> {
-  #openers = 0;
+/**
+ * The resources of a storage that several engines may open. The first engine opens them, and the
+ * last one to close closes them.
+ */
+export class RefCounted<T extends Opened> {
+  #count = 0;
   #opening: Promise<void> | undefined;
   #opened: T | undefined;
 
-  /** @throws TidingsError `storage_unavailable` while it is not open */
+  /** @throws TidingsError `storage_unavailable` while the storage is not open */
   get(): T {
     if (this.#opened === undefined) {
       throw new TidingsError("storage_unavailable", "The storage is not open.");
@@ -21,27 +24,27 @@ export class Shared<T extends Opened> {
     return this.#opened;
   }
 
-  /** Those that come while `connect` is at it share its outcome; after a failure the next to come tries again. */
+  /** Concurrent calls share one `connect`. After a failure, the next call tries again. */
   async open(connect: () => Promise<T>): Promise<void> {
-    this.#openers++;
+    this.#count++;
     this.#opening ??= this.#connect(connect);
     try {
       await this.#opening;
     } catch (error) {
-      this.#openers--;
+      this.#count--;
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    if (this.#openers > 0) this.#openers--;
-    if (this.#openers > 0) return;
+    if (this.#count > 0) this.#count--;
+    if (this.#count > 0) return;
     await this.#opening?.catch(() => {});
     await this.#opened?.idle();
-    // Another may have come meanwhile.
-    if (this.#openers > 0) return;
+    // Another engine may have opened the storage during the wait.
+    if (this.#count > 0) return;
     const closing = this.#opened;
-    // Who opens it from here on opens it anew.
+    // Reset before the close, so that an engine that opens the storage meanwhile connects again.
     this.#opened = undefined;
     this.#opening = undefined;
     await closing?.close();

@@ -10,22 +10,25 @@ import type {
   Search,
   StoragePort,
 } from "../../../src/ports/storage.ts";
+import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
-import { type Opened, Shared } from "../shared.ts";
-import { BackgroundWriter, type Sending, underLoad } from "./background-writer.ts";
+import {
+  type BackgroundThresholds,
+  BackgroundWriter,
+  defaultThresholds,
+} from "./background-writer.ts";
+import { connect, Connection, fileOf, readerSettings } from "./connection.ts";
 import { whenUnlocked } from "./errors.ts";
-import { Connection } from "./handle.ts";
-import { fileOf, HostTransactions } from "./host.ts";
+import { HostTransactions } from "./host.ts";
 import { ensureSchema, migrationSql } from "./migrations.ts";
-import { connect, readerSettings } from "./open.ts";
 import { Reads } from "./reads.ts";
 import { Table } from "./tables.ts";
 import { Transactions } from "./transactions.ts";
-import { search } from "./words.ts";
+import { search } from "./word-index.ts";
 import { Writer } from "./writer.ts";
 
-/** How often the file is asked whether another connection committed. */
-const watchMs = 50;
+/** How often to check whether another connection committed. */
+const watchIntervalMs = 50;
 
 interface Open extends Opened {
   readonly writer: Writer;
@@ -36,14 +39,17 @@ interface Open extends Opened {
   readonly transactions: Transactions;
 }
 
+/** Options of the storage. */
 export interface SqliteStorageOptions {
+  /** The path of the database file. */
   readonly file: string;
+  /** Whether opening migrates an empty or older database. */
   readonly migrate: boolean;
-  /** When commits go to a thread of their own. */
-  readonly sending?: Sending;
+  /** When commits move to the background thread. */
+  readonly thresholds?: BackgroundThresholds;
 }
 
-/** The storage behind `sqlite()`, where it can be told more than a host needs to. */
+/** The storage that `sqlite()` returns. Tests set options that `sqlite()` does not have. */
 export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly capabilities = {
     durable: true,
@@ -54,9 +60,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   } as const;
   readonly #file: string;
   readonly #migrate: boolean;
-  readonly #sending: Sending;
+  readonly #thresholds: BackgroundThresholds;
   readonly #hosts = new HostTransactions();
-  readonly #shared = new Shared<Open>();
+  readonly #shared = new RefCounted<Open>();
 
   readonly reader = {
     get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => {
@@ -75,10 +81,10 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     },
   };
 
-  constructor({ file, migrate, sending = underLoad }: SqliteStorageOptions) {
+  constructor({ file, migrate, thresholds = defaultThresholds }: SqliteStorageOptions) {
     this.#file = file;
     this.#migrate = migrate;
-    this.#sending = sending;
+    this.#thresholds = thresholds;
   }
 
   async open(schema: Schema): Promise<void> {
@@ -100,7 +106,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   begin(how: Access = "shared"): Group {
     const { writer, transactions } = this.#shared.get();
-    return transactions.between(writer.begin(how), how);
+    return transactions.withLock(writer.begin(how), how);
   }
 
   host(handle: unknown): Group {
@@ -112,7 +118,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     return this.#shared.get().transactions.run(work);
   }
 
-  /** Tells of every commit that isn't the writer's, those of the host's transactions included. */
+  /** Calls `listener` after each commit of another connection, the host application's included. */
   watch(listener: () => void): () => void {
     let last = this.#dataVersion();
     const timer = setInterval(() => {
@@ -120,7 +126,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       if (version === undefined || version === last) return;
       last = version;
       listener();
-    }, watchMs);
+    }, watchIntervalMs);
     timer.unref();
     return () => clearInterval(timer);
   }
@@ -147,8 +153,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       handles.push(reading);
       reading.exec(readerSettings);
       const reads = new Reads(table);
-      const background = new BackgroundWriter(this.#file, this.#sending);
-      if (this.#sending.after === 0) await background.start();
+      const background = new BackgroundWriter(this.#file, this.#thresholds);
+      if (this.#thresholds.minGroups === 0) await background.start();
       const writer = new Writer(new Connection(writing), reads, table, background);
       const transactions = new Transactions(() => connect(this.#file));
       return {
@@ -178,7 +184,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       ];
       return version;
     } catch {
-      // What is wrong with the database is told to those who read and write.
+      // Reads and writes will report what is wrong with the database.
       return undefined;
     }
   }

@@ -7,15 +7,18 @@ import type {
   OutboundMessage,
 } from "../../../src/ports/transport.ts";
 import { type CarrierApi, jsonOf } from "../carrier-api.ts";
-import { receiptOf, sidPattern } from "./callbacks.ts";
+import { messageSid, receiptOf } from "./callbacks.ts";
 
-/** Of a listing, newest first; what stands further back is not looked for. */
+/** How many messages of the list, newest first, are searched. */
 const pageSize = 20;
-/** Twilio's times are whole seconds by its clock, before an attempt's beginning and after: what it took then may be the attempt's. */
-const window = { before: 5_000, after: 60_000 };
+/**
+ * A message may belong to an attempt if Twilio created it between these times before and after the
+ * attempt began, in milliseconds. Twilio's times are whole seconds by its own clock.
+ */
+const createdWithin = { before: 5_000, after: 60_000 };
 
 const messageSchema = z.object({
-  sid: z.string().regex(sidPattern),
+  sid: z.string().regex(messageSid),
   status: z.string(),
   error_code: z.union([z.number(), z.string()]).nullish(),
   date_created: z.string(),
@@ -36,8 +39,11 @@ const listSchema = z.object({
 
 type Listed = z.infer<typeof listedSchema>;
 
-/** A message whose id is known is asked for; else those to its recipient are looked through for one like it. */
-export async function lookUp(
+/**
+ * Asks Twilio for a message whose id is known. Otherwise searches the latest messages to its
+ * recipient for similar ones.
+ */
+export async function lookup(
   api: CarrierApi,
   messagesPath: string,
   message: OutboundMessage,
@@ -45,24 +51,31 @@ export async function lookUp(
 ): Promise<LookupAnswer> {
   const { provider_message_id } = attempt;
   if (provider_message_id !== null) {
-    if (!sidPattern.test(provider_message_id)) return { outcome: "unknown" };
+    if (!messageSid.test(provider_message_id)) return { outcome: "unknown" };
     const path = `${messagesPath}/${provider_message_id}.json`;
     const found = messageSchema.safeParse(bodyOf(await api({ method: "GET", path })));
-    return found.success ? { outcome: "sent", ...carried(found.data) } : { outcome: "unknown" };
+    return found.success
+      ? { outcome: "sent", ...carriedMessage(found.data) }
+      : { outcome: "unknown" };
   }
   const query = new URLSearchParams({ To: message.to, PageSize: String(pageSize) });
-  if (!isService(message.from)) query.set("From", message.from);
+  if (!isMessagingService(message.from)) query.set("From", message.from);
   const list = listSchema.safeParse(
     bodyOf(await api({ method: "GET", path: `${messagesPath}.json?${query.toString()}` })),
   );
-  return list.success ? alike(list.data, message, attempt.started_at) : { outcome: "unknown" };
+  return list.success
+    ? similarMessages(list.data, message, attempt.started_at)
+    : { outcome: "unknown" };
 }
 
-/** A messaging service, which chooses among its numbers. */
-export const isService = (from: string): boolean => /^MG[0-9a-fA-F]{32}$/.test(from);
+/** Whether a sender's address is a messaging service, which chooses one of its numbers. */
+export const isMessagingService = (from: string): boolean => /^MG[0-9a-fA-F]{32}$/.test(from);
 
-/** That none is there proves nothing: it may be on its way into the listing. */
-function alike(
+/**
+ * Returns the listed messages that could be the attempt's. An empty result does not prove that the
+ * message was not sent, because it may not be in the list yet.
+ */
+function similarMessages(
   { messages, next_page_uri }: z.infer<typeof listSchema>,
   message: OutboundMessage,
   startedAt: number,
@@ -70,21 +83,21 @@ function alike(
   const rows = messages.map((each) => listedSchema.safeParse(each));
   if (rows.some(({ success }) => !success)) return { outcome: "unknown" };
   const listed = rows.flatMap(({ data }) => (data === undefined ? [] : [data]));
-  const from = startedAt - window.before;
+  const from = startedAt - createdWithin.before;
   const oldest = Math.min(...listed.map(createdAt));
-  // Those behind the page may be alike too, and then it is not clear which is it.
+  // The next page may hold similar messages too.
   if (next_page_uri && !(oldest < from)) return { outcome: "unknown" };
   const within = listed.filter(
-    (each) => createdAt(each) >= from && createdAt(each) <= startedAt + window.after,
+    (each) => createdAt(each) >= from && createdAt(each) <= startedAt + createdWithin.after,
   );
   return {
     outcome: "alike",
-    messages: within.filter((each) => isLike(each, message)).map(carried),
+    messages: within.filter((each) => isSimilar(each, message)).map(carriedMessage),
   };
 }
 
-function isLike(listed: Listed, { from, to, body, media }: OutboundMessage): boolean {
-  const sender = isService(from) ? listed.messaging_service_sid : listed.from;
+function isSimilar(listed: Listed, { from, to, body, media }: OutboundMessage): boolean {
+  const sender = isMessagingService(from) ? listed.messaging_service_sid : listed.from;
   const isSame = sender === from && listed.to === to && (listed.body ?? "") === body;
   return isSame && listed.num_media === media.length && listed.direction.startsWith("outbound");
 }
@@ -92,7 +105,7 @@ function isLike(listed: Listed, { from, to, body, media }: OutboundMessage): boo
 const createdAt = ({ date_created }: Pick<Listed, "date_created">): number =>
   Date.parse(date_created);
 
-function carried({
+function carriedMessage({
   sid,
   status,
   error_code,

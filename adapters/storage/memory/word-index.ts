@@ -1,45 +1,43 @@
-import type { WordIndex } from "../../../src/ports/collection.ts";
+import type { WordIndex as WordIndexDescription } from "../../../src/ports/collection.ts";
 import type { SearchedWord } from "../../../src/ports/storage.ts";
 import type { Layout } from "../layout.ts";
-import { sortKey } from "./sort-key.ts";
-import type { Kept, StoredRow } from "./sorted-index.ts";
-import { SortedList } from "./sorted-list.ts";
+import { type RowCell, SortedList, sortKey, type StoredRow } from "./sorted-index.ts";
 
-/** The rows of a collection under each of their words. */
-export class WordList {
+/** An index of a collection's rows by the words in one column. */
+export class WordIndex {
   readonly #place: number;
   readonly #keyPlaces: readonly number[];
-  readonly #rows = new SortedList<Kept>();
+  readonly #rows = new SortedList<RowCell>();
 
-  constructor(layout: Layout, { column }: WordIndex) {
+  constructor(layout: Layout, { column }: WordIndexDescription) {
     this.#place = layout.place(column);
     this.#keyPlaces = layout.collection.primary.columns.map((each) => layout.place(each));
   }
 
-  add(kept: Kept): void {
-    for (const key of this.#keys(kept.row)) this.#rows.set(key, kept);
+  add(cell: RowCell): void {
+    for (const key of this.#keys(cell.row)) this.#rows.set(key, cell);
   }
 
-  /** Whether both forms of a row have the same words. */
-  keeps(before: StoredRow, after: StoredRow): boolean {
+  /** Whether an update leaves the row's words unchanged. */
+  keepsPlace(before: StoredRow, after: StoredRow): boolean {
     return before[this.#place] === after[this.#place];
   }
 
-  remove({ row }: Kept): void {
+  remove({ row }: RowCell): void {
     for (const key of this.#keys(row)) this.#rows.delete(key);
   }
 
-  /** Rows that have all of the words, each once. Walks the rows of the first word. */
+  /** Yields the rows that have all of the words, each once. It walks the rows of the first word. */
   *search([first, ...others]: readonly SearchedWord[]): Generator<StoredRow> {
     if (first === undefined) return;
-    const met = new Set<Kept>();
+    const seen = new Set<RowCell>();
     const start = sortKey([first.word]);
-    // Without the mark at its end, a word is the beginning of others.
-    const under = first.prefix ? start.slice(0, -endOfWord) : start;
+    // Without its end mark, a word's key is also the beginning of the keys of longer words.
+    const under = first.prefix ? start.slice(0, -endMarkLength) : start;
     for (const { key, value } of this.#rows.upFrom(under)) {
       if (!key.startsWith(under)) return;
-      if (met.has(value)) continue;
-      met.add(value);
+      if (seen.has(value)) continue;
+      seen.add(value);
       const { row } = value;
       const words = this.#words(row);
       if (
@@ -63,5 +61,5 @@ export class WordList {
   }
 }
 
-/** How many characters `sortKey` ends a text with. */
-const endOfWord = sortKey([""]).length - 1;
+/** The number of characters that `sortKey` puts at the end of a text. */
+const endMarkLength = sortKey([""]).length - 1;

@@ -1,0 +1,198 @@
+/** Requests and responses of `node:http` in the form that the API handler takes and returns. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ApiBody, ApiHandler, ApiRequest, ApiResponse } from "../../src/api/http.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+
+/** What an earlier body parser left on the framework's request. */
+export interface Parsed {
+  readonly body: unknown;
+  readonly rawBody: unknown;
+  /** Why the parser refused the body, if it did. */
+  readonly refusal?: TidingsError;
+}
+
+/** A request of `node:http`. `target` is its path and query below the mount point. */
+export class NodeRequest implements ApiRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: readonly string[];
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #parsed: Parsed;
+  #disconnected: AbortController | undefined;
+
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    url: string,
+    target: string,
+    parsed: Parsed,
+  ) {
+    const mark = target.indexOf("?");
+    this.method = message.method ?? "GET";
+    this.url = url;
+    this.path = mark === -1 ? target : target.slice(0, mark);
+    this.query = mark === -1 ? "" : target.slice(mark + 1);
+    this.headers = message.rawHeaders;
+    this.#message = message;
+    this.#response = response;
+    this.#parsed = parsed;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#disconnected === undefined) {
+      const disconnected = new AbortController();
+      this.#disconnected = disconnected;
+      if (this.#response.closed) disconnected.abort();
+      else this.#response.once("close", () => disconnected.abort());
+    }
+    return this.#disconnected.signal;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array, void> {
+    if (!this.#message.readableDidRead && !this.#message.readableEnded) {
+      yield* chunksOf(this.#message);
+      return;
+    }
+    const { bytes } = await this.body(0);
+    if (bytes === undefined) throw bodyWasRead();
+    yield bytes;
+  }
+
+  async body(limit: number): Promise<ApiBody> {
+    // Some parsers set a body on requests that they skip. Only `readableDidRead` says whether the
+    // bytes are gone.
+    if (!this.#message.readableDidRead) {
+      const bytes = this.#message.readableEnded
+        ? new Uint8Array()
+        : await readAll(this.#message, limit);
+      return { kind: "bytes", bytes };
+    }
+    const bytes = bytesOf(this.#parsed.rawBody) ?? bytesOf(this.#parsed.body);
+    if (this.#parsed.body !== undefined) return { kind: "parsed", value: this.#parsed.body, bytes };
+    if (bytes !== undefined) return { kind: "bytes", bytes };
+    if (this.#parsed.refusal !== undefined) throw this.#parsed.refusal;
+    throw bodyWasRead();
+  }
+}
+
+const endedEarly = (): TidingsError =>
+  new TidingsError("malformed_request", "The connection closed before the end of the body.");
+
+const bodyWasRead = (): TidingsError =>
+  new TidingsError(
+    "invalid_option",
+    "The request body was already read. Mount tidings before the middleware that reads it, or keep the bytes as `rawBody`.",
+  );
+
+/**
+ * Yields the body's chunks. When the consumer stops early, the rest is read and discarded: a client
+ * that is still sending would not see a response that arrives before it finishes.
+ */
+async function* chunksOf(message: IncomingMessage): AsyncGenerator<Uint8Array, void> {
+  try {
+    for await (const chunk of message.iterator({ destroyOnReturn: false })) {
+      yield chunk as Uint8Array;
+    }
+  } catch {
+    throw endedEarly();
+  } finally {
+    await discardRest(message);
+  }
+}
+
+function discardRest(message: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (message.readableEnded || message.destroyed) resolve();
+    else message.on("end", resolve).on("error", resolve).on("close", resolve).resume();
+  });
+}
+
+function bytesOf(body: unknown): Uint8Array | undefined {
+  if (typeof body === "string") return Buffer.from(body);
+  return body instanceof Uint8Array ? body : undefined;
+}
+
+/** Reads the body up to `limit` bytes. Node discards what is left of a longer one. */
+function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (act: () => void): void => {
+      message.off("data", onData).off("end", onEnd).off("error", onBreak).off("close", onBreak);
+      act();
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else {
+        settle(() =>
+          reject(new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`)),
+        );
+      }
+    };
+    const onEnd = (): void => {
+      const [only] = chunks;
+      settle(() =>
+        resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)),
+      );
+    };
+    // The client disconnected, or the body did not match its headers.
+    const onBreak = (): void => settle(() => reject(endedEarly()));
+    message.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);
+    if (message.destroyed) onBreak();
+  });
+}
+
+/**
+ * Handles a request and writes the response. Never rejects: a failure half-way destroys the socket,
+ * so that the client does not take a part of the response for all of it.
+ */
+export async function respond(
+  api: ApiHandler,
+  request: ApiRequest,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    await send(await api.handle(request), response);
+  } catch {
+    response.destroy();
+  }
+}
+
+/** Writes a response, and resolves when its last chunk is written. */
+export async function send(
+  { status, headers, body }: ApiResponse,
+  response: ServerResponse,
+): Promise<void> {
+  if (body === null) {
+    response.writeHead(status, headers).end();
+  } else if (typeof body === "string" || body instanceof Uint8Array) {
+    response.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body) }).end(body);
+  } else {
+    response.writeHead(status, headers).flushHeaders();
+    await writeChunks(body, response);
+  }
+}
+
+async function writeChunks(chunks: AsyncIterable<string>, response: ServerResponse): Promise<void> {
+  for await (const chunk of chunks) {
+    if (response.destroyed) return;
+    if (!response.write(chunk)) await drain(response);
+  }
+  response.end();
+}
+
+/** Resolves when the response can take more data, or is closed. */
+function drain(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+    if (response.destroyed) done();
+  });
+}

@@ -1,0 +1,173 @@
+/**
+ * Runs several statements in one round trip. PostgreSQL's extended protocol lets a client send any
+ * number of statements before it waits (manual, "Pipelining"). Outside of a transaction, the
+ * statements before a Sync are one transaction: when one fails, the earlier ones are undone and the
+ * later ones are skipped. `pg` has no such query, but accepts custom ones (as pg-cursor and
+ * pg-query-stream are): objects that write the messages and receive the responses.
+ */
+import { randomUUID } from "node:crypto";
+import { unknownStatement } from "./errors.ts";
+
+/** One SQL statement. */
+export interface Statement {
+  readonly text: string;
+  /** One value for each placeholder, in PostgreSQL's text format. */
+  readonly values: readonly (string | null)[];
+}
+
+/** The result of one statement. */
+export interface Result {
+  readonly rows: readonly (readonly unknown[])[];
+  /** The command tag, such as `COMMIT` or `UPDATE 3`. */
+  readonly tag: string;
+}
+
+/** The part of `pg`'s Connection that a query writes to. */
+export interface Wire {
+  readonly stream: { cork?(): void; uncork?(): void };
+  parse(message: { readonly name: string; readonly text: string }): void;
+  bind(message: { readonly statement: string; readonly values: readonly (string | null)[] }): void;
+  execute(message: object): void;
+  close(message: { readonly type: "S"; readonly name: string }): void;
+  sync(): void;
+}
+
+type Done = (error: Error | null, results?: readonly Result[]) => void;
+
+/**
+ * A custom query of `pg`, which calls the methods by these names. Methods for events that cannot
+ * occur here are empty.
+ */
+export class Batch {
+  /** `pg` also reads and replaces it, to end its own timeout (`query_timeout`). */
+  callback: Done;
+  readonly #statements: readonly Statement[];
+  readonly #results: Result[] = [];
+  #rows: unknown[][] = [];
+  readonly #parsed: { readonly text: string; readonly at: number }[] = [];
+  #prepared: PreparedStatements | undefined;
+
+  constructor(statements: readonly Statement[], done: Done) {
+    this.#statements = statements;
+    this.callback = done;
+  }
+
+  submit(wire: Wire): void {
+    const prepared = (this.#prepared = PreparedStatements.on(wire));
+    wire.stream.cork?.();
+    try {
+      for (const [at, { text, values }] of this.#statements.entries()) {
+        const { name, close, parse } = prepared.use(text);
+        for (const old of close) wire.close({ type: "S", name: old });
+        if (parse) {
+          this.#parsed.push({ text, at });
+          wire.parse({ name, text });
+        }
+        wire.bind({ statement: name, values });
+        wire.execute({});
+      }
+      wire.sync();
+    } finally {
+      wire.stream.uncork?.();
+    }
+  }
+
+  handleDataRow({ fields }: { readonly fields: unknown[] }): void {
+    this.#rows.push(fields);
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    this.#results.push({ rows: this.#rows, tag: text });
+    this.#rows = [];
+  }
+
+  handleEmptyQuery(): void {
+    this.handleCommandComplete({ text: "" });
+  }
+
+  handleError(error: Error): void {
+    const completed = this.#results.length;
+    this.#prepared?.markUncertain(
+      this.#parsed.filter(({ at }) => at >= completed).map(({ text }) => text),
+    );
+    if ("code" in error && error.code === unknownStatement) this.#prepared?.markAllUncertain();
+    this.callback(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null, this.#results);
+  }
+
+  handleRowDescription(): void {}
+  handlePortalSuspended(): void {}
+  handleCopyInResponse(): void {}
+  handleCopyData(): void {}
+}
+
+/**
+ * The most statements that one connection keeps prepared. Beyond it, the least recently used one is
+ * closed.
+ */
+const maxPrepared = 400;
+
+/** Unique for this copy of the module, because another copy may use the same connection. */
+const prefix = `tidings_${randomUUID().slice(0, 8)}_`;
+let nameCount = 0;
+
+/** What to send for a statement. */
+interface StatementUse {
+  readonly name: string;
+  /** The names of statements to close first. Closing an unknown name is not an error. */
+  readonly close: readonly string[];
+  /** Whether the statement has to be prepared. */
+  readonly parse: boolean;
+}
+
+/** The statements that one connection has prepared. */
+class PreparedStatements {
+  static readonly #byConnection = new WeakMap<object, PreparedStatements>();
+  readonly #names = new Map<string, string>();
+  /** Statements in a batch that failed. It is unknown whether they were prepared. */
+  readonly #uncertain = new Set<string>();
+
+  static on(connection: object): PreparedStatements {
+    let prepared = PreparedStatements.#byConnection.get(connection);
+    if (prepared === undefined) {
+      PreparedStatements.#byConnection.set(connection, (prepared = new PreparedStatements()));
+    }
+    return prepared;
+  }
+
+  use(text: string): StatementUse {
+    const name = this.#names.get(text);
+    if (name === undefined) {
+      const fresh = `${prefix}${++nameCount}`;
+      this.#names.set(text, fresh);
+      return { name: fresh, close: this.#evict(), parse: true };
+    }
+    this.#names.delete(text);
+    this.#names.set(text, name);
+    return this.#uncertain.delete(text)
+      ? { name, close: [name], parse: true }
+      : { name, close: [], parse: false };
+  }
+
+  markUncertain(texts: Iterable<string>): void {
+    for (const text of texts) if (this.#names.has(text)) this.#uncertain.add(text);
+  }
+
+  /** For when the host application has run DEALLOCATE ALL or DISCARD ALL. */
+  markAllUncertain(): void {
+    this.markUncertain(this.#names.keys());
+  }
+
+  #evict(): string[] {
+    if (this.#names.size <= maxPrepared) return [];
+    const [oldest] = this.#names;
+    if (oldest === undefined) return [];
+    const [text, name] = oldest;
+    this.#names.delete(text);
+    this.#uncertain.delete(text);
+    return [name];
+  }
+}

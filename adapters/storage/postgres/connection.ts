@@ -1,0 +1,225 @@
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import { Batch, type Result, type Statement } from "./batch.ts";
+import { isLost } from "./errors.ts";
+
+/**
+ * A connection pool, as this adapter uses it. A `Pool` of `pg` has this shape
+ * (https://node-postgres.com/apis), and any object of the same shape works.
+ */
+export interface PostgresPool {
+  /** Returns a client for exclusive use until it is released. */
+  connect(): Promise<PostgresPoolClient>;
+  /** `max` is the most clients that the pool has at a time. */
+  readonly options?: { readonly max?: number };
+}
+
+/** A client of the pool. */
+export interface PostgresPoolClient extends PostgresClient {
+  /** Returns the client to the pool. With `true` the pool closes it. */
+  release(destroy?: boolean): void;
+}
+
+/**
+ * One connection to the database. To join a transaction of the host application, pass the client
+ * that runs it as `tx`.
+ */
+export interface PostgresClient {
+  /** Runs one statement. */
+  query(query: PostgresQuery): Promise<PostgresResult>;
+}
+
+/** One SQL statement. */
+export interface PostgresQuery {
+  /** SQL with the placeholders `$1`, `$2`, …. */
+  readonly text: string;
+  /**
+   * One value for each placeholder, in PostgreSQL's text format, arrays included. `null` is SQL
+   * NULL.
+   */
+  readonly values: (string | null)[];
+  /** The name of a prepared statement. A driver without prepared statements can ignore it. */
+  readonly name?: string;
+  /** Rows have to be arrays in column order. */
+  readonly rowMode: "array";
+}
+
+/** The result of one statement. */
+export interface PostgresResult {
+  /** The rows, each as an array in column order. */
+  readonly rows: readonly (readonly unknown[])[];
+  /** The command that was executed, such as `COMMIT`. */
+  readonly command?: string;
+}
+
+/** The events of a `pg` client. Other drivers may lack them. */
+export interface EventfulClient {
+  on(event: string, listener: (argument: unknown) => void): unknown;
+  removeListener(event: string, listener: (argument: unknown) => void): unknown;
+}
+
+/** Whether a value has the shape of a client. */
+export function isClient(value: unknown): value is PostgresClient {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "query" in value &&
+    typeof value.query === "function"
+  );
+}
+
+/** Whether a client has events. */
+export function isEventful(client: object): client is EventfulClient {
+  return (
+    "on" in client &&
+    typeof client.on === "function" &&
+    "removeListener" in client &&
+    typeof client.removeListener === "function"
+  );
+}
+
+/**
+ * Returns `I` when no transaction is open, `T` when one is, `E` when it has failed, and undefined
+ * when the driver cannot tell.
+ */
+export function transactionStatus(client: object): unknown {
+  if (!("getTransactionStatus" in client) || typeof client.getTransactionStatus !== "function") {
+    return undefined;
+  }
+  return (client.getTransactionStatus as () => unknown)() ?? undefined;
+}
+
+/**
+ * A server that does not respond for this long counts as gone. It is longer than every timeout that
+ * is set on the server.
+ */
+const maxSilenceMs = 30_000;
+
+/** A connection that runs one batch of statements at a time. */
+export class Connection {
+  readonly client: PostgresClient;
+  /** The client, if it can run batches. */
+  readonly #batches: BatchingClient | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #lost = false;
+  readonly #undo: (() => void)[] = [];
+
+  constructor(client: PostgresClient) {
+    this.client = client;
+    this.#batches = canRunBatches(client) ? client : undefined;
+  }
+
+  /** The connection failed, or its state is unknown. It must not be used again. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  lose(): void {
+    this.#lost = true;
+  }
+
+  /** Whether a batch outside a transaction is one transaction. */
+  get batchesAreAtomic(): boolean {
+    return this.#batches !== undefined;
+  }
+
+  /**
+   * Runs statements in order, in one round trip if the driver supports it. After one that fails,
+   * the rest are skipped. Waits for earlier batches.
+   */
+  run(statements: readonly Statement[]): Promise<readonly Result[]> {
+    const run = this.#last.then(() => this.#runWithTimeout(statements));
+    this.#last = run.catch(() => {});
+    return run;
+  }
+
+  async #runWithTimeout(statements: readonly Statement[]): Promise<readonly Result[]> {
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(
+          new TidingsError(
+            "storage_unavailable",
+            `The PostgreSQL server did not respond within ${maxSilenceMs / 1_000} s.`,
+          ),
+        );
+      }, maxSilenceMs);
+    });
+    try {
+      const results =
+        this.#batches === undefined
+          ? this.#oneByOne(statements)
+          : runBatch(this.#batches, statements);
+      return await Promise.race([results, silence]);
+    } catch (error) {
+      this.#lost ||= isLost(error);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #oneByOne(statements: readonly Statement[]): Promise<readonly Result[]> {
+    const results: Promise<Result>[] = [];
+    for (const { text, values } of statements) {
+      const query = this.client.query({ text, values: [...values], rowMode: "array" });
+      const result = query.then(({ rows, command = "" }) => ({ rows, tag: command }));
+      results.push(result);
+      // After a failure, the remaining statements of the transaction fail too.
+      if (sendsAhead(this.client)) result.catch(() => {});
+      else await result;
+    }
+    await Promise.allSettled(results);
+    return Promise.all(results);
+  }
+
+  /** Listens until the connection is returned. Does nothing if the driver has no events. */
+  on(event: "notification" | "error" | "end", listener: (argument: unknown) => void): void {
+    const { client } = this;
+    if (!isEventful(client)) return;
+    client.on(event, listener);
+    this.#undo.push(() => client.removeListener(event, listener));
+  }
+
+  /** Removes all listeners, when the connection is returned. */
+  removeListeners(): void {
+    for (const undo of this.#undo.splice(0)) undo();
+  }
+}
+
+interface BatchingClient {
+  query(batch: Batch): unknown;
+}
+
+function runBatch(
+  client: BatchingClient,
+  statements: readonly Statement[],
+): Promise<readonly Result[]> {
+  return new Promise((resolve, reject) => {
+    const batch = new Batch(statements, (error, results = []) => {
+      if (error === null) resolve(results);
+      else reject(error);
+    });
+    client.query(batch);
+  });
+}
+
+/**
+ * Whether a `pg` client is set to send queries before earlier ones are answered. It does so only
+ * with its own queries.
+ */
+const sendsAhead = (client: object): boolean => "pipeline" in client && client.pipeline === true;
+
+function canRunBatches(client: object): client is BatchingClient {
+  if (sendsAhead(client)) return false;
+  if (
+    !("connection" in client) ||
+    typeof client.connection !== "object" ||
+    client.connection === null
+  ) {
+    return false;
+  }
+  const { connection } = client;
+  return ["parse", "bind", "execute", "sync"].every(
+    (name) => typeof Reflect.get(connection, name) === "function",
+  );
+}

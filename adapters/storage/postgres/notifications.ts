@@ -1,0 +1,154 @@
+/**
+ * Notifies processes of each other's commits, with LISTEN and NOTIFY. NOTIFY makes the transactions
+ * of the whole server commit one at a time, so it is not part of a group's commit. A small separate
+ * transaction announces all commits since the last one. If a process or a connection fails,
+ * notifications are lost; polling then finds the changes.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Statement } from "./batch.ts";
+import { literal, type Names, quoted } from "./names.ts";
+import type { ConnectionPool, PooledConnection } from "./pool.ts";
+
+/** The least time between two notifications. The first one is sent at once. */
+const minIntervalMs = 20;
+const firstPauseMs = 100;
+const maxPauseMs = 5_000;
+/** How often to query the server, to detect a connection that broke silently. */
+const keepAliveMs = 30_000;
+
+/** Sends and receives notifications of commits. */
+export class Notifications {
+  readonly #pool: ConnectionPool;
+  readonly #channel: string;
+  /** The payload of this process's notifications, to recognise and ignore them. */
+  readonly #id = randomUUID();
+  readonly #listeners = new Set<() => void>();
+  #stopListening: (() => void) | undefined;
+  readonly #closing = new AbortController();
+  #notifying: Promise<void> | undefined;
+  #isPending = false;
+
+  constructor(pool: ConnectionPool, { channel }: Names) {
+    this.#pool = pool;
+    this.#channel = channel;
+  }
+
+  /**
+   * A notification for a transaction of the host application. It is sent when that transaction
+   * commits. This process does not know when that is, so the notification is for this process too.
+   */
+  get hostNotification(): Statement {
+    return notification(this.#channel, "host");
+  }
+
+  watch(listener: () => void): () => void {
+    // Wrapped, so that one function can be registered twice.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    this.#stopListening ??= this.#listen();
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size > 0) return;
+      this.#stopListening?.();
+      this.#stopListening = undefined;
+    };
+  }
+
+  /** Notifies other processes of a commit, soon. */
+  notify(): void {
+    this.#isPending = true;
+    this.#notifying ??= this.#notify().finally(() => {
+      this.#notifying = undefined;
+    });
+  }
+
+  /** Sends a pending notification first. */
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    this.#stopListening?.();
+    this.#closing.abort();
+    await this.#notifying;
+  }
+
+  async #notify(): Promise<void> {
+    while (this.#isPending) {
+      this.#isPending = false;
+      const asynchronousCommit = {
+        text: "SELECT set_config('synchronous_commit', 'off', true)",
+        values: [],
+      };
+      await this.#pool
+        .atomic([asynchronousCommit, notification(this.#channel, this.#id)])
+        .catch(() => {});
+      await pause(minIntervalMs, this.#closing.signal);
+    }
+  }
+
+  #listen(): () => void {
+    const stop = new AbortController();
+    void this.#keepListening(stop.signal);
+    return () => stop.abort();
+  }
+
+  async #keepListening(signal: AbortSignal): Promise<void> {
+    for (let wait = firstPauseMs; !signal.aborted; wait = Math.min(2 * wait, maxPauseMs)) {
+      await this.#pool
+        .take()
+        .then((pooled) => this.#receive(pooled, signal, () => (wait = firstPauseMs)))
+        .catch(() => {});
+      await pause(wait, signal);
+    }
+  }
+
+  /** Listens on one connection until it ends. */
+  async #receive(
+    { connection, release }: PooledConnection,
+    signal: AbortSignal,
+    onListening: () => void,
+  ): Promise<void> {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    signal.addEventListener("abort", end);
+    connection.on("error", end);
+    connection.on("end", end);
+    connection.on("notification", (message) => {
+      if (isOnChannel(this.#channel, message) && message.payload !== this.#id) {
+        this.#callListeners();
+      }
+    });
+    try {
+      await connection.run([{ text: `LISTEN ${quoted(this.#channel)}`, values: [] }]);
+      onListening();
+      // Earlier notifications were missed.
+      this.#callListeners();
+      while (!signal.aborted && !ended.signal.aborted) {
+        await pause(keepAliveMs, ended.signal);
+        if (!ended.signal.aborted) await connection.run([{ text: "SELECT 1", values: [] }]);
+      }
+    } finally {
+      signal.removeEventListener("abort", end);
+      // A listening connection must not go back to the pool.
+      connection.lose();
+      release();
+    }
+  }
+
+  #callListeners(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function notification(channel: string, payload: string): Statement {
+  return { text: `SELECT pg_notify(${literal(channel)}, $1::text)::text`, values: [payload] };
+}
+
+function isOnChannel(channel: string, message: unknown): message is { readonly payload: unknown } {
+  if (typeof message !== "object" || message === null) return false;
+  return "channel" in message && message.channel === channel && "payload" in message;
+}
+
+/** Waits, without keeping the process alive. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { ref: false, signal }).catch(() => {});
+}

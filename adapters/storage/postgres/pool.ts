@@ -1,0 +1,164 @@
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import type { Result, Statement } from "./batch.ts";
+import type { PostgresPool, PostgresPoolClient } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import { sqlState, toStorageError, unknownStatement } from "./errors.ts";
+import type { Names } from "./names.ts";
+import type { Table } from "./tables.ts";
+
+/** How long to wait for a connection of the pool. */
+const maxWaitMs = 10_000;
+
+/** What reads and writes need: the pool, and the names and tables of one schema. */
+export interface StorageContext {
+  readonly pool: ConnectionPool;
+  readonly names: Names;
+  readonly table: (name: string) => Table;
+}
+
+/** A connection that was taken from the pool. */
+export interface PooledConnection {
+  readonly connection: Connection;
+  /** Returns it to the pool. A lost connection is destroyed instead. */
+  readonly release: () => void;
+}
+
+/** Takes connections from the host application's pool and runs statements on them. */
+export class ConnectionPool {
+  readonly #pool: PostgresPool;
+  /**
+   * Whether a batch without BEGIN runs at READ COMMITTED. The database may have another default, so
+   * it is read at the start.
+   */
+  #defaultIsReadCommitted = false;
+
+  constructor(pool: PostgresPool) {
+    this.#pool = pool;
+  }
+
+  /** @throws TidingsError `storage_unavailable` when no connection becomes free in time */
+  async take(): Promise<PooledConnection> {
+    const client = await this.#client();
+    const connection = new Connection(client);
+    // The pool handles errors only of idle connections. An error event without a listener would end
+    // the process.
+    connection.on("error", () => connection.lose());
+    let released = false;
+    return {
+      connection,
+      release: () => {
+        if (released) return;
+        released = true;
+        client.release(connection.lost);
+        connection.removeListeners();
+      },
+    };
+  }
+
+  /** Calls `work` with a connection and returns the connection afterwards. Converts errors. */
+  async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { connection, release } = await this.take();
+    try {
+      return await work(connection);
+    } catch (error) {
+      // Only this session may be read-only: it began on a standby, or before the database was made
+      // writable again. The next one may not be.
+      if (sqlState(error) === "25006") connection.lose();
+      throw toStorageError(error);
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Runs statements in a READ COMMITTED transaction of their own, in one round trip if the driver
+   * supports it.
+   */
+  atomic(statements: readonly Statement[]): Promise<readonly Result[]> {
+    return this.use(async (connection) => {
+      const needsNoBegin = connection.batchesAreAtomic && this.#defaultIsReadCommitted;
+      const run = () =>
+        needsNoBegin ? connection.run(statements) : runInTransaction(connection, statements);
+      try {
+        return await run();
+      } catch (error) {
+        // The host application discarded this connection's prepared statements (DISCARD ALL).
+        // Nothing was done, and a second run prepares them again.
+        if (sqlState(error) !== unknownStatement) throw error;
+        return run();
+      }
+    });
+  }
+
+  /** Reads the database's defaults. Called once, when the storage opens. */
+  async readDefaults(): Promise<void> {
+    const [read] = await this.use((connection) =>
+      connection.run([{ text: "SHOW default_transaction_isolation", values: [] }]),
+    );
+    this.#defaultIsReadCommitted = read?.rows[0]?.[0] === "read committed";
+  }
+
+  async #client(): Promise<PostgresPoolClient> {
+    let timer: NodeJS.Timeout | undefined;
+    const connecting = this.#pool.connect();
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(
+          new TidingsError(
+            "storage_unavailable",
+            `No connection of the pool became free within ${maxWaitMs / 1_000} s.`,
+          ),
+        );
+      }, maxWaitMs);
+    });
+    try {
+      return await Promise.race([connecting, late]);
+    } catch (error) {
+      // A connection that comes too late goes back to the pool.
+      connecting.then(
+        (client) => client.release(),
+        () => {},
+      );
+      throw toStorageError(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The statements that begin and end a transaction. */
+export const begin: Statement = { text: "BEGIN ISOLATION LEVEL READ COMMITTED", values: [] };
+export const commit: Statement = { text: "COMMIT", values: [] };
+export const rollback: Statement = { text: "ROLLBACK", values: [] };
+
+async function runInTransaction(
+  connection: Connection,
+  statements: readonly Statement[],
+): Promise<readonly Result[]> {
+  try {
+    const results = await connection.run([begin, ...statements, commit]);
+    checkCommitted(results);
+    return results.slice(1, -1);
+  } catch (error) {
+    await rollBack(connection);
+    throw error;
+  }
+}
+
+/**
+ * Throws if a transaction was not committed. For COMMIT in a failed transaction, PostgreSQL reports
+ * ROLLBACK without an error.
+ */
+export function checkCommitted(results: readonly Result[]): void {
+  if (results.at(-1)?.tag === "COMMIT") return;
+  throw new TidingsError(
+    "storage_unavailable",
+    "The transaction had already failed. Nothing in it was committed.",
+  );
+}
+
+/** Rolls back. A connection where that fails is lost. Never throws. */
+export async function rollBack(connection: Connection): Promise<void> {
+  if (connection.lost) return;
+  await connection.run([rollback]).catch(() => connection.lose());
+}

@@ -1,0 +1,169 @@
+import type { Index } from "../../../src/ports/collection.ts";
+import type { Lookup, Range, Reader, Row, Search } from "../../../src/ports/storage.ts";
+import { orderOf } from "../layout.ts";
+import type { Result, Statement } from "./batch.ts";
+import { scanConditions, scanOrder, whereClause } from "./index-scans.ts";
+import type { StorageContext } from "./pool.ts";
+import { assignPositions, unplacedRows } from "./positions.ts";
+import { rangeStatement } from "./ranges.ts";
+import { planSettings, searchSettings } from "./settings.ts";
+import { type Table, typeOf } from "./tables.ts";
+import { arrayText, keyText, sqlTypes } from "./values.ts";
+import { searchStatement } from "./word-index.ts";
+
+/** Reads committed rows on connections of the pool. */
+export class PostgresReader implements Reader {
+  readonly #context: () => StorageContext;
+
+  constructor(context: () => StorageContext) {
+    this.#context = context;
+  }
+
+  async get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> {
+    const { pool, table } = this.#context();
+    const { statements, rows } = planLookups(lookups, table);
+    const [, ...results] = await pool.atomic([planSettings, ...statements]);
+    return rows(results);
+  }
+
+  async range(range: Range): Promise<readonly Row[]> {
+    const { rows, unplaced } = await this.#range(range);
+    // Rows without a position come last.
+    if (!unplaced || (range.order === "ascending" && rows.length >= range.limit)) return rows;
+    const { pool, names, table } = this.#context();
+    const log = table(range.index.collection.name);
+    // A read-only database can still be read up to the rows without positions.
+    await assignPositions(pool, names, log, log.layout.position ?? "").catch(() => {});
+    return (await this.#range(range)).rows;
+  }
+
+  async search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]> {
+    const { pool, table: tableOf } = this.#context();
+    const planned = searches.map((search) => ({
+      search,
+      table: tableOf(search.index.collection.name),
+    }));
+    const statements = planned.map(({ search, table }) => searchStatement(search, table));
+    const [, ...found] = await pool.atomic([searchSettings, ...statements]);
+    return planned.map(({ table }, i) =>
+      (found[i]?.rows ?? []).map((values) => table.decode(values)),
+    );
+  }
+
+  /**
+   * `unplaced` means that the range is in a log's order, and that some of the log's rows have no
+   * position yet.
+   */
+  async #range(
+    range: Range,
+  ): Promise<{ readonly rows: readonly Row[]; readonly unplaced: boolean }> {
+    const { pool, table: tableOf } = this.#context();
+    const { index, limit } = range;
+    const table = tableOf(index.collection.name);
+    const planned = rangeStatement(range, table);
+    if (planned === undefined) return { rows: [], unplaced: false };
+    const { position } = table.layout;
+    // This runs before the range, so that a row that gets its position in between is in the range.
+    const checks =
+      position !== undefined && index.columns.includes(position)
+        ? [unplacedRows(table, position)]
+        : [];
+    const [, ...results] = await pool.atomic([planSettings, ...checks, planned.statement]);
+    const rows = (results.at(-1)?.rows ?? [])
+      .toSorted(([a], [b]) => Number(a) - Number(b))
+      .slice(planned.skipped, planned.skipped + limit)
+      .map(([, ...values]) => table.decode(values));
+    return { rows, unplaced: results.slice(0, -1).some((check) => check.rows.length > 0) };
+  }
+}
+
+/** Look-ups that one statement can answer. */
+interface LookupGroup {
+  readonly index: Index;
+  /** The length of the given key, and which of its parts are null. `=` never finds a null. */
+  readonly nulls: readonly boolean[];
+  readonly claim: boolean;
+  readonly lookups: { readonly lookup: Lookup; readonly place: number }[];
+}
+
+/** The statements for some look-ups: one for each index and form of key. */
+export interface PlannedLookups {
+  readonly statements: readonly Statement[];
+  /** Converts the statements' results to one list of rows for each look-up, in order. */
+  readonly rows: (results: readonly Result[]) => Row[][];
+}
+
+/** Plans look-ups. */
+export function planLookups(
+  lookups: readonly Lookup[],
+  tableOf: (name: string) => Table,
+): PlannedLookups {
+  const groups = groupLookups(lookups);
+  return {
+    statements: groups.map((group) => lookupStatement(group, tableOf(group.index.collection.name))),
+    rows: (results) => {
+      const found: Row[][] = lookups.map(() => []);
+      for (const [i, { index, lookups: members }] of groups.entries()) {
+        const table = tableOf(index.collection.name);
+        for (const [ordinal, ...values] of results[i]?.rows ?? []) {
+          const place = members[Number(ordinal) - 1]?.place;
+          if (place !== undefined) found[place]?.push(table.decode(values));
+        }
+      }
+      return found;
+    },
+  };
+}
+
+function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
+  const byIndex = new Map<Index, Map<string, LookupGroup>>();
+  for (const [place, lookup] of lookups.entries()) {
+    const { index, key, claim = false } = lookup;
+    let byForm = byIndex.get(index);
+    if (byForm === undefined) byIndex.set(index, (byForm = new Map<string, LookupGroup>()));
+    const nulls = key.map((value) => value === null);
+    const form = `${claim} ${nulls.join()}`;
+    let group = byForm.get(form);
+    if (group === undefined) byForm.set(form, (group = { index, nulls, claim, lookups: [] }));
+    group.lookups.push({ lookup, place });
+  }
+  return [...byIndex.values()].flatMap((byForm) => [...byForm.values()]);
+}
+
+/**
+ * Returns a statement that looks up each key on its own, in order. The LIMIT of the inner query
+ * excludes every other way to join.
+ */
+function lookupStatement({ index, nulls, claim, lookups }: LookupGroup, table: Table): Statement {
+  const order = orderOf(index);
+  const given = nulls.map((isNull, i) => ({
+    isNull,
+    sql: `wanted.k${i}`,
+    type: typeOf(index.collection, order[i] ?? ""),
+  }));
+  const parts = given.flatMap(({ isNull, sql, type }, place) =>
+    isNull ? [] : [{ sql, type, place }],
+  );
+  const params = parts.map(({ type }, i) => `$${i + 1}::${sqlTypes[type]}[]`);
+  const text =
+    `SELECT wanted.n, found.* FROM unnest(${[...params, `$${params.length + 1}::bigint[]`].join(", ")}) ` +
+    `WITH ORDINALITY AS wanted(${[...parts.map(({ place }) => `k${place}`), "max_rows", "n"].join(", ")}) CROSS JOIN LATERAL (` +
+    `SELECT ${table.selected} FROM ${table.name}${whereClause(scanConditions(index, table, given))}` +
+    `${scanOrder(index, given, "ASC")} LIMIT wanted.max_rows${claim ? " FOR UPDATE SKIP LOCKED" : ""}) AS found`;
+  const requested = lookups.map(({ lookup }) => lookup);
+  return {
+    text,
+    values: [
+      ...parts.map(({ type, place }) =>
+        arrayText(
+          type,
+          requested.map(({ key }) => keyText(key[place] ?? null)),
+        ),
+      ),
+      arrayText(
+        "integer",
+        requested.map(({ limit }) => String(limit)),
+      ),
+    ],
+  };
+}

@@ -1,0 +1,178 @@
+import { setImmediate } from "node:timers/promises";
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import type { Schema } from "../../../src/ports/collection.ts";
+import {
+  type Access,
+  type Admission,
+  type AdmissionRequest,
+  type Group,
+  type StorageCapabilities,
+  StorageConflict,
+  type StoragePort,
+} from "../../../src/ports/storage.ts";
+import { type Opened, RefCounted } from "../ref-counted.ts";
+import { tablesOf } from "../schema.ts";
+import { Admissions } from "./admissions.ts";
+import type { Statement } from "./batch.ts";
+import type { PostgresClient, PostgresPool } from "./connection.ts";
+import { toStorageError } from "./errors.ts";
+import { Groups } from "./groups.ts";
+import { HostTransactions } from "./host.ts";
+import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
+import type { Names } from "./names.ts";
+import { Notifications } from "./notifications.ts";
+import {
+  begin,
+  checkCommitted,
+  commit,
+  ConnectionPool,
+  type PooledConnection,
+  rollBack,
+  type StorageContext,
+} from "./pool.ts";
+import { PostgresReader } from "./reads.ts";
+import { Table } from "./tables.ts";
+
+interface Open extends StorageContext, Opened {
+  readonly groups: Groups;
+  readonly hosts: HostTransactions;
+  readonly admissions: Admissions;
+  readonly notifications: Notifications;
+  /** The connections with open transactions of the host application. */
+  readonly transactions: Set<PooledConnection>;
+}
+
+/** The size of a pool that does not report one. It is the default of `pg`. */
+const defaultPoolSize = 10;
+/** How many connections stay free for groups, reads and notifications. */
+const reservedConnections = 4;
+
+/** The storage that `postgres()` returns. */
+export class PostgresStorage<Client extends PostgresClient> implements StoragePort<Client> {
+  readonly capabilities: StorageCapabilities;
+  readonly reader: PostgresReader = new PostgresReader(() => this.#shared.get());
+  readonly #pool: ConnectionPool;
+  readonly #names: Names;
+  readonly #migrate: boolean;
+  readonly #shared = new RefCounted<Open>();
+
+  constructor(pool: PostgresPool, names: Names, migrate: boolean) {
+    const transactions = Math.max(1, (pool.options?.max ?? defaultPoolSize) - reservedConnections);
+    this.capabilities = {
+      durable: true,
+      shared: true,
+      synchronous: false,
+      hostTransactions: true,
+      transactions,
+    };
+    this.#pool = new ConnectionPool(pool);
+    this.#names = names;
+    this.#migrate = migrate;
+  }
+
+  async open(schema: Schema): Promise<void> {
+    await this.#shared.open(() => this.#connect(schema).catch(noConflict));
+  }
+
+  async migrate(schema: Schema): Promise<void> {
+    await this.#pool
+      .use((connection) => ensureSchema(connection, schema, this.#names, true))
+      .catch(noConflict);
+  }
+
+  migrationSql(schema: Schema, from = 0): string {
+    return migrationSql(schema, this.#names, from);
+  }
+
+  begin(how: Access = "shared"): Group {
+    return this.#shared.get().groups.begin(how);
+  }
+
+  host(handle: unknown): Group {
+    return this.#shared.get().hosts.group(handle);
+  }
+
+  async transaction<T>(work: (client: NonNullable<Client>) => Promise<T>): Promise<T> {
+    const { pool, transactions } = this.#shared.get();
+    const pooled = await pool.take();
+    const { connection, release } = pooled;
+    transactions.add(pooled);
+    const run = (statement: Statement): ReturnType<typeof connection.run> =>
+      connection.run([statement]).catch((error: unknown) => {
+        throw toStorageError(error);
+      });
+    try {
+      await run(begin);
+      const value = await work(connection.client as NonNullable<Client>);
+      checkCommitted(await run(commit));
+      return value;
+    } catch (error) {
+      await rollBack(connection);
+      // The work may still be running, and must not write into the next transaction.
+      connection.lose();
+      throw error;
+    } finally {
+      transactions.delete(pooled);
+      release();
+    }
+  }
+
+  async admit(requests: readonly AdmissionRequest[]): Promise<readonly Admission[]> {
+    return this.#shared.get().admissions.admit(requests).catch(noConflict);
+  }
+
+  watch(listener: () => void): () => void {
+    return this.#shared.get().notifications.watch(listener);
+  }
+
+  async turn(): Promise<void> {
+    await setImmediate();
+  }
+
+  async close(): Promise<void> {
+    await this.#shared.close();
+  }
+
+  async #connect(schema: Schema): Promise<Open> {
+    const pool = this.#pool;
+    const names = this.#names;
+    const table = tablesOf(schema, (collection) => new Table(collection, names));
+    const id = await pool.use(async (connection) => {
+      await ensureSchema(connection, schema, names, this.#migrate);
+      return databaseId(connection, names);
+    });
+    await pool.readDefaults();
+    const context: StorageContext = { pool, names, table };
+    const notifications = new Notifications(pool, names);
+    const groups = new Groups(context, () => notifications.notify());
+    const transactions = new Set<PooledConnection>();
+    return {
+      ...context,
+      notifications,
+      groups,
+      transactions,
+      hosts: new HostTransactions(context, id, notifications.hostNotification),
+      admissions: new Admissions(pool, names),
+      idle: () => groups.idle(),
+      close: async () => {
+        for (const { connection, release } of transactions) {
+          connection.lose();
+          release();
+        }
+        await notifications.close();
+      },
+    };
+  }
+}
+
+/** Converts a conflict outside of a group, which nothing would rerun, to `storage_unavailable`. */
+function noConflict(error: unknown): never {
+  if (!(error instanceof StorageConflict)) throw error;
+  throw new TidingsError(
+    "storage_unavailable",
+    "Another transaction holds a lock that is needed here.",
+    {
+      cause: error,
+    },
+  );
+}
