@@ -300,7 +300,9 @@ export class MessagingEngine<
     const { idempotencyHours, reopenHours, routes } = this.#settings;
     await this.#store.open();
     this.#isOpen = true;
-    const secret = await this.#store.commit((tx) => prepareStorage(tx, this.#drawId, random));
+    const secret = await this.#store.commitUnscoped((tx) =>
+      prepareStorage(tx, this.#drawId, random),
+    );
     this.#unwatch = storage.watch?.(() => {
       this.#keyRing.forget();
       this.#news.raise();
@@ -374,8 +376,8 @@ export class MessagingEngine<
     // The host's transaction may have made it, and may yet be rolled back. Whoever holds a connection must not wait for another one.
     const account =
       tx === undefined
-        ? await this.#store.reads.get(accountById, [account_id])
-        : await this.#store.within(tx, (within) => within.get(accountById, [account_id]));
+        ? await this.#store.unscopedReads.get(accountById, [account_id])
+        : await this.#store.withinUnscoped(tx, (within) => within.get(accountById, [account_id]));
     if (account === undefined) throw notFound("account");
     if (tx === undefined) this.#accounts.set(account_id, true);
     return executor;

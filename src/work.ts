@@ -36,7 +36,7 @@ export async function startWork(settings: Settings, options: WorkOptions): Promi
   const { storage, clock, random, logger, transports, sentiment, http, webhooks, agents } =
     settings;
   const { store, drawId, services, policies, consumers } = options;
-  await store.commit((tx) => arm(tx, reapJob(tx.now)));
+  await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
   await startTransports(transports, { store, services, clock, logger });
   const handlers = jobHandlers({

@@ -3,7 +3,7 @@ import { standardPlan } from "./types.ts";
 import { settingByName, settings } from "./setting-rows.ts";
 import type { AccountId, DrawId } from "../kernel/ids.ts";
 import type { Random } from "../ports/random.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 import { openAccount } from "./open.ts";
 
 /** The account of hosts that have but one. */
@@ -13,7 +13,11 @@ export const defaultAccountId: AccountId = "acct_00000000000000000000000000";
  * Makes sure of what every engine needs: the secret of keyed hashes, and the default account. Answers the secret, the same for all
  * engines on this storage.
  */
-export async function prepareStorage(tx: Tx, drawId: DrawId, random: Random): Promise<Uint8Array> {
+export async function prepareStorage(
+  tx: UnscopedTx,
+  drawId: DrawId,
+  random: Random,
+): Promise<Uint8Array> {
   const secret = await tx.get(settingByName, ["secret"]);
   const account = await tx.get(accountById, [defaultAccountId]);
   if (account === undefined) {

@@ -155,6 +155,7 @@ export class ActionCalls {
     const { store, claim, begun, progress } = this.#options;
     const done = progress();
     const isCurrent = await store.commit(
+      begun.run,
       (tx) => keepCall(tx, claim, begun, { leaseMs, call, progress: done }),
       own,
     );
@@ -188,7 +189,7 @@ export class ActionCalls {
       after = { ...call, status: "failed", error: this.#tell(action, error) };
     }
     if (action.risk !== "read") {
-      await insist(clock, abort, () => store.commit((tx) => recordCall(tx, run, after), own));
+      await insist(clock, abort, () => store.commit(run, (tx) => recordCall(tx, run, after), own));
     }
     return after;
   }

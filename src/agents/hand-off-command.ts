@@ -4,7 +4,6 @@ import {
   handOffConversationSchema,
 } from "../conversations/types.ts";
 import type { Command } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { findActiveConversation } from "../conversations/change.ts";
 import { handOff } from "./hand-off.ts";
 import { showConversation } from "../conversations/show.ts";
@@ -15,11 +14,11 @@ export const handOffConversation: Command<HandOffConversation, Conversation> = {
   name: "conversations.handOff",
   input: () => handOffConversationSchema,
   status: 200,
-  async run(tx, { id, reason, summary = "" }, { scope, services }) {
-    const found = await findActiveConversation(tx, scope, id);
+  async run(tx, { id, reason, summary = "" }, { services }) {
+    const found = await findActiveConversation(tx, id);
     return showConversation(
       tx,
-      await handOff(tx, actorOf(scope, services.drawId), found, { rule: null, reason, summary }),
+      await handOff(tx, services.drawId, found, { rule: null, reason, summary }),
     );
   },
 };

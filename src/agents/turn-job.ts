@@ -11,6 +11,7 @@ import type { Claim } from "../queue/types.ts";
 import type { AgentSettings } from "../options.ts";
 import type { CarrierWork } from "../messages/send-job.ts";
 import { TurnRun } from "./turn-run.ts";
+import { scopeOf } from "../queue/scope.ts";
 
 export interface TurnWork extends Pick<
   CarrierWork,
@@ -35,11 +36,12 @@ export function turnHandler(work: TurnWork): JobHandler {
     abort: AbortSignal,
     settings: AgentSettings,
   ): Promise<void> {
-    const facts = await readFacts(store.reads, begun, clock.now());
+    const facts = await readFacts(store.reads(begun.run), begun, clock.now());
     const turn = new TurnRun({ ...work, agents: settings, shown, claim, begun, facts, abort });
     const outcome = await turn.run();
     if (outcome !== undefined) {
       await policies.commit(
+        begun.run,
         (tx, hostOpinions) =>
           endTurn(tx, claim, begun, outcome, { leaseMs, services, hostOpinions }),
         own,
@@ -47,7 +49,7 @@ export function turnHandler(work: TurnWork): JobHandler {
     } else if (!turn.isCalling) {
       // Somebody has taken over, or has written meanwhile, or the engine stops: the turn that follows finds out which. A call that is
       // under way has until the lease lapses.
-      await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+      await store.commit(begun.run, (tx) => finish(tx, claim, { againAt: tx.now }), own);
     }
   }
 
@@ -55,7 +57,11 @@ export function turnHandler(work: TurnWork): JobHandler {
     kind: "turn",
     async run(claim, { abort }) {
       if (agents === undefined) throw new Error("no agents are set up here");
-      const begun = await store.commit((tx) => beginTurn(tx, claim, { leaseMs, services }), own);
+      const begun = await store.commit(
+        scopeOf(claim),
+        (tx) => beginTurn(tx, claim, { leaseMs, services }),
+        own,
+      );
       if (begun === undefined) return;
       try {
         await take(claim, begun, abort, agents);
@@ -65,7 +71,11 @@ export function turnHandler(work: TurnWork): JobHandler {
           { err: error, run_id: begun.run.id },
           "a turn failed again and again; it is left to people",
         );
-        await store.commit((tx) => failTurn(tx, claim, begun, { leaseMs, services }), own);
+        await store.commit(
+          begun.run,
+          (tx) => failTurn(tx, claim, begun, { leaseMs, services }),
+          own,
+        );
       }
     },
   };

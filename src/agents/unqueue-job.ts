@@ -1,6 +1,7 @@
 import { unqueueConversation } from "./unqueue.ts";
 import type { JobHandler } from "../queue/dispatcher.ts";
 import type { CarrierWork } from "../messages/send-job.ts";
+import { scopeOf } from "../queue/scope.ts";
 
 /** Looks after conversations that nobody came for. */
 export function unqueueHandler({
@@ -11,6 +12,7 @@ export function unqueueHandler({
     kind: "unqueue",
     run: (claim) =>
       policies.commit(
+        scopeOf(claim),
         (tx, hostOpinions) => unqueueConversation(tx, claim, { services, hostOpinions }),
         { own: true },
       ),

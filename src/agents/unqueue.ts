@@ -14,7 +14,6 @@ import { turnJob } from "./runs/rules.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { JudgedTurn } from "./turn-rows.ts";
-import { actorOf } from "../events/append.ts";
 import { cancelAnswers } from "./cancel-answers.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { afresh } from "./open-session.ts";
@@ -39,14 +38,14 @@ export async function unqueueConversation(
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai" && agent.enabled === true;
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  const actor = actorOf(waiting.conversation, options.services.drawId);
+  const { drawId } = options.services;
   const conversation = isBack
-    ? await changeConversation(tx, actor, waiting.conversation, patch)
+    ? await changeConversation(tx, drawId, waiting.conversation, patch)
     : waiting.conversation;
   if (isBack) {
     // Its replies count on: two machines would go on for ever otherwise.
     tx.update(agentSessions, session, { ...afresh, updated_at: tx.now });
-    await cancelAnswers(tx, actor, conversation);
+    await cancelAnswers(tx, drawId, conversation);
   }
   const messages = await unansweredIn(tx, conversation, session);
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
@@ -62,11 +61,10 @@ interface Waiting {
   readonly until: number;
 }
 
-async function waitingIn(tx: Tx, { account_id, mode, key }: Claim): Promise<Waiting | undefined> {
-  if (account_id === null || mode === null) return undefined;
+async function waitingIn(tx: Tx, { key }: Claim): Promise<Waiting | undefined> {
   const [conversation, session] = await Promise.all([
-    tx.get(conversationById, [account_id, mode, key], { hold: true }),
-    tx.get(agentSessionOf, [account_id, mode, key], { hold: true }),
+    tx.get(conversationById, [key], { hold: true }),
+    tx.get(agentSessionOf, [key], { hold: true }),
   ]);
   if (
     conversation?.handler !== "queue" ||
@@ -77,8 +75,8 @@ async function waitingIn(tx: Tx, { account_id, mode, key }: Claim): Promise<Wait
   }
   const { agent_id, agent_revision, queued_at } = session;
   const [agent, version] = await Promise.all([
-    tx.get(agentById, [account_id, mode, agent_id]),
-    tx.get(agentVersionOf, [account_id, mode, agent_id, agent_revision]),
+    tx.get(agentById, [agent_id]),
+    tx.get(agentVersionOf, [agent_id, agent_revision]),
   ]);
   const seconds = version?.definition.handoff.queue_timeout_seconds;
   if (agent === undefined || version === undefined || seconds === undefined || queued_at === null) {

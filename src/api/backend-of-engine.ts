@@ -62,7 +62,7 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     letIn: async (session_id, token) => {
       const { services } = await prepared();
       return letIn(
-        { reads: store.reads, secret: services.secret, now: clock.now() },
+        { reads: store.unscopedReads, secret: services.secret, now: clock.now() },
         session_id,
         token,
       );
@@ -108,7 +108,7 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     },
     health: async () => {
       await prepared();
-      const account = await store.reads.get(accountById, [defaultAccountId]);
+      const account = await store.unscopedReads.get(accountById, [defaultAccountId]);
       if (account === undefined) {
         throw new TidingsError("storage_unavailable", "The storage is not prepared.");
       }

@@ -1,7 +1,7 @@
 import { contactResource } from "./resource.ts";
 import { type Contact, type CreateContact, createContactSchema } from "./types.ts";
 import type { Command } from "../operations/operation.ts";
-import { actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { insertContact } from "./write.ts";
 import { insertIdentity, ownPhone } from "./write-identity.ts";
 
@@ -11,19 +11,17 @@ export const createContact: Command<CreateContact, Contact> = {
   name: "contacts.create",
   input: createContactSchema,
   status: 201,
-  async run(tx, facts, { scope, services }) {
-    const actor = actorOf(scope, services.drawId);
+  async run(tx, facts, { services }) {
+    const { drawId } = services;
     const { phone: address } = facts;
-    if (address !== undefined) await ownPhone(tx, actor, address);
-    const contact = insertContact(tx, actor, facts);
+    if (address !== undefined) await ownPhone(tx, address);
+    const contact = insertContact(tx, drawId, facts);
     const contact_id = contact.id;
     const own = { contact_id, medium: "text" } as const;
     const identities =
-      address === undefined
-        ? []
-        : [await insertIdentity(tx, actor, services.secret, { ...own, address })];
+      address === undefined ? [] : [await insertIdentity(tx, services.secret, { ...own, address })];
     const resource = contactResource(contact, identities, []);
-    appendEvent(tx, actor, "contact.created", { contact: resource }, { contact_id });
+    appendEvent(tx, drawId, "contact.created", { contact: resource }, { contact_id });
     return resource;
   },
 };

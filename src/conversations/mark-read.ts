@@ -11,8 +11,8 @@ export const readConversation: Command<ById, Conversation> = {
   name: "conversations.markRead",
   input: () => byIdSchema,
   status: 200,
-  async run(tx, { id }, { scope }) {
-    const conversation = await findOwnConversation(tx, scope, id);
+  async run(tx, { id }) {
+    const conversation = await findOwnConversation(tx, id);
     if (conversation.unread === null) return showConversation(tx, conversation);
     return showConversation(
       tx,

@@ -1,6 +1,5 @@
 import { type Conversation, type LabelConversation, labelConversationSchema } from "./types.ts";
 import type { Command } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation, findOwnConversation } from "./change.ts";
 import { showConversation } from "./show.ts";
 
@@ -10,9 +9,9 @@ export const labelConversation: Command<LabelConversation, Conversation> = {
   name: "conversations.setLabels",
   input: () => labelConversationSchema,
   status: 200,
-  async run(tx, { id, labels }, { scope, services }) {
-    const conversation = await findOwnConversation(tx, scope, id);
-    const changed = await changeConversation(tx, actorOf(scope, services.drawId), conversation, {
+  async run(tx, { id, labels }, { services }) {
+    const conversation = await findOwnConversation(tx, id);
+    const changed = await changeConversation(tx, services.drawId, conversation, {
       labels,
     });
     return showConversation(tx, changed);

@@ -4,22 +4,14 @@ import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import type { DrawId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation } from "./change.ts";
 
 /** Opens a snoozed conversation whose time has come. One that was snoozed for longer meanwhile sleeps on. */
 export async function wakeConversation(tx: Tx, claim: Claim, drawId: DrawId): Promise<void> {
-  const { account_id, mode, key } = claim;
-  const conversation =
-    account_id && mode && (await tx.get(conversationById, [account_id, mode, key], { hold: true }));
-  if (!conversation || conversation.snoozed_until === null) return finish(tx, claim);
-  const { snoozed_until } = conversation;
+  const conversation = await tx.get(conversationById, [claim.key], { hold: true });
+  const snoozed_until = conversation?.snoozed_until ?? null;
+  if (conversation === undefined || snoozed_until === null) return finish(tx, claim);
   if (snoozed_until > tx.now) return finish(tx, claim, { againAt: snoozed_until });
-  await changeConversation(
-    tx,
-    actorOf(conversation, drawId),
-    conversation,
-    kept({ status: "open" }),
-  );
+  await changeConversation(tx, drawId, conversation, kept({ status: "open" }));
   return finish(tx, claim);
 }

@@ -81,14 +81,16 @@ export function consumeHandler({ store, clock, logger, consumers }: ConsumeWork)
     try {
       if (store.hasTransactions) {
         await store.transaction(async (tx) => {
-          const isOurs = await store.within(tx, (within) => takeConsumerEvent(within, next.row));
+          const isOurs = await store.withinUnscoped(tx, (within) =>
+            takeConsumerEvent(within, next.row),
+          );
           isCalled = isOurs;
           if (isOurs) await call(claim, next, turn, handler, tx);
         }, own);
       } else {
         isCalled = true;
         await call(claim, next, turn, handler, undefined);
-        await store.commit((tx) => takeConsumerEvent(tx, next.row), own);
+        await store.commitUnscoped((tx) => takeConsumerEvent(tx, next.row), own);
       }
       return "done";
     } catch (error) {
@@ -103,14 +105,17 @@ export function consumeHandler({ store, clock, logger, consumers }: ConsumeWork)
     const facts = { err: errorFacts(error), consumer: row.consumer, event_id: row.event_id };
     const { name, message } = facts.err;
     const text = `${name}: ${message}`.slice(0, errorLength);
-    const isParked = await store.commit((tx) => failConsumerEvent(tx, claim, next, text), own);
+    const isParked = await store.commitUnscoped(
+      (tx) => failConsumerEvent(tx, claim, next, text),
+      own,
+    );
     if (isParked) logger.error(facts, "a consumer failed at an event too often; it is parked");
     else logger.warn(facts, "a consumer failed at an event; it is tried again");
   };
 
   const drain = async (claim: Claim, turn: Turn, consumer: SetUpConsumer): Promise<void> => {
     for (let i = 0; i < mostInARow && !consumer.isStopped() && !turn.isStopping(); i++) {
-      const next = await store.commit((tx) => nextConsumerEvent(tx, claim, leaseMs), own);
+      const next = await store.commitUnscoped((tx) => nextConsumerEvent(tx, claim, leaseMs), own);
       if (next === undefined) return;
       const handled = await handle(claim, next, turn, consumer.handler);
       if (handled === "aborted") break;
@@ -121,7 +126,7 @@ export function consumeHandler({ store, clock, logger, consumers }: ConsumeWork)
 
   /** For whoever is next, here or in another engine. */
   const giveBack = (claim: Claim): Promise<void> =>
-    store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+    store.commitUnscoped((tx) => finish(tx, claim, { againAt: tx.now }), own);
 
   return {
     kind: "consume",

@@ -77,9 +77,11 @@ export class Consumers {
       name,
       parked: () => this.#parked(name),
       resume: (eventId) =>
-        this.#change((store) => store.commit((tx) => resumeConsumerEvent(tx, name, eventId))),
+        this.#change((store) =>
+          store.commitUnscoped((tx) => resumeConsumerEvent(tx, name, eventId)),
+        ),
       skip: (eventId) =>
-        this.#change((store) => store.commit((tx) => skipConsumerEvent(tx, name, eventId))),
+        this.#change((store) => store.commitUnscoped((tx) => skipConsumerEvent(tx, name, eventId))),
       stop: async () => {
         await running.stop();
         if (this.#running.get(name) === running) this.#running.delete(name);
@@ -139,7 +141,7 @@ export class Consumers {
 
   async #parked(name: string): Promise<readonly ParkedEvent[]> {
     await this.#options.prepared();
-    const { reads } = this.#options.store;
+    const reads = this.#options.store.unscopedReads;
     const rows = await reads.range({
       index: parkedEvents,
       prefix: [name],

@@ -37,7 +37,7 @@ export function eventReaper(
       order: "ascending",
       limit: mostConsumers,
     } as const;
-    const consumers = await store.reads.range(all);
+    const consumers = await store.unscopedReads.range(all);
     const [last] = consumers.toSorted((a, b) => a.position - b.position);
     const range = {
       index: eventsByPosition,
@@ -46,7 +46,7 @@ export function eventReaper(
       after: [after],
       limit: chunk,
     } as const;
-    const oldest = await store.reads.range(range);
+    const oldest = await store.unscopedReads.range(range);
     const expired = oldest.filter(isOld);
     const passed =
       last === undefined ? expired : expired.filter(({ position }) => position <= last.position);
@@ -59,7 +59,7 @@ export function eventReaper(
     after = passed.at(-1)?.position ?? after;
     const names = consumers.map(({ name }) => name);
     const free = await notHeld(store, passed, names);
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       for (const { position } of free) {
         const row = await tx.get(eventsByPosition, [position]);
         if (row !== undefined) tx.remove(events, row);
@@ -71,7 +71,7 @@ export function eventReaper(
 
 /** Those that no consumer has yet to handle, and that no delivery tells of. */
 async function notHeld(
-  { reads }: Store,
+  { unscopedReads: reads }: Store,
   passed: readonly Seen<EventRow>[],
   names: readonly string[],
 ): Promise<readonly Seen<EventRow>[]> {

@@ -7,7 +7,6 @@ import { stateOf } from "./state.ts";
 import type { Message } from "./types.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
 import type { Command } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { moveMessage } from "./move.ts";
 import { sendJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
@@ -18,8 +17,8 @@ export const cancelMessage: Command<ById, Message> = {
   name: "messages.cancel",
   input: () => byIdSchema,
   status: 200,
-  async run(tx, { id }, { scope, services }) {
-    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+  async run(tx, { id }, { services }) {
+    const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     if (message.direction === "inbound") {
       throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");
@@ -31,9 +30,9 @@ export const cancelMessage: Command<ById, Message> = {
         `The message is ${decision.status} and can't be canceled any more.`,
       );
     }
-    const actor = actorOf(scope, services.drawId);
-    const moved = await moveMessage(tx, actor, message, decision.state);
-    writeTimeline(tx, actor, message, moved, null);
+    const { drawId } = services;
+    const moved = await moveMessage(tx, drawId, message, decision.state);
+    writeTimeline(tx, drawId, message, moved, null);
     if (message.status === "scheduled") await disarm(tx, { kind: "release", key: id });
     // It may have waited for its sender's turn, and those behind it with it.
     else await arm(tx, sendJob(moved, tx.now));

@@ -9,6 +9,7 @@ export function unparkHandler({
 }: Pick<CarrierWork, "store" | "services">): JobHandler {
   return {
     kind: "unpark",
-    run: (claim) => store.commit((tx) => unparkReceipts(tx, claim, services), { own: true }),
+    run: (claim) =>
+      store.commitUnscoped((tx) => unparkReceipts(tx, claim, services), { own: true }),
   };
 }

@@ -7,6 +7,7 @@ import type { LookupAnswer, Transport } from "../ports/transport.ts";
 import { awaitMs } from "./await-transport.ts";
 import { errorFacts } from "../queue/error-facts.ts";
 import { type CarrierWork, deadlineMs, outbound, transportFor } from "./send-job.ts";
+import { scopeOf } from "../queue/scope.ts";
 
 /** Looks up attempts whose answer was lost or whose receipts stay away. */
 export function followUpHandler({
@@ -20,18 +21,14 @@ export function followUpHandler({
   return {
     kind: "follow-up",
     async run(claim, { abort }) {
-      const attempt = await store.reads.get(attemptById, [claim.key]);
-      const message =
-        attempt &&
-        (await store.reads.get(messageById, [
-          attempt.account_id,
-          attempt.mode,
-          attempt.message_id,
-        ]));
+      const scope = scopeOf(claim);
+      const reads = store.reads(scope);
+      const attempt = await reads.get(attemptById, [claim.key]);
+      const message = attempt && (await reads.get(messageById, [attempt.message_id]));
       const transport = attempt && transportFor(transports, attempt);
       if (attempt !== undefined && transport === undefined) {
         // Only an engine that has the transport knows what it can be asked and what it tells of itself.
-        return store.commit((tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), {
+        return store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), {
           own: true,
         });
       }
@@ -54,7 +51,7 @@ export function followUpHandler({
           );
         }
       }
-      await store.commit((tx) => recordLookup(tx, claim, answer, services, carriers), {
+      await store.commit(scope, (tx) => recordLookup(tx, claim, answer, services, carriers), {
         own: true,
       });
     },

@@ -5,25 +5,22 @@ import { release } from "./rules.ts";
 import { stateOf } from "./state.ts";
 import type { DrawId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { moveMessage } from "./move.ts";
 import { sendJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
 
 /** Queues a scheduled message whose time has come. One that was edited to a later time waits on. */
 export async function releaseMessage(tx: Tx, claim: Claim, drawId: DrawId): Promise<void> {
-  const { account_id, mode, key } = claim;
-  const message = account_id && mode && (await tx.get(messageById, [account_id, mode, key]));
-  if (!message || message.status !== "scheduled") return finish(tx, claim);
+  const message = await tx.get(messageById, [claim.key]);
+  if (message?.status !== "scheduled") return finish(tx, claim);
 
   const decision = release(stateOf(message), tx.now);
   if (decision.decision === "none") {
     await finish(tx, claim, { againAt: message.send_at ?? tx.now });
     return;
   }
-  const actor = actorOf(message, drawId);
-  const moved = await moveMessage(tx, actor, message, decision.state);
-  writeTimeline(tx, actor, message, moved, null);
+  const moved = await moveMessage(tx, drawId, message, decision.state);
+  writeTimeline(tx, drawId, message, moved, null);
   await arm(tx, sendJob(moved, tx.now));
   await finish(tx, claim);
 }

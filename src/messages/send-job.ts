@@ -15,6 +15,7 @@ import type { OutboundMessage, SendAnswer, Transport } from "../ports/transport.
 import type { Store } from "../store/store.ts";
 import { awaitTransport } from "./await-transport.ts";
 import { errorFacts } from "../queue/error-facts.ts";
+import { scopeOf } from "../queue/scope.ts";
 
 export interface CarrierWork {
   readonly store: Store;
@@ -39,12 +40,17 @@ export function sendHandler(work: CarrierWork): JobHandler {
   return {
     kind: "send",
     async run(claim, { abort, isStopping }) {
+      const scope = scopeOf(claim);
       for (let i = 0; !abort.aborted; i++) {
         const last = i >= mostInARow || isStopping();
-        const handed = await policies.commit(async (tx, hostOpinions) => {
-          if (await awaitTransport(tx, claim, carriers, drawId)) return undefined;
-          return handOverMessage(tx, claim, { leaseMs, services, hostOpinions, carriers, last });
-        }, own);
+        const handed = await policies.commit(
+          scope,
+          async (tx, hostOpinions) => {
+            if (await awaitTransport(tx, claim, carriers, drawId)) return undefined;
+            return handOverMessage(tx, claim, { leaseMs, services, hostOpinions, carriers, last });
+          },
+          own,
+        );
         if (handed === undefined) return;
         const transport = transportFor(transports, handed.attempt);
         const called = await call(transport, handed.message, handed.attempt, {
@@ -56,12 +62,16 @@ export function sendHandler(work: CarrierWork): JobHandler {
         if (called === "aborted") return;
         const { answer, late } = called;
         const isMore = await insist(clock, abort, () =>
-          store.commit(async (tx) => {
-            const more = await recordAnswer(tx, claim, handed, answer, services, carriers);
-            // A carrier that hangs gets what is left by the slow lane.
-            if (late !== undefined) await finish(tx, claim, { againAt: tx.now, failed: true });
-            return more;
-          }, own),
+          store.commit(
+            scope,
+            async (tx) => {
+              const more = await recordAnswer(tx, claim, handed, answer, services, carriers);
+              // A carrier that hangs gets what is left by the slow lane.
+              if (late !== undefined) await finish(tx, claim, { againAt: tx.now, failed: true });
+              return more;
+            },
+            own,
+          ),
         );
         if (late === undefined) {
           if (isMore) continue;
@@ -69,7 +79,11 @@ export function sendHandler(work: CarrierWork): JobHandler {
         }
         const record = (said: SendAnswer): Promise<boolean> =>
           insist(clock, abort, () =>
-            store.commit((tx) => recordAnswer(tx, claim, handed, said, services, carriers), own),
+            store.commit(
+              scope,
+              (tx) => recordAnswer(tx, claim, handed, said, services, carriers),
+              own,
+            ),
           );
         void late.then(
           (said) =>

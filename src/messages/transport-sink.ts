@@ -18,7 +18,7 @@ export function transportSink(
 ): TransportSink {
   return {
     async receipt(subject, receipt) {
-      const outcome = await store.commit(
+      const outcome = await store.commitUnscoped(
         (tx) => recordReceipt(tx, transport, subject, receipt, services),
         {
           own: true,
@@ -29,7 +29,7 @@ export function transportSink(
       }
     },
     async inbound(message, account_id) {
-      const outcome = await store.commit(
+      const outcome = await store.commitUnscoped(
         (tx) => receiveMessage(tx, transport, message, account_id, services),
         {
           own: true,

@@ -81,6 +81,7 @@ export class Executor {
     const { tx: handle } = context;
     if (key === null) {
       const value = await policies.commit(
+        context.scope,
         (tx, opinions) => command.run(tx, input, callWith(opinions)),
         { handle },
       );
@@ -96,6 +97,7 @@ export class Executor {
     }
     const print = fingerprint(services.secret, command.name, input);
     const settled = await policies.commit(
+      context.scope,
       (tx, opinions) => this.#once(tx, command, input, callWith(opinions), key, print),
       { handle },
     );
@@ -130,8 +132,8 @@ export class Executor {
       return { status, value: JSON.parse(body) as Output, body, replayed: true };
     }
     const steps: Steps = {
-      reads: store.reads,
-      commit: (work) => store.commit(work),
+      reads: store.reads(context.scope),
+      commit: (work) => store.commit(context.scope, work),
       // No key that a caller can choose has a space in it.
       execute: (command, each, step) =>
         this.execute(command, each, {
@@ -169,7 +171,12 @@ export class Executor {
       if (!isMore) break;
     }
     return stream.open(
-      { ...sources, reads: store.reads, now: () => clock.now(), turn: () => store.turn() },
+      {
+        ...sources,
+        reads: store.reads(context.scope),
+        now: () => clock.now(),
+        turn: () => store.turn(),
+      },
       input,
       { ...context, services, hostOpinions: noOpinions },
       signal,
@@ -185,8 +192,8 @@ export class Executor {
   ): Promise<IdempotencyRow | undefined> {
     const { scope } = call;
     const print = fingerprint(call.services.secret, procedure.name, input);
-    return this.#options.store.commit(async (tx) => {
-      const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
+    return this.#options.store.commit(scope, async (tx) => {
+      const before = await tx.get(idempotencyByKey, [key]);
       if (before !== undefined && before.expires_at > tx.now) {
         if (before.fingerprint !== print) throw keyReused();
         return before;
@@ -195,18 +202,14 @@ export class Executor {
       const expires_at = this.#expiry(tx.now, call);
       const { status } = procedure;
       const nothing = { response: null, subject_id: null, also_shows: null };
-      tx.insert(idempotency, { ...scope, key, fingerprint: print, status, ...nothing, expires_at });
+      tx.insert(idempotency, { key, fingerprint: print, status, ...nothing, expires_at });
       return undefined;
     });
   }
 
-  async #keep(
-    { scope: { account_id, mode } }: Context,
-    key: string,
-    response: string,
-  ): Promise<void> {
-    await this.#options.store.commit(async (tx) => {
-      const claimed = await tx.get(idempotencyByKey, [account_id, mode, key]);
+  async #keep({ scope }: Context, key: string, response: string): Promise<void> {
+    await this.#options.store.commit(scope, async (tx) => {
+      const claimed = await tx.get(idempotencyByKey, [key]);
       if (claimed !== undefined) tx.update(idempotency, claimed, { response });
     });
   }
@@ -218,7 +221,7 @@ export class Executor {
   ): Promise<Output> {
     const { store, clock, services } = this.#options;
     return query.run(
-      store.reads,
+      store.reads(context.scope),
       input,
       { ...context, services, hostOpinions: noOpinions },
       clock.now(),
@@ -233,8 +236,7 @@ export class Executor {
     key: string,
     print: string,
   ): Promise<Settled<Output>> {
-    const { scope } = call;
-    const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
+    const before = await tx.get(idempotencyByKey, [key]);
     if (before !== undefined) {
       if (await isRemembered(tx, before)) return replay(before, print);
       tx.remove(idempotency, before);
@@ -245,7 +247,6 @@ export class Executor {
       ? answerOf(command, settled.outcome, input, call, key)
       : problemOf(command, settled.error, input, call);
     tx.insert(idempotency, {
-      ...scope,
       key,
       fingerprint: print,
       ...answer,

@@ -8,7 +8,7 @@ import { webchatSessions, webchatSessionsByExpiry } from "../webchat/rows.ts";
 import { isRemembered } from "../operations/idempotency-lifetime.ts";
 import { idempotency, idempotencyByExpiry } from "../operations/idempotency-rows.ts";
 import { type Index, keyOf, type Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 import { deliveryReaper } from "../webhooks/reap-deliveries.ts";
 import { eventReaper, type ReapEvents } from "../events/reap-events.ts";
 
@@ -41,7 +41,10 @@ export function reapHandler(work: ReapEvents): JobHandler {
           if ((await reap(work)) < chunk) break;
         }
       }
-      await store.commit((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }), own);
+      await store.commitUnscoped(
+        (tx) => finish(tx, claim, { againAt: clock.now() + everyMs }),
+        own,
+      );
     },
   };
 }
@@ -53,19 +56,19 @@ interface Expires {
 /** Takes what has expired, in the order in which it did, a chunk at each call; answers how many rows that were. */
 function expiring<R extends Expires>(
   index: Index<R>,
-  take: (tx: Tx, row: Seen<R>) => void | Promise<void>,
+  take: (tx: UnscopedTx, row: Seen<R>) => void | Promise<void>,
 ): (work: ReapEvents) => Promise<number> {
   const { collection } = index;
   return async ({ store, clock }) => {
     const until = [clock.now()];
-    const expired = await store.reads.range({
+    const expired = await store.unscopedReads.range({
       index,
       prefix: [],
       order: "ascending",
       until,
       limit: chunk,
     });
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       for (const found of expired) {
         const row = await tx.get(collection.primary, keyOf(collection, found));
         // It may have been given more time meanwhile.
@@ -81,7 +84,8 @@ function expiring<R extends Expires>(
 /** Keys whose time is over, but for those whose message is still on its way: a retry must find it. */
 const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row) => {
   // Not looked at again until then.
-  if (await isRemembered(tx, row)) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
+  const isKept = await isRemembered(tx.in(row), row);
+  if (isKept) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
   else tx.remove(idempotency, row);
 });
 
@@ -94,6 +98,6 @@ const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
 
 /** What was noticed about somebody for a while, also where it was answered when it was noted. */
 const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
-  await eraseAnswers(tx, row, row.id);
+  await eraseAnswers(tx.in(row), row.id);
   tx.remove(observations, row);
 });

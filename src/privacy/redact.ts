@@ -1,6 +1,6 @@
 import {
   completedEventId,
-  eventOf,
+  eventById,
   type EventRow,
   events,
   handoffEventId,
@@ -23,9 +23,7 @@ import {
 } from "../operations/idempotency-rows.ts";
 import type { Command } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { rewriteDeliveries } from "../webhooks/clear-deliveries.ts";
 import { writeTimeline } from "../messages/write-timeline.ts";
 
@@ -45,9 +43,9 @@ export const redactMessage: Command<ById, Message> = {
   name: "messages.redact",
   input: () => byIdSchema,
   status: 200,
-  async run(tx, { id }, { scope, services }) {
+  async run(tx, { id }, { services }) {
     // Held, for one that is redacted already: an erasure that commits meanwhile must find what is remembered of the answer.
-    const message = await tx.get(messageById, [scope.account_id, scope.mode, id], { hold: true });
+    const message = await tx.get(messageById, [id], { hold: true });
     if (message === undefined) throw notFound("message");
     if (
       message.status === "scheduled" ||
@@ -63,11 +61,11 @@ export const redactMessage: Command<ById, Message> = {
     const quoting = await runsQuoting(tx, message);
 
     const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
-    writeTimeline(tx, actorOf(scope, services.drawId), message, redacted, {
+    writeTimeline(tx, services.drawId, message, redacted, {
       type: "redaction",
       at: iso(tx.now),
     });
-    const received = await eventOf(tx, scope, receivedEventId(message.id));
+    const received = await tx.get(eventById, [receivedEventId(message.id)]);
     if (received !== undefined) {
       await rewriteDeliveries(
         tx,
@@ -75,19 +73,11 @@ export const redactMessage: Command<ById, Message> = {
       );
     }
     if (message.idempotency_key !== null) {
-      const stored = await tx.get(idempotencyByKey, [
-        scope.account_id,
-        scope.mode,
-        message.idempotency_key,
-      ]);
+      const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
-    for (const run of quoting) await redactRun(tx, scope, run);
-    for (const noticed of await tx.list(
-      observations.primary,
-      [scope.account_id, scope.mode, message.contact_id],
-      mostNoticed,
-    )) {
+    for (const run of quoting) await redactRun(tx, run);
+    for (const noticed of await tx.list(observations.primary, [message.contact_id], mostNoticed)) {
       const isQuote = noticed.source === "model" || noticed.source === "rule";
       if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
         tx.remove(observations, noticed);
@@ -95,11 +85,7 @@ export const redactMessage: Command<ById, Message> = {
     }
     // What was answered about its conversation may show its first words too.
     for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
-      for (const stored of await tx.list(
-        idempotencyAlsoShowing,
-        [scope.account_id, scope.mode, shown],
-        mostAnswers,
-      )) {
+      for (const stored of await tx.list(idempotencyAlsoShowing, [shown], mostAnswers)) {
         tx.update(idempotency, stored, { response: null });
       }
     }
@@ -120,11 +106,11 @@ async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]>
   });
 }
 
-async function redactRun(tx: Tx, scope: Scope, run: Seen<RunRow>): Promise<void> {
+async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<void> {
   const redacted = tx.update(runs, run, wordless(run));
   const [completed, handedOff] = await Promise.all([
-    eventOf(tx, scope, completedEventId(run.id)),
-    eventOf(tx, scope, handoffEventId(run.id)),
+    tx.get(eventById, [completedEventId(run.id)]),
+    tx.get(eventById, [handoffEventId(run.id)]),
   ]);
   await rewrite(tx, completed, { run: runResource(redacted) });
   await rewrite(tx, handedOff, { ...handedOff?.data, reason: "", summary: "" });

@@ -85,7 +85,7 @@ export class Dispatcher {
     this.#handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]));
     this.#slots = new Slots(options);
     this.#due = new Map(
-      options.roads.map((road) => [road, new DueJobs(options.store.reads, road)]),
+      options.roads.map((road) => [road, new DueJobs(options.store.unscopedReads, road)]),
     );
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => {
@@ -178,7 +178,7 @@ export class Dispatcher {
     let claim: Claim | undefined;
     try {
       const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-      claim = await store.commit((tx) => lease(tx, job, leaseMs, fence), {
+      claim = await store.commitUnscoped((tx) => lease(tx, job, leaseMs, fence), {
         own: true,
         claims: true,
       });
@@ -238,7 +238,7 @@ export class Dispatcher {
       logger.error({ err: error, job: nameOf(claim) }, "a job failed; it is tried again");
       const pause = Math.min(pauseMs * 2 ** claim.failures, longestPauseMs);
       await store
-        .commit((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }), {
+        .commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() + pause, failed: true }), {
           own: true,
         })
         .catch((unfinished: unknown) => {

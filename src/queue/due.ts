@@ -1,7 +1,7 @@
 import type { JobName } from "./types.ts";
 import { type JobRow, jobsByDueTime, jobsByLane } from "./rows.ts";
 import type { Road } from "./rules.ts";
-import type { Reads } from "../store/reads.ts";
+import type { UnscopedReads } from "../store/reads.ts";
 
 /** A job that was found due. */
 export interface DueJob extends JobName {
@@ -34,13 +34,13 @@ const mostPages = 16;
  * no more than the ring takes to come round to it. The work of one search is bounded, however many lanes there are.
  */
 export class DueJobs {
-  readonly #reads: Reads;
+  readonly #reads: UnscopedReads;
   readonly #road: Road;
   /** The lane that was asked last. */
   #lane = "";
   #isThrough = true;
 
-  constructor(reads: Reads, road: Road) {
+  constructor(reads: UnscopedReads, road: Road) {
     this.#reads = reads;
     this.#road = road;
   }

@@ -11,45 +11,53 @@ import {
   type Seen,
   text,
   time,
+  type RowOf,
 } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { AccountId } from "../kernel/ids.ts";
+import type { Mode } from "../kernel/scope.ts";
+import { unscoped } from "../store/scoped-tx.ts";
+import type { Tx, UnscopedTx } from "../store/transaction.ts";
 import { laneFor, type Road, roadOf } from "./rules.ts";
-import type { Claim, JobName, JobOrder } from "./types.ts";
+import type { Claim, JobKind, JobName, JobOrder } from "./types.ts";
 
-export interface JobRow extends JobOrder {
+export const jobs = collection("jobs", {
+  kind: text<JobKind>(),
+  /** The id of what the work is about. */
+  key: text(),
+  /** Whose work it is; null for the engine's own. */
+  account_id: nullable(text<AccountId>()),
+  mode: nullable(text<Mode>()),
   /** Its lane's. */
-  readonly road: Road;
+  road: text<Road>(),
+  /** The far side that the work talks to. */
+  lane: text(),
   /** When it can be leased: when the work is due, or when the lease lapses. */
-  readonly due_at: number;
-  readonly leased: boolean;
-  readonly fence: number;
+  due_at: time(),
+  leased: boolean(),
+  fence: integer(),
   /** The earliest due time that it was armed with while it was leased. */
-  readonly rearmed_at: number | null;
-  readonly failures: number;
-}
-
-export const jobs = collection<JobRow>("jobs", {
-  kind: text,
-  key: text,
-  account_id: nullable(text),
-  mode: nullable(text),
-  road: text,
-  lane: text,
-  due_at: time,
-  leased: boolean,
-  fence: integer,
-  rearmed_at: nullable(time),
-  failures: integer,
+  rearmed_at: nullable(time()),
+  failures: integer(),
 });
+export interface JobRow extends RowOf<typeof jobs> {}
+
 export const jobByName = jobs.key("kind", "key");
 export const jobsByDueTime = jobs.index("by_due_at", ["road", "due_at"]);
 export const jobsByLane = jobs.index("by_lane", ["road", "lane", "due_at"]);
 
+/**
+ * Jobs of all accounts, and the engine's own, are in one collection, since a dispatcher takes them all. So these functions go past the
+ * scope of a transaction. `checkOwner` sees to it that a scoped one arms no job of another scope.
+ */
+type AnyTx = Tx | UnscopedTx;
+
 /** Makes sure that the job runs at `due_at` or earlier, after this transaction. */
-export async function arm(tx: Tx, order: JobOrder): Promise<void> {
+export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
+  checkOwner(within, order);
+  const tx = unscoped(within);
   const job = await tx.get(jobByName, [order.kind, order.key], { hold: true });
   if (job === undefined) {
-    armNew(tx, order);
+    armNew(within, order);
   } else if (job.leased) {
     if (job.rearmed_at === null || job.rearmed_at > order.due_at) {
       tx.update(jobs, job, { rearmed_at: order.due_at });
@@ -61,8 +69,9 @@ export async function arm(tx: Tx, order: JobOrder): Promise<void> {
 }
 
 /** Arms a job whose key was drawn in this transaction: nobody can have armed it. */
-export function armNew(tx: Tx, order: JobOrder): void {
-  tx.insert(jobs, {
+export function armNew(within: AnyTx, order: JobOrder): void {
+  checkOwner(within, order);
+  unscoped(within).insert(jobs, {
     ...order,
     ...standingIn(order.lane),
     leased: false,
@@ -72,8 +81,14 @@ export function armNew(tx: Tx, order: JobOrder): void {
   });
 }
 
+/** Whether a job is armed, leased or not. */
+export async function isArmed(within: AnyTx, { kind, key }: JobName): Promise<boolean> {
+  return (await unscoped(within).get(jobByName, [kind, key])) !== undefined;
+}
+
 /** Removes a job that nobody has to do any more. One that runs at this moment finds nothing to do. */
-export async function disarm(tx: Tx, { kind, key }: JobName): Promise<void> {
+export async function disarm(within: AnyTx, { kind, key }: JobName): Promise<void> {
+  const tx = unscoped(within);
   const job = await tx.get(jobByName, [kind, key]);
   if (job !== undefined) tx.remove(jobs, job);
 }
@@ -83,7 +98,7 @@ export async function disarm(tx: Tx, { kind, key }: JobName): Promise<void> {
  * would begin anew when the job is done and armed again, and who stalled since its first life would hold its second.
  */
 export async function lease(
-  tx: Tx,
+  tx: UnscopedTx,
   { kind, key }: JobName,
   leaseMs: number,
   fence: number,
@@ -97,7 +112,8 @@ export async function lease(
  * Proves in this transaction that the lease is still the claim's, and extends it when little of it is left.
  * Answers false when it is lost: whoever has the job now does the work.
  */
-export async function renew(tx: Tx, claim: Claim, leaseMs: number): Promise<boolean> {
+export async function renew(within: AnyTx, claim: Claim, leaseMs: number): Promise<boolean> {
+  const tx = unscoped(within);
   const job = await held(tx, claim);
   if (job === undefined) return false;
   if (job.due_at - tx.now < leaseMs / 2) tx.update(jobs, job, { due_at: tx.now + leaseMs });
@@ -114,10 +130,11 @@ export interface Finish {
 
 /** Gives the job back. Does nothing when the lease was lost. */
 export async function finish(
-  tx: Tx,
+  within: AnyTx,
   claim: Claim,
   { againAt, failed = false, lane }: Finish = {},
 ): Promise<void> {
+  const tx = unscoped(within);
   const job = await held(tx, claim);
   if (job === undefined) return;
   const due = Math.min(againAt ?? Infinity, job.rearmed_at ?? Infinity);
@@ -137,18 +154,26 @@ export async function finish(
 }
 
 /** The lane that a job stands in, which another one may have been written to since it was claimed; moves it to `lane` where one is given. */
-export async function inLane(tx: Tx, claim: Claim, lane?: string): Promise<string> {
+export async function inLane(within: AnyTx, claim: Claim, lane?: string): Promise<string> {
+  const tx = unscoped(within);
   const job = await held(tx, claim);
   if (job === undefined) throw new TypeError("the claim was renewed in this transaction");
   if (lane !== undefined) tx.update(jobs, job, standingIn(lane));
   return lane ?? job.lane;
 }
 
+function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
+  if ("in" in tx || account_id === null) return;
+  if (account_id !== tx.scope.account_id || mode !== tx.scope.mode) {
+    throw new TypeError(`a ${kind} job of another account or mode can't be armed here`);
+  }
+}
+
 function standingIn(lane: string): Pick<JobRow, "lane" | "road"> {
   return { lane, road: roadOf(lane) };
 }
 
-async function held(tx: Tx, claim: Claim): Promise<Seen<JobRow> | undefined> {
+async function held(tx: UnscopedTx, claim: Claim): Promise<Seen<JobRow> | undefined> {
   const job = await tx.get(jobByName, [claim.kind, claim.key], { hold: true });
   return job?.leased === true && job.fence === claim.fence ? job : undefined;
 }

@@ -10,6 +10,7 @@ import type { Logger } from "../ports/logger.ts";
 import type { SentimentAnalyzer } from "../ports/sentiment.ts";
 import type { Store } from "../store/store.ts";
 import { errorFacts } from "../queue/error-facts.ts";
+import { scopeOf } from "../queue/scope.ts";
 
 export interface ScoreWork {
   readonly store: Store;
@@ -58,12 +59,16 @@ export function scoreHandler({ store, clock, logger, drawId, analyzer }: ScoreWo
       let scored: { readonly row: MessageScoreRow; readonly score: number | null } | undefined;
       for (let i = 0; !turn.abort.aborted; i++) {
         const isLast = i >= mostInARow || turn.isStopping();
-        const next = await store.commit(async (tx) => {
-          if (scored !== undefined) await recordScore(tx, scored.row, scored.score, drawId);
-          if (!isLast) return nextUnscored(tx, claim, leaseMs);
-          await finish(tx, claim, { againAt: tx.now });
-          return undefined;
-        }, own);
+        const next = await store.commit(
+          scopeOf(claim),
+          async (tx) => {
+            if (scored !== undefined) await recordScore(tx, scored.row, scored.score, drawId);
+            if (!isLast) return nextUnscored(tx, claim, leaseMs);
+            await finish(tx, claim, { againAt: tx.now });
+            return undefined;
+          },
+          own,
+        );
         if (next === undefined) return;
         scored = { row: next.row, score: await scoreOf(next, turn) };
       }

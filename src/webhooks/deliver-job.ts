@@ -4,6 +4,7 @@ import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "./rows.
 import type { Write } from "../ports/storage.ts";
 import { DeliveryTurn, type TurnServices } from "./drain.ts";
 import type { HttpSettings } from "../options.ts";
+import { scopeOf } from "../queue/scope.ts";
 
 export interface DeliverWork extends TurnServices {
   readonly http: HttpSettings | undefined;
@@ -34,8 +35,7 @@ export function deliverHandler(work: DeliverWork): JobHandler {
   return {
     kind: "deliver",
     async run(claim, turn) {
-      const { account_id, mode, key } = claim;
-      if (account_id === null || mode === null) throw new Error("a webhook belongs to an account");
+      const { key } = claim;
       if (http === undefined) throw new Error("webhooks need an HTTP client");
       const leasedAt = clock.now();
       if (roadOf(claim.lane) === "slow_webhooks") {
@@ -48,7 +48,7 @@ export function deliverHandler(work: DeliverWork): JobHandler {
         ...work,
         http,
         claim,
-        scope: { account_id, mode },
+        scope: scopeOf(claim),
         turn,
         leasedAt,
       });

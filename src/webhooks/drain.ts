@@ -86,7 +86,7 @@ export class DeliveryTurn {
   constructor(options: DeliveryTurnOptions) {
     const { store, clock, scope, claim, turn, leasedAt, webhookDeadlineMs } = options;
     this.#options = options;
-    this.#upcoming = new Upcoming(store.reads, clock, scope, claim.key as WebhookId);
+    this.#upcoming = new Upcoming(store.reads(scope), clock, claim.key as WebhookId);
     this.#patience = new SharedDeadline(clock, webhookDeadlineMs + graceMs, turn.abort);
     this.#renewedAt = leasedAt;
     this.#heardAt = clock.now();
@@ -106,7 +106,7 @@ export class DeliveryTurn {
   }
 
   async run(): Promise<void> {
-    const { claim, scope, clock, turn } = this.#options;
+    const { claim, clock, turn } = this.#options;
     await this.#renew();
     for (;;) {
       // Lowered before the look: what commits meanwhile raises it again.
@@ -123,7 +123,7 @@ export class DeliveryTurn {
     }
     this.#patience.end();
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (this.#isOurs) await this.#commit((tx) => endDeliveryTurn(tx, claim, scope));
+    if (this.#isOurs) await this.#commit((tx) => endDeliveryTurn(tx, claim));
   }
 
   /** What fails here ends the turn when what is under way has ended. */
@@ -255,12 +255,12 @@ export class DeliveryTurn {
 
   /** They are known here alone, so this goes on for as long as nobody else would take the turn. */
   async #record(made: readonly MadeAttempt[]): Promise<boolean> {
-    const { claim, scope, drawId, turn } = this.#options;
+    const { claim, drawId, turn } = this.#options;
     const mayEnd = this.#mayEnd;
     for (let round = 1; ; round++) {
       try {
         return await this.#commit((tx) =>
-          recordAttempts(tx, claim, made, { scope, drawId, leaseMs, mayEnd }),
+          recordAttempts(tx, claim, made, { drawId, leaseMs, mayEnd }),
         );
       } catch (error) {
         const isAway = error instanceof TidingsError && error.retryable;
@@ -282,8 +282,8 @@ export class DeliveryTurn {
   }
 
   #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const { store, clock, turn } = this.#options;
-    return insist(clock, turn.abort, () => store.commit(work, own));
+    const { store, clock, scope, turn } = this.#options;
+    return insist(clock, turn.abort, () => store.commit(scope, work, own));
   }
 }
 

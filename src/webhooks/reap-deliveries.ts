@@ -22,15 +22,15 @@ export function deliveryReaper(
       after: [after],
       limit: chunk,
     } as const;
-    const oldest = await store.reads.range(range);
+    const oldest = await store.unscopedReads.range(range);
     const expired = oldest.filter(({ created_at }) => created_at < clock.now() - eventMs);
     if (expired.length === 0) return 0;
     after = oldest.at(-1)?.position ?? after;
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       await Promise.all(
         expired.map(async ({ position }) => {
           const row = await tx.get(deliveriesByPosition, [position]);
-          if (row !== undefined) await removeDelivery(tx, row);
+          if (row !== undefined) await removeDelivery(tx.in(row), row);
         }),
       );
     }, own);

@@ -14,9 +14,8 @@ import {
 } from "./rows.ts";
 import type { AttemptId, DeliveryId, DrawId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { giveBackWebhook, nextTurnAt } from "./drain-job.ts";
 
 export interface MadeAttempt extends EndedAttempt {
@@ -29,7 +28,6 @@ export interface MadeAttempt extends EndedAttempt {
 }
 
 export interface RecordOptions {
-  readonly scope: Scope;
   readonly drawId: DrawId;
   readonly leaseMs: number;
   /** Nothing else of the turn is under way, nor begins before this is answered: if nothing is due now, the turn can end with this. */
@@ -44,14 +42,13 @@ export async function recordAttempts(
   tx: Tx,
   claim: Claim,
   made: readonly MadeAttempt[],
-  { scope, drawId, leaseMs, mayEnd }: RecordOptions,
+  { drawId, leaseMs, mayEnd }: RecordOptions,
 ): Promise<boolean> {
-  const { account_id, mode } = scope;
   const [isOurs, webhook, ...rows] = await Promise.all([
     renew(tx, claim, leaseMs),
     // Held where the turn may end: whoever enables it meanwhile has armed the job.
-    tx.get(webhookById, [account_id, mode, claim.key], { hold: mayEnd }),
-    ...made.map(({ delivery_id }) => tx.get(deliveryById, [account_id, mode, delivery_id])),
+    tx.get(webhookById, [claim.key], { hold: mayEnd }),
+    ...made.map(({ delivery_id }) => tx.get(deliveryById, [delivery_id])),
   ]);
   const latest = new Map(
     rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])),
@@ -64,7 +61,7 @@ export async function recordAttempts(
     const delivery = latest.get(attempt.delivery_id);
     if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, delivery, attempt));
   }
-  const heeded = webhook && heed(tx, webhook, fresh, { scope, drawId });
+  const heeded = webhook && heed(tx, webhook, fresh, drawId);
   if (!isOurs || !mayEnd || heeded === undefined) return isOurs;
   const againAt = await nextTurnAt(tx, heeded);
   if (againAt <= tx.now) return true;
@@ -79,12 +76,10 @@ async function isWritten(
   { id, attempts }: MadeAttempt,
 ): Promise<boolean> {
   if (delivery === undefined || delivery.attempts === attempts) return false;
-  const { account_id, mode, id: delivery_id } = delivery;
+  const { id: delivery_id } = delivery;
   const numbers = Array.from({ length: delivery.attempts - attempts }, (_, i) => attempts + 1 + i);
   const since = await Promise.all(
-    numbers.map((number) =>
-      tx.get(deliveryAttemptByNumber, [account_id, mode, delivery_id, number]),
-    ),
+    numbers.map((number) => tx.get(deliveryAttemptByNumber, [delivery_id, number])),
   );
   return since.some((row) => row?.id === id);
 }
@@ -94,12 +89,10 @@ function recordAttempt(
   delivery: Seen<DeliveryRow>,
   attempt: MadeAttempt,
 ): Seen<DeliveryRow> {
-  const { account_id, mode, id: delivery_id } = delivery;
+  const { id: delivery_id } = delivery;
   const { id, sent, asked_at, started_at, duration_ms, outcome } = attempt;
   const number = delivery.attempts + 1;
   tx.insert(deliveryAttempts, {
-    account_id,
-    mode,
     delivery_id,
     number,
     id,
@@ -116,7 +109,7 @@ function heed(
   tx: Tx,
   webhook: Seen<WebhookRow>,
   made: readonly MadeAttempt[],
-  { scope, drawId }: Pick<RecordOptions, "scope" | "drawId">,
+  drawId: DrawId,
 ): WebhookRow {
   let latest = webhook;
   for (const attempt of made.filter(({ asked_at }) => asked_at === null)) {
@@ -128,7 +121,7 @@ function heed(
   const { id: webhook_id, url, disabled_reason } = latest;
   appendEvent(
     tx,
-    actorOf(scope, drawId),
+    drawId,
     "webhook.disabled",
     { webhook_id, url, reason: disabled_reason ?? "" },
     {},

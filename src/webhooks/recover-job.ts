@@ -2,9 +2,9 @@ import { type FailedStretch, recoverDeliveries } from "./recover-deliveries.ts";
 import { type JobHandler, leaseMs } from "../queue/dispatcher.ts";
 import { finish } from "../queue/rows.ts";
 import { deliveriesOfWebhook, webhookById } from "./rows.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Store } from "../store/store.ts";
 import type { Reads } from "../store/reads.ts";
+import { scopeOf } from "../queue/scope.ts";
 
 const own = { own: true } as const;
 /** Deliveries that one transaction asks for. */
@@ -17,32 +17,27 @@ export function recoverHandler({ store }: { readonly store: Store }): JobHandler
   return {
     kind: "recover",
     async run(claim, { isStopping }) {
-      const { account_id, mode, key } = claim;
-      if (account_id === null || mode === null) throw new TypeError("a webhook is an account's");
-      const scope = { account_id, mode };
+      const scope = scopeOf(claim);
       for (let i = 0; i < mostChunks && !isStopping(); i++) {
-        const stretch = await nextStretch(store.reads, scope, key);
+        const stretch = await nextStretch(store.reads(scope), claim.key);
         const left = await store.commit(
-          (tx) => recoverDeliveries(tx, claim, scope, stretch, leaseMs),
+          scope,
+          (tx) => recoverDeliveries(tx, claim, stretch, leaseMs),
           own,
         );
         if (left === "done") return;
       }
-      await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+      await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), own);
     },
   };
 }
 
-async function nextStretch(
-  reads: Reads,
-  { account_id, mode }: Scope,
-  id: string,
-): Promise<FailedStretch> {
-  const after = (await reads.get(webhookById, [account_id, mode, id]))?.recover_after ?? null;
+async function nextStretch(reads: Reads, id: string): Promise<FailedStretch> {
+  const after = (await reads.get(webhookById, [id]))?.recover_after ?? null;
   if (after === null) return { after, ids: [] };
   const range = {
     index: deliveriesOfWebhook,
-    prefix: [account_id, mode, id, "failed"],
+    prefix: [id, "failed"],
     order: "ascending",
     limit: chunk,
   } as const;

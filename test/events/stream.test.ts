@@ -8,11 +8,11 @@ import { idSource } from "../../src/kernel/ids.ts";
 import type { Call } from "../../src/operations/operation.ts";
 import { noOpinions } from "../../src/operations/opinions.ts";
 import { defaultLimits, standardConsent } from "../../src/options.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import type { Reader, StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import type { Scope } from "../../src/kernel/scope.ts";
 import { simulated, type VirtualClock } from "../../src/testing/index.ts";
-import { reads, type Reads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 
 const quiet: Scope = { account_id: "acct_quiet", mode: "live" };
@@ -68,17 +68,18 @@ async function follow(
   const desk = new NewsDesk(clock);
   const read: EventRow[][] = [];
   let turns = 0;
-  const plain = reads(port.reader);
-  const watched: Reads = {
-    ...plain,
+  const { reader } = port;
+  const watched: Reader = {
+    get: (lookups) => reader.get(lookups),
+    search: (searches) => reader.search(searches),
     async range(range) {
-      const rows = await plain.range(range);
+      const rows = await reader.range(range);
       read.push(rows as readonly object[] as EventRow[]);
       return rows;
     },
   };
   const sources = {
-    reads: watched,
+    reads: unscopedReads(watched).in(quiet),
     now: () => clock.now(),
     news: () => desk.open(over.signal),
     goesOn: () => Promise.resolve(true),

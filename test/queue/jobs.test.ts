@@ -77,10 +77,10 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
           if (step.kind === "pass") {
             await clock.advance(step.ms);
           } else if (step.kind === "arm") {
-            await store.commit((tx) => arm(tx, order(now + step.in)));
+            await store.commitUnscoped((tx) => arm(tx, order(now + step.in)));
             wanted = Math.min(wanted ?? Infinity, now + step.in);
           } else if (step.kind === "lease") {
-            const claim = await store.commit((tx) =>
+            const claim = await store.commitUnscoped((tx) =>
               lease(tx, { kind: "send", key }, leaseMs, 1_000 + claims.length),
             );
             const due =
@@ -96,21 +96,23 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             if (claim === undefined) continue;
             const holds = holder?.claim === claim;
             if (step.kind === "renew") {
-              const kept = await store.commit((tx) => renew(tx, claim, leaseMs));
+              const kept = await store.commitUnscoped((tx) => renew(tx, claim, leaseMs));
               expect(kept).toBe(holds);
               if (holder !== undefined && holds && holder.until - now < leaseMs / 2) {
                 holder.until = now + leaseMs;
               }
             } else {
               const againAt = step.again === null ? {} : { againAt: now + step.again };
-              await store.commit((tx) => finish(tx, claim, { ...againAt, failed: step.failed }));
+              await store.commitUnscoped((tx) =>
+                finish(tx, claim, { ...againAt, failed: step.failed }),
+              );
               if (holds) {
                 holder = undefined;
                 again = step.again === null ? null : now + step.again;
               }
             }
           }
-          const row = await store.reads.get(jobByName, ["send", key]);
+          const row = await store.unscopedReads.get(jobByName, ["send", key]);
           const due =
             holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
           expect(row?.due_at ?? Infinity).toBe(due);
@@ -131,11 +133,11 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
       lane: "lane",
       due_at: clock.now(),
     };
-    await store.commit((tx) => arm(tx, order));
+    await store.commitUnscoped((tx) => arm(tx, order));
     const other = new Store({ port, schema, clock, random: seededRandom(2), logger: silent });
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        (n % 2 === 0 ? store : other).commit((tx) => lease(tx, order, leaseMs, n)),
+        (n % 2 === 0 ? store : other).commitUnscoped((tx) => lease(tx, order, leaseMs, n)),
       ),
     );
     expect(tries.filter((claim) => claim !== undefined)).toHaveLength(1);
@@ -151,14 +153,14 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
       lane: "lane",
       due_at: clock.now(),
     };
-    await store.commit((tx) => arm(tx, order));
+    await store.commitUnscoped((tx) => arm(tx, order));
     const lanes: string[] = [];
     for (const [n, failed] of [true, true, false, false].entries()) {
-      const claim = await store.commit((tx) => lease(tx, order, leaseMs, n + 1));
+      const claim = await store.commitUnscoped((tx) => lease(tx, order, leaseMs, n + 1));
       if (claim === undefined) throw new Error("not leased");
       lanes.push(claim.lane);
       expect(claim.failures).toBe(Math.min(n, n < 3 ? n : 0));
-      await store.commit((tx) => finish(tx, claim, { againAt: clock.now(), failed }));
+      await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failed }));
     }
     expect(lanes).toEqual(["lane", `lane${slow}`, `lane${slow}`, "lane"]);
   });
@@ -173,11 +175,11 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
       lane: "lane",
       due_at: clock.now(),
     };
-    await store.commit((tx) => arm(tx, order));
-    const claim = await store.commit((tx) => lease(tx, order, leaseMs, 1));
+    await store.commitUnscoped((tx) => arm(tx, order));
+    const claim = await store.commitUnscoped((tx) => lease(tx, order, leaseMs, 1));
     if (claim === undefined) throw new Error("not leased");
-    await store.commit((tx) => disarm(tx, order));
-    await store.commit((tx) => finish(tx, claim, { againAt: clock.now() }));
-    expect(await store.reads.get(jobByName, ["send", "k"])).toBeUndefined();
+    await store.commitUnscoped((tx) => disarm(tx, order));
+    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() }));
+    expect(await store.unscopedReads.get(jobByName, ["send", "k"])).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DueJobs } from "../../src/queue/due.ts";
 import { jobs, type JobRow } from "../../src/queue/rows.ts";
 import { schema } from "../../src/schema.ts";
-import { reads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
@@ -51,7 +51,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
         return found;
       },
     });
-    return { due: new DueJobs(reads(reader), "work"), read };
+    return { due: new DueJobs(unscopedReads(reader), "work"), read };
   }
 
   it("of a lane with 10,000 delay another lane's one by their turn, however late that came", async () => {

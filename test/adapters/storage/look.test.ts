@@ -11,7 +11,11 @@ import {
   schema,
 } from "../../../src/testing/storage-conformance/collections.ts";
 import { type Look, look } from "../../../src/store/look.ts";
-import { reads as readsOf, type RangeOf, type Reads } from "../../../src/store/reads.ts";
+import {
+  unscopedReads as readsOf,
+  type RangeOf,
+  type UnscopedReads,
+} from "../../../src/store/reads.ts";
 import { storages } from "../../support/storages.ts";
 
 type Stretch = Omit<RangeOf<Item>, "limit">;
@@ -46,7 +50,7 @@ const rows = fc
 
 /** Every look of a walk, from the beginning to the end. */
 async function walk(
-  reads: Pick<Reads, "range">,
+  reads: Pick<UnscopedReads, "range">,
   range: Stretch,
   limit: number,
   most: number,
@@ -131,7 +135,7 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
             let made = 0;
             const reads = readsOf(port.reader);
             /** Before each read somebody adds or removes a row. */
-            const restless: Pick<Reads, "range"> = {
+            const restless: Pick<UnscopedReads, "range"> = {
               async range(asked) {
                 const change = planned[made++];
                 const row = change && list[change.gone];
@@ -170,7 +174,9 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
     const reads = readsOf(port.reader);
     for (const where of [{}, { state: "open" }]) {
       let asked = 0;
-      const counted: Pick<Reads, "range"> = { range: (range) => (asked++, reads.range(range)) };
+      const counted: Pick<UnscopedReads, "range"> = {
+        range: (range) => (asked++, reads.range(range)),
+      };
       const found = await look<Item>(counted, {
         index: itemsByTime,
         prefix: ["anna"],
