@@ -316,8 +316,8 @@ export class MessagingEngine<
     const { reopenHours, routes } = this.#settings;
     await this.#store.open();
     this.#isOpen = true;
-    const secret = await this.#store.commit((tx) =>
-      prepareStorage(tx, { drawId: this.#drawId, random, setUpAccount: createSandboxSenders }),
+    const secret = await this.#store.commitUnscoped((tx) =>
+      prepareStorage(tx, { drawId: this.#drawId, random, setUpSandbox: createSandboxSenders }),
     );
     this.#unwatch = storage.watch?.(() => {
       this.#keyRing.forget();
@@ -341,7 +341,7 @@ export class MessagingEngine<
       destinations: http?.destinations,
       hasAgents: agents !== undefined,
       actions: agents?.actions ?? new Map<string, Action>(),
-      setUpAccount: createSandboxSenders,
+      setUpSandbox: createSandboxSenders,
       isInProgress: isMessageInProgress,
       secret: createSecretKey(secret),
     };
@@ -391,8 +391,8 @@ export class MessagingEngine<
     // The host's transaction may have made it, and may yet be rolled back. Whoever holds a connection must not wait for another one.
     const account =
       tx === undefined
-        ? await this.#store.reads.get(accountById, [account_id])
-        : await this.#store.within(tx, (within) => within.get(accountById, [account_id]));
+        ? await this.#store.unscopedReads.get(accountById, [account_id])
+        : await this.#store.withinUnscoped(tx, (within) => within.get(accountById, [account_id]));
     if (account === undefined) throw notFound("account");
     if (tx === undefined) this.#accounts.set(account_id, true);
     return executor;

@@ -19,7 +19,7 @@ export interface Work {
 
 export async function startWork(runtime: Runtime, consumers: Consumers): Promise<Work> {
   const { store, clock, logger, storage, transports, sentiment, http, agents } = runtime;
-  await store.commit((tx) => arm(tx, reapJob(tx.now)));
+  await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
   await startTransports(transports, runtime);
   const remotes = new Set(transports.map(({ name }) => name));

@@ -41,7 +41,7 @@ export const createKey: Command<CreateKey, CreatedKey> = {
         },
       ]);
     }
-    return mintKey(tx, scope, { name, scopes, expires_at: expires }, services);
+    return mintKey(tx, { name, scopes, expires_at: expires }, services);
   },
   onReplay: (key) => ({ ...key, secret: null }),
 };

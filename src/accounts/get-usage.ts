@@ -14,7 +14,7 @@ export const getUsage: Query<GetUsage, Usage> = {
   kind: "query",
   name: "usage.get",
   input: () => getUsageSchema,
-  async run(reads, input, { scope }, now) {
+  async run(reads, input, _call, now) {
     const to = input.to ?? iso(now).slice(0, 10);
     const from = input.from ?? iso(Date.parse(to) - 30 * dayMs).slice(0, 10);
     const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
@@ -28,7 +28,7 @@ export const getUsage: Query<GetUsage, Usage> = {
     }
     const counts = await reads.range({
       index: usageByDay,
-      prefix: [scope.account_id, scope.mode],
+      prefix: [],
       order: "ascending",
       // Every channel sorts after the empty text, and no day after `to` comes before `~`.
       after: [from, "", ""],

@@ -128,7 +128,7 @@ export class KeyRing {
 
   async #lookUp(hash: string): Promise<Known | undefined> {
     const { store, clock } = this.#options;
-    const { reads } = store;
+    const reads = store.unscopedReads;
     const read_at = clock.now();
     const forgotten = this.#forgotten;
     const key =
@@ -139,14 +139,15 @@ export class KeyRing {
   }
 
   /** Writes down that a key is in use. Nobody waits for it, and nothing hangs on it. */
-  #note({ account_id, mode, id, last_used_at }: KeyRow, now: number): void {
+  #note(noted: KeyRow, now: number): void {
+    const { id, last_used_at } = noted;
     const age = now - (this.#noted.get(id) ?? last_used_at ?? -Infinity);
     if (age >= 0 && age < noteEveryMs) return;
     this.#noted.set(id, now);
     const { store, logger } = this.#options;
     store
-      .commit(async (tx) => {
-        const key = await tx.get(keyById, [account_id, mode, id]);
+      .commit(noted, async (tx) => {
+        const key = await tx.get(keyById, [id]);
         if (key !== undefined) tx.update(keys, key, { last_used_at: now });
       })
       .catch((error: unknown) => {

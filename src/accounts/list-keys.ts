@@ -11,10 +11,9 @@ export const listKeys: Query<ListKeys, Page<ApiKey>> = {
   name: "apiKeys.list",
   input: () => listKeysSchema,
   async run(reads, input, call) {
-    const { account_id, mode } = call.scope;
     const walk = {
       index: keys.primary,
-      prefix: [account_id, mode],
+      prefix: [],
       order: "descending",
       operation: "apiKeys.list",
       filters: {},

@@ -5,7 +5,6 @@ import { widerThan } from "./key-rules.ts";
 import type { CreatedKey, KeyScope } from "./key-types.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Caller, Services } from "../operations/operation.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 
 /** @throws TidingsError `insufficient_scope` when a key would hand out more than it has */
@@ -24,13 +23,11 @@ export function endOf(caller: Caller): number | null {
 /** Writes a new key. Its secret is in the answer and nowhere else. */
 export function mintKey(
   tx: Tx,
-  scope: Scope,
   { name, scopes, expires_at }: Pick<KeyRow, "name" | "scopes" | "expires_at">,
   { drawId, random }: Services,
 ): CreatedKey {
-  const { text: secret, hash, last_four } = drawKey(scope.mode, random);
+  const { text: secret, hash, last_four } = drawKey(tx.scope.mode, random);
   const key = tx.insert(keys, {
-    ...scope,
     id: drawId("key"),
     name,
     scopes,

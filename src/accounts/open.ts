@@ -1,15 +1,15 @@
 import type { DrawId } from "../kernel/ids.ts";
 import type { Services } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
 import { accounts, type AccountRow } from "./rows.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 
 /** Writes an account and what it starts with. */
 export function openAccount(
-  tx: Tx,
+  tx: UnscopedTx,
   facts: Omit<AccountRow, "created_at">,
-  { drawId, setUpAccount }: Pick<Services, "setUpAccount"> & { readonly drawId: DrawId },
+  { drawId, setUpSandbox }: Pick<Services, "setUpSandbox"> & { readonly drawId: DrawId },
 ): AccountRow {
   const account = tx.insert(accounts, { ...facts, created_at: tx.now });
-  setUpAccount(tx, account.id, drawId);
+  setUpSandbox(tx.in({ account_id: account.id, mode: "sandbox" }), drawId);
   return account;
 }

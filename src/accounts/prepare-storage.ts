@@ -3,7 +3,7 @@ import { accountById } from "./rows.ts";
 import { standardPlan } from "./types.ts";
 import { settingByName, settings } from "./setting-rows.ts";
 import type { AccountId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 import { openAccount } from "./open.ts";
 
 /** The account of hosts that have but one. */
@@ -14,8 +14,8 @@ export const defaultAccountId: AccountId = "acct_00000000000000000000000000";
  * engines on this storage.
  */
 export async function prepareStorage(
-  tx: Tx,
-  services: Pick<Services, "drawId" | "random" | "setUpAccount">,
+  tx: UnscopedTx,
+  services: Pick<Services, "drawId" | "random" | "setUpSandbox">,
 ): Promise<Uint8Array> {
   const secret = await tx.get(settingByName, ["secret"]);
   const account = await tx.get(accountById, [defaultAccountId]);

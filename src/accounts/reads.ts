@@ -4,6 +4,7 @@ import type { Query } from "../operations/operation.ts";
 import { accountResource } from "./resource.ts";
 import { accountById } from "./rows.ts";
 import type { Account } from "./types.ts";
+import { unscopedReadsOf } from "../store/reads.ts";
 
 const nothing = z.strictObject({});
 
@@ -12,8 +13,8 @@ export const getAccount: Query<Record<string, never>, Account> = {
   kind: "query",
   name: "account.get",
   input: () => nothing,
-  async run(reads, _input, { scope, services }) {
-    const account = await reads.get(accountById, [scope.account_id]);
+  async run(reads, _input, { services }) {
+    const account = await unscopedReadsOf(reads).get(accountById, [reads.scope.account_id]);
     if (account === undefined) throw notFound("account");
     return accountResource(account, services);
   },

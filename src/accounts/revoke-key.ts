@@ -9,8 +9,8 @@ export const revokeKey: Command<ById, void> = {
   name: "apiKeys.revoke",
   input: () => byIdSchema,
   status: 204,
-  async run(tx, { id }, { scope }) {
-    const key = await tx.get(keyById, [scope.account_id, scope.mode, id]);
+  async run(tx, { id }) {
+    const key = await tx.get(keyById, [id]);
     if (key === undefined) throw notFound("API key");
     if (key.revoked_at === null) tx.update(keys, key, { revoked_at: tx.now });
   },

@@ -19,7 +19,7 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
   input: () => rotateKeySchema,
   status: 200,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {
-    const key = await tx.get(keyById, [scope.account_id, scope.mode, id]);
+    const key = await tx.get(keyById, [id]);
     if (key === undefined || key.revoked_at !== null) throw notFound("API key");
     refuseWider(key.scopes, caller);
     if (outlives(key.expires_at, endOf(caller))) {

@@ -1,23 +1,31 @@
 import type { AccountId } from "../kernel/ids.ts";
-import { collection, integer, nullable, text, time } from "../ports/collection.ts";
+import {
+  collection,
+  integer,
+  nullable,
+  type RowOf,
+  type Seen,
+  text,
+  time,
+} from "../ports/collection.ts";
+import { unscoped } from "../store/scoped-tx.ts";
+import type { ReadOptions, Tx } from "../store/transaction.ts";
 
-export interface AccountRow {
-  readonly id: AccountId;
-  readonly name: string;
-  readonly plan: string;
+export const accounts = collection("accounts", {
+  id: text<AccountId>(),
+  name: text(),
+  plan: text(),
   /** Requests in any one second for each of its keys. */
-  readonly requests_per_second: number;
+  requests_per_second: integer(),
   /** Null: the one that the host gave the engine. */
-  readonly time_zone: string | null;
-  readonly created_at: number;
-}
-
-export const accounts = collection<AccountRow>("accounts", {
-  id: text,
-  name: text,
-  plan: text,
-  requests_per_second: integer,
-  time_zone: nullable(text),
-  created_at: time,
+  time_zone: nullable(text()),
+  created_at: time(),
 });
+export interface AccountRow extends RowOf<typeof accounts> {}
+
 export const accountById = accounts.key("id");
+
+/** The account whose scope it is. */
+export function ownAccount(tx: Tx, options?: ReadOptions): Promise<Seen<AccountRow> | undefined> {
+  return unscoped(tx).get(accountById, [tx.scope.account_id], options);
+}

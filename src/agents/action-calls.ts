@@ -155,6 +155,7 @@ export class ActionCalls {
     const { runtime, claim, begun, progress } = this.#options;
     const done = progress();
     const isCurrent = await runtime.store.commit(
+      begun.run,
       (tx) => keepCall(tx, claim, begun, { leaseMs, call, progress: done }),
       own,
     );
@@ -189,7 +190,7 @@ export class ActionCalls {
       after = { ...call, status: "failed", error: this.#failureOf(action, error) };
     }
     if (action.risk !== "read") {
-      await retry(clock, abort, () => store.commit((tx) => recordCall(tx, run, after), own));
+      await retry(clock, abort, () => store.commit(run, (tx) => recordCall(tx, run, after), own));
     }
     return after;
   }

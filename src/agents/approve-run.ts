@@ -21,8 +21,8 @@ export const approveRun: Command<ApproveRun, Run> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id, run_id, decision, author_id }, { scope }) {
-    const agent = await agentToChange(tx, scope, id);
-    const run = await tx.get(runById, [scope.account_id, scope.mode, run_id]);
+    const agent = await agentToChange(tx, id);
+    const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== agent.id) throw notFound("run");
     const call = run.calls.find(({ status }) => status === "awaiting_approval");
     // Too late is too late, also where nobody has seen to it yet.
@@ -65,10 +65,10 @@ export const approveRun: Command<ApproveRun, Run> = {
 /** It would not be done, for an agent does nothing where people have the conversation. They may give it back, or approve nothing. */
 async function refuseElsewhere(
   tx: Tx,
-  { account_id, mode, conversation_id }: RunRow,
+  { conversation_id }: RunRow,
   agent: AgentRow,
 ): Promise<void> {
-  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], {
+  const conversation = await tx.get(conversationById, [conversation_id], {
     hold: true,
   });
   if (conversation !== undefined && answersIn(agent, conversation)) return;

@@ -1,13 +1,8 @@
 import { agentById } from "./rows.ts";
 import { handlerOnAssign } from "../conversations/rules.ts";
-import {
-  type AssignConversation,
-  assignConversationSchema,
-  type Conversation,
-} from "../conversations/types.ts";
+import { type AssignConversation, assignConversationSchema, type Conversation } from "../conversations/types.ts";
 import { invalid } from "../kernel/errors.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation, findActiveConversation } from "../conversations/change.ts";
 import { giveToAgent } from "./give-to-agent.ts";
 import { showConversation } from "../conversations/show.ts";
@@ -19,11 +14,11 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
   input: () => assignConversationSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, assignee }, { scope, services }) {
-    const conversation = await findActiveConversation(tx, scope, id);
-    const actor = actorOf(scope, services.drawId);
+  async run(tx, { id, assignee }, { services }) {
+    const conversation = await findActiveConversation(tx, id);
+    const { drawId } = services;
     if (assignee?.type === "agent") {
-      const agent = await tx.get(agentById, [scope.account_id, scope.mode, assignee.id], {
+      const agent = await tx.get(agentById, [assignee.id], {
         hold: true,
       });
       if (agent === undefined) {
@@ -31,13 +26,13 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
           { pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" },
         ]);
       }
-      return showConversation(tx, await giveToAgent(tx, actor, conversation, agent));
+      return showConversation(tx, await giveToAgent(tx, drawId, conversation, agent));
     }
     const patch = {
       assignee_type: assignee?.type ?? null,
       assignee_id: assignee?.id ?? null,
       handler: handlerOnAssign(conversation.handler, assignee),
     };
-    return showConversation(tx, await changeConversation(tx, actor, conversation, patch));
+    return showConversation(tx, await changeConversation(tx, drawId, conversation, patch));
   },
 };

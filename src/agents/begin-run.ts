@@ -1,7 +1,7 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { type RunRow, runs } from "./runs/rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 
 type Begun = Pick<
   RunRow,
@@ -10,9 +10,8 @@ type Begun = Pick<
 type Cause = Pick<RunRow, "message_ids" | "heard"> | Pick<RunRow, "request">;
 
 /** Begins a run: because of what the contact wrote, or of what a trigger asks for. The conversation's next turn takes it up. */
-export function beginRun(tx: Tx, { scope, drawId }: Actor, run: Begun & Cause): Seen<RunRow> {
+export function beginRun(tx: Tx, drawId: DrawId, run: Begun & Cause): Seen<RunRow> {
   return tx.insert(runs, {
-    ...scope,
     id: drawId("run"),
     message_ids: [],
     heard: 0,

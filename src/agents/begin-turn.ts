@@ -1,10 +1,5 @@
-import {
-  agentById,
-  type AgentRow,
-  type AgentSessionRow,
-  agentSessions,
-  agentVersionOf,
-} from "./rows.ts";
+import type { DrawId } from "../kernel/ids.ts";
+import { agentById, type AgentRow, type AgentSessionRow, agentSessions, agentVersionOf } from "./rows.ts";
 import { answersIn } from "./rules.ts";
 import type { AgentDefinition } from "./types.ts";
 import { conversationById, type ConversationRow } from "../conversations/rows.ts";
@@ -16,7 +11,6 @@ import { denied, isAside, mayReplyAt, mostOpenRuns } from "./runs/rules.ts";
 import { pendingScores } from "../sentiment/rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf } from "../events/append.ts";
 import { beginRun } from "./begin-run.ts";
 import { endRun } from "./end-run.ts";
 import { handOff } from "./hand-off.ts";
@@ -41,14 +35,8 @@ export async function beginTurn(
   options: TurnContext,
 ): Promise<BegunTurn | undefined> {
   if (!(await renew(tx, claim, options.leaseMs))) return undefined;
-  const {
-    account_id,
-    mode,
-    key: { conversation_id },
-  } = claim;
-  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], {
-    hold: true,
-  });
+  const { conversation_id } = claim.key;
+  const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation === undefined) {
     await finish(tx, claim);
     return undefined;
@@ -84,9 +72,9 @@ async function findTurn(
   open: readonly Seen<RunRow>[],
   options: TurnContext,
 ): Promise<BegunTurn | number | undefined> {
-  const actor = actorOf(conversation, options.services.drawId);
+  const { drawId } = options.services;
   const cancel = (run: Seen<RunRow>): void =>
-    endRun(tx, actor, conversation, run, { status: "canceled" });
+    endRun(tx, drawId, conversation, run, { status: "canceled" });
 
   for (const run of open) {
     if (run.request?.type !== "action") continue;
@@ -105,7 +93,7 @@ async function findTurn(
   );
   for (const run of others) if (!own.includes(run)) cancel(run);
   if (session === undefined || definition === undefined) {
-    return leave(tx, actor, conversation, agent);
+    return leave(tx, drawId, conversation, agent);
   }
 
   const messages = await unansweredIn(tx, conversation, session);
@@ -115,7 +103,7 @@ async function findTurn(
     const wait = await waitFor(tx, { conversation, session, agent: definition, messages }, options);
     if (wait > tx.now) return wait;
     const under = own.find((run) => !isAside(run));
-    const run = under ? hear(tx, under, messages) : newRun(tx, actor, session, messages);
+    const run = under ? hear(tx, under, messages) : newRun(tx, drawId, session, messages);
     return { run, conversation, session, agent: definition };
   }
   const heard =
@@ -135,25 +123,20 @@ async function findTurn(
 /** The agent that a conversation is assigned to, whether it may answer or not. */
 async function assignedTo(
   tx: Tx,
-  { account_id, mode, assignee_type, assignee_id }: ConversationRow,
+  { assignee_type, assignee_id }: ConversationRow,
 ): Promise<AgentRow | undefined> {
   if (assignee_type !== "agent" || assignee_id === null) return undefined;
-  return tx.get(agentById, [account_id, mode, assignee_id]);
+  return tx.get(agentById, [assignee_id]);
 }
 
 /** What an agent was in the version that something began with; undefined when the agent is gone. */
 async function definitionFor(
   tx: Tx,
-  {
-    account_id,
-    mode,
-    agent_id,
-    agent_revision,
-  }: Pick<RunRow, "account_id" | "mode" | "agent_id" | "agent_revision">,
+  { agent_id, agent_revision }: Pick<RunRow, "agent_id" | "agent_revision">,
 ): Promise<AgentDefinition | undefined> {
   const [agent, version] = await Promise.all([
-    tx.get(agentById, [account_id, mode, agent_id]),
-    tx.get(agentVersionOf, [account_id, mode, agent_id, agent_revision]),
+    tx.get(agentById, [agent_id]),
+    tx.get(agentVersionOf, [agent_id, agent_revision]),
   ]);
   return agent && version?.definition;
 }
@@ -161,20 +144,20 @@ async function definitionFor(
 /** An agent that is gone or disabled leaves what it had to people. */
 async function leave(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   conversation: Seen<ConversationRow>,
   agent: AgentRow | undefined,
 ): Promise<undefined> {
   const { handler, status, assignee_type } = conversation;
   if (handler !== "ai" || status === "closed" || assignee_type !== "agent") return undefined;
   const reason = agent === undefined ? "The agent is gone." : "The agent is disabled.";
-  await handOff(tx, actor, conversation, { rule: null, reason, summary: "" });
+  await handOff(tx, drawId, conversation, { rule: null, reason, summary: "" });
   return undefined;
 }
 
 function newRun(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   session: AgentSessionRow,
   messages: readonly MessageRow[],
 ): Seen<RunRow> {
@@ -187,7 +170,7 @@ function newRun(
     playbook_id,
     trigger: "inbound",
   } as const;
-  return beginRun(tx, actor, { ...begun, ...heardIn(messages) });
+  return beginRun(tx, drawId, { ...begun, ...heardIn(messages) });
 }
 
 interface Waiting {

@@ -1,3 +1,4 @@
+import type { DrawId } from "../kernel/ids.ts";
 import {
   agentById,
   type AgentRow,
@@ -13,7 +14,6 @@ import { arm } from "../queue/rows.ts";
 import type { MessageRow } from "../messages/rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { openSession } from "./open-session.ts";
 
@@ -30,17 +30,17 @@ interface CallAgent {
  */
 export async function callAgent(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   message: MessageRow,
   { isReopened, reopenMs }: CallAgent,
 ): Promise<void> {
-  const { account_id, mode, conversation_id, sequence } = message;
-  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id], {
+  const { conversation_id, sequence } = message;
+  const conversation = await tx.get(conversationById, [conversation_id], {
     hold: true,
   });
   if (conversation === undefined) throw new TypeError("a message came in in no conversation");
   const [session, usual] = await Promise.all([
-    tx.get(agentSessionOf, [account_id, mode, conversation_id]),
+    tx.get(agentSessionOf, [conversation_id]),
     agentFor(tx, conversation, message),
   ]);
   const isBack = isReopened && session !== undefined && conversation.handler !== "none";
@@ -55,7 +55,7 @@ export async function callAgent(
   const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
   await openSession(tx, conversation, agent, { heard: sequence - 1, counts });
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  await changeConversation(tx, actor, conversation, patch);
+  await changeConversation(tx, drawId, conversation, patch);
   await arm(tx, turnJob(conversation, tx.now));
 }
 
@@ -65,27 +65,26 @@ async function agentFor(
   conversation: ConversationRow,
   message: MessageRow,
 ): Promise<AgentRow | undefined> {
-  const { account_id, mode, handler, assignee_type, assignee_id } = conversation;
-  if (handler === "none") return chooseAgent(tx, conversation, message);
+  const { handler, assignee_type, assignee_id } = conversation;
+  if (handler === "none") return chooseAgent(tx, message);
   const own = handler === "ai" && assignee_type === "agent" ? assignee_id : null;
-  return own === null ? undefined : tx.get(agentById, [account_id, mode, own]);
+  return own === null ? undefined : tx.get(agentById, [own]);
 }
 
 async function chooseAgent(
   tx: Tx,
-  { account_id, mode }: ConversationRow,
   { channel, to }: Pick<MessageRow, "channel" | "to">,
 ): Promise<AgentRow | undefined> {
-  const found = await tx.list(enabledAgents, [account_id, mode], mostAgents);
+  const found = await tx.list(enabledAgents, [], mostAgents);
   return found.find((agent) => answersFor(agent, channel, to));
 }
 
 /** The agent that had the conversation before people did, where it resumes after them. */
 async function former(tx: Tx, session: AgentSessionRow): Promise<AgentRow | undefined> {
-  const { account_id, mode, agent_id, agent_revision } = session;
+  const { agent_id, agent_revision } = session;
   const [agent, version] = await Promise.all([
-    tx.get(agentById, [account_id, mode, agent_id]),
-    tx.get(agentVersionOf, [account_id, mode, agent_id, agent_revision]),
+    tx.get(agentById, [agent_id]),
+    tx.get(agentVersionOf, [agent_id, agent_revision]),
   ]);
   return agent?.enabled === true && version?.definition.handoff.resume_after_human === true
     ? agent

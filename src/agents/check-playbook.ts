@@ -17,7 +17,7 @@ const mostCalled = 100;
  */
 export async function checkPlaybook(
   tx: Tx,
-  { scope: { account_id, mode }, services }: Pick<Call, "scope" | "services">,
+  { services }: Pick<Call, "services">,
   definition: PlaybookDefinition,
   id?: PlaybookId,
 ): Promise<void> {
@@ -26,9 +26,7 @@ export async function checkPlaybook(
     const ids = [...new Set(next)]
       .filter((each) => each !== id && !found.has(each))
       .slice(0, mostCalled - found.size);
-    const rows = await Promise.all(
-      ids.map((each) => tx.get(playbookById, [account_id, mode, each])),
-    );
+    const rows = await Promise.all(ids.map((each) => tx.get(playbookById, [each])));
     for (const [i, each] of ids.entries()) found.set(each, rows[i]);
     next = rows.flatMap((row) => (row?.enabled === true ? calledBy(row.definition) : []));
   }

@@ -2,7 +2,6 @@ import { agentResource } from "./resource.ts";
 import { definitionOf } from "./rules.ts";
 import { type Agent, type CreateAgent, createAgentSchema } from "./types.ts";
 import type { Command } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { equipAgent } from "./validate-agent.ts";
 import { insertAgent } from "./write-agent.ts";
 
@@ -15,8 +14,8 @@ export const createAgent: Command<CreateAgent, Agent> = {
   async run(tx, input, call) {
     const { enabled = true } = input;
     await equipAgent(tx, call, { ...input, enabled });
-    const actor = actorOf(call.scope, call.services.drawId);
+    const { drawId } = call.services;
     const definition = definitionOf(input);
-    return agentResource(await insertAgent(tx, actor, { definition, enabled }), definition);
+    return agentResource(await insertAgent(tx, drawId, { definition, enabled }), definition);
   },
 };

@@ -2,7 +2,6 @@ import { playbookResource } from "./playbooks/resource.ts";
 import { definitionOf } from "./playbooks/rules.ts";
 import { type CreatePlaybook, createPlaybookSchema, type Playbook } from "./playbooks/types.ts";
 import type { Command } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { checkPlaybook } from "./check-playbook.ts";
 import { insertPlaybook } from "./write-playbook.ts";
 
@@ -15,7 +14,7 @@ export const createPlaybook: Command<CreatePlaybook, Playbook> = {
     const { enabled = false } = input;
     const definition = definitionOf(input);
     if (enabled) await checkPlaybook(tx, call, definition);
-    const actor = actorOf(call.scope, call.services.drawId);
-    return playbookResource(await insertPlaybook(tx, actor, { definition, enabled }));
+    const { drawId } = call.services;
+    return playbookResource(await insertPlaybook(tx, drawId, { definition, enabled }));
   },
 };

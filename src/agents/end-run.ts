@@ -1,16 +1,17 @@
 import { agentRunCompleted } from "./events.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import type { ConversationRow } from "../conversations/rows.ts";
 import { completedEventId } from "../events/rows.ts";
 import { toldRun } from "./runs/resource.ts";
 import { type RunRow, runs } from "./runs/rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 
 /** Ends a run, and tells so. */
 export function endRun(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
   run: Seen<RunRow>,
   patch: Partial<RunRow> & Pick<RunRow, "status">,
@@ -24,7 +25,7 @@ export function endRun(
   const about = { contact_id, conversation_id };
   appendEvent(
     tx,
-    actor,
+    drawId,
     agentRunCompleted,
     { run: toldRun(ended) },
     about,

@@ -1,3 +1,4 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { type AgentSessionRow, agentSessions } from "./rows.ts";
 import { changeStatus } from "../conversations/rules.ts";
 import type { ConversationRow } from "../conversations/rows.ts";
@@ -9,7 +10,6 @@ import { approvalMs, isAside, repliesBefore } from "./runs/rules.ts";
 import { storable } from "../kernel/fields.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf } from "../events/append.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { endRun } from "./end-run.ts";
 import { giveBackTurn } from "./give-back-turn.ts";
@@ -48,18 +48,18 @@ async function conclude(
   options: JudgedTurn,
 ): Promise<void> {
   const { run, session } = standing;
-  const actor = actorOf(run, options.services.drawId);
+  const { drawId } = options.services;
   const author = { type: "agent", id: run.agent_id } as const;
   const said = await sayAs(tx, standing.conversation, author, outcome.text, options);
   const isRefused = said.error !== null;
   const over = outcome.handOff ?? refusal(run, said);
-  for (const noticed of outcome.noticed) notice(tx, actor, standing, noticed, outcome.source);
+  for (const noticed of outcome.noticed) notice(tx, drawId, standing, noticed, outcome.source);
   if (session !== null) remember(tx, session, run, outcome, said);
   const handed =
     over === null
       ? said.conversation
-      : await handOff(tx, actor, said.conversation, { ...over, run_id: run.id });
-  const conversation = outcome.closes && !isRefused ? await close(tx, actor, handed) : handed;
+      : await handOff(tx, drawId, said.conversation, { ...over, run_id: run.id });
+  const conversation = outcome.closes && !isRefused ? await close(tx, drawId, handed) : handed;
 
   const { steps, calls, usage } = outcome;
   const did = {
@@ -82,7 +82,7 @@ async function conclude(
     return;
   }
   const status = isRefused ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
-  endRun(tx, actor, conversation, run, { ...did, status });
+  endRun(tx, drawId, conversation, run, { ...did, status });
 }
 
 /** What the contact wrote can't be answered: people may know why. Who opted out, or wrote nothing, waits for no answer. */
@@ -119,15 +119,14 @@ function remember(
 
 function notice(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   { conversation, run }: Current,
   { content, kind, confidence }: Noticed,
   source: TurnOutcome["source"],
 ): void {
   tx.insert(observations, {
-    ...actor.scope,
     contact_id: conversation.contact_id,
-    id: actor.drawId("obs"),
+    id: drawId("obs"),
     conversation_id: conversation.id,
     content,
     kind,
@@ -141,11 +140,11 @@ function notice(
 
 async function close(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   conversation: Seen<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
   const change = changeStatus(conversation, { status: "closed" }, tx.now);
   return change.decision === "change"
-    ? changeConversation(tx, actor, conversation, change.patch)
+    ? changeConversation(tx, drawId, conversation, change.patch)
     : conversation;
 }

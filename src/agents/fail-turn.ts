@@ -1,7 +1,6 @@
 import { renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { endRun } from "./end-run.ts";
 import { giveBackTurn } from "./give-back-turn.ts";
 import { handOff } from "./hand-off.ts";
@@ -19,19 +18,19 @@ export async function failTurn(
   const standing = await runStanding(tx, begun);
   if (standing.state !== "over") {
     const { run, session } = standing;
-    const actor = actorOf(run, services.drawId);
+    const { drawId } = services;
     const reason = "The turn failed again and again.";
     // Nobody waits for an action that was ordered by itself.
     const conversation =
       session === null
         ? standing.conversation
-        : await handOff(tx, actor, standing.conversation, {
+        : await handOff(tx, drawId, standing.conversation, {
             rule: null,
             reason,
             summary: "",
             run_id: run.id,
           });
-    endRun(tx, actor, conversation, run, { status: "failed", result: { error: reason } });
+    endRun(tx, drawId, conversation, run, { status: "failed", result: { error: reason } });
   }
   await giveBackTurn(tx, claim, { hasMore: true });
 }

@@ -2,27 +2,22 @@ import { agentById, type AgentRow, agentVersionOf } from "./rows.ts";
 import type { AgentDefinition } from "./types.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { ReadOptions, Tx } from "../store/transaction.ts";
 
 /** @throws TidingsError `not_found` */
 export async function agentToChange(
   tx: Tx,
-  { account_id, mode }: Scope,
   id: string,
   options?: ReadOptions,
 ): Promise<Seen<AgentRow>> {
-  const agent = await tx.get(agentById, [account_id, mode, id], options);
+  const agent = await tx.get(agentById, [id], options);
   if (agent === undefined) throw notFound("agent");
   return agent;
 }
 
 /** What an agent is in its current version. */
-export async function definitionOf(
-  tx: Tx,
-  { account_id, mode, id, revision }: AgentRow,
-): Promise<AgentDefinition> {
-  const version = await tx.get(agentVersionOf, [account_id, mode, id, revision]);
+export async function definitionOf(tx: Tx, { id, revision }: AgentRow): Promise<AgentDefinition> {
+  const version = await tx.get(agentVersionOf, [id, revision]);
   if (version === undefined) throw new TypeError("an agent has no version");
   return version.definition;
 }

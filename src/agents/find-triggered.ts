@@ -1,3 +1,4 @@
+import type { DrawId } from "../kernel/ids.ts";
 import {
   conversationById,
   type ConversationRow,
@@ -8,7 +9,6 @@ import { invalid, TidingsError } from "../kernel/errors.ts";
 import type { Seen } from "../ports/collection.ts";
 import { StorageConflict } from "../ports/storage.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import { findRecipient } from "../contacts/find-recipient.ts";
 import { findSurvivor } from "../contacts/find-survivor.ts";
 import { beginConversation, findConversation, isActive } from "../conversations/begin.ts";
@@ -21,11 +21,11 @@ import { media } from "../contacts/show.ts";
  */
 export async function findTriggered(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   { contact_id, conversation_id }: Pick<TriggerAgent, "contact_id" | "conversation_id">,
 ): Promise<Seen<ConversationRow>> {
-  if (contact_id !== undefined) return ofContact(tx, actor, contact_id);
-  const found = conversation_id && (await hold(tx, { ...actor.scope, id: conversation_id }));
+  if (contact_id !== undefined) return ofContact(tx, drawId, contact_id);
+  const found = conversation_id && (await hold(tx, conversation_id));
   if (!found) {
     throw invalid([
       {
@@ -39,9 +39,8 @@ export async function findTriggered(
   throw new TidingsError("conflict", "The conversation is closed; open it first.");
 }
 
-async function ofContact(tx: Tx, actor: Actor, id: string): Promise<Seen<ConversationRow>> {
-  const { scope } = actor;
-  const contact = await findSurvivor(tx, scope, id);
+async function ofContact(tx: Tx, drawId: DrawId, id: string): Promise<Seen<ConversationRow>> {
+  const contact = await findSurvivor(tx, id);
   if (contact === undefined) {
     throw invalid([
       { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
@@ -52,20 +51,17 @@ async function ofContact(tx: Tx, actor: Actor, id: string): Promise<Seen<Convers
   );
   const [last] = found.filter(isActive).toSorted((a, b) => b.last_activity_at - a.last_activity_at);
   if (last !== undefined) {
-    const latest = await hold(tx, last);
+    const latest = await hold(tx, last.id);
     if (isActive(latest)) return latest;
     throw new StorageConflict("the conversation was closed between two reads");
   }
-  const identity = await findRecipient(tx, scope, "text", contact.id, "/contact_id");
+  const identity = await findRecipient(tx, "text", contact.id, "/contact_id");
   if (identity === undefined) {
     throw new StorageConflict("the contact gave the address up between two reads");
   }
-  return beginConversation(tx, actor, identity, await findConversation(tx, identity));
+  return beginConversation(tx, drawId, identity, await findConversation(tx, identity));
 }
 
-function hold(
-  tx: Tx,
-  { account_id, mode, id }: Pick<ConversationRow, "account_id" | "mode"> & { readonly id: string },
-): Promise<Seen<ConversationRow> | undefined> {
-  return tx.get(conversationById, [account_id, mode, id], { hold: true });
+function hold(tx: Tx, id: string): Promise<Seen<ConversationRow> | undefined> {
+  return tx.get(conversationById, [id], { hold: true });
 }

@@ -10,10 +10,10 @@ export const getRun: Query<RunOfAgent, Run> = {
   kind: "query",
   name: "agents.run",
   input: () => runOfAgentSchema,
-  async run(reads, { id, run_id }, { scope: { account_id, mode } }) {
+  async run(reads, { id, run_id }) {
     const [agent, run] = await Promise.all([
-      reads.get(agentById, [account_id, mode, id]),
-      reads.get(runById, [account_id, mode, run_id]),
+      reads.get(agentById, [id]),
+      reads.get(runById, [run_id]),
     ]);
     if (agent === undefined) throw notFound("agent");
     if (run?.agent_id !== agent.id) throw notFound("run");

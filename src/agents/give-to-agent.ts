@@ -1,10 +1,10 @@
+import type { DrawId } from "../kernel/ids.ts";
 import type { AgentRow } from "./rows.ts";
 import type { ConversationRow } from "../conversations/rows.ts";
 import { arm } from "../queue/rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import { beginRun } from "./begin-run.ts";
 import { cancelAnswers } from "./cancel-answers.ts";
 import { changeConversation } from "../conversations/change.ts";
@@ -14,7 +14,7 @@ import { heardIn, unansweredIn } from "./unanswered.ts";
 /** Has an agent go on with a conversation, and answer what the contact wrote since anybody wrote to it. */
 export async function giveToAgent(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   before: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> {
@@ -22,13 +22,13 @@ export async function giveToAgent(
     heard: await lastAnswered(tx, before),
   });
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  const conversation = await changeConversation(tx, actor, before, patch);
+  const conversation = await changeConversation(tx, drawId, before, patch);
   const messages = await unansweredIn(tx, conversation, { heard });
   const isNews = before.handler !== "ai" || before.assignee_id !== agent.id;
-  if (isNews) await cancelAnswers(tx, actor, conversation);
+  if (isNews) await cancelAnswers(tx, drawId, conversation);
   if (messages.length === 0) return conversation;
   if (isNews) {
-    beginRun(tx, actor, {
+    beginRun(tx, drawId, {
       agent_id: agent.id,
       agent_revision,
       playbook_id: null,

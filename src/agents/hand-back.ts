@@ -6,7 +6,6 @@ import type { Conversation } from "../conversations/types.ts";
 import { type ById, byIdSchema } from "../kernel/fields.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation, findActiveConversation } from "../conversations/change.ts";
 import { giveToAgent } from "./give-to-agent.ts";
 import { showConversation } from "../conversations/show.ts";
@@ -18,30 +17,26 @@ export const handBackConversation: Command<ById, Conversation> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }, { scope, services }) {
-    const conversation = await findActiveConversation(tx, scope, id);
+  async run(tx, { id }, { services }) {
+    const conversation = await findActiveConversation(tx, id);
     const agent = await agentOf(tx, conversation);
     const assignee = agent === undefined ? null : ({ type: "agent", id: agent.id } as const);
     const handler = handlerOnHandBack(conversation.handler, assignee);
     if (handler === conversation.handler) return showConversation(tx, conversation);
-    const actor = actorOf(scope, services.drawId);
+    const { drawId } = services;
     const changed =
       agent === undefined
-        ? await changeConversation(tx, actor, conversation, { handler })
-        : await giveToAgent(tx, actor, conversation, agent);
+        ? await changeConversation(tx, drawId, conversation, { handler })
+        : await giveToAgent(tx, drawId, conversation, agent);
     return showConversation(tx, changed);
   },
 };
 
 /** The agent that is assigned, else the one that had the conversation before people did; if it is still there. */
 async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow | undefined> {
-  const { account_id, mode, id } = conversation;
+  const { id } = conversation;
   const assignee = assigneeOf(conversation);
   const agent_id =
-    assignee?.type === "agent"
-      ? assignee.id
-      : (await tx.get(agentSessionOf, [account_id, mode, id]))?.agent_id;
-  return agent_id === undefined
-    ? undefined
-    : tx.get(agentById, [account_id, mode, agent_id], { hold: true });
+    assignee?.type === "agent" ? assignee.id : (await tx.get(agentSessionOf, [id]))?.agent_id;
+  return agent_id === undefined ? undefined : tx.get(agentById, [agent_id], { hold: true });
 }

@@ -1,10 +1,5 @@
-import {
-  type Conversation,
-  type HandOffConversation,
-  handOffConversationSchema,
-} from "../conversations/types.ts";
+import { type Conversation, type HandOffConversation, handOffConversationSchema } from "../conversations/types.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { findActiveConversation } from "../conversations/change.ts";
 import { handOff } from "./hand-off.ts";
 import { showConversation } from "../conversations/show.ts";
@@ -16,11 +11,11 @@ export const handOffConversation: Command<HandOffConversation, Conversation> = {
   input: () => handOffConversationSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, reason, summary = "" }, { scope, services }) {
-    const found = await findActiveConversation(tx, scope, id);
+  async run(tx, { id, reason, summary = "" }, { services }) {
+    const found = await findActiveConversation(tx, id);
     return showConversation(
       tx,
-      await handOff(tx, actorOf(scope, services.drawId), found, { rule: null, reason, summary }),
+      await handOff(tx, services.drawId, found, { rule: null, reason, summary }),
     );
   },
 };

@@ -8,10 +8,10 @@ import { arm } from "../queue/rows.ts";
 import { messagesOfConversation } from "../messages/rows.ts";
 import { queueTimeoutJob } from "./runs/rules.ts";
 import { sentimentOf } from "../contacts/sentiment-rules.ts";
-import { isId, type MessageId, type RunId } from "../kernel/ids.ts";
+import { isId, type MessageId, type RunId, type DrawId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { showConversation } from "../conversations/show.ts";
 
@@ -27,18 +27,18 @@ export interface HandOver {
 /** Puts an active conversation in the queue, for the first person free, and tells so. One that waits there already stays as it is. */
 export async function handOff(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   before: Seen<ConversationRow>,
   { rule, reason, summary, run_id }: HandOver,
 ): Promise<Seen<ConversationRow>> {
   if (before.handler === "queue") return before;
   // A person lets go of it. An agent stays assigned: that is whom people hand it back to.
   const freed = before.assignee_type === "human" ? { assignee_type: null, assignee_id: null } : {};
-  const conversation = await changeConversation(tx, actor, before, { handler: "queue", ...freed });
-  const { account_id, mode, contact_id, assignee_id } = conversation;
+  const conversation = await changeConversation(tx, drawId, before, { handler: "queue", ...freed });
+  const { contact_id, assignee_id } = conversation;
   const [shown, contact, last_message_ids] = await Promise.all([
     showConversation(tx, conversation),
-    tx.get(contactById, [account_id, mode, contact_id]),
+    tx.get(contactById, [contact_id]),
     lastMessageIds(tx, conversation),
   ]);
   const data = {
@@ -52,7 +52,7 @@ export async function handOff(
     sentiment: contact?.mood ? sentimentOf(contact.mood) : null,
   };
   const about = { contact_id, conversation_id: conversation.id };
-  appendEvent(tx, actor, conversationHandoff, data, about, run_id && handoffEventId(run_id));
+  appendEvent(tx, drawId, conversationHandoff, data, about, run_id && handoffEventId(run_id));
   await waitForPeople(tx, conversation, rule);
   return conversation;
 }
@@ -68,20 +68,15 @@ const final: ReadonlySet<HandoffCause | null> = new Set([
 /** Its agent's setting decides what becomes of it when nobody comes. */
 async function waitForPeople(
   tx: Tx,
-  { account_id, mode, id }: ConversationRow,
+  { id }: ConversationRow,
   rule: HandoffCause | null,
 ): Promise<void> {
-  const session = await tx.get(agentSessionOf, [account_id, mode, id]);
+  const session = await tx.get(agentSessionOf, [id]);
   if (session === undefined) return;
   const isFinal = final.has(rule);
   tx.update(agentSessions, session, { queued_at: isFinal ? null : tx.now, updated_at: tx.now });
   if (isFinal) return;
-  const version = await tx.get(agentVersionOf, [
-    account_id,
-    mode,
-    session.agent_id,
-    session.agent_revision,
-  ]);
+  const version = await tx.get(agentVersionOf, [session.agent_id, session.agent_revision]);
   const seconds = version?.definition.handoff.queue_timeout_seconds;
   if (seconds !== undefined) await arm(tx, queueTimeoutJob(session, tx.now + seconds * 1_000));
 }

@@ -8,6 +8,7 @@ export const agentJobs: Pick<JobTable, "turn" | "queue-timeout"> = {
     ({ hostPolicies, services }) =>
     (claim) =>
       hostPolicies.commit(
+        claim,
         (tx, hostOpinions) => timeOutQueue(tx, claim, { services, hostOpinions }),
         { own: true },
       ),

@@ -39,12 +39,8 @@ export async function keepCall(
 }
 
 /** Writes down what came of a call: true whoever has the run by now, for it tells of what was done outside. */
-export async function recordCall(
-  tx: Tx,
-  { account_id, mode, id }: RunRow,
-  call: ActionCall,
-): Promise<void> {
-  const run = await tx.get(runById, [account_id, mode, id]);
+export async function recordCall(tx: Tx, { id }: RunRow, call: ActionCall): Promise<void> {
+  const run = await tx.get(runById, [id]);
   const before = run?.calls.find((each) => each.id === call.id);
   if (run === undefined || before?.status !== "pending") return;
   tx.update(runs, run, { calls: withCall(run.calls, call) });

@@ -15,7 +15,7 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
   input: () => listRunsSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
     const { id, status, conversation_id } = filters;
-    const agent = await reads.get(agentById, [call.scope.account_id, call.scope.mode, id]);
+    const agent = await reads.get(agentById, [id]);
     if (agent === undefined) throw notFound("agent");
     const where = { agent_id: agent.id, ...(status === undefined ? {} : { status }) };
     const stretch =

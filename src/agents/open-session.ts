@@ -19,11 +19,11 @@ export const afresh = { frames: [], paused_by: null, failed_attempts: 0, queued_
  */
 export async function openSession(
   tx: Tx,
-  { account_id, mode, id: conversation_id, handler, message_count }: ConversationRow,
+  { id: conversation_id, handler, message_count }: ConversationRow,
   { id: agent_id, revision }: Pick<AgentRow, "id" | "revision">,
   { heard = message_count, counts }: OpenSession = {},
 ): Promise<Seen<AgentSessionRow>> {
-  const before = await tx.get(agentSessionOf, [account_id, mode, conversation_id]);
+  const before = await tx.get(agentSessionOf, [conversation_id]);
   if (before?.agent_id === agent_id) {
     return handler === "ai"
       ? before
@@ -32,8 +32,6 @@ export async function openSession(
   // What another agent had in mind is nothing to this one.
   if (before !== undefined) tx.remove(agentSessions, before);
   return tx.insert(agentSessions, {
-    account_id,
-    mode,
     conversation_id,
     agent_id,
     agent_revision: revision,

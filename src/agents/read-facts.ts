@@ -30,10 +30,10 @@ export async function readFacts(
   language: Language,
   now: number,
 ): Promise<TurnFacts> {
-  const { account_id, mode, contact_id } = conversation;
+  const { contact_id } = conversation;
   const { frames, paused_by } = session ?? blank;
   const [contact, history, noticed, awaited, library] = await Promise.all([
-    reads.get(contactById, [account_id, mode, contact_id]),
+    reads.get(contactById, [contact_id]),
     reads.range({
       index: messagesOfConversation,
       prefix: [conversation.id],
@@ -42,14 +42,12 @@ export async function readFacts(
     }),
     reads.range({
       index: observations.primary,
-      prefix: [account_id, mode, contact_id],
+      prefix: [contact_id],
       order: "descending",
       limit: mostObservations,
     }),
-    paused_by === null ? undefined : reads.get(runById, [account_id, mode, paused_by]),
+    paused_by === null ? undefined : reads.get(runById, [paused_by]),
     readLibrary(reads, {
-      account_id,
-      mode,
       ids: agent.playbook_ids,
       // What the host orders need not be the agent's to choose.
       ordered: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
@@ -58,11 +56,11 @@ export async function readFacts(
   ]);
   const unanswered = await reads.getAll(
     messageById,
-    run.message_ids.map((id) => [account_id, mode, id] as const),
+    run.message_ids.map((id) => [id] as const),
   );
   const scores = await reads.getAll(
     messageScoreById,
-    run.message_ids.map((id) => [account_id, mode, contact_id, id] as const),
+    run.message_ids.map((id) => [contact_id, id] as const),
   );
   const scored = scores.flatMap(({ score }) => (score === null ? [] : [score]));
   return {
@@ -120,8 +118,6 @@ function speaker(author: MessageRow["author_type"]): ModelMessage["from"] {
 }
 
 interface LibraryOf {
-  readonly account_id: BegunTurn["run"]["account_id"];
-  readonly mode: BegunTurn["run"]["mode"];
   readonly ids: readonly PlaybookId[];
   readonly ordered: readonly PlaybookId[];
   readonly frames: readonly Frame[];
@@ -135,13 +131,13 @@ interface LoadedLibrary {
 /** The playbooks that an agent may start, those that they call, and the versions that the conversation is in the middle of. */
 async function readLibrary(
   reads: Reads,
-  { account_id, mode, ids, ordered, frames }: LibraryOf,
+  { ids, ordered, frames }: LibraryOf,
 ): Promise<LoadedLibrary> {
   const current = new Map<string, PinnedPlaybook>();
   const pinned = new Map<string, PinnedPlaybook>();
   const versions = await reads.getAll(
     playbookVersionOf,
-    frames.map(({ playbook_id, revision }) => [account_id, mode, playbook_id, revision] as const),
+    frames.map(({ playbook_id, revision }) => [playbook_id, revision] as const),
   );
   for (const { playbook_id: id, revision, definition } of versions) {
     pinned.set(`${id} ${revision}`, { id, revision, definition });
@@ -154,7 +150,7 @@ async function readLibrary(
     for (const id of next) seen.add(id);
     const rows = await reads.getAll(
       playbookById,
-      next.map((id) => [account_id, mode, id] as const),
+      next.map((id) => [id] as const),
     );
     for (const { id, enabled, revision, definition } of rows) {
       if (enabled) current.set(id, { id, revision, definition });

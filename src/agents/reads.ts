@@ -16,10 +16,10 @@ export const getAgent: Query<ById, Agent> = {
   kind: "query",
   name: "agents.get",
   input: () => byIdSchema,
-  async run(reads, { id }, { scope: { account_id, mode } }) {
-    const agent = await reads.get(agentById, [account_id, mode, id]);
+  async run(reads, { id }) {
+    const agent = await reads.get(agentById, [id]);
     if (agent === undefined) throw notFound("agent");
-    const version = await reads.get(agentVersionOf, [account_id, mode, agent.id, agent.revision]);
+    const version = await reads.get(agentVersionOf, [agent.id, agent.revision]);
     // One that was changed or removed between the two reads is as good as read before that, or gone.
     if (version === undefined) throw notFound("agent");
     return agentResource(agent, version.definition);
@@ -32,17 +32,16 @@ export const listAgents: Query<PageQuery, Page<Agent>> = {
   name: "agents.list",
   input: () => pageQuerySchema,
   async run(reads, input, call) {
-    const { account_id, mode } = call.scope;
     const walk = {
       index: agents.primary,
-      prefix: [account_id, mode],
+      prefix: [],
       order: "descending",
       operation: "agents.list",
       filters: {},
       input,
     } as const;
     const found = await page(reads, walk, call);
-    const keys = found.data.map(({ id, revision }) => [account_id, mode, id, revision] as const);
+    const keys = found.data.map(({ id, revision }) => [id, revision] as const);
     const versions = new Map(
       (await reads.getAll(agentVersionOf, keys)).map((each) => [each.agent_id, each.definition]),
     );

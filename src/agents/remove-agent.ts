@@ -9,7 +9,7 @@ export const removeAgent: Command<ById, void> = {
   name: "agents.remove",
   input: () => byIdSchema,
   status: 204,
-  async run(tx, { id }, { scope }) {
-    tx.remove(agents, await agentToChange(tx, scope, id));
+  async run(tx, { id }) {
+    tx.remove(agents, await agentToChange(tx, id));
   },
 };

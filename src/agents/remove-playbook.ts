@@ -17,13 +17,12 @@ export const removePlaybook: Command<ById, void> = {
   name: "playbooks.remove",
   input: () => byIdSchema,
   status: 204,
-  async run(tx, { id }, { scope }) {
-    const playbook = await playbookToChange(tx, scope, id);
-    const own = [scope.account_id, scope.mode];
+  async run(tx, { id }) {
+    const playbook = await playbookToChange(tx, id);
     // Who takes it up at this moment writes it.
     const [agents, others] = await Promise.all([
-      tx.list(agentBySlot, own, mostAgents),
-      tx.list(playbookBySlot, own, mostPlaybooks),
+      tx.list(agentBySlot, [], mostAgents),
+      tx.list(playbookBySlot, [], mostPlaybooks),
     ]);
     const agent = agents.find(({ playbook_ids }) => playbook_ids.includes(playbook.id));
     if (agent !== undefined) throw inUse("An agent has the playbook.", agent.id);

@@ -30,8 +30,8 @@ export async function requestOf(
       message: "the engine has no such action",
     });
   }
-  const { account_id, mode, contact_id } = conversation;
-  const playbook = await tx.get(playbookById, [account_id, mode, playbook_id], { hold: true });
+  const { contact_id } = conversation;
+  const playbook = await tx.get(playbookById, [playbook_id], { hold: true });
   if (playbook === undefined) {
     throw refused({
       pointer: "/playbook_id",
@@ -40,7 +40,7 @@ export async function requestOf(
     });
   }
   if (!playbook.enabled) throw new TidingsError("conflict", "The playbook is disabled.");
-  const contact = await tx.get(contactById, [account_id, mode, contact_id]);
+  const contact = await tx.get(contactById, [contact_id]);
   const known = { phone: contact?.phone ?? null, time_zone: contact?.time_zone ?? null };
   const slots = slotsFrom(playbook.definition.slots, input, {
     language,

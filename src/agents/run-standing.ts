@@ -27,13 +27,13 @@ export type RunStanding =
  */
 export async function runStanding(
   tx: Tx,
-  { account_id, mode, id, agent_id, conversation_id }: RunRow,
+  { id, agent_id, conversation_id }: RunRow,
 ): Promise<RunStanding> {
   const [run, conversation, session, agent] = await Promise.all([
-    tx.get(runById, [account_id, mode, id], { hold: true }),
-    tx.get(conversationById, [account_id, mode, conversation_id], { hold: true }),
-    tx.get(agentSessionOf, [account_id, mode, conversation_id], { hold: true }),
-    tx.get(agentById, [account_id, mode, agent_id], { hold: true }),
+    tx.get(runById, [id], { hold: true }),
+    tx.get(conversationById, [conversation_id], { hold: true }),
+    tx.get(agentSessionOf, [conversation_id], { hold: true }),
+    tx.get(agentById, [agent_id], { hold: true }),
   ]);
   if (run?.open !== true || conversation === undefined) return { state: "over" };
   // It says nothing to anybody.

@@ -26,7 +26,7 @@ export function runTurn(runtime: Runtime): JobHandler<"turn"> {
   const shown = new Map([...services.actions].map(([name, action]) => [name, shownAction(action)]));
   return async (claim, { abort }) => {
     if (agents === undefined) throw new Error("no agents are set up here");
-    const begun = await store.commit((tx) => beginTurn(tx, claim, { leaseMs, services }), own);
+    const begun = await store.commit(claim, (tx) => beginTurn(tx, claim, { leaseMs, services }), own);
     if (begun === undefined) return;
     try {
       await take(runtime, claim, begun, { agents, shown, abort });
@@ -36,7 +36,7 @@ export function runTurn(runtime: Runtime): JobHandler<"turn"> {
         { err: error, run_id: begun.run.id },
         "a turn failed again and again; the conversation is left to people",
       );
-      await store.commit((tx) => failTurn(tx, claim, begun, { leaseMs, services }), own);
+      await store.commit(claim, (tx) => failTurn(tx, claim, begun, { leaseMs, services }), own);
     }
   };
 }
@@ -54,17 +54,18 @@ async function take(
   { agents, shown, abort }: TakeOptions,
 ): Promise<void> {
   const { store, clock, services, hostPolicies } = runtime;
-  const facts = await readFacts(store.reads, begun, services.language, clock.now());
+  const facts = await readFacts(store.reads(claim), begun, services.language, clock.now());
   const turn = new TurnRun({ runtime, agents, shown, claim, begun, facts, abort });
   const outcome = await turn.run();
   if (outcome !== undefined) {
     await hostPolicies.commit(
+      claim,
       (tx, hostOpinions) => endTurn(tx, claim, begun, outcome, { leaseMs, services, hostOpinions }),
       own,
     );
   } else if (!turn.isCalling) {
     // A person took over, the contact wrote meanwhile, or the engine stops. The next turn finds out which. A call that is
     // still under way has until the lease lapses.
-    await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+    await store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now }), own);
   }
 }

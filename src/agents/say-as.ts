@@ -25,8 +25,7 @@ export async function sayAs(
   { services, hostOpinions }: Pick<Call, "services" | "hostOpinions">,
 ): Promise<Said> {
   if (text === null) return { conversation, isSaid: false, error: null };
-  const { account_id, mode, id, medium } = conversation;
-  const scope = { account_id, mode };
+  const { id, medium } = conversation;
   try {
     await tx.attempt(async (within) => {
       const identity = await findCorrespondent(within, conversation);
@@ -37,7 +36,7 @@ export async function sayAs(
         last: identity.last_sender_id,
         to: identity.address,
       } as const;
-      const sender = await chooseSender(within, scope, wish, services.transports);
+      const sender = await chooseSender(within, wish, services.transports);
       const correspondence = {
         channel,
         identity,
@@ -46,7 +45,7 @@ export async function sayAs(
         isNew: false,
         author,
       } as const;
-      const call = { scope, services, hostOpinions, idempotency_key: null };
+      const call = { services, hostOpinions, idempotency_key: null };
       await acceptMessage(within, call, { body: text }, correspondence);
     });
   } catch (error) {
@@ -54,6 +53,6 @@ export async function sayAs(
     if (!(error instanceof TidingsError) || error.retryable) throw error;
     return { conversation, isSaid: false, error: { error: error.message, code: error.code } };
   }
-  const after = await tx.get(conversationById, [account_id, mode, id], { hold: true });
+  const after = await tx.get(conversationById, [id], { hold: true });
   return { conversation: after ?? conversation, isSaid: true, error: null };
 }

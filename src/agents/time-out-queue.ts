@@ -1,11 +1,4 @@
-import {
-  agentById,
-  type AgentRow,
-  agentSessionOf,
-  type AgentSessionRow,
-  agentSessions,
-  agentVersionOf,
-} from "./rows.ts";
+import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions, agentVersionOf } from "./rows.ts";
 import type { AgentDefinition } from "./types.ts";
 import { conversationById, type ConversationRow } from "../conversations/rows.ts";
 import { arm, finish } from "../queue/rows.ts";
@@ -14,7 +7,6 @@ import { turnJob } from "./runs/rules.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { JudgedTurn } from "./turn-rows.ts";
-import { actorOf } from "../events/append.ts";
 import { cancelAnswers } from "./cancel-answers.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { afresh } from "./open-session.ts";
@@ -40,14 +32,14 @@ export async function timeOutQueue(
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai" && agent.enabled === true;
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  const actor = actorOf(waiting.conversation, options.services.drawId);
+  const { drawId } = options.services;
   const conversation = isBack
-    ? await changeConversation(tx, actor, waiting.conversation, patch)
+    ? await changeConversation(tx, drawId, waiting.conversation, patch)
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
     tx.update(agentSessions, session, { ...afresh, updated_at: tx.now });
-    await cancelAnswers(tx, actor, conversation);
+    await cancelAnswers(tx, drawId, conversation);
   }
   const messages = await unansweredIn(tx, conversation, session);
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
@@ -65,11 +57,11 @@ interface Waiting {
 
 async function findWaiting(
   tx: Tx,
-  { account_id, mode, key: { conversation_id } }: Claim<"queue-timeout">,
+  { key: { conversation_id } }: Claim<"queue-timeout">,
 ): Promise<Waiting | undefined> {
   const [conversation, session] = await Promise.all([
-    tx.get(conversationById, [account_id, mode, conversation_id], { hold: true }),
-    tx.get(agentSessionOf, [account_id, mode, conversation_id], { hold: true }),
+    tx.get(conversationById, [conversation_id], { hold: true }),
+    tx.get(agentSessionOf, [conversation_id], { hold: true }),
   ]);
   if (
     conversation?.handler !== "queue" ||
@@ -80,8 +72,8 @@ async function findWaiting(
   }
   const { agent_id, agent_revision, queued_at } = session;
   const [agent, version] = await Promise.all([
-    tx.get(agentById, [account_id, mode, agent_id]),
-    tx.get(agentVersionOf, [account_id, mode, agent_id, agent_revision]),
+    tx.get(agentById, [agent_id]),
+    tx.get(agentVersionOf, [agent_id, agent_revision]),
   ]);
   const seconds = version?.definition.handoff.queue_timeout_seconds;
   if (agent === undefined || version === undefined || seconds === undefined || queued_at === null) {

@@ -1,3 +1,4 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { agentSessionOf, type AgentRow } from "./rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./types.ts";
 import type { ConversationRow } from "../conversations/rows.ts";
@@ -10,7 +11,6 @@ import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import { agentToChange } from "./find-agent.ts";
-import { type Actor, actorOf } from "../events/append.ts";
 import { beginRun } from "./begin-run.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { openSession } from "./open-session.ts";
@@ -24,11 +24,11 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
   input: () => triggerAgentSchema,
   status: 202,
   shows: showsOutput,
-  async run(tx, { id, ...asked }, { scope, services }) {
-    const agent = await agentToChange(tx, scope, id, { hold: true });
+  async run(tx, { id, ...asked }, { services }) {
+    const agent = await agentToChange(tx, id, { hold: true });
     if (agent.enabled !== true) throw new TidingsError("conflict", "The agent is disabled.");
-    const actor = actorOf(scope, services.drawId);
-    const found = await findTriggered(tx, actor, asked);
+    const { drawId } = services;
+    const found = await findTriggered(tx, drawId, asked);
     const request = await requestOf(tx, services, found, asked);
     await refuseOthers(tx, found, agent, request);
     // An action has no part in what an agent has in mind, which may be another agent by the time that it is called.
@@ -36,8 +36,8 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
       request.type === "action"
         ? { agent_revision: agent.revision }
         : await openSession(tx, found, agent);
-    const conversation = await takeUp(tx, actor, found, agent);
-    const run = beginRun(tx, actor, {
+    const conversation = await takeUp(tx, drawId, found, agent);
+    const run = beginRun(tx, drawId, {
       agent_id: agent.id,
       agent_revision,
       playbook_id: request.type === "playbook" ? request.playbook_id : null,
@@ -53,7 +53,7 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
 /** An action is nothing that anybody sees, and can be run while people have the conversation; a playbook would talk over them. */
 async function refuseOthers(
   tx: Tx,
-  { account_id, mode, id, handler, assignee_id }: ConversationRow,
+  { id, handler, assignee_id }: ConversationRow,
   agent: AgentRow,
   { type }: RunRequest,
 ): Promise<void> {
@@ -61,7 +61,7 @@ async function refuseOthers(
   if (handler !== "ai" && type === "playbook") {
     throw new TidingsError("conflict", "People handle the conversation.");
   }
-  const session = await tx.get(agentSessionOf, [account_id, mode, id]);
+  const session = await tx.get(agentSessionOf, [id]);
   const conflictingId = handler === "ai" ? assignee_id : (session?.agent_id ?? agent.id);
   if (conflictingId === null || conflictingId === agent.id) return;
   throw new TidingsError("conflict", "Another agent has the conversation.", { conflictingId });
@@ -69,11 +69,11 @@ async function refuseOthers(
 
 function takeUp(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   conversation: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> | Seen<ConversationRow> {
   if (conversation.handler !== "none") return conversation;
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  return changeConversation(tx, actor, conversation, patch);
+  return changeConversation(tx, drawId, conversation, patch);
 }

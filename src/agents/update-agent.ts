@@ -13,7 +13,7 @@ export const updateAgent: Command<UpdateAgent, Agent> = {
   input: updateAgentSchema,
   status: 200,
   async run(tx, { id, ...change }, call) {
-    const before = await agentToChange(tx, call.scope, id);
+    const before = await agentToChange(tx, id);
     await equipAgent(tx, call, change);
     const { enabled = before.enabled === true } = change;
     const was = await definitionOf(tx, before);

@@ -13,7 +13,7 @@ export const updatePlaybook: Command<UpdatePlaybook, Playbook> = {
   input: () => updatePlaybookSchema,
   status: 200,
   async run(tx, change, call) {
-    const before = await playbookToChange(tx, call.scope, change.id);
+    const before = await playbookToChange(tx, change.id);
     const { enabled = before.enabled } = change;
     const definition = changedDefinition(before.definition, change);
     if (enabled) await checkPlaybook(tx, call, definition, before.id);

@@ -11,7 +11,7 @@ import type { Tx } from "../store/transaction.ts";
  */
 export async function equipAgent(
   tx: Tx,
-  { scope: { account_id, mode }, services }: Pick<Call, "scope" | "services">,
+  { services }: Pick<Call, "services">,
   {
     enabled = false,
     playbook_ids = [],
@@ -24,9 +24,7 @@ export async function equipAgent(
       "Nothing thinks for an agent: the engine has no option `agents`.",
     );
   }
-  const found = await Promise.all(
-    playbook_ids.map((id) => tx.get(playbookById, [account_id, mode, id])),
-  );
+  const found = await Promise.all(playbook_ids.map((id) => tx.get(playbookById, [id])));
   const errors: FieldError[] = [];
   for (const [i, playbook] of found.entries()) {
     if (playbook !== undefined) tx.update(playbooks, playbook, {});

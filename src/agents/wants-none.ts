@@ -6,11 +6,8 @@ import type { Tx } from "../store/transaction.ts";
 import { stateOf } from "../contacts/find-consent.ts";
 
 /** Whether who wrote a message wants none from the sender that it went to: nobody need think about an answer. */
-export async function wantsNone(
-  tx: Tx,
-  { account_id, mode, channel, from, to }: MessageRow,
-): Promise<boolean> {
-  const identity = await tx.get(identityByAddress, [account_id, mode, mediumOf(channel), from], {
+export async function wantsNone(tx: Tx, { channel, from, to }: MessageRow): Promise<boolean> {
+  const identity = await tx.get(identityByAddress, [mediumOf(channel), from], {
     hold: true,
   });
   return identity !== undefined && consentFor(stateOf(identity), to) === "opted_out";

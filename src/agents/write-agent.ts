@@ -1,10 +1,10 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { agentBySlot, agents, type AgentRow, agentVersions } from "./rows.ts";
 import { mostAgents } from "./rules.ts";
 import type { AgentDefinition } from "./types.ts";
 import { canonicalJson } from "../operations/fingerprint.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import { freeSlot } from "../senders/free-slot.ts";
 
 interface Agent {
@@ -18,13 +18,12 @@ interface Agent {
  */
 export async function insertAgent(
   tx: Tx,
-  { scope, drawId }: Actor,
+  drawId: DrawId,
   { definition, enabled }: Agent,
 ): Promise<Seen<AgentRow>> {
   const agent = tx.insert(agents, {
-    ...scope,
     id: drawId("agt"),
-    slot: await freeSlot(tx, agentBySlot, scope, mostAgents),
+    slot: await freeSlot(tx, agentBySlot, mostAgents),
     enabled: enabled || null,
     revision: 1,
     ...foundBy(definition),
@@ -57,12 +56,10 @@ function foundBy({ name, channels, senders, playbook_ids }: AgentDefinition) {
 
 function keepVersion(
   tx: Tx,
-  { account_id, mode, id: agent_id, revision }: AgentRow,
+  { id: agent_id, revision }: AgentRow,
   definition: AgentDefinition,
 ): void {
   tx.insert(agentVersions, {
-    account_id,
-    mode,
     agent_id,
     revision,
     definition,

@@ -1,10 +1,10 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { playbookBySlot, playbooks, type PlaybookRow, playbookVersions } from "./playbooks/rows.ts";
 import { mostPlaybooks } from "./playbooks/rules.ts";
 import type { PlaybookDefinition } from "./playbooks/types.ts";
 import { canonicalJson } from "../operations/fingerprint.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import { freeSlot } from "../senders/free-slot.ts";
 
 interface Playbook {
@@ -18,13 +18,12 @@ interface Playbook {
  */
 export async function insertPlaybook(
   tx: Tx,
-  { scope, drawId }: Actor,
+  drawId: DrawId,
   { definition, enabled }: Playbook,
 ): Promise<Seen<PlaybookRow>> {
   const playbook = tx.insert(playbooks, {
-    ...scope,
     id: drawId("pb"),
-    slot: await freeSlot(tx, playbookBySlot, scope, mostPlaybooks),
+    slot: await freeSlot(tx, playbookBySlot, mostPlaybooks),
     enabled,
     revision: 1,
     definition,
@@ -49,13 +48,8 @@ export function updatePlaybook(
   return after;
 }
 
-function keepVersion(
-  tx: Tx,
-  { account_id, mode, id: playbook_id, revision, definition }: PlaybookRow,
-): void {
+function keepVersion(tx: Tx, { id: playbook_id, revision, definition }: PlaybookRow): void {
   tx.insert(playbookVersions, {
-    account_id,
-    mode,
     playbook_id,
     revision,
     definition,

@@ -67,7 +67,7 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     letIn: async (session_id, token) => {
       const { runtime } = await prepared();
       return letIn(
-        { reads: store.reads, secret: runtime.services.secret, now: clock.now() },
+        { reads: store.unscopedReads, secret: runtime.services.secret, now: clock.now() },
         session_id,
         token,
       );
@@ -117,7 +117,7 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     },
     health: async () => {
       await prepared();
-      const account = await store.reads.get(accountById, [defaultAccountId]);
+      const account = await store.unscopedReads.get(accountById, [defaultAccountId]);
       if (account === undefined) {
         throw new TidingsError("storage_unavailable", "The storage is not prepared.");
       }

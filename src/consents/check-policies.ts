@@ -1,4 +1,4 @@
-import { accountById } from "../accounts/rows.ts";
+import { ownAccount } from "../accounts/rows.ts";
 import { consentFor, type ConsentState } from "../contacts/consent-rules.ts";
 import { contactById } from "../contacts/rows.ts";
 import { judgeConsent, judgeQuietHours } from "./policy-rules.ts";
@@ -21,7 +21,7 @@ export interface Judged {
   readonly options?: ReadOptions;
 }
 
-export type Judging = Pick<Call, "scope" | "services" | "hostOpinions">;
+export type Judging = Pick<Call, "services" | "hostOpinions">;
 
 /**
  * What every policy says of a message. What only some of them ask for is read only for those.
@@ -29,7 +29,7 @@ export type Judging = Pick<Call, "scope" | "services" | "hostOpinions">;
  */
 export async function judgeMessage(
   tx: Tx,
-  { scope, services: { quietHours, timeZone }, hostOpinions }: Judging,
+  { services: { quietHours, timeZone }, hostOpinions }: Judging,
   { message, confirmsOptOut, consent: state, contact_id, at, options }: Judged,
 ): Promise<readonly Opinion[]> {
   const consent = consentFor(state, message.from);
@@ -39,12 +39,10 @@ export async function judgeMessage(
   if (!waits && !hostOpinions.any) return opinions;
 
   const [contact, account] = await Promise.all([
-    contact_id === null
-      ? undefined
-      : tx.get(contactById, [scope.account_id, scope.mode, contact_id], options),
-    tx.get(accountById, [scope.account_id], options),
+    contact_id === null ? undefined : tx.get(contactById, [contact_id], options),
+    ownAccount(tx, options),
   ]);
-  const { account_id, mode } = scope;
+  const { account_id, mode } = tx.scope;
   const time_zone = account?.time_zone ?? timeZone;
   const facts: PolicyFacts = {
     account_id,

@@ -17,7 +17,7 @@ export const getConsents: Query<ById, Consents> = {
   name: "contacts.consents",
   input: () => byIdSchema,
   async run(reads, { id }, { scope, services }) {
-    const contact = await contactToRead(reads, scope, id);
+    const contact = await contactToRead(reads, id);
     const prefix = [contact.id];
     const owned = {
       index: identitiesOfContact,
@@ -26,12 +26,7 @@ export const getConsents: Query<ById, Consents> = {
       limit: mostIdentities,
     } as const;
     const data = (await reads.range(owned)).map(async ({ medium, address }) => {
-      const key = [
-        scope.account_id,
-        scope.mode,
-        medium,
-        addressHash(services.secret, scope, medium, address),
-      ] as const;
+      const key = [medium, addressHash(services.secret, scope, medium, address)] as const;
       const newest = {
         index: consentEvidenceById,
         prefix: key,

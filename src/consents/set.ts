@@ -11,7 +11,6 @@ import { currentConversation } from "../conversations/rows.ts";
 import { invalid } from "../kernel/errors.ts";
 import { mediumSchema } from "../kernel/fields.ts";
 import type { Command } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { contactToChange } from "../contacts/find-to-change.ts";
 import { setConsent } from "../contacts/write-consent.ts";
@@ -23,10 +22,9 @@ export const changeConsent: Command<SetConsent, Consents> = {
   input: () => setConsentSchema,
   status: 200,
   shows: ({ id }) => id,
-  async run(tx, { id, medium, status, detail = null }, { scope, services }) {
+  async run(tx, { id, medium, status, detail = null }, { services }) {
     const { secret, drawId } = services;
-    const actor = actorOf(scope, drawId);
-    const contact = await contactToChange(tx, scope, id, { hold: true });
+    const contact = await contactToChange(tx, id, { hold: true });
     const media = mediumSchema.options.filter((each) => medium === "all" || medium === each);
     const owned = await Promise.all(
       media.map((each) => tx.list(identitiesOfContact, [contact.id, each], mostIdentities)),
@@ -40,7 +38,7 @@ export const changeConsent: Command<SetConsent, Consents> = {
     const data: Consent[] = [];
     for (const { medium: of, address } of addresses) {
       const word = { status, sender: null, source: "api", message_id: null, detail } as const;
-      const { consent, evidence } = await setConsent(tx, actor, secret, {
+      const { consent, evidence } = await setConsent(tx, drawId, secret, {
         ...word,
         medium: of,
         address,
@@ -50,7 +48,7 @@ export const changeConsent: Command<SetConsent, Consents> = {
     for (const each of media) {
       const current = await tx.get(currentConversation, [contact.id, each]);
       if (current !== undefined) {
-        await changeConversation(tx, actor, current, { opt_out_suspected: null });
+        await changeConversation(tx, drawId, current, { opt_out_suspected: null });
       }
     }
     return { data };

@@ -2,7 +2,7 @@ import { contactCreated } from "./events.ts";
 import { contactResource } from "./resource.ts";
 import { type Contact, type CreateContact, createContactSchema } from "./types.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import { actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { insertContact } from "./write.ts";
 import { insertIdentity, ownPhone } from "./write-identity.ts";
 
@@ -13,19 +13,17 @@ export const createContact: Command<CreateContact, Contact> = {
   input: createContactSchema,
   status: 201,
   shows: showsOutput,
-  async run(tx, facts, { scope, services }) {
-    const actor = actorOf(scope, services.drawId);
+  async run(tx, facts, { services }) {
+    const { drawId } = services;
     const { phone: address } = facts;
-    if (address !== undefined) await ownPhone(tx, actor, address);
-    const contact = insertContact(tx, actor, facts);
+    if (address !== undefined) await ownPhone(tx, address);
+    const contact = insertContact(tx, drawId, facts);
     const contact_id = contact.id;
     const own = { contact_id, medium: "text" } as const;
     const identities =
-      address === undefined
-        ? []
-        : [await insertIdentity(tx, actor, services.secret, { ...own, address })];
+      address === undefined ? [] : [await insertIdentity(tx, services.secret, { ...own, address })];
     const resource = contactResource(contact, identities, []);
-    appendEvent(tx, actor, contactCreated, { contact: resource }, { contact_id });
+    appendEvent(tx, drawId, contactCreated, { contact: resource }, { contact_id });
     return resource;
   },
 };

@@ -3,23 +3,16 @@ import { consentByAddress, consents } from "./consent-rows.ts";
 import { addressHash, type ConsentState, noConsent } from "./consent-rules.ts";
 import { identityByAddress, type IdentityRow } from "./rows.ts";
 import type { Medium } from "../kernel/fields.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { ReadOptions, Tx } from "../store/transaction.ts";
 
 /** What an address that is nobody's allows: it may have been somebody's. */
 export async function findConsent(
   tx: Tx,
   secret: KeyObject,
-  scope: Scope,
   medium: Medium,
   address: string,
 ): Promise<ConsentState> {
-  const key = [
-    scope.account_id,
-    scope.mode,
-    medium,
-    addressHash(secret, scope, medium, address),
-  ] as const;
+  const key = [medium, addressHash(secret, tx.scope, medium, address)] as const;
   return (await tx.get(consentByAddress, key, { hold: true })) ?? noConsent;
 }
 
@@ -37,18 +30,13 @@ export interface Addressee extends ConsentState {
 export async function findAddressee(
   tx: Tx,
   secret: KeyObject,
-  scope: Scope,
   medium: Medium,
   address: string,
   options?: ReadOptions,
 ): Promise<Addressee> {
-  const identity = await tx.get(
-    identityByAddress,
-    [scope.account_id, scope.mode, medium, address],
-    options,
-  );
+  const identity = await tx.get(identityByAddress, [medium, address], options);
   if (identity === undefined) {
-    return { ...(await findConsent(tx, secret, scope, medium, address)), contact_id: null };
+    return { ...(await findConsent(tx, secret, medium, address)), contact_id: null };
   }
   return { ...stateOf(identity), contact_id: identity.contact_id };
 }
@@ -60,17 +48,15 @@ export async function findAddressee(
 export async function holdAddressee(
   tx: Tx,
   secret: KeyObject,
-  { account_id, mode }: Scope,
   medium: Medium,
   address: string,
 ): Promise<Addressee> {
-  const scope = { account_id, mode };
-  const addressee = await findAddressee(tx, secret, scope, medium, address, { hold: true });
+  const addressee = await findAddressee(tx, secret, medium, address, { hold: true });
   if (addressee.contact_id !== null) return addressee;
-  const address_hash = addressHash(secret, scope, medium, address);
-  const known = await tx.get(consentByAddress, [account_id, mode, medium, address_hash]);
+  const address_hash = addressHash(secret, tx.scope, medium, address);
+  const known = await tx.get(consentByAddress, [medium, address_hash]);
   if (known === undefined) {
-    tx.insert(consents, { ...scope, medium, address_hash, ...noConsent, updated_at: tx.now });
+    tx.insert(consents, { medium, address_hash, ...noConsent, updated_at: tx.now });
   }
   return addressee;
 }

@@ -24,18 +24,17 @@ const mostHops = 3;
  */
 export async function findRecipient(
   tx: Tx,
-  { account_id, mode }: Scope,
   medium: Medium,
   to: string,
   pointer = "/to",
 ): Promise<Seen<IdentityRow> | undefined> {
-  const at = (address: string) => tx.get(identityByAddress, [account_id, mode, medium, address]);
+  const at = (address: string) => tx.get(identityByAddress, [medium, address]);
   if (to.startsWith("+")) return at(to);
   let id = to;
   for (let hops = 0; hops < mostHops; hops++) {
     // The addresses first. A merge moves them and says where to in one commit: where they are gone, the contact says so.
     const identities = await tx.list(identitiesOfContact, [id, medium], mostIdentities);
-    const contact = await tx.get(contactById, [account_id, mode, id]);
+    const contact = await tx.get(contactById, [id]);
     if (contact === undefined) {
       throw invalid([{ pointer, code: "unknown_contact", message: "no such contact" }]);
     }

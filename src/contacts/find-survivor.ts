@@ -1,16 +1,14 @@
 import { contactById, type ContactRow } from "./rows.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { ReadOptions, Tx } from "../store/transaction.ts";
 
 /** The contact with this id: of a merged one, who it is now, which is merged into nobody. */
 export async function findSurvivor(
   reads: Pick<Tx, "get">,
-  { account_id, mode }: Scope,
   id: string,
   options?: ReadOptions,
 ): Promise<Seen<ContactRow> | undefined> {
-  const named = await reads.get(contactById, [account_id, mode, id], options);
+  const named = await reads.get(contactById, [id], options);
   const survivor = named?.merged_into ?? null;
-  return survivor === null ? named : reads.get(contactById, [account_id, mode, survivor], options);
+  return survivor === null ? named : reads.get(contactById, [survivor], options);
 }

@@ -1,7 +1,6 @@
 import { contactById, type ContactRow } from "./rows.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { ReadOptions, Tx } from "../store/transaction.ts";
 import { findSurvivor } from "./find-survivor.ts";
 
@@ -12,11 +11,10 @@ import { findSurvivor } from "./find-survivor.ts";
  */
 export async function contactToChange(
   tx: Tx,
-  { account_id, mode }: Scope,
   id: string,
   options?: ReadOptions,
 ): Promise<Seen<ContactRow>> {
-  const contact = await tx.get(contactById, [account_id, mode, id], options);
+  const contact = await tx.get(contactById, [id], options);
   if (contact === undefined) throw notFound("contact");
   if (contact.merged_into !== null) throw mergedAway(contact.merged_into);
   return contact;
@@ -34,12 +32,8 @@ export function mergedAway(conflictingId: string): TidingsError {
  * The contact whose history is asked for: of a merged one, the one that has it now.
  * @throws TidingsError `not_found`
  */
-export async function contactToRead(
-  reads: Pick<Tx, "get">,
-  scope: Scope,
-  id: string,
-): Promise<Seen<ContactRow>> {
-  const contact = await findSurvivor(reads, scope, id);
+export async function contactToRead(reads: Pick<Tx, "get">, id: string): Promise<Seen<ContactRow>> {
+  const contact = await findSurvivor(reads, id);
   if (contact === undefined) throw notFound("contact");
   return contact;
 }

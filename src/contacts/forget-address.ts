@@ -15,12 +15,12 @@ export async function forgetAddress(
   secret: KeyObject,
   identity: Seen<IdentityRow>,
 ): Promise<void> {
-  const { account_id, mode, medium, address } = identity;
+  const { medium, address } = identity;
   const hash = addressHash(secret, identity, medium, address);
-  while (!(await eraseAnswers(tx, identity, hash)));
+  while (!(await eraseAnswers(tx, hash)));
   // What is written already is read over each time: chunks that grow keep that from growing with the square.
   for (let chunk = 200; ; chunk *= 4) {
-    const worded = await tx.list(consentEvidenceInWords, [account_id, mode, medium, hash], chunk);
+    const worded = await tx.list(consentEvidenceInWords, [medium, hash], chunk);
     for (const row of worded) tx.update(consentEvidence, row, { detail: null });
     if (worded.length < chunk) break;
   }

@@ -10,8 +10,8 @@ export const getContact: Query<ById, Contact> = {
   kind: "query",
   name: "contacts.get",
   input: () => byIdSchema,
-  async run(reads, { id }, { scope: { account_id, mode } }) {
-    const row = await reads.get(contactById, [account_id, mode, id]);
+  async run(reads, { id }) {
+    const row = await reads.get(contactById, [id]);
     const [contact] = row === undefined ? [] : await showContacts(reads, [row]);
     if (contact === undefined) throw notFound("contact");
     return contact;

@@ -1,4 +1,5 @@
 import { contactCreated, contactUpdated } from "./events.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import type { KeyObject } from "node:crypto";
 import { contactResource } from "./resource.ts";
 import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
@@ -6,7 +7,7 @@ import { type ImportContact, importContactSchema, type ImportedContact } from ".
 import type { Command } from "../operations/operation.ts";
 import { StorageConflict } from "../ports/storage.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { setConsent } from "./write-consent.ts";
 import { showContact } from "./show.ts";
 import { insertContact, updateContact } from "./write.ts";
@@ -18,42 +19,41 @@ export const importContact: Command<ImportContact, ImportedContact> = {
   name: "contacts.import_one",
   input: importContactSchema,
   status: 200,
-  async run(tx, { phone, consent, ...given }, { scope, services }) {
-    const actor = actorOf(scope, services.drawId);
+  async run(tx, { phone, consent, ...given }, { services }) {
+    const { drawId } = services;
     const { secret } = services;
-    const { account_id, mode } = scope;
     const facts = factsOf(given);
     // Held: whoever merges or erases the contact meanwhile moves it or takes it away.
-    const identity = await tx.get(identityByAddress, [account_id, mode, "text", phone], {
+    const identity = await tx.get(identityByAddress, ["text", phone], {
       hold: true,
     });
     if (identity === undefined) {
-      const contact = insertContact(tx, actor, { ...facts, phone });
+      const contact = insertContact(tx, drawId, { ...facts, phone });
       const contact_id = contact.id;
-      const own = await insertIdentity(tx, actor, secret, {
+      const own = await insertIdentity(tx, secret, {
         contact_id,
         medium: "text",
         address: phone,
       });
       appendEvent(
         tx,
-        actor,
+        drawId,
         contactCreated,
         { contact: contactResource(contact, [own], []) },
         { contact_id },
       );
-      await takeConsent(tx, actor, secret, own, consent);
+      await takeConsent(tx, drawId, secret, own, consent);
       return { status: "created", contact_id };
     }
     const { contact_id } = identity;
-    const known = await tx.get(contactById, [account_id, mode, contact_id]);
+    const known = await tx.get(contactById, [contact_id]);
     if (known === undefined) throw new StorageConflict("the contact was erased between two reads");
     const isNew = changes(known, facts);
     if (isNew) {
       const contact = await showContact(tx, await updateContact(tx, known, facts));
-      appendEvent(tx, actor, contactUpdated, { contact }, { contact_id });
+      appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id });
     }
-    const isSaid = await takeConsent(tx, actor, secret, identity, consent);
+    const isSaid = await takeConsent(tx, drawId, secret, identity, consent);
     return { status: isNew || isSaid ? "updated" : "unchanged", contact_id };
   },
 };
@@ -83,7 +83,7 @@ function plain(value: unknown): string {
 /** An import knows of no day: it can tell of an opt-out, but what somebody said here it can't take back. */
 async function takeConsent(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   secret: KeyObject,
   { medium, address, consent, opted_out_of }: IdentityRow,
   said: ImportContact["consent"],
@@ -93,7 +93,7 @@ async function takeConsent(
     return false;
   }
   const { status, detail = null } = said;
-  const written = await setConsent(tx, actor, secret, {
+  const written = await setConsent(tx, drawId, secret, {
     medium,
     address,
     status,

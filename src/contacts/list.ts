@@ -35,7 +35,6 @@ export const listContacts: Query<ListContacts, Page<Contact>> = {
 async function walk(reads: Reads, asked: ListContacts, call: Call): Promise<Page<ContactRow>> {
   const { limit, cursor, ...filters } = asked;
   const { phone, label, opted_out } = filters;
-  const { account_id, mode } = call.scope;
   const list = {
     order: "descending",
     operation: "contacts.list",
@@ -44,30 +43,26 @@ async function walk(reads: Reads, asked: ListContacts, call: Call): Promise<Page
   } as const;
   const stretch = { ...list, ...timesOf(asked) };
   if (phone !== undefined) {
-    const prefix = [account_id, mode, "text", phone];
+    const prefix = ["text", phone];
     const owned = await page(reads, { ...list, index: identityByAddress, prefix }, call);
-    return { ...owned, data: await contactsOf(reads, call, idsOf(owned.data)) };
+    return { ...owned, data: await contactsOf(reads, idsOf(owned.data)) };
   }
   if (label !== undefined) {
     const labelled = await page(
       reads,
-      { ...stretch, index: contactsByLabel, prefix: [account_id, mode, label] },
+      { ...stretch, index: contactsByLabel, prefix: [label] },
       call,
     );
-    return { ...labelled, data: await contactsOf(reads, call, idsOf(labelled.data)) };
+    return { ...labelled, data: await contactsOf(reads, idsOf(labelled.data)) };
   }
   if (opted_out === true) {
     const index = optedOutIdentities;
     const where = { medium: "text" };
-    const out = await page(reads, { ...stretch, index, prefix: [account_id, mode], where }, call);
-    return { ...out, data: await contactsOf(reads, call, await firstsOf(reads, out.data)) };
+    const out = await page(reads, { ...stretch, index, prefix: [], where }, call);
+    return { ...out, data: await contactsOf(reads, await firstsOf(reads, out.data)) };
   }
   const where = { merged_into: null };
-  return page(
-    reads,
-    { ...stretch, index: contacts.primary, prefix: [account_id, mode], where },
-    call,
-  );
+  return page(reads, { ...stretch, index: contacts.primary, prefix: [], where }, call);
 }
 
 /** Ids are drawn in the order of time, and each of these indexes goes by the contact's id. */
@@ -102,12 +97,8 @@ async function firstsOf(
 }
 
 /** In the order of the ids. */
-async function contactsOf(
-  reads: Reads,
-  { scope }: Call,
-  ids: readonly string[],
-): Promise<ContactRow[]> {
-  const keys = ids.map((id) => [scope.account_id, scope.mode, id] as const);
+async function contactsOf(reads: Reads, ids: readonly string[]): Promise<ContactRow[]> {
+  const keys = ids.map((id) => [id] as const);
   return [...(await reads.getAll(contactById, keys))];
 }
 

@@ -1,5 +1,4 @@
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Reads } from "../store/reads.ts";
 import {
   contactById,
@@ -35,28 +34,25 @@ const mostSifted = 1_000;
  * thousand contacts have, those of a sample are ranked.
  */
 export async function searchContacts(
-  reads: Pick<Reads, "search" | "range" | "getAll">,
-  scope: Scope,
+  reads: Reads,
   text: string,
   limit: number,
 ): Promise<readonly Seen<ContactRow>[]> {
   const query = contactQuery(text);
   const [byWords, byPhone] = await Promise.all([
-    findByWords(reads, scope, query),
-    findByPhone(reads, scope, query),
+    findByWords(reads, query),
+    findByPhone(reads, query),
   ]);
   const candidates = new Map<string, Candidate<Seen<ContactRow>> & { readonly phones: string[] }>();
-  const isOwn = ({ account_id, mode }: ContactRow): boolean =>
-    account_id === scope.account_id && mode === scope.mode;
   for (const contact of byWords) {
-    if (isOwn(contact)) candidates.set(contact.id, { contact, phones: [] });
+    candidates.set(contact.id, { contact, phones: [] });
   }
   const keys = [...new Set(byPhone.map((each) => each.contact_id))].filter(
     (id) => !candidates.has(id),
   );
   for (const contact of await reads.getAll(
     contactById,
-    keys.map((id) => [scope.account_id, scope.mode, id] as const),
+    keys.map((id) => [id] as const),
   )) {
     candidates.set(contact.id, { contact, phones: [] });
   }
@@ -93,8 +89,7 @@ const begun = (sample: Sample, words: readonly string[], limit: number): Asked =
  * with them. How common each beginning is, the smallest sample tells.
  */
 async function findByWords(
-  reads: Pick<Reads, "search">,
-  scope: Scope,
+  reads: Pick<Reads, "search" | "scope">,
   query: ContactQuery,
 ): Promise<Rows> {
   const { words } = query;
@@ -103,7 +98,7 @@ async function findByWords(
     reads.search(
       asked.map(({ sample, words: of, prefix, limit }) => ({
         index: contactsByWords,
-        words: searchedWords(scope, of, sample, prefix),
+        words: searchedWords(reads.scope, of, sample, prefix),
         limit,
       })),
     );
@@ -153,12 +148,11 @@ async function findRare(
 /** Numbers that begin with the digits. */
 async function findByPhone(
   reads: Pick<Reads, "range" | "getAll">,
-  { account_id, mode }: Scope,
   { digits }: ContactQuery,
 ): Promise<readonly Seen<IdentityRow>[]> {
   if (digits === null) return [];
   const number = `+${digits}`;
-  const prefix = [account_id, mode, "text"] as const;
+  const prefix = ["text"] as const;
   const [whole, longer] = await Promise.all([
     reads.getAll(identityByAddress, [[...prefix, number]]),
     // A colon follows the digits in ASCII.

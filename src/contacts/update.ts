@@ -4,7 +4,7 @@ import { type ContactRow, identityByAddress } from "./rows.ts";
 import { type Contact, type UpdateContact, updateContactSchema } from "./types.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { contactToChange } from "./find-to-change.ts";
 import { forgetAddress } from "./forget-address.ts";
 import { showContact } from "./show.ts";
@@ -18,19 +18,19 @@ export const updateContact: Command<UpdateContact, Contact> = {
   input: updateContactSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, ...change }, { scope, services }) {
+  async run(tx, { id, ...change }, { services }) {
     // Held, for where nothing changes: an erasure that commits meanwhile must find what is remembered of the answer.
-    const contact = await contactToChange(tx, scope, id, { hold: true });
+    const contact = await contactToChange(tx, id, { hold: true });
     const facts = Object.fromEntries(
       Object.entries(change).filter(([, value]) => value !== undefined),
     );
     if (Object.keys(facts).length === 0) return showContact(tx, contact);
-    const actor = actorOf(scope, services.drawId);
+    const { drawId } = services;
     if (change.phone !== undefined && change.phone !== contact.phone) {
-      await changePhone(tx, actor, services.secret, contact, change.phone);
+      await changePhone(tx, services.secret, contact, change.phone);
     }
     const updated = await showContact(tx, await writeContact(tx, contact, facts));
-    appendEvent(tx, actor, contactUpdated, { contact: updated }, { contact_id: contact.id });
+    appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
     return updated;
   },
 };
@@ -41,19 +41,16 @@ export const updateContact: Command<UpdateContact, Contact> = {
  */
 async function changePhone(
   tx: Tx,
-  actor: Actor,
   secret: KeyObject,
   { id, phone }: ContactRow,
   address: string | null,
 ): Promise<void> {
-  const { account_id, mode } = actor.scope;
-  if (address !== null && (await ownPhone(tx, actor, address, id)) !== undefined) return;
-  const before =
-    phone === null ? undefined : await tx.get(identityByAddress, [account_id, mode, "text", phone]);
+  if (address !== null && (await ownPhone(tx, address, id)) !== undefined) return;
+  const before = phone === null ? undefined : await tx.get(identityByAddress, ["text", phone]);
   const last_sender_id = before?.last_sender_id ?? null;
   if (before !== undefined) await forgetAddress(tx, secret, before);
   if (address === null) return;
-  await insertIdentity(tx, actor, secret, {
+  await insertIdentity(tx, secret, {
     contact_id: id,
     medium: "text",
     address,

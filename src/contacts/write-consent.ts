@@ -1,26 +1,14 @@
 import { contactOptedIn, contactOptedOut } from "./events.ts";
 import type { KeyObject } from "node:crypto";
-import {
-  consentByAddress,
-  consentEvidence,
-  type ConsentEvidenceRow,
-  type ConsentRow,
-  consents,
-} from "./consent-rows.ts";
-import {
-  addressHash,
-  consentAfter,
-  type ConsentChange,
-  isNewConsent,
-  noConsent,
-} from "./consent-rules.ts";
+import { consentByAddress, consentEvidence, type ConsentEvidenceRow, type ConsentRow, consents } from "./consent-rows.ts";
+import { addressHash, consentAfter, type ConsentChange, isNewConsent, noConsent } from "./consent-rules.ts";
 import type { ConsentSource } from "./consent-types.ts";
 import { contactReference } from "./resource.ts";
 import { contactById, identities, identityByAddress } from "./rows.ts";
 import type { Medium } from "../kernel/fields.ts";
-import type { MessageId } from "../kernel/ids.ts";
+import type { MessageId, DrawId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 
 /** What was said or done of an address, and by whom. */
 export interface ConsentWord extends ConsentChange {
@@ -45,21 +33,19 @@ export interface WrittenConsent {
  */
 export async function setConsent(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   secret: KeyObject,
   word: ConsentWord,
 ): Promise<WrittenConsent> {
-  const { scope, drawId } = actor;
-  const { account_id, mode } = scope;
   const { medium, address, source, status, sender, message_id, detail } = word;
-  const address_hash = addressHash(secret, scope, medium, address);
+  const address_hash = addressHash(secret, tx.scope, medium, address);
   const [known, identity] = await Promise.all([
-    tx.get(consentByAddress, [account_id, mode, medium, address_hash]),
-    tx.get(identityByAddress, [account_id, mode, medium, address]),
+    tx.get(consentByAddress, [medium, address_hash]),
+    tx.get(identityByAddress, [medium, address]),
   ]);
   const before = known ?? noConsent;
   const after = { ...consentAfter(before, word), updated_at: tx.now };
-  const about = { ...scope, medium, address_hash };
+  const about = { medium, address_hash };
   const consent =
     known === undefined
       ? tx.insert(consents, { ...about, ...after })
@@ -74,7 +60,7 @@ export async function setConsent(
   tx.update(identities, identity, { consent: after.status, opted_out_of, opted_in_to });
   if (!written.isNews) return written;
   const { contact_id } = identity;
-  const contact = await tx.get(contactById, [account_id, mode, contact_id]);
+  const contact = await tx.get(contactById, [contact_id]);
   const data = {
     contact: contactReference(contact_id, contact, address),
     medium,
@@ -83,7 +69,7 @@ export async function setConsent(
     source,
     message_id,
   };
-  appendEvent(tx, actor, status === "opted_out" ? contactOptedOut : contactOptedIn, data, {
+  appendEvent(tx, drawId, status === "opted_out" ? contactOptedOut : contactOptedIn, data, {
     contact_id,
   });
   return written;

@@ -5,7 +5,6 @@ import type { Medium } from "../kernel/fields.ts";
 import type { ContactId, SenderId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import { findConsent } from "./find-consent.ts";
 
 export interface NewIdentity {
@@ -19,19 +18,11 @@ export interface NewIdentity {
 /** Gives a contact an address that is nobody's. What the address allows is what it allowed when it was somebody's. */
 export async function insertIdentity(
   tx: Tx,
-  { scope }: Actor,
   secret: KeyObject,
   { contact_id, medium, address, last_sender_id = null }: NewIdentity,
 ): Promise<Seen<IdentityRow>> {
-  const { status, opted_out_of, opted_in_to } = await findConsent(
-    tx,
-    secret,
-    scope,
-    medium,
-    address,
-  );
+  const { status, opted_out_of, opted_in_to } = await findConsent(tx, secret, medium, address);
   return tx.insert(identities, {
-    ...scope,
     medium,
     address,
     contact_id,
@@ -49,11 +40,10 @@ export async function insertIdentity(
  */
 export async function ownPhone(
   tx: Tx,
-  { scope: { account_id, mode } }: Actor,
   phone: string,
   contact_id?: ContactId,
 ): Promise<Seen<IdentityRow> | undefined> {
-  const identity = await tx.get(identityByAddress, [account_id, mode, "text", phone], {
+  const identity = await tx.get(identityByAddress, ["text", phone], {
     hold: true,
   });
   if (identity === undefined || identity.contact_id === contact_id) return identity;

@@ -1,8 +1,8 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { contactLabels, type ContactRow, contacts, contactsByLabel } from "./rows.ts";
 import { searchWordsOf } from "./search-words.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 
 /** What the host says of a contact. */
 export type ContactFacts = {
@@ -12,13 +12,8 @@ export type ContactFacts = {
 };
 
 /** Contacts are written here alone, so that what finds them is written with them. */
-export function insertContact(
-  tx: Tx,
-  { scope, drawId }: Actor,
-  facts: ContactFacts,
-): Seen<ContactRow> {
+export function insertContact(tx: Tx, drawId: DrawId, facts: ContactFacts): Seen<ContactRow> {
   const row = {
-    ...scope,
     id: drawId("ct"),
     name: facts.name ?? null,
     phone: facts.phone ?? null,
@@ -33,7 +28,7 @@ export function insertContact(
     created_at: tx.now,
     updated_at: tx.now,
   };
-  const contact = tx.insert(contacts, { ...row, words: searchWordsOf(row) });
+  const contact = tx.insert(contacts, { ...row, words: searchWordsOf({ ...tx.scope, ...row }) });
   for (const label of contact.labels) insertLabel(tx, contact, label);
   return contact;
 }
@@ -62,15 +57,11 @@ export async function removeContact(tx: Tx, contact: Seen<ContactRow>): Promise<
   tx.remove(contacts, contact);
 }
 
-function insertLabel(tx: Tx, { account_id, mode, id }: ContactRow, label: string): void {
-  tx.insert(contactLabels, { account_id, mode, label, contact_id: id });
+function insertLabel(tx: Tx, { id }: ContactRow, label: string): void {
+  tx.insert(contactLabels, { label, contact_id: id });
 }
 
-async function removeLabel(
-  tx: Tx,
-  { account_id, mode, id }: ContactRow,
-  label: string,
-): Promise<void> {
-  const row = await tx.get(contactsByLabel, [account_id, mode, label, id]);
+async function removeLabel(tx: Tx, { id }: ContactRow, label: string): Promise<void> {
+  const row = await tx.get(contactsByLabel, [label, id]);
   if (row !== undefined) tx.remove(contactLabels, row);
 }

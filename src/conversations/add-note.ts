@@ -11,11 +11,9 @@ export const addNote: Command<AddNote, Note> = {
   input: () => addNoteSchema,
   status: 201,
   shows: showsOutput,
-  async run(tx, { id, body, author_id = null }, { scope: { account_id, mode }, services }) {
-    const conversation = await findOwnConversation(tx, { account_id, mode }, id);
+  async run(tx, { id, body, author_id = null }, { services }) {
+    const conversation = await findOwnConversation(tx, id);
     const note = tx.insert(notes, {
-      account_id,
-      mode,
       conversation_id: conversation.id,
       id: services.drawId("note"),
       author_type: "human",

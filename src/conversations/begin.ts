@@ -4,18 +4,18 @@ import { contactById, identityByAddress, type IdentityRow } from "../contacts/ro
 import { conversationResource } from "./resource.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
 import { kept, receive } from "./rules.ts";
-import type { MessageId } from "../kernel/ids.ts";
+import type { MessageId, DrawId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
 import { StorageConflict } from "../ports/storage.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { changeConversation } from "./change.ts";
 import { writeConversation } from "./write.ts";
 
 /** Where an inbound goes: into the contact's last conversation on the medium, which it wakes or opens again, or into a new one. */
 export async function openForInbound(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   identity: IdentityRow,
   reopenMs: number,
 ): Promise<Opened> {
@@ -23,12 +23,12 @@ export async function openForInbound(
   const effect = current === undefined ? "begins" : receive(current, reopenMs, tx.now);
   if (current === undefined || effect === "begins") {
     return {
-      conversation: await beginConversation(tx, actor, identity, current),
+      conversation: await beginConversation(tx, drawId, identity, current),
       isReopened: false,
     };
   }
   if (effect === "goes on") return { conversation: current, isReopened: false };
-  const conversation = await changeConversation(tx, actor, current, kept({ status: "open" }));
+  const conversation = await changeConversation(tx, drawId, current, kept({ status: "open" }));
   return { conversation, isReopened: current.status === "closed" };
 }
 
@@ -55,14 +55,13 @@ export function isActive(
 /** Makes one for a contact that has no active one; `last` is the one before it. */
 export async function beginConversation(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   identity: IdentityRow,
   last: Seen<ConversationRow> | undefined,
 ): Promise<Seen<ConversationRow>> {
-  const { scope, drawId } = actor;
   const { contact_id, medium, address } = identity;
   // A merge or an erasure writes the address: it comes before this, or after it and finds the conversation.
-  const held = await tx.get(identityByAddress, [scope.account_id, scope.mode, medium, address], {
+  const held = await tx.get(identityByAddress, [medium, address], {
     hold: true,
   });
   if (held?.contact_id !== contact_id) {
@@ -70,7 +69,6 @@ export async function beginConversation(
   }
   if (last !== undefined) await writeConversation(tx, last, { current: null });
   const conversation = tx.insert(conversations, {
-    ...scope,
     id: drawId("conv"),
     contact_id,
     medium,
@@ -93,14 +91,14 @@ export async function beginConversation(
     updated_at: tx.now,
     closed_at: null,
   });
-  const contact = await tx.get(contactById, [scope.account_id, scope.mode, contact_id]);
+  const contact = await tx.get(contactById, [contact_id]);
   const resource = conversationResource(
     conversation,
     contactReference(contact_id, contact, address),
     null,
   );
   const about = { contact_id, conversation_id: conversation.id };
-  appendEvent(tx, actor, conversationCreated, { conversation: resource }, about);
+  appendEvent(tx, drawId, conversationCreated, { conversation: resource }, about);
   return conversation;
 }
 

@@ -1,11 +1,11 @@
 import { conversationClosed, conversationUpdated } from "./events.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import { told } from "./resource.ts";
 import { type ConversationRow, conversationById } from "./rows.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { showConversation } from "./show.ts";
 import { writeConversation } from "./write.ts";
 
@@ -13,12 +13,8 @@ import { writeConversation } from "./write.ts";
  * Held, also where nothing of it changes: notes that are written and answers that are remembered meanwhile must be found by an erasure.
  * @throws TidingsError `not_found`
  */
-export async function findOwnConversation(
-  tx: Tx,
-  { account_id, mode }: Scope,
-  id: string,
-): Promise<Seen<ConversationRow>> {
-  const conversation = await tx.get(conversationById, [account_id, mode, id], { hold: true });
+export async function findOwnConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
+  const conversation = await tx.get(conversationById, [id], { hold: true });
   if (conversation === undefined) throw notFound("conversation");
   return conversation;
 }
@@ -27,12 +23,8 @@ export async function findOwnConversation(
  * One that people and agents work on.
  * @throws TidingsError `not_found`; `conflict` when it is closed
  */
-export async function findActiveConversation(
-  tx: Tx,
-  scope: Scope,
-  id: string,
-): Promise<Seen<ConversationRow>> {
-  const conversation = await findOwnConversation(tx, scope, id);
+export async function findActiveConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
+  const conversation = await findOwnConversation(tx, id);
   if (conversation.status !== "closed") return conversation;
   throw new TidingsError("conflict", "The conversation is closed; open it first.");
 }
@@ -48,7 +40,7 @@ export function superseded(): TidingsError {
 /** Changes what is decided about a conversation, and tells so. Where nothing differs, nothing is written or told. */
 export async function changeConversation(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   before: Seen<ConversationRow>,
   patch: Partial<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
@@ -60,7 +52,7 @@ export async function changeConversation(
   const closes = after.status === "closed" && before.status !== "closed";
   const event = closes ? conversationClosed : conversationUpdated;
   const about = { contact_id: after.contact_id, conversation_id: after.id };
-  appendEvent(tx, actor, event, { conversation: told(await showConversation(tx, after)) }, about);
+  appendEvent(tx, drawId, event, { conversation: told(await showConversation(tx, after)) }, about);
   return after;
 }
 

@@ -9,8 +9,8 @@ export const getConversation: Query<ById, Conversation> = {
   kind: "query",
   name: "conversations.get",
   input: () => byIdSchema,
-  async run(reads, { id }, { scope }) {
-    const row = await reads.get(conversationById, [scope.account_id, scope.mode, id]);
+  async run(reads, { id }) {
+    const row = await reads.get(conversationById, [id]);
     const [conversation] = row === undefined ? [] : await showConversations(reads, [row]);
     if (conversation === undefined) throw notFound("conversation");
     return conversation;

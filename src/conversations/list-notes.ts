@@ -12,13 +12,12 @@ export const listNotes: Query<ThreadQuery, Page<Note>> = {
   name: "conversations.notes",
   input: () => threadQuerySchema,
   async run(reads, { id, ...input }, call) {
-    const { account_id, mode } = call.scope;
-    if ((await reads.get(conversationById, [account_id, mode, id])) === undefined) {
+    if ((await reads.get(conversationById, [id])) === undefined) {
       throw notFound("conversation");
     }
     const walk = {
       index: notes.primary,
-      prefix: [account_id, mode, id],
+      prefix: [id],
       order: "descending",
       operation: "conversations.notes",
       filters: { id },

@@ -13,7 +13,7 @@ export const listContactConversations: Query<ContactHistory, Page<Conversation>>
   name: "contacts.conversations",
   input: () => contactHistorySchema,
   async run(reads, { id, ...input }, call) {
-    const contact = await contactToRead(reads, call.scope, id);
+    const contact = await contactToRead(reads, id);
     const walk = {
       index: conversationsOfContact,
       prefix: [contact.id],

@@ -19,12 +19,11 @@ import {
 } from "./types.ts";
 import { mediumOf } from "../kernel/fields.ts";
 import type { Page } from "../kernel/fields.ts";
-import type { Call, Query } from "../operations/operation.ts";
+import type { Query } from "../operations/operation.ts";
 import { type OwnWalk, pageOf } from "../operations/pagination.ts";
-import type { Index, KeyValue, Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
-import { type Look, look, lookAcross, passes, placeAt, placeColumns } from "../store/look.ts";
-import type { RangeOf, Reads } from "../store/reads.ts";
+import type { ScopedIndex, KeyValue, Seen } from "../ports/collection.ts";
+import { type Look, look, lookAcross, passes, placeAt, ownPlaceColumns } from "../store/look.ts";
+import type { ScopedRangeOf, Reads } from "../store/reads.ts";
 import { showConversations } from "./show.ts";
 
 /**
@@ -37,31 +36,31 @@ export const listConversations: Query<ListConversations, Page<Conversation>> = {
   input: () => listConversationsSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
     const asked = { operation: "conversations.list", filters, input: { limit, cursor } };
-    const found = await pageOf({ ...(await wayFor(reads, filters, call)), ...asked }, call);
+    const found = await pageOf({ ...(await wayFor(reads, filters)), ...asked }, call);
     return { ...found, data: await showConversations(reads, found.data) };
   },
 };
 
 type Filters = Omit<ListConversations, "limit" | "cursor">;
 type Way = Pick<OwnWalk<ConversationRow>, "index" | "prefix" | "look">;
-type Where = NonNullable<RangeOf<ConversationRow>["where"]>;
+type Where = NonNullable<ScopedRangeOf<ConversationRow>["where"]>;
 
 const order = "descending";
 
 /** The shortest way to what passes: the filter that mostly lets the fewest pass leads, and the others sort out what is on its way. */
-async function wayFor(reads: Reads, filters: Filters, { scope }: Call): Promise<Way> {
+async function wayFor(reads: Reads, filters: Filters): Promise<Way> {
   const { contact_id, label, status, ...others } = filters;
   const where = whereOf(others);
   const statuses = status === undefined ? conversationStatusSchema.options : [status];
   if (contact_id !== undefined) {
     const own = { ...where, ...(status === undefined ? {} : { status }) };
-    return wayOfContact(reads, scope, contact_id, own, label);
+    return wayOfContact(reads, contact_id, own, label);
   }
-  if (label !== undefined) return wayOfLabel(reads, scope, label, statuses, where);
+  if (label !== undefined) return wayOfLabel(reads, label, statuses, where);
   const { index, by } = leadOf(others);
   return {
     index,
-    prefix: by.length + 3,
+    prefix: by.length + 1,
     look: (limit, after) => {
       const from = {
         index,
@@ -72,14 +71,14 @@ async function wayFor(reads: Reads, filters: Filters, { scope }: Call): Promise<
       } as const;
       return lookAcross(
         reads,
-        statuses.map((each) => ({ ...from, prefix: [scope.account_id, scope.mode, each, ...by] })),
+        statuses.map((each) => ({ ...from, prefix: [each, ...by] })),
       );
     },
   };
 }
 
 interface Lead {
-  readonly index: Index<ConversationRow>;
+  readonly index: ScopedIndex<ConversationRow>;
   /** What it has between the status and the time. */
   readonly by: readonly KeyValue[];
 }
@@ -111,12 +110,11 @@ function whereOf({ handler, assignee, channel, unread, opt_out_suspected }: Filt
 /** What was merged away is found under its survivor. Another's contact has as few conversations as one that never was. */
 async function wayOfContact(
   reads: Reads,
-  { account_id, mode }: Scope,
   contact_id: string,
   where: Where,
   label: string | undefined,
 ): Promise<Way> {
-  const contact = await reads.get(contactById, [account_id, mode, contact_id]);
+  const contact = await reads.get(contactById, [contact_id]);
   const index = conversationsOfContact;
   return {
     index,
@@ -144,18 +142,16 @@ const mostLabelled = 200;
 /** A label's rows stand in the order of the inbox; what else is asked for is seen in the conversations that they lead to. */
 function wayOfLabel(
   reads: Reads,
-  scope: Scope,
   label: string,
   statuses: readonly ConversationRow["status"][],
   where: Where,
 ): Way {
-  const { account_id, mode } = scope;
   const index = inboxByLabel;
-  const columns = placeColumns(index, 4);
+  const columns = ownPlaceColumns(index, 2);
   const isPlain = Object.keys(where).length === 0;
   return {
     index,
-    prefix: 4,
+    prefix: 2,
     async look(limit, after): Promise<Look<ConversationRow>> {
       const from = {
         index,
@@ -165,9 +161,9 @@ function wayOfLabel(
       } as const;
       const labelled = await lookAcross<ConversationLabelRow>(
         reads,
-        statuses.map((status) => ({ ...from, prefix: [account_id, mode, label, status] })),
+        statuses.map((status) => ({ ...from, prefix: [label, status] })),
       );
-      const keys = labelled.rows.map((row) => [account_id, mode, row.conversation_id] as const);
+      const keys = labelled.rows.map((row) => [row.conversation_id] as const);
       const known = new Map(
         (await reads.getAll(conversationById, keys)).map((row) => [row.id, row]),
       );

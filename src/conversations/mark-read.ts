@@ -12,8 +12,8 @@ export const readConversation: Command<ById, Conversation> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }, { scope }) {
-    const conversation = await findOwnConversation(tx, scope, id);
+  async run(tx, { id }) {
+    const conversation = await findOwnConversation(tx, id);
     if (conversation.unread === null) return showConversation(tx, conversation);
     return showConversation(
       tx,

@@ -1,6 +1,5 @@
 import { type Conversation, type OpenConversation, openConversationSchema } from "./types.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Actor } from "../events/append.ts";
 import { meetContact } from "../contacts/find.ts";
 import { findRecipient } from "../contacts/find-recipient.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
@@ -13,12 +12,12 @@ export const openConversation: Command<OpenConversation, Conversation> = {
   input: () => openConversationSchema,
   status: 201,
   shows: showsOutput,
-  async run(tx, { to, medium = "text" }, { scope, services }) {
-    const actor: Actor = { scope, drawId: services.drawId };
-    const known = await findRecipient(tx, scope, medium, to);
+  async run(tx, { to, medium = "text" }, { services }) {
+    const { drawId } = services;
+    const known = await findRecipient(tx, medium, to);
     const current = known && (await findConversation(tx, known));
     if (isActive(current)) return showConversation(tx, current);
-    const identity = known ?? (await meetContact(tx, actor, services.secret, medium, to));
-    return showConversation(tx, await beginConversation(tx, actor, identity, current));
+    const identity = known ?? (await meetContact(tx, drawId, services.secret, medium, to));
+    return showConversation(tx, await beginConversation(tx, drawId, identity, current));
   },
 };

@@ -1,6 +1,5 @@
 import { type Conversation, type LabelConversation, labelConversationSchema } from "./types.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation, findOwnConversation } from "./change.ts";
 import { showConversation } from "./show.ts";
 
@@ -11,9 +10,9 @@ export const labelConversation: Command<LabelConversation, Conversation> = {
   input: () => labelConversationSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, labels }, { scope, services }) {
-    const conversation = await findOwnConversation(tx, scope, id);
-    const changed = await changeConversation(tx, actorOf(scope, services.drawId), conversation, {
+  async run(tx, { id, labels }, { services }) {
+    const conversation = await findOwnConversation(tx, id);
+    const changed = await changeConversation(tx, services.drawId, conversation, {
       labels,
     });
     return showConversation(tx, changed);

@@ -9,13 +9,11 @@ import type { Tx } from "../store/transaction.ts";
 
 /** A conversation as it is now, as everybody sees it. */
 export async function showConversation(tx: Tx, row: ConversationRow): Promise<Conversation> {
-  const { account_id, mode, contact_id, medium, last_message_id } = row;
+  const { contact_id, medium, last_message_id } = row;
   const [contact, last] = await Promise.all([
-    tx.get(contactById, [account_id, mode, contact_id]),
+    tx.get(contactById, [contact_id]),
     // Held: what is redacted at this moment would live on in the answer that is remembered of this.
-    last_message_id === null
-      ? undefined
-      : tx.get(messageById, [account_id, mode, last_message_id], { hold: true }),
+    last_message_id === null ? undefined : tx.get(messageById, [last_message_id], { hold: true }),
   ]);
   const address =
     atHand(contact, last) ??
@@ -38,12 +36,10 @@ export async function showConversations(
   reads: Reads,
   rows: readonly ConversationRow[],
 ): Promise<Conversation[]> {
-  const lastIds = rows.flatMap(({ account_id, mode, last_message_id }) =>
-    last_message_id === null ? [] : [[account_id, mode, last_message_id] as const],
+  const lastIds = rows.flatMap(({ last_message_id }) =>
+    last_message_id === null ? [] : [[last_message_id] as const],
   );
-  const contactIds = new Map(
-    rows.map((row) => [row.contact_id, [row.account_id, row.mode, row.contact_id] as const]),
-  );
+  const contactIds = new Map(rows.map((row) => [row.contact_id, [row.contact_id] as const]));
   const [contacts, messages] = await Promise.all([
     reads.getAll(contactById, [...contactIds.values()]),
     reads.getAll(messageById, lastIds),

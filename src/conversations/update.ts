@@ -4,7 +4,6 @@ import { type Conversation, type UpdateConversation, updateConversationSchema } 
 import { millis } from "../kernel/time.ts";
 import { invalid } from "../kernel/errors.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation, findOwnConversation, superseded } from "./change.ts";
 import { showConversation } from "./show.ts";
 
@@ -18,9 +17,9 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
   async run(
     tx,
     { id, status, snoozed_until, priority, metadata, opt_out_suspected },
-    { scope, services },
+    { services },
   ) {
-    const conversation = await findOwnConversation(tx, scope, id);
+    const conversation = await findOwnConversation(tx, id);
     const until = snoozed_until === undefined ? {} : { snoozed_until: millis(snoozed_until) };
     const change =
       status === undefined ? undefined : changeStatus(conversation, { status, ...until }, tx.now);
@@ -32,9 +31,6 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
       ...(metadata === undefined ? {} : { metadata }),
       ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: null }),
     };
-    return showConversation(
-      tx,
-      await changeConversation(tx, actorOf(scope, services.drawId), conversation, patch),
-    );
+    return showConversation(tx, await changeConversation(tx, services.drawId, conversation, patch));
   },
 };

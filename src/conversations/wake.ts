@@ -4,7 +4,6 @@ import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import type { DrawId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation } from "./change.ts";
 
 /** Opens a snoozed conversation whose time has come. One that was snoozed for longer meanwhile sleeps on. */
@@ -13,18 +12,10 @@ export async function wakeConversation(
   claim: Claim<"wake">,
   drawId: DrawId,
 ): Promise<void> {
-  const { account_id, mode, key } = claim;
-  const conversation = await tx.get(conversationById, [account_id, mode, key.conversation_id], {
-    hold: true,
-  });
+    const conversation = await tx.get(conversationById, [claim.key.conversation_id], { hold: true });
   if (conversation === undefined || conversation.snoozed_until === null) return finish(tx, claim);
   const { snoozed_until } = conversation;
   if (snoozed_until > tx.now) return finish(tx, claim, { againAt: snoozed_until });
-  await changeConversation(
-    tx,
-    actorOf(conversation, drawId),
-    conversation,
-    kept({ status: "open" }),
-  );
+  await changeConversation(tx, drawId, conversation, kept({ status: "open" }));
   return finish(tx, claim);
 }

@@ -26,10 +26,9 @@ export async function writeConversation(
 }
 
 async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationRow): Promise<void> {
-  const { account_id, mode, id: conversation_id, status, last_activity_at } = after;
+  const { id: conversation_id, status, last_activity_at } = after;
   const gone = before.labels.filter((label) => !after.labels.includes(label));
-  const rowOf = (label: string) =>
-    tx.get(conversationLabelByName, [account_id, mode, label, conversation_id]);
+  const rowOf = (label: string) => tx.get(conversationLabelByName, [label, conversation_id]);
   const moved = status !== before.status || last_activity_at !== before.last_activity_at;
   const stayed = moved ? after.labels.filter((label) => before.labels.includes(label)) : [];
   const [goneRows, stayedRows] = await Promise.all([
@@ -43,8 +42,6 @@ async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationR
   for (const label of after.labels) {
     if (before.labels.includes(label)) continue;
     tx.insert(conversationLabels, {
-      account_id,
-      mode,
       label,
       conversation_id,
       status,
@@ -70,7 +67,7 @@ async function tellContact(
   { account_id, mode, contact_id, ...last }: ConversationRow,
 ): Promise<void> {
   if (last.message_count === 0) return;
-  const contact = await tx.get(contactById, [account_id, mode, contact_id], { hold: true });
+  const contact = await tx.get(contactById, [contact_id], { hold: true });
   if (contact === undefined || (contact.last_message_at ?? 0) >= last.last_activity_at) return;
   tx.update(contacts, contact, { last_message_at: last.last_activity_at });
 }

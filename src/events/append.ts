@@ -1,18 +1,7 @@
 import { events } from "./rows.ts";
 import type { EventDefinition, EventType } from "./types.ts";
 import type { ContactId, ConversationId, DrawId, EventId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-
-/** What a step of a command needs to know of its call: jobs and carriers have no caller. */
-export interface Actor {
-  readonly scope: Scope;
-  readonly drawId: DrawId;
-}
-
-export function actorOf({ account_id, mode }: Scope, drawId: DrawId): Actor {
-  return { scope: { account_id, mode }, drawId };
-}
 
 /** What an event is about; consumers keep the order of a conversation, else of a contact. */
 export interface Subject {
@@ -23,14 +12,13 @@ export interface Subject {
 /** Tells the world, as a part of what it tells of. */
 export function appendEvent<D extends object>(
   tx: Tx,
-  { scope, drawId }: Actor,
+  drawId: DrawId,
   { type }: EventDefinition<EventType, D>,
   data: NoInfer<D>,
   { contact_id, conversation_id }: Subject,
   id: EventId = drawId("evt"),
 ): void {
   tx.insert(events, {
-    ...scope,
     id,
     // The storage numbers events as they commit.
     position: 0,

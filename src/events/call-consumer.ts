@@ -51,7 +51,7 @@ class ConsumerCalls {
   async #drain(claim: Claim<"consume">, run: JobRun, consumer: LocalConsumer): Promise<void> {
     const { store } = this.#runtime;
     for (let i = 0; i < maxInARow && !consumer.isStopped() && !run.isStopping(); i++) {
-      const next = await store.commit((tx) => nextConsumerEvent(tx, claim, leaseMs), own);
+      const next = await store.commitUnscoped((tx) => nextConsumerEvent(tx, claim, leaseMs), own);
       if (next === undefined) return;
       const handled = await this.#handle(claim, next, run, consumer.handler);
       if (handled === "aborted") break;
@@ -62,7 +62,7 @@ class ConsumerCalls {
 
   /** Makes the job due at once, for the next dispatcher, here or in another engine. */
   #giveBack(claim: Claim<"consume">): Promise<void> {
-    return this.#runtime.store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+    return this.#runtime.store.commitUnscoped((tx) => finish(tx, claim, { againAt: tx.now }), own);
   }
 
   async #handle(
@@ -76,14 +76,14 @@ class ConsumerCalls {
     try {
       if (store.hasTransactions) {
         await store.transaction(async (tx) => {
-          const isOurs = await store.within(tx, (within) => takeConsumerEvent(within, next.row));
+          const isOurs = await store.withinUnscoped(tx, (within) => takeConsumerEvent(within, next.row));
           isCalled = isOurs;
           if (isOurs) await this.#call(claim, next, run, handler, tx);
         }, own);
       } else {
         isCalled = true;
         await this.#call(claim, next, run, handler, undefined);
-        await store.commit((tx) => takeConsumerEvent(tx, next.row), own);
+        await store.commitUnscoped((tx) => takeConsumerEvent(tx, next.row), own);
       }
       return "done";
     } catch (error) {
@@ -122,7 +122,7 @@ class ConsumerCalls {
     const { consumer, event_id } = next.row;
     const facts = { err: errorFacts(error), consumer, event_id };
     const text = `${facts.err.name}: ${facts.err.message}`.slice(0, maxErrorLength);
-    const isParked = await store.commit((tx) => failConsumerEvent(tx, claim, next, text), own);
+    const isParked = await store.commitUnscoped((tx) => failConsumerEvent(tx, claim, next, text), own);
     if (isParked) logger.error(facts, "a consumer failed too often; its event is parked");
     else logger.warn(facts, "a consumer failed at an event; the event is retried");
   }

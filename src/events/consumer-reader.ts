@@ -64,8 +64,8 @@ export class ConsumerReader {
     if (this.#opened) return;
     const { store, name, from } = this.#options;
     const last = { index: eventsByPosition, prefix: [], order: "descending", limit: 1 } as const;
-    const [newest] = from === "now" ? await store.reads.range(last) : [];
-    await store.commit((tx) => openConsumer(tx, name, newest?.position ?? 0), own);
+    const [newest] = from === "now" ? await store.unscopedReads.range(last) : [];
+    await store.commitUnscoped((tx) => openConsumer(tx, name, newest?.position ?? 0), own);
     this.#opened = true;
   }
 
@@ -97,8 +97,8 @@ export class ConsumerReader {
       limit: maxWaiting,
     } as const;
     const [consumer, keys] = await Promise.all([
-      store.reads.get(consumerByName, [name]),
-      store.reads.range(waiting),
+      store.unscopedReads.get(consumerByName, [name]),
+      store.unscopedReads.range(waiting),
     ]);
     if (consumer === undefined) {
       logger.warn({ consumer: name }, "a consumer was removed; it gets no more events");
@@ -108,7 +108,7 @@ export class ConsumerReader {
     if (this.#isFull) return "through";
     const { stored, read } = this.#position;
     const from = stored === consumer.position ? read : consumer.position;
-    const { rows, more, last } = await look(store.reads, {
+    const { rows, more, last } = await look(store.unscopedReads, {
       index: eventsByPosition,
       prefix: [],
       order: "ascending",
@@ -118,7 +118,7 @@ export class ConsumerReader {
     });
     const to = Number(last?.[0] ?? from);
     if (rows.length > 0 || this.#isBehind(consumer, to)) {
-      await store.commit(
+      await store.commitUnscoped(
         (tx) => moveConsumer(tx, { name, from: consumer.position, to, events: rows }),
         own,
       );

@@ -3,49 +3,36 @@
  * has a row of its own, which goes in the very transaction in which the handler writes.
  */
 import type { AccountId, EventId } from "../kernel/ids.ts";
-import { collection, integer, nullable, text, time } from "../ports/collection.ts";
+import { collection, integer, nullable, text, time, type RowOf } from "../ports/collection.ts";
 import type { Mode } from "../kernel/scope.ts";
-import type { ConsumerKey } from "./consumer-types.ts";
 
-export interface ConsumerRow {
-  readonly name: string;
+export const consumers = collection("consumers", {
+  name: text(),
   /** Of the last event that was looked at. */
-  readonly position: number;
-  readonly moved_at: number;
-}
-
-export const consumers = collection<ConsumerRow>("consumers", {
-  name: text,
-  position: integer,
-  moved_at: time,
+  position: integer(),
+  moved_at: time(),
 });
+export interface ConsumerRow extends RowOf<typeof consumers> {}
+
 export const consumerByName = consumers.key("name");
 
-export interface ConsumerEventRow extends ConsumerKey {
+export const consumerEvents = collection("consumer_events", {
+  consumer: text(),
+  /** The conversation that the event is about, else the contact, else the event itself. */
+  key: text(),
   /** The event's in the log; the order within a key. */
-  readonly position: number;
-  readonly event_id: EventId;
-  readonly account_id: AccountId;
-  readonly mode: Mode;
-  readonly failures: number;
+  position: integer(),
+  event_id: text<EventId>(),
+  account_id: text<AccountId>(),
+  mode: text<Mode>(),
+  failures: integer(),
   /** Not before this time; null: at once. */
-  readonly retry_at: number | null;
-  readonly error: string | null;
-  readonly parked_at: number | null;
-}
-
-export const consumerEvents = collection<ConsumerEventRow>("consumer_events", {
-  consumer: text,
-  key: text,
-  position: integer,
-  event_id: text,
-  account_id: text,
-  mode: text,
-  failures: integer,
-  retry_at: nullable(time),
-  error: nullable(text),
-  parked_at: nullable(time),
+  retry_at: nullable(time()),
+  error: nullable(text()),
+  parked_at: nullable(time()),
 });
+export interface ConsumerEventRow extends RowOf<typeof consumerEvents> {}
+
 export const consumerEventsOfKey = consumerEvents.key("consumer", "key", "position");
 /** What holds an event back from being removed for its age. */
 export const consumerEventOf = consumerEvents.unique("by_event", ["consumer", "event_id"]);

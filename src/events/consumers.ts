@@ -83,9 +83,11 @@ export class Consumers implements LocalConsumers {
       name,
       parked: () => this.#parked(name),
       resume: (eventId) =>
-        this.#change((store) => store.commit((tx) => resumeConsumerEvent(tx, name, eventId))),
+        this.#change((store) =>
+          store.commitUnscoped((tx) => resumeConsumerEvent(tx, name, eventId)),
+        ),
       skip: (eventId) =>
-        this.#change((store) => store.commit((tx) => skipConsumerEvent(tx, name, eventId))),
+        this.#change((store) => store.commitUnscoped((tx) => skipConsumerEvent(tx, name, eventId))),
       stop: async () => {
         await running.stop();
         if (this.#running.get(name) === running) this.#running.delete(name);
@@ -144,7 +146,7 @@ export class Consumers implements LocalConsumers {
 
   async #parked(name: string): Promise<readonly ParkedEvent[]> {
     await this.#options.prepared();
-    const { reads } = this.#options.store;
+    const reads = this.#options.store.unscopedReads;
     const rows = await reads.range({
       index: parkedEvents,
       prefix: [name],

@@ -4,7 +4,7 @@ import { eventsByPosition, type EventRow } from "./rows.ts";
 import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 
 /** What the handler failed at. */
 export interface Failed {
@@ -17,7 +17,7 @@ export interface Failed {
  * and no other. Answers whether it is parked.
  */
 export async function failConsumerEvent(
-  tx: Tx,
+  tx: UnscopedTx,
   claim: Claim<"consume">,
   { row: { consumer, key, position }, event }: Failed,
   thrown: string,

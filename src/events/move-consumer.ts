@@ -2,7 +2,7 @@ import { consumerByName, consumerEvents, consumers } from "./consumer-rows.ts";
 import { consumeJob } from "./consumer-rules.ts";
 import type { EventRow } from "./rows.ts";
 import { arm } from "../queue/rows.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 
 export interface ConsumerMove {
   readonly name: string;
@@ -18,7 +18,7 @@ export interface ConsumerMove {
  * others the consumer stands elsewhere than where they read from, and they change nothing.
  */
 export async function moveConsumer(
-  tx: Tx,
+  tx: UnscopedTx,
   { name, from, to, events }: ConsumerMove,
 ): Promise<void> {
   const consumer = await tx.get(consumerByName, [name]);

@@ -3,7 +3,7 @@ import { eventsByPosition, type EventRow } from "./rows.ts";
 import { finish, renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 
 export interface NextConsumerEvent {
   readonly row: Seen<ConsumerEventRow>;
@@ -18,7 +18,7 @@ const mostLooked = 50;
  * the job is finished; where the lease was lost, nothing is done.
  */
 export async function nextConsumerEvent(
-  tx: Tx,
+  tx: UnscopedTx,
   claim: Claim<"consume">,
   leaseMs: number,
 ): Promise<NextConsumerEvent | undefined> {
@@ -49,7 +49,7 @@ export async function nextConsumerEvent(
  * outcome, and finds it done. Answers whether it was there.
  */
 export async function takeConsumerEvent(
-  tx: Tx,
+  tx: UnscopedTx,
   { consumer, key, position }: Pick<ConsumerEventRow, "consumer" | "key" | "position">,
 ): Promise<boolean> {
   const row = await tx.get(consumerEventsOfKey, [consumer, key, position]);

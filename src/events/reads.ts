@@ -3,15 +3,16 @@ import type { Query } from "../operations/operation.ts";
 import { mapPage, page } from "../operations/pagination.ts";
 import { type ById, byIdSchema, type Page } from "../kernel/fields.ts";
 import { eventResource } from "./resource.ts";
-import { eventOf, eventsOfAccount } from "./rows.ts";
+import { eventsOfAccount } from "./rows.ts";
 import { type AnyEvent, type ListEvents, listEventsSchema } from "./types.ts";
+import { eventById } from "./rows.ts";
 
 export const getEvent: Query<ById, AnyEvent> = {
   kind: "query",
   name: "events.get",
   input: () => byIdSchema,
-  async run(reads, { id }, { scope }) {
-    const event = await eventOf(reads, scope, id);
+  async run(reads, { id }) {
+    const event = await reads.get(eventById, [id]);
     if (event === undefined) throw notFound("event");
     return eventResource(event);
   },
@@ -26,7 +27,7 @@ export const listEvents: Query<ListEvents, Page<AnyEvent>> = {
     const { type } = filters;
     const walk = {
       index: eventsOfAccount,
-      prefix: [call.scope.account_id, call.scope.mode],
+      prefix: [],
       order: "descending" as const,
       ...(type === undefined ? {} : { where: { type } }),
       operation: "events.list",

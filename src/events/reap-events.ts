@@ -1,13 +1,13 @@
 import type { EventId } from "../kernel/ids.ts";
-import type { Reads } from "../store/reads.ts";
 import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow, events } from "./rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Runtime } from "../operations/runtime.ts";
+import type { UnscopedReads } from "../store/reads.ts";
 import type { Store } from "../store/store.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
-export type FindReferenced = (reads: Reads, ids: readonly EventId[]) => Promise<readonly EventId[]>;
+export type FindReferenced = (reads: UnscopedReads, ids: readonly EventId[]) => Promise<readonly EventId[]>;
 
 export const dayMs = 86_400_000;
 const own = { own: true } as const;
@@ -35,7 +35,7 @@ export function eventReaper(
       order: "ascending",
       limit: maxConsumers,
     } as const;
-    const consumers = await store.reads.range(all);
+    const consumers = await store.unscopedReads.range(all);
     const [last] = consumers.toSorted((a, b) => a.position - b.position);
     const range = {
       index: eventsByPosition,
@@ -44,7 +44,7 @@ export function eventReaper(
       after: [after],
       limit: chunk,
     } as const;
-    const oldest = await store.reads.range(range);
+    const oldest = await store.unscopedReads.range(range);
     const expired = oldest.filter(isOld);
     const passed =
       last === undefined ? expired : expired.filter(({ position }) => position <= last.position);
@@ -57,7 +57,7 @@ export function eventReaper(
     after = passed.at(-1)?.position ?? after;
     const names = consumers.map(({ name }) => name);
     const free = await notHeld(store, findReferenced, passed, names);
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       for (const { position } of free) {
         const row = await tx.get(eventsByPosition, [position]);
         if (row !== undefined) tx.remove(events, row);
@@ -69,7 +69,7 @@ export function eventReaper(
 
 /** The events that no consumer has yet to handle, and that have no delivery. */
 async function notHeld(
-  { reads }: Store,
+  { unscopedReads: reads }: Store,
   findReferenced: FindReferenced,
   passed: readonly Seen<EventRow>[],
   names: readonly string[],

@@ -12,7 +12,7 @@ const chunk = 200;
  * cut off in between, it is run again and goes on.
  */
 export async function removeConsumer(store: Store, name: string): Promise<void> {
-  let found = await store.commit(async (tx) => {
+  let found = await store.commitUnscoped(async (tx) => {
     const consumer = await tx.get(consumerByName, [name]);
     if (consumer !== undefined) tx.remove(consumers, consumer);
     return consumer !== undefined;
@@ -24,9 +24,9 @@ export async function removeConsumer(store: Store, name: string): Promise<void> 
       order: "ascending",
       limit: chunk,
     } as const;
-    const rows = await store.reads.range(range);
+    const rows = await store.unscopedReads.range(range);
     found ||= rows.length > 0;
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       for (const { key, position } of rows) {
         const row = await tx.get(consumerEventsOfKey, [name, key, position]);
         if (row !== undefined) tx.remove(consumerEvents, row);

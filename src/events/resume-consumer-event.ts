@@ -3,11 +3,11 @@ import { consumeJob } from "./consumer-rules.ts";
 import { arm } from "../queue/rows.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 
 /** Tries a parked event again, now and as often as a new one. @throws TidingsError `not_found` when it is not parked */
 export async function resumeConsumerEvent(
-  tx: Tx,
+  tx: UnscopedTx,
   consumer: string,
   event_id: string,
 ): Promise<void> {
@@ -17,13 +17,21 @@ export async function resumeConsumerEvent(
 }
 
 /** Leaves a parked event undone, and goes on behind it. @throws TidingsError `not_found` when it is not parked */
-export async function skipConsumerEvent(tx: Tx, consumer: string, event_id: string): Promise<void> {
+export async function skipConsumerEvent(
+  tx: UnscopedTx,
+  consumer: string,
+  event_id: string,
+): Promise<void> {
   const row = await parked(tx, consumer, event_id);
   tx.remove(consumerEvents, row);
   await arm(tx, consumeJob(row, tx.now));
 }
 
-async function parked(tx: Tx, consumer: string, event_id: string): Promise<Seen<ConsumerEventRow>> {
+async function parked(
+  tx: UnscopedTx,
+  consumer: string,
+  event_id: string,
+): Promise<Seen<ConsumerEventRow>> {
   const row = await tx.get(consumerEventOf, [consumer, event_id]);
   if (row === undefined || row.parked_at === null) throw notFound("parked event");
   return row;

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { eventResource } from "./resource.ts";
-import { eventOf, type EventRow, eventsOfAccount } from "./rows.ts";
+import { eventById, type EventRow, eventsOfAccount } from "./rows.ts";
 import { type EventType, eventTypeSchema } from "./types.ts";
 import { reference } from "../kernel/fields.ts";
 import { invalid } from "../kernel/errors.ts";
 import type { EventStream } from "../operations/operation.ts";
 import type { KeyValue } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import { look } from "../store/look.ts";
 import type { Reads } from "../store/reads.ts";
 import { follow, type Told } from "./follow.ts";
@@ -33,29 +32,24 @@ export const eventStream: EventStream<StreamEvents> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,
-  async open(sources, { types, last_event_id }, { scope }, signal) {
-    const from = await positionOf(sources.reads, scope, last_event_id);
-    const next = eventsAfter(sources.reads, scope, types, from);
+  async open(sources, { types, last_event_id }, _call, signal) {
+    const from = await positionOf(sources.reads, last_event_id);
+    const next = eventsAfter(sources.reads, types, from);
     return follow({ ...sources, news: sources.news(), next }, signal);
   },
 };
 
-async function positionOf(
-  reads: Reads,
-  scope: Scope,
-  last_event_id: string | undefined,
-): Promise<number> {
+async function positionOf(reads: Reads, last_event_id: string | undefined): Promise<number> {
   if (last_event_id === undefined) {
-    const prefix = [scope.account_id, scope.mode];
     const [last] = await reads.range({
       index: eventsOfAccount,
-      prefix,
+      prefix: [],
       order: "descending",
       limit: 1,
     });
     return last?.position ?? 0;
   }
-  const last = await eventOf(reads, scope, last_event_id);
+  const last = await reads.get(eventById, [last_event_id]);
   if (last !== undefined) return last.position;
   const message =
     "This event is not known any more: read what was missed from /v1/events, and begin anew.";
@@ -65,7 +59,6 @@ async function positionOf(
 /** Answers what comes after `from`, and each time what comes after that. */
 function eventsAfter(
   reads: Reads,
-  { account_id, mode }: Scope,
   types: readonly EventType[] | undefined,
   from: number,
 ): () => Promise<Told> {
@@ -73,7 +66,7 @@ function eventsAfter(
   return async () => {
     const { rows, more, last } = await look<EventRow>(reads, {
       index: eventsOfAccount,
-      prefix: [account_id, mode],
+      prefix: [],
       order: "ascending",
       after,
       ...(types === undefined ? {} : { where: { type: types } }),

@@ -81,7 +81,7 @@ export async function acceptMessage(
 /** Writes a message that nobody judges before its hand-over. `keyword` is the contact's that it answers. */
 export async function writeMessage(
   tx: Tx,
-  { scope, services, idempotency_key }: Pick<Call, "scope" | "services" | "idempotency_key">,
+  { services, idempotency_key }: Pick<Call, "services" | "idempotency_key">,
   draft: Draft,
   { channel, identity, sender, conversation, isNew, author }: Correspondence,
   keyword: Keyword | null,
@@ -99,7 +99,6 @@ export async function writeMessage(
   const segments = channel === "sms" ? segmentsOf(draft.body) : null;
   const message = tx.insert(messages, {
     ...untouched,
-    ...scope,
     id,
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
@@ -121,7 +120,7 @@ export async function writeMessage(
     expires_at: state.expires_at,
     transport: firstTransport(
       services,
-      { mode: scope.mode, channel, from: sender.address, to: identity.address },
+      { mode: tx.scope.mode, channel, from: sender.address, to: identity.address },
       sender.transport,
     ),
     metadata: draft.metadata ?? {},

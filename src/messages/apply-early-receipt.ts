@@ -2,7 +2,7 @@ import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import { attemptByProviderId, messageById } from "./rows.ts";
 import type { Services } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 import { applyParked } from "./apply-receipt.ts";
 import { heedRefusal } from "./apply-refusal.ts";
 
@@ -11,17 +11,17 @@ import { heedRefusal } from "./apply-refusal.ts";
  * transaction saw the other's rows.
  */
 export async function applyEarlyReceipt(
-  tx: Tx,
+  all: UnscopedTx,
   claim: Claim<"early-receipt">,
   services: Services,
 ): Promise<void> {
   const { transport, provider_message_id } = claim.key;
-  const attempt = await tx.get(attemptByProviderId, [transport, provider_message_id]);
-  const message =
-    attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
-  if (attempt !== undefined && message !== undefined) {
+  const attempt = await all.get(attemptByProviderId, [transport, provider_message_id]);
+  const tx = attempt && all.in(attempt);
+  const message = attempt && (await tx?.get(messageById, [attempt.message_id]));
+  if (attempt !== undefined && tx !== undefined && message !== undefined) {
     const moved = await applyParked(tx, services, message, attempt);
     await heedRefusal(tx, services, message, moved);
   }
-  await finish(tx, claim);
+  await finish(all, claim);
 }

@@ -5,11 +5,10 @@ import { identityByAddress, type IdentityRow } from "../contacts/rows.ts";
 import type { ConversationRow } from "../conversations/rows.ts";
 import type { SenderRow } from "../senders/rows.ts";
 import type { MessageId } from "../kernel/ids.ts";
-import type { Call, Services } from "../operations/operation.ts";
+import type { Services } from "../operations/operation.ts";
 import type { InboundMessage } from "../ports/transport.ts";
 import type { Tx } from "../store/transaction.ts";
 import { type Correspondence, writeMessage } from "./accept.ts";
-import { actorOf } from "../events/append.ts";
 import { stateOf } from "../contacts/find-consent.ts";
 import { findConversation, isActive } from "../conversations/begin.ts";
 import { setConsent } from "../contacts/write-consent.ts";
@@ -28,7 +27,7 @@ const unheard: Heeded = { keyword: null, suspected: false, answer: null };
 /** Reads a message for consent keywords and does what they say. Those of text messages alone: elsewhere they are words like others. */
 export async function heedWords(
   tx: Tx,
-  { scope, services }: Pick<Call, "scope" | "services">,
+  services: Services,
   sender: SenderRow,
   identity: IdentityRow,
   {
@@ -49,7 +48,7 @@ export async function heedWords(
     return { keyword, suspected, answer: isOptedOut ? null : consent.helpText };
   }
 
-  const { isNews } = await setConsent(tx, actorOf(scope, drawId), secret, {
+  const { isNews } = await setConsent(tx, drawId, secret, {
     medium: "text",
     address: identity.address,
     status: keyword === "opt_out" ? "opted_out" : "opted_in",
@@ -83,16 +82,16 @@ function isConfirmedByCarrier({ transports }: Services, { transport }: SenderRow
 /** Answers a keyword, in the conversation in which it was said. */
 export async function answerKeyword(
   tx: Tx,
-  { scope, services }: Pick<Call, "scope" | "services">,
+  services: Services,
   sender: SenderRow,
   identity: IdentityRow,
   { keyword, answer }: Heeded,
 ): Promise<void> {
   if (keyword === null || answer === null) return;
   // What was read before has been written meanwhile.
-  const { account_id, mode, medium, address } = identity;
+  const { medium, address } = identity;
   const [latest, conversation] = await Promise.all([
-    tx.get(identityByAddress, [account_id, mode, medium, address]),
+    tx.get(identityByAddress, [medium, address]),
     findConversation(tx, identity),
   ]);
   if (latest === undefined || !isActive(conversation)) {
@@ -108,7 +107,7 @@ export async function answerKeyword(
   };
   await writeMessage(
     tx,
-    { scope, services, idempotency_key: null },
+    { services, idempotency_key: null },
     { body: answer },
     correspondence,
     keyword,

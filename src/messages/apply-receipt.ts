@@ -1,3 +1,4 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { arm, disarm } from "../queue/rows.ts";
 import { type AttemptRow, type MessageRow, parkedReceipts, parkedReceiptsOf } from "./rows.ts";
 import type { Evidence } from "./carriage.ts";
@@ -9,11 +10,11 @@ import type { Services } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Receipt } from "../ports/transport.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf } from "../events/append.ts";
 import { fallBack, isGivenUp, isHandedOn } from "./fall-back.ts";
 import { moveMessage } from "./move.ts";
 import { followUpJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
+import { unscoped } from "../store/scoped-tx.ts";
 
 /** Joins a receipt to what is known, and keeps it in the timeline whether it changed anything or not. */
 export async function applyReceipt(
@@ -23,10 +24,10 @@ export async function applyReceipt(
   attempt: AttemptRow,
   receipt: Receipt,
 ): Promise<Seen<MessageRow>> {
-  const actor = actorOf(message, services.drawId);
+  const { drawId } = services;
   const evidence = evidenceOf(sound(receipt, tx.now));
-  const { moved, ignored_reason } = await heed(tx, services, actor, message, attempt, evidence);
-  writeTimeline(tx, actor, message, moved, {
+  const { moved, ignored_reason } = await heed(tx, services, drawId, message, attempt, evidence);
+  writeTimeline(tx, drawId, message, moved, {
     type: "receipt",
     at: iso(tx.now),
     carrier_at: iso(evidence.at),
@@ -49,7 +50,7 @@ interface Heeded {
 async function heed(
   tx: Tx,
   services: Services,
-  actor: Actor,
+  drawId: DrawId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   evidence: Evidence,
@@ -62,11 +63,11 @@ async function heed(
   if (!joined.applied) return { moved: message, ignored_reason: joined.ignored_reason };
   const isNews = state.status === "undelivered" && message.status !== "undelivered";
   const wentOn = isNews
-    ? await fallBack(tx, services, actor, message, attempt, state.error)
+    ? await fallBack(tx, services, drawId, message, attempt, state.error)
     : undefined;
   const patch = state.status === message.status ? {} : carriedBy(message, attempt);
   return {
-    moved: wentOn ?? (await moveMessage(tx, actor, message, state, patch)),
+    moved: wentOn ?? (await moveMessage(tx, drawId, message, state, patch)),
     ignored_reason: null,
   };
 }
@@ -105,9 +106,10 @@ export async function applyParked(
 ): Promise<Seen<MessageRow>> {
   const { transport, provider_message_id } = attempt;
   if (provider_message_id === null) return message;
-  const parked = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
+  const all = unscoped(tx);
+  const parked = await all.get(parkedReceiptsOf, [transport, provider_message_id]);
   if (parked === undefined) return message;
-  tx.remove(parkedReceipts, parked);
+  all.remove(parkedReceipts, parked);
   let moved = message;
   for (const receipt of parked.receipts) {
     moved = await applyReceipt(tx, services, moved, attempt, receipt);

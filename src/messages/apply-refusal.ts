@@ -2,7 +2,6 @@ import type { MessageRow } from "./rows.ts";
 import { mediumOf } from "../kernel/fields.ts";
 import type { Services } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { setConsent } from "../contacts/write-consent.ts";
 
 /** A carrier that refuses a message for good because its recipient opted out heard of that before us: from now on it is known here. */
@@ -17,7 +16,7 @@ export async function heedRefusal(
     error?.code === "opted_out" &&
     error.permanent;
   if (!isRefused(after) || isRefused(before)) return;
-  await setConsent(tx, actorOf(after, drawId), secret, {
+  await setConsent(tx, drawId, secret, {
     medium: mediumOf(after.channel),
     address: after.to,
     status: "opted_out",

@@ -1,4 +1,3 @@
-import { actorOf } from "../events/append.ts";
 import type { Carriers } from "./carriers.ts";
 import { moveMessage } from "./move.ts";
 import { writeTimeline } from "./write-timeline.ts";
@@ -40,12 +39,11 @@ export async function awaitTransport(
   for (const message of waiting) {
     const decision = expire(stateOf(message), tx.now);
     if (decision.decision === "expired") {
-      const actor = actorOf(message, drawId);
       writeTimeline(
         tx,
-        actor,
+        drawId,
         message,
-        await moveMessage(tx, actor, message, decision.state),
+        await moveMessage(tx, drawId, message, decision.state),
         null,
       );
     } else if (message.status === "queued") {

@@ -7,7 +7,6 @@ import { stateOf } from "./state.ts";
 import type { Message } from "./types.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { moveMessage } from "./move.ts";
 import { sendJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
@@ -19,8 +18,8 @@ export const cancelMessage: Command<ById, Message> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }, { scope, services }) {
-    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+  async run(tx, { id }, { services }) {
+    const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     if (message.direction === "inbound") {
       throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");
@@ -32,9 +31,9 @@ export const cancelMessage: Command<ById, Message> = {
         `The message is ${decision.status} and can't be canceled any more.`,
       );
     }
-    const actor = actorOf(scope, services.drawId);
-    const moved = await moveMessage(tx, actor, message, decision.state);
-    writeTimeline(tx, actor, message, moved, null);
+    const { drawId } = services;
+    const moved = await moveMessage(tx, drawId, message, decision.state);
+    writeTimeline(tx, drawId, message, moved, null);
     if (message.status === "scheduled") {
       await disarm(tx, { kind: "release", key: { message_id: message.id } });
     }

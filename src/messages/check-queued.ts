@@ -1,4 +1,5 @@
 import type { PolicyFacts, Opinion } from "../ports/policy.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import { contactById } from "../contacts/rows.ts";
 import { arm } from "../queue/rows.ts";
 import type { MessageRow } from "./rows.ts";
@@ -7,7 +8,6 @@ import { stateOf } from "./state.ts";
 import { iso } from "../kernel/time.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import type { Addressee } from "../contacts/find-consent.ts";
 import { judgeMessage, type Judging } from "../consents/check-policies.ts";
 import { moveMessage } from "./move.ts";
@@ -20,11 +20,11 @@ import { writeTimeline } from "./write-timeline.ts";
  */
 export async function isErased(
   tx: Tx,
-  { account_id, mode, contact_id }: MessageRow,
+  { contact_id }: MessageRow,
   addressee: Addressee,
 ): Promise<boolean> {
   if (addressee.contact_id === contact_id) return false;
-  return (await tx.get(contactById, [account_id, mode, contact_id], { hold: true })) === undefined;
+  return (await tx.get(contactById, [contact_id], { hold: true })) === undefined;
 }
 
 /** What the policies say of a message that is about to be handed over. What they judge by is held, so that nothing comes in between. */
@@ -47,7 +47,7 @@ export function judgeQueued(
 /** What is denied fails for good; what is put off is scheduled anew, and those behind it don't wait for it. */
 export async function holdBack(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   message: Seen<MessageRow>,
   ruled: Exclude<Opinion, { verdict: "allow" }>,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function holdBack(
   const at = iso(tx.now);
   if (verdict === "deny") {
     const error = denial(ruled.code, ruled.message);
-    const failed = await moveMessage(tx, actor, message, { status: "failed", error });
+    const failed = await moveMessage(tx, drawId, message, { status: "failed", error });
     const entry = {
       type: "policy",
       at,
@@ -65,11 +65,11 @@ export async function holdBack(
       until: null,
       error,
     } as const;
-    writeTimeline(tx, actor, message, failed, entry);
+    writeTimeline(tx, drawId, message, failed, entry);
     return;
   }
   const state = deferred(stateOf(message), ruled.until, message.created_at, tx.now);
-  const waiting = await moveMessage(tx, actor, message, state);
+  const waiting = await moveMessage(tx, drawId, message, state);
   await arm(tx, releaseJob(waiting, state.send_at));
   const until = iso(state.send_at);
   const entry = {
@@ -81,7 +81,7 @@ export async function holdBack(
     until,
     error: null,
   } as const;
-  writeTimeline(tx, actor, message, waiting, entry);
+  writeTimeline(tx, drawId, message, waiting, entry);
 }
 
 /** A message that is there, as policies see it. */

@@ -10,7 +10,6 @@ import { ruling } from "../consents/policy-rules.ts";
 import { iso, millis } from "../kernel/time.ts";
 import { invalid, notFound, TidingsError } from "../kernel/errors.ts";
 import type { Command } from "../operations/operation.ts";
-import { actorOf } from "../events/append.ts";
 import { findAddressee } from "../contacts/find-consent.ts";
 import { factsOf } from "./check-queued.ts";
 import { judgeMessage, refuseDenied } from "../consents/check-policies.ts";
@@ -26,8 +25,8 @@ export const editMessage: Command<EditMessage, Message> = {
   status: 200,
   shows: (input) => input.id,
   async run(tx, { id, ...change }, call) {
-    const { scope, services } = call;
-    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+    const { services } = call;
+    const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     if (message.status !== "scheduled") {
       throw new TidingsError(
@@ -57,7 +56,6 @@ export const editMessage: Command<EditMessage, Message> = {
     const addressee = await findAddressee(
       tx,
       services.secret,
-      scope,
       mediumOf(message.channel),
       message.to,
     );
@@ -77,9 +75,9 @@ export const editMessage: Command<EditMessage, Message> = {
       segments: segments?.count ?? null,
       encoding: segments?.encoding ?? null,
     };
-    const actor = actorOf(scope, services.drawId);
-    const edited = await moveMessage(tx, actor, message, decision.state, patch);
-    writeTimeline(tx, actor, message, edited, {
+    const { drawId } = services;
+    const edited = await moveMessage(tx, drawId, message, decision.state, patch);
+    writeTimeline(tx, drawId, message, edited, {
       type: "edit",
       at: iso(tx.now),
       fields: Object.keys(change),

@@ -1,3 +1,4 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { arm, disarm } from "../queue/rows.ts";
 import { attemptById, type AttemptRow, attempts, type MessageRow } from "./rows.ts";
 import { goneOn } from "./rules.ts";
@@ -5,7 +6,6 @@ import type { MessageError } from "./types.ts";
 import type { Services } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import { findNext, handedOn } from "./choose-route.ts";
 import { moveMessage } from "./move.ts";
 import { followUpJob, sendJob } from "./send-jobs.ts";
@@ -30,7 +30,7 @@ export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRo
 export async function fallBack(
   tx: Tx,
   services: Services,
-  actor: Actor,
+  drawId: DrawId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   error: MessageError,
@@ -51,7 +51,7 @@ export async function fallBack(
   tx.update(attempts, row, { outcome: "accepted", error, next_attempt_at: next.at });
   await disarm(tx, followUpJob(row, tx.now));
   const { state } = goneOn({ attempts: made, expires_at }, next.at);
-  const moved = await moveMessage(tx, actor, message, state, {
+  const moved = await moveMessage(tx, drawId, message, state, {
     ...notCarried,
     ...handedOn(message, next),
   });

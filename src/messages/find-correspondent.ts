@@ -14,13 +14,10 @@ export async function findCorrespondent(
   tx: Tx,
   conversation: ConversationRow,
 ): Promise<Seen<IdentityRow>> {
-  const { account_id, mode, contact_id, medium, last_message_id } = conversation;
+  const { contact_id, medium, last_message_id } = conversation;
   const at = (address: string): Promise<Seen<IdentityRow> | undefined> =>
-    tx.get(identityByAddress, [account_id, mode, medium, address], { hold: true });
-  const last =
-    last_message_id === null
-      ? undefined
-      : await tx.get(messageById, [account_id, mode, last_message_id]);
+    tx.get(identityByAddress, [medium, address], { hold: true });
+  const last = last_message_id === null ? undefined : await tx.get(messageById, [last_message_id]);
   const usual = last && (await at(contactAddress(last)));
   if (usual?.contact_id === contact_id) return usual;
   const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);

@@ -7,10 +7,9 @@ import { stateOf } from "./state.ts";
 import { ruling } from "../consents/policy-rules.ts";
 import type { DrawId } from "../kernel/ids.ts";
 import type { Services } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
+import type { OwnColumns, Seen } from "../ports/collection.ts";
 import type { HostOpinions } from "../ports/policy.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf } from "../events/append.ts";
 import type { Carriers } from "./carriers.ts";
 import { holdAddressee } from "../contacts/find-consent.ts";
 import { findNext } from "./choose-route.ts";
@@ -51,9 +50,8 @@ export async function handOverMessage(
       await finish(tx, claim);
       return undefined;
     }
-    const actor = actorOf(message, drawId);
     if (message.status === "sending") {
-      await loseAnswer(tx, actor, message, services, carriers);
+      await loseAnswer(tx, drawId, message, services, carriers);
       continue;
     }
     const decision = handOver(stateOf(message), tx.now);
@@ -61,9 +59,9 @@ export async function handOverMessage(
       case "expired":
         writeTimeline(
           tx,
-          actor,
+          drawId,
           message,
-          await moveMessage(tx, actor, message, decision.state),
+          await moveMessage(tx, drawId, message, decision.state),
           null,
         );
         continue;
@@ -74,29 +72,27 @@ export async function handOverMessage(
         const { channel, to } = message;
         const [pace, addressee] = await Promise.all([
           turnOf(tx, claim, message),
-          holdAddressee(tx, services.secret, message, mediumOf(channel), to),
+          holdAddressee(tx, services.secret, mediumOf(channel), to),
         ]);
         if (pace === "wait") return undefined;
         // Without its words or its contact it must not leave: it was redacted while nobody knew whether it had left, or it is erased.
         if (message.body === null || (await isErased(tx, message, addressee))) {
           writeTimeline(
             tx,
-            actor,
+            drawId,
             message,
-            await moveMessage(tx, actor, message, { status: "canceled" }),
+            await moveMessage(tx, drawId, message, { status: "canceled" }),
             null,
           );
           continue;
         }
-        const ruled = ruling(
-          await judgeQueued(tx, { scope: message, services, hostOpinions }, message, addressee),
-        );
+        const ruled = ruling(await judgeQueued(tx, { services, hostOpinions }, message, addressee));
         if (ruled.verdict !== "allow") {
-          await holdBack(tx, actor, message, ruled);
+          await holdBack(tx, drawId, message, ruled);
           continue;
         }
         if (pace !== undefined) await takeTurn(tx, claim, pace);
-        const sending = await moveMessage(tx, actor, message, decision.state);
+        const sending = await moveMessage(tx, drawId, message, decision.state);
         const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
         return { message: sending, attempt };
       }
@@ -111,7 +107,7 @@ export async function handOverMessage(
 /** This engine holds the conversation and finds a message in another's hands: that one is gone, and its answer with it. */
 async function loseAnswer(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   message: Seen<MessageRow>,
   services: Services,
   carriers: Carriers,
@@ -128,7 +124,7 @@ async function loseAnswer(
   const next = await findNext(tx, services, message, attempt, lost);
   const goesOn = next?.next === "on" ? next : undefined;
   const state = goesOn === undefined ? decision.state : goneOn(decision.state, goesOn.at).state;
-  await settleAttempt(tx, actor, carriers, message, attempt, state, lost, goesOn);
+  await settleAttempt(tx, drawId, carriers, message, attempt, state, lost, goesOn);
 }
 
 function attemptOf(
@@ -136,12 +132,10 @@ function attemptOf(
   drawId: DrawId,
   now: number,
   leaseMs: number,
-): AttemptRow {
-  const { account_id, mode, id: message_id, transport } = message;
+): OwnColumns<AttemptRow> {
+  const { id: message_id, transport } = message;
   return {
     id: drawId("att"),
-    account_id,
-    mode,
     message_id,
     number: message.attempts,
     transport: transport ?? "",

@@ -1,4 +1,3 @@
-import type { Scope } from "../kernel/scope.ts";
 import { findJob } from "../queue/rows.ts";
 import type { Tx } from "../store/transaction.ts";
 import { attemptsOfMessage, messageById } from "./rows.ts";
@@ -6,10 +5,9 @@ import { attemptsOfMessage, messageById } from "./rows.ts";
 /** Whether the engine may still hand the message over, or is still looking its last attempt up. */
 export async function isMessageInProgress(
   tx: Tx,
-  { account_id, mode }: Scope,
   id: string,
 ): Promise<boolean> {
-  const message = await tx.get(messageById, [account_id, mode, id]);
+  const message = await tx.get(messageById, [id]);
   if (message === undefined) return false;
   if (["scheduled", "queued", "sending"].includes(message.status)) return true;
   // The look-up may find that nothing was sent, and then the message is sent again.

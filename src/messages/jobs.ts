@@ -9,7 +9,8 @@ export const messageJobs: Pick<JobTable, "send" | "follow-up" | "release" | "ear
   send: sendQueued,
   "follow-up": lookUpAttempt,
   release: inTransaction((tx, claim, { drawId }) => releaseMessage(tx, claim, drawId)),
-  "early-receipt": inTransaction((tx, claim, { services }) =>
-    applyEarlyReceipt(tx, claim, services),
-  ),
+  "early-receipt":
+    ({ store, services }) =>
+    (claim) =>
+      store.commitUnscoped((tx) => applyEarlyReceipt(tx, claim, services), { own: true }),
 };

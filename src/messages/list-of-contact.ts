@@ -13,7 +13,7 @@ export const listContactMessages: Query<ContactHistory, Page<Message>> = {
   name: "contacts.messages",
   input: () => contactHistorySchema,
   async run(reads, { id, ...input }, call) {
-    const contact = await contactToRead(reads, call.scope, id);
+    const contact = await contactToRead(reads, id);
     const walk = {
       index: messagesOfContact,
       prefix: [contact.id],

@@ -14,8 +14,7 @@ export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
   name: "conversations.messages",
   input: () => threadQuerySchema,
   async run(reads, { id, ...input }, call) {
-    const { account_id, mode } = call.scope;
-    if ((await reads.get(conversationById, [account_id, mode, id])) === undefined) {
+    if ((await reads.get(conversationById, [id])) === undefined) {
       throw notFound("conversation");
     }
     const walk = {

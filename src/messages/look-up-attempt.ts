@@ -15,14 +15,14 @@ const own = { own: true } as const;
 export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
   const { store, services, transports, carriers } = runtime;
   return async (claim, { abort }) => {
-    const attempt = await store.reads.get(attemptById, [claim.key.attempt_id]);
+    const reads = store.reads(claim);
+    const attempt = await reads.get(attemptById, [claim.key.attempt_id]);
     const message =
-      attempt &&
-      (await store.reads.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
+      attempt && (await reads.get(messageById, [attempt.message_id]));
     const transport = attempt && transportFor(transports, attempt);
     if (attempt !== undefined && transport === undefined) {
       // Only an engine that has the transport can look the attempt up.
-      return store.commit((tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), own);
+      return store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), own);
     }
     const answer =
       attempt === undefined || message === undefined || transport?.lookup === undefined
@@ -30,7 +30,7 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
         : await lookUp(runtime, transport, message, attempt, abort);
     // The job runs again when its lease has lapsed.
     if (answer === "aborted") return;
-    await store.commit((tx) => recordLookup(tx, claim, answer, services, carriers), own);
+    await store.commit(claim, (tx) => recordLookup(tx, claim, answer, services, carriers), own);
   };
 }
 

@@ -1,4 +1,5 @@
 import { messageFailed, messageSent, messageUpdated } from "./events.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import { contactById } from "../contacts/rows.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { arm } from "../queue/rows.ts";
@@ -8,14 +9,14 @@ import { patchOf } from "./state.ts";
 import type { Seen } from "../ports/collection.ts";
 import { iso } from "../kernel/time.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { countMessage } from "./count.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Takes a message to a state that a rule decided on, and tells and counts it when its status changed. */
 export async function moveMessage(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   message: Seen<MessageRow>,
   state: MessageState,
   patch: Partial<MessageRow> = {},
@@ -30,11 +31,11 @@ export async function moveMessage(
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
   for (const type of announced(message.status, status)) {
     if (type === "message.updated") {
-      appendEvent(tx, actor, messageUpdated, { ...facts, previous_status: message.status }, moved);
+      appendEvent(tx, drawId, messageUpdated, { ...facts, previous_status: message.status }, moved);
     } else if (type === "message.failed") {
-      appendEvent(tx, actor, messageFailed, facts, moved);
+      appendEvent(tx, drawId, messageFailed, facts, moved);
     } else if (type === "message.sent" && (status === "delivered" || status === "read")) {
-      const contact = await tx.get(contactById, [moved.account_id, moved.mode, contact_id]);
+      const contact = await tx.get(contactById, [contact_id]);
       const delivered_at = iso(moved.delivered_at ?? tx.now);
       const reference = contactReference(contact_id, contact, to);
       const data = {
@@ -46,7 +47,7 @@ export async function moveMessage(
         conversation_id,
         delivered_at,
       };
-      appendEvent(tx, actor, messageSent, data, moved);
+      appendEvent(tx, drawId, messageSent, data, moved);
     }
   }
   return moved;

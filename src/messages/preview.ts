@@ -21,7 +21,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   shows: ({ to, ...draft }, _preview, { scope, services }) =>
     recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
   async run(tx, input, call) {
-    const { scope, services } = call;
+    const { services } = call;
     const channel = channelOf(input);
     const planned = plan(
       { send_at: input.send_at === undefined ? null : millis(input.send_at) },
@@ -29,10 +29,10 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     );
     if (planned.decision === "invalid") throw invalid([planned.error]);
     const medium = mediumOf(channel);
-    const identity = await findRecipient(tx, scope, medium, input.to);
+    const identity = await findRecipient(tx, medium, input.to);
     const to = identity?.address ?? input.to;
     const wish = { channel, from: input.from, last: identity?.last_sender_id ?? null, to };
-    const from = await chooseSender(tx, scope, wish, services.transports).then(
+    const from = await chooseSender(tx, wish, services.transports).then(
       (sender) => sender.address,
       (error: unknown) => {
         if (error instanceof TidingsError && error.code === "no_sender") return null;
@@ -40,7 +40,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       },
     );
     const segments = channel === "sms" ? segmentsOf(input.body) : null;
-    const addressee = await findAddressee(tx, services.secret, scope, medium, to);
+    const addressee = await findAddressee(tx, services.secret, medium, to);
     if (from === null) {
       const consent = addressee.status === "opted_out" ? "opted_out" : "allowed";
       return {

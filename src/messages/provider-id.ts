@@ -1,5 +1,6 @@
 import { attemptByProviderId, type AttemptRow } from "./rows.ts";
 import type { Tx } from "../store/transaction.ts";
+import { unscoped } from "../store/scoped-tx.ts";
 
 /**
  * The carrier's id for an attempt, unless another one has it: a carrier that gives one id twice would make its receipts
@@ -10,6 +11,6 @@ export async function providerIdFor(
   { id, transport }: AttemptRow,
   provider_message_id: string,
 ): Promise<string | null> {
-  const owner = await tx.get(attemptByProviderId, [transport, provider_message_id]);
+  const owner = await unscoped(tx).get(attemptByProviderId, [transport, provider_message_id]);
   return owner === undefined || owner.id === id ? provider_message_id : null;
 }

@@ -1,9 +1,8 @@
 import { notFound } from "../kernel/errors.ts";
 import { firstIdAt, ulidOf } from "../kernel/ids.ts";
-import type { Call, Query } from "../operations/operation.ts";
+import type { Query } from "../operations/operation.ts";
 import { mapPage, page, type Walk } from "../operations/pagination.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { RangeOf, Reads } from "../store/reads.ts";
+import type { ScopedRangeOf, Reads } from "../store/reads.ts";
 import { type ById, byIdSchema, type Page } from "../kernel/fields.ts";
 import { firstStatus, type Happening, happeningsOf, timelineOf } from "./timeline-rules.ts";
 import type { Timeline, TimelineEntry } from "./timeline-types.ts";
@@ -20,8 +19,8 @@ import {
 } from "./rows.ts";
 import { type ListMessages, listMessagesSchema, type Message, type MessageError } from "./types.ts";
 
-export async function readMessage(reads: Reads, { scope }: Call, id: string): Promise<MessageRow> {
-  const message = await reads.get(messageById, [scope.account_id, scope.mode, id]);
+export async function readMessage(reads: Reads, id: string): Promise<MessageRow> {
+  const message = await reads.get(messageById, [id]);
   if (message === undefined) throw notFound("message");
   return message;
 }
@@ -30,11 +29,8 @@ export const getMessage: Query<ById, Message> = {
   kind: "query",
   name: "messages.get",
   input: () => byIdSchema,
-  run: async (reads, { id }, call) => messageResource(await readMessage(reads, call, id)),
+  run: async (reads, { id }) => messageResource(await readMessage(reads, id)),
 };
-
-/** Reads of a stretch that is somebody else's: as empty as one that never was. */
-const nothing: Pick<Reads, "range"> = { range: () => Promise.resolve([]) };
 
 /** Newest first; of one conversation, in its order from the end. */
 export const listMessages: Query<ListMessages, Page<Message>> = {
@@ -42,41 +38,24 @@ export const listMessages: Query<ListMessages, Page<Message>> = {
   name: "messages.list",
   input: () => listMessagesSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
-    const range = rangeOf(filters, call);
     const walk: Walk<MessageRow> = {
-      ...range,
+      ...rangeOf(filters),
       operation: "messages.list",
       filters,
       input: { limit, cursor },
     };
-    const seen = (await isOwn(reads, range, call.scope)) ? reads : nothing;
-    return mapPage(await page(seen, walk, call), messageResource);
+    return mapPage(await page(reads, walk, call), messageResource);
   },
 };
-
-/**
- * All messages of a conversation or contact are of one account and mode, so any of them tells whose they are. Filtering alone would
- * hide them and yet, page by empty page, tell that they are there.
- */
-async function isOwn(
-  reads: Reads,
-  { index, prefix, order }: Omit<RangeOf<MessageRow>, "limit">,
-  { account_id, mode }: Scope,
-): Promise<boolean> {
-  if (index === messages.primary) return true;
-  const [message] = await reads.range({ index, prefix, order, limit: 1 });
-  return message?.account_id === account_id && message.mode === mode;
-}
 
 type Filters = Omit<ListMessages, "limit" | "cursor">;
 
 /** The shortest stretch of an index that has all the rows; the rest of the filters sort out what else is in it. */
-function rangeOf(filters: Filters, { scope }: Call): Omit<RangeOf<MessageRow>, "limit"> {
+function rangeOf(filters: Filters): Omit<ScopedRangeOf<MessageRow>, "limit"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
   const where = Object.fromEntries(
     Object.entries(columns).filter(([, value]) => value !== undefined),
   );
-  const own = { account_id: scope.account_id, mode: scope.mode };
   const order = "descending";
   const times = {
     ...(created_before === undefined ? {} : { after: [firstIdAt("msg", millis(created_before))] }),
@@ -91,7 +70,7 @@ function rangeOf(filters: Filters, { scope }: Call): Omit<RangeOf<MessageRow>, "
       index: messagesOfConversation,
       prefix: [conversation_id],
       order,
-      where: { ...where, ...also, ...own },
+      where: { ...where, ...also },
     };
   }
   const also = conversation_id === undefined ? {} : { conversation_id };
@@ -100,13 +79,13 @@ function rangeOf(filters: Filters, { scope }: Call): Omit<RangeOf<MessageRow>, "
       index: messagesOfContact,
       prefix: [contact_id],
       order,
-      where: { ...where, ...also, ...own },
+      where: { ...where, ...also },
       ...times,
     };
   }
   return {
     index: messages.primary,
-    prefix: [scope.account_id, scope.mode],
+    prefix: [],
     order,
     where: { ...where, ...also },
     ...times,
@@ -121,9 +100,8 @@ export const getTimeline: Query<ById, Timeline> = {
   kind: "query",
   name: "messages.timeline",
   input: () => byIdSchema,
-  async run(reads, { id }, call) {
-    const { account_id, mode } = call.scope;
-    const message = await readMessage(reads, call, id);
+  async run(reads, { id }) {
+    const message = await readMessage(reads, id);
     const [tried, rows] = await Promise.all([
       reads.range({
         index: attemptsOfMessage,
@@ -133,7 +111,7 @@ export const getTimeline: Query<ById, Timeline> = {
       }),
       reads.range({
         index: timelineById,
-        prefix: [account_id, mode, id],
+        prefix: [id],
         order: "descending",
         limit: mostEntries,
       }),

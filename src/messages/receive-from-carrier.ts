@@ -2,7 +2,7 @@ import { liveSenderByAddress, senderByAddress } from "../senders/rows.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Services } from "../operations/operation.ts";
 import type { InboundMessage } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 import { takeInMessage } from "./receive.ts";
 
 /**
@@ -10,7 +10,7 @@ import { takeInMessage } from "./receive.ts";
  * same one, `account_id`.
  */
 export async function receiveMessage(
-  tx: Tx,
+  tx: UnscopedTx,
   transport: string,
   message: InboundMessage,
   account_id: string | undefined,
@@ -21,9 +21,8 @@ export async function receiveMessage(
       ? await tx.get(liveSenderByAddress, [transport, message.to])
       : await tx.get(senderByAddress, [account_id, "sandbox", message.to]);
   if (sender === undefined || sender.transport !== transport) return "unknown";
-  const { account_id: owner, mode } = sender;
   try {
-    await takeInMessage(tx, { scope: { account_id: owner, mode }, services }, sender, message);
+    await takeInMessage(tx.in(sender), services, sender, message);
   } catch (error) {
     // Its carrier need not bring it a third time.
     if (!(error instanceof TidingsError) || error.code !== "erased") throw error;

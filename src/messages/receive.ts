@@ -2,23 +2,16 @@ import { messageReceived } from "./events.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { contactById, identities } from "../contacts/rows.ts";
 import { receivedEventId } from "../events/rows.ts";
-import {
-  inboundByHash,
-  inboundIds,
-  messageById,
-  messages,
-  type MessageRow,
-  untouched,
-} from "./rows.ts";
+import { inboundByHash, inboundIds, messageById, messages, type MessageRow, untouched } from "./rows.ts";
 import { inboundHash } from "./inbound-id.ts";
 import { mediumOf } from "../kernel/fields.ts";
 import { segmentsOf } from "./segments.ts";
 import type { SenderRow } from "../senders/rows.ts";
 import { TidingsError } from "../kernel/errors.ts";
-import type { Call } from "../operations/operation.ts";
+import type { Services } from "../operations/operation.ts";
 import type { InboundMessage } from "../ports/transport.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { callAgent } from "../agents/call-agent.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { countMessage } from "./count.ts";
@@ -33,30 +26,28 @@ import { openForInbound, takePlace } from "../conversations/begin.ts";
  */
 export async function takeInMessage(
   tx: Tx,
-  { scope, services }: Pick<Call, "scope" | "services">,
+  services: Services,
   sender: SenderRow,
   inbound: InboundMessage,
 ): Promise<MessageRow> {
   const { drawId } = services;
-  const actor: Actor = { scope, drawId };
-  const { account_id, mode } = scope;
   const { transport } = sender;
   const { provider_message_id, channel } = inbound;
-  const id_hash = inboundHash(services.secret, scope, transport, provider_message_id);
-  const seen = await tx.get(inboundByHash, [account_id, mode, id_hash]);
+  const id_hash = inboundHash(services.secret, tx.scope, transport, provider_message_id);
+  const seen = await tx.get(inboundByHash, [id_hash]);
   if (seen !== undefined) {
-    const before = await tx.get(messageById, [account_id, mode, seen.message_id]);
+    const before = await tx.get(messageById, [seen.message_id]);
     if (before !== undefined) return before;
     throw new TidingsError("erased", "The message has been erased.");
   }
 
-  const identity = await findContact(tx, actor, services.secret, mediumOf(channel), inbound.from);
+  const identity = await findContact(tx, drawId, services.secret, mediumOf(channel), inbound.from);
   if (identity.last_sender_id !== sender.id) {
     tx.update(identities, identity, { last_sender_id: sender.id });
   }
   const { conversation: opened, isReopened } = await openForInbound(
     tx,
-    actor,
+    drawId,
     identity,
     services.reopenMs,
   );
@@ -64,16 +55,15 @@ export async function takeInMessage(
   const id = drawId("msg");
   // What no database keeps as text must not keep the rest of the message out.
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
-  const heeded = await heedWords(tx, { scope, services }, sender, identity, {
+  const heeded = await heedWords(tx, services, sender, identity, {
     message_id: id,
     channel,
     body,
   });
-  const conversation = await changeConversation(tx, actor, opened, flagOf(heeded));
+  const conversation = await changeConversation(tx, drawId, opened, flagOf(heeded));
   const segments = channel === "sms" ? segmentsOf(body) : null;
   const message = tx.insert(messages, {
     ...untouched,
-    ...scope,
     id,
     conversation_id: conversation.id,
     contact_id,
@@ -101,10 +91,10 @@ export async function takeInMessage(
     created_at: tx.now,
     updated_at: tx.now,
   });
-  tx.insert(inboundIds, { account_id, mode, id_hash, message_id: id });
+  tx.insert(inboundIds, { id_hash, message_id: id });
   countMessage(tx, message);
 
-  const contact = await tx.get(contactById, [account_id, mode, contact_id]);
+  const contact = await tx.get(contactById, [contact_id]);
   const data = {
     message_id: id,
     contact: contactReference(contact_id, contact, inbound.from),
@@ -115,11 +105,11 @@ export async function takeInMessage(
   };
   // Words that are read for what they say, not for how they sound, are scored by nobody.
   if (services.scoresSentiment && message.keyword === null) await scoreLater(tx, message);
-  appendEvent(tx, actor, messageReceived, data, message, receivedEventId(id));
-  await answerKeyword(tx, { scope, services }, sender, identity, heeded);
+  appendEvent(tx, drawId, messageReceived, data, message, receivedEventId(id));
+  await answerKeyword(tx, services, sender, identity, heeded);
   // Keywords never reach an agent.
   if (message.keyword === null) {
-    await callAgent(tx, actor, message, { isReopened, reopenMs: services.reopenMs });
+    await callAgent(tx, drawId, message, { isReopened, reopenMs: services.reopenMs });
   }
   return message;
 }

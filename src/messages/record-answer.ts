@@ -6,7 +6,6 @@ import { stateOf } from "./state.ts";
 import type { Services } from "../operations/operation.ts";
 import type { SendAnswer } from "../ports/transport.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { applyParked } from "./apply-receipt.ts";
 import type { Carriers } from "./carriers.ts";
 import { isGivenUp } from "./fall-back.ts";
@@ -23,12 +22,12 @@ import { type HandedOver, settleAttempt } from "./settle-attempt.ts";
 export async function recordAnswer(
   tx: Tx,
   claim: Claim<"send">,
-  { message: { account_id, mode, id }, attempt: { id: attempt_id } }: HandedOver,
+  { message: { id }, attempt: { id: attempt_id } }: HandedOver,
   answer: SendAnswer,
   services: Services,
   carriers: Carriers,
 ): Promise<boolean> {
-  const message = await tx.get(messageById, [account_id, mode, id]);
+  const message = await tx.get(messageById, [id]);
   const attempt = await tx.get(attemptById, [attempt_id]);
   // The account's sandbox may have been reset while the carrier was at it.
   if (message === undefined || attempt === undefined) {
@@ -36,7 +35,7 @@ export async function recordAnswer(
     return false;
   }
 
-  const actor = actorOf(message, services.drawId);
+  const { drawId } = services;
   const receipts = carriers.get(attempt.transport)?.receipts;
   const accepted = receipts === "none" ? "delivered" : "sent";
   const before = stateOf(message);
@@ -50,7 +49,7 @@ export async function recordAnswer(
     : answered(before, attempt.number, answer, tx.now, accepted, next);
   const state: MessageState = decision.decision === "none" ? before : decision.state;
   const goesOn = decision.decision === "retry" ? next : undefined;
-  const moved = await settleAttempt(tx, actor, carriers, message, attempt, state, outcome, goesOn);
+  const moved = await settleAttempt(tx, drawId, carriers, message, attempt, state, outcome, goesOn);
   const settled = await applyParked(tx, services, moved, { ...attempt, ...outcome });
   await heedRefusal(tx, services, message, settled);
   // Under a lost claim nobody else may be left to send it again.

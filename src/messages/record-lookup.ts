@@ -1,3 +1,4 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { arm, finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import { attemptById, attempts, type AttemptRow, messageById, type MessageRow } from "./rows.ts";
@@ -8,7 +9,6 @@ import type { Services } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { LookupAnswer } from "../ports/transport.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf } from "../events/append.ts";
 import { applyParked, applyReceipt } from "./apply-receipt.ts";
 import type { Carriers } from "./carriers.ts";
 import { findNext, handedOn } from "./choose-route.ts";
@@ -32,12 +32,11 @@ export async function recordLookup(
   carriers: Carriers,
 ): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
-  const message =
-    attempt && (await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]));
+  const message = attempt && (await tx.get(messageById, [attempt.message_id]));
   // The account's sandbox may have been reset meanwhile.
   if (attempt === undefined || message === undefined) return finish(tx, claim);
 
-  const actor = actorOf(message, services.drawId);
+  const { drawId } = services;
   const answer = await tellApart(tx, message, attempt, found);
   const provider_message_id =
     answer.outcome === "sent"
@@ -49,7 +48,7 @@ export async function recordLookup(
     outcome,
     provider_message_id,
   });
-  let moved = await applyFinding(tx, actor, message, looked, answer, { services, carriers });
+  let moved = await applyFinding(tx, drawId, message, looked, answer, { services, carriers });
   if (answer.outcome === "sent") {
     for (const receipt of answer.receipts) {
       moved = await applyReceipt(tx, services, moved, looked, receipt);
@@ -57,7 +56,7 @@ export async function recordLookup(
     moved = await applyParked(tx, services, moved, looked);
   }
   await heedRefusal(tx, services, message, moved);
-  moved = await giveUpInTime(tx, actor, moved, looked, carriers);
+  moved = await giveUpInTime(tx, drawId, moved, looked, carriers);
 
   const again = nextLookAt(looked, moved.status, carriers, tx.now);
   await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
@@ -74,7 +73,7 @@ function outcomeOf(
 
 async function applyFinding(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
@@ -85,7 +84,7 @@ async function applyFinding(
     const status = carriers.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
     const found = carried(stateOf(message), { status, at: attempt.started_at, error: null });
     if (found.joined.applied) {
-      moved = await moveMessage(tx, actor, message, found.state, {
+      moved = await moveMessage(tx, drawId, message, found.state, {
         provider_message_id: attempt.provider_message_id,
       });
     }
@@ -103,7 +102,7 @@ async function applyFinding(
     const decision = notSent(stateOf(message), attempt.number, tx.now, next);
     if (decision.decision !== "none") {
       const patch = decision.decision === "retry" ? handedOn(message, next) : {};
-      moved = await moveMessage(tx, actor, message, decision.state, patch);
+      moved = await moveMessage(tx, drawId, message, decision.state, patch);
       if (decision.decision === "retry") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
     }
   }
@@ -113,13 +112,13 @@ async function applyFinding(
     attempt_id: attempt.id,
     outcome: answer.outcome,
   } as const;
-  writeTimeline(tx, actor, message, moved, entry);
+  writeTimeline(tx, drawId, message, moved, entry);
   return moved;
 }
 
 async function giveUpInTime(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   carriers: Carriers,
@@ -127,7 +126,7 @@ async function giveUpInTime(
   if (tx.now < receiptsEndAt(attempt, carriers)) return message;
   const decision = unconfirmed(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
-  const moved = await moveMessage(tx, actor, message, decision.state);
-  writeTimeline(tx, actor, message, moved, null);
+  const moved = await moveMessage(tx, drawId, message, decision.state);
+  writeTimeline(tx, drawId, message, moved, null);
   return moved;
 }

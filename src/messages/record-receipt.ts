@@ -12,7 +12,7 @@ import {
 import type { Services } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Receipt, ReceiptSubject } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx, UnscopedTx } from "../store/transaction.ts";
 import { applyParked, takeReceipts } from "./apply-receipt.ts";
 import { heedRefusal } from "./apply-refusal.ts";
 import { providerIdFor } from "./provider-id.ts";
@@ -27,7 +27,7 @@ const mostParked = 50;
 
 /** Records what a carrier said of a message. One that is not known yet may be: its answer can come after its receipt. */
 export async function recordReceipt(
-  tx: Tx,
+  all: UnscopedTx,
   transport: string,
   subject: ReceiptSubject,
   receipt: Receipt,
@@ -35,14 +35,15 @@ export async function recordReceipt(
 ): Promise<"recorded" | "parked" | "unknown"> {
   const attempt =
     "attempt_id" in subject
-      ? await tx.get(attemptById, [subject.attempt_id])
-      : await tx.get(attemptByProviderId, [transport, subject.provider_message_id]);
+      ? await all.get(attemptById, [subject.attempt_id])
+      : await all.get(attemptByProviderId, [transport, subject.provider_message_id]);
   if (attempt === undefined) {
     if ("attempt_id" in subject) return "unknown";
-    await park(tx, transport, subject.provider_message_id, receipt);
+    await park(all, transport, subject.provider_message_id, receipt);
     return "parked";
   }
-  const message = await tx.get(messageById, [attempt.account_id, attempt.mode, attempt.message_id]);
+  const tx = all.in(attempt);
+  const message = await tx.get(messageById, [attempt.message_id]);
   // A transport speaks of its own attempts only.
   if (message === undefined || attempt.transport !== transport) return "unknown";
   const named = await learnName(tx, attempt, subject);
@@ -75,7 +76,7 @@ async function learnName(
 }
 
 async function park(
-  tx: Tx,
+  tx: UnscopedTx,
   transport: string,
   provider_message_id: string,
   receipt: Receipt,

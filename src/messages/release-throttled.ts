@@ -6,6 +6,7 @@ import { paceByAddress, type PaceRow, senderHandOvers, senderPaces } from "../se
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import { turnAt, waitingLane } from "../senders/throttle.ts";
+import { unscoped } from "../store/scoped-tx.ts";
 
 /** Turns that one transaction gives, and old hand-overs that it forgets. */
 const most = 100;
@@ -15,12 +16,12 @@ const unusedMs = 1_000;
 /** Lets as many conversations as may hand over now have their turn, and comes again when the next one may. */
 export async function giveTurns(tx: Tx, claim: Claim<"throttle">, leaseMs: number): Promise<void> {
   if (!(await renew(tx, claim, leaseMs))) return;
-  const { account_id, mode, address } = claim.key;
-  const pace = await tx.get(paceByAddress, [account_id, mode, address]);
+  const pace = await tx.get(paceByAddress, [claim.key.address]);
   if (pace === undefined) return finish(tx, claim);
 
   const hasForgotten = await forget(tx, pace);
-  const inLane = await tx.list(jobsByLane, ["work", encodeLane(waitingLane(pace))], 2 * most);
+  const lane = encodeLane(waitingLane(pace));
+  const inLane = await unscoped(tx).list(jobsByLane, ["work", lane], 2 * most);
   if (inLane.length === 0) {
     if (looksBack(pace) === 0 && hasForgotten) tx.remove(senderPaces, pace);
     else if (pace.waiting) tx.update(senderPaces, pace, { waiting: false });
@@ -30,7 +31,7 @@ export async function giveTurns(tx: Tx, claim: Claim<"throttle">, leaseMs: numbe
   const out = inLane.filter(isOut).length;
   const free = await turnsNow(tx, pace);
   const next = inLane.filter((job) => !isOut(job)).slice(0, Math.max(0, free - out));
-  for (const job of next) tx.update(jobs, job, { due_at: tx.now });
+  for (const job of next) unscoped(tx).update(jobs, job, { due_at: tx.now });
   const later = await turnAt(tx, pace, free);
   const unused = out + next.length > 0 ? tx.now + unusedMs : Infinity;
   await finish(tx, claim, { againAt: Math.min(unused, Math.max(later, tx.now + 1)) });
@@ -48,8 +49,8 @@ async function turnsNow(tx: Tx, pace: PaceRow): Promise<number> {
 
 /** Hand-overs that the pace doesn't look back on any more since it was changed. Answers whether that is all. */
 async function forget(tx: Tx, pace: Seen<PaceRow>): Promise<boolean> {
-  const { account_id, mode, address, handed } = pace;
-  const oldest = await tx.list(senderHandOvers.primary, [account_id, mode, address], most);
+  const { address, handed } = pace;
+  const oldest = await tx.list(senderHandOvers.primary, [address], most);
   const past = oldest.filter(({ number }) => number < handed - looksBack(pace));
   for (const row of past) tx.remove(senderHandOvers, row);
   return past.length < most;

@@ -5,7 +5,6 @@ import { release } from "./rules.ts";
 import { stateOf } from "./state.ts";
 import type { DrawId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { moveMessage } from "./move.ts";
 import { sendJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
@@ -16,8 +15,7 @@ export async function releaseMessage(
   claim: Claim<"release">,
   drawId: DrawId,
 ): Promise<void> {
-  const { account_id, mode, key } = claim;
-  const message = await tx.get(messageById, [account_id, mode, key.message_id]);
+  const message = await tx.get(messageById, [claim.key.message_id]);
   if (message?.status !== "scheduled") return finish(tx, claim);
 
   const decision = release(stateOf(message), tx.now);
@@ -25,9 +23,8 @@ export async function releaseMessage(
     await finish(tx, claim, { againAt: message.send_at ?? tx.now });
     return;
   }
-  const actor = actorOf(message, drawId);
-  const moved = await moveMessage(tx, actor, message, decision.state);
-  writeTimeline(tx, actor, message, moved, null);
+  const moved = await moveMessage(tx, drawId, message, decision.state);
+  writeTimeline(tx, drawId, message, moved, null);
   await arm(tx, sendJob(moved, tx.now));
   await finish(tx, claim);
 }

@@ -5,7 +5,6 @@ import { channelOf } from "./rules.ts";
 import type { Message } from "./types.ts";
 import type { Command } from "../operations/operation.ts";
 import { acceptMessage } from "./accept.ts";
-import { actorOf } from "../events/append.ts";
 import { changeConversation, findOwnConversation, superseded } from "../conversations/change.ts";
 import { chooseSender } from "../senders/choose.ts";
 import { findCorrespondent } from "./find-correspondent.ts";
@@ -22,14 +21,14 @@ export const reply: Command<Reply, Message> = {
   shows: ({ id }, message) => message?.id ?? id,
   storesKey: true,
   async run(tx, { id, body, media, author_id }, call) {
-    const { scope, services } = call;
-    const found = await findOwnConversation(tx, scope, id);
+    const { services } = call;
+    const found = await findOwnConversation(tx, id);
     const opens =
       found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
     if (opens?.decision === "superseded") throw superseded();
     const opened = opens?.decision === "change" ? opens.patch : {};
-    const actor = actorOf(scope, services.drawId);
-    const conversation = await changeConversation(tx, actor, found, {
+    const { drawId } = services;
+    const conversation = await changeConversation(tx, drawId, found, {
       ...opened,
       handler: "human",
     });
@@ -38,7 +37,7 @@ export const reply: Command<Reply, Message> = {
     const channel = found.medium === "webchat" ? "webchat" : channelOf(draft);
     const identity = await findCorrespondent(tx, conversation);
     const wish = { channel, from: undefined, last: identity.last_sender_id, to: identity.address };
-    const sender = await chooseSender(tx, scope, wish, services.transports);
+    const sender = await chooseSender(tx, wish, services.transports);
     const author = {
       type: "human" as const,
       ...(author_id === undefined ? {} : { id: author_id }),

@@ -41,7 +41,7 @@ function handOver(
   claim: Claim<"send">,
   last: boolean,
 ): Promise<HandedOver | undefined> {
-  return hostPolicies.commit(async (tx, hostOpinions) => {
+  return hostPolicies.commit(claim, async (tx, hostOpinions) => {
     if (await awaitTransport(tx, claim, carriers, drawId)) return undefined;
     return handOverMessage(tx, claim, { leaseMs, services, hostOpinions, carriers, last });
   }, own);
@@ -56,7 +56,7 @@ function record(
   answer: SendAnswer,
 ): Promise<boolean> {
   return retry(clock, abort, () =>
-    store.commit((tx) => recordAnswer(tx, claim, handed, answer, services, carriers), own),
+    store.commit(claim, (tx) => recordAnswer(tx, claim, handed, answer, services, carriers), own),
   );
 }
 
@@ -70,7 +70,7 @@ async function endLate(
 ): Promise<void> {
   const { store, clock, logger, services, carriers } = runtime;
   await retry(clock, run.abort, () =>
-    store.commit(async (tx) => {
+    store.commit(claim, async (tx) => {
       await recordAnswer(tx, claim, handed, answer, services, carriers);
       // The slow lane: a carrier that hangs must not take the places of others.
       await finish(tx, claim, { againAt: tx.now, failed: true });

@@ -4,7 +4,6 @@ import { channelOf } from "./rules.ts";
 import { type Message, type SendMessage, sendMessageSchema } from "./types.ts";
 import type { Command } from "../operations/operation.ts";
 import { acceptMessage } from "./accept.ts";
-import type { Actor } from "../events/append.ts";
 import { chooseSender } from "../senders/choose.ts";
 import { meetContact } from "../contacts/find.ts";
 import { findRecipient, recipientMark } from "../contacts/find-recipient.ts";
@@ -20,20 +19,20 @@ export const sendMessage: Command<SendMessage, Message> = {
     message?.id ?? recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
   storesKey: true,
   async run(tx, input, call) {
-    const actor: Actor = { scope: call.scope, drawId: call.services.drawId };
+    const { drawId } = call.services;
     const channel = channelOf(input);
     const medium = mediumOf(channel);
-    const known = await findRecipient(tx, call.scope, medium, input.to);
+    const known = await findRecipient(tx, medium, input.to);
     const identity =
-      known ?? (await meetContact(tx, actor, call.services.secret, medium, input.to));
+      known ?? (await meetContact(tx, drawId, call.services.secret, medium, input.to));
     const wish = { channel, from: input.from, last: identity.last_sender_id, to: identity.address };
     // Neither rests on the other, so they are read together; and a contact that was met just now has no conversation.
     const [sender, current] = await Promise.all([
-      chooseSender(tx, call.scope, wish, call.services.transports),
+      chooseSender(tx, wish, call.services.transports),
       known && findConversation(tx, known),
     ]);
     const goesOn = isActive(current);
-    const conversation = goesOn ? current : await beginConversation(tx, actor, identity, current);
+    const conversation = goesOn ? current : await beginConversation(tx, drawId, identity, current);
     const { caller } = call;
     const author = {
       type: "api" as const,

@@ -1,10 +1,10 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { arm } from "../queue/rows.ts";
 import { type AttemptRow, attempts, type MessageRow } from "./rows.ts";
 import type { MessageState } from "./rules.ts";
 import type { Next } from "./route-types.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 import type { Carriers } from "./carriers.ts";
 import { isGivenUp } from "./fall-back.ts";
 import { handedOn } from "./choose-route.ts";
@@ -22,7 +22,7 @@ export interface HandedOver {
 /** Records what became of an attempt, moves its message, on to `next` where there is one, and sees that somebody looks after it where more is to come. */
 export async function settleAttempt(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   carriers: Carriers,
   message: Seen<MessageRow>,
   attempt: Seen<AttemptRow>,
@@ -40,14 +40,14 @@ export async function settleAttempt(
     provider_message_id !== null &&
     (transport === message.transport || state.status !== message.status);
   const named = isCarrier ? { transport, provider_message_id } : {};
-  const moved = await moveMessage(tx, actor, message, state, {
+  const moved = await moveMessage(tx, drawId, message, state, {
     ...named,
     ...handedOn(message, next),
   });
   const led_to = moved.status === message.status ? null : moved.status;
   // An attempt that was taken for lost keeps what that led to; what a late answer leads to is told beside it.
   const isLate = attempt.answered_at !== null;
-  if (isLate && led_to !== null) writeTimeline(tx, actor, message, moved, null);
+  if (isLate && led_to !== null) writeTimeline(tx, drawId, message, moved, null);
   const nextAt = moved.status === "queued" ? moved.retry_at : null;
   const answered = tx.update(attempts, attempt, {
     ...answer,
@@ -56,7 +56,7 @@ export async function settleAttempt(
       ? {}
       : {
           answered_at: tx.now,
-          answer_id: actor.drawId("ent"),
+          answer_id: drawId("ent"),
           answer_version: moved.version,
           led_to,
         }),

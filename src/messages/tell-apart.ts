@@ -1,6 +1,7 @@
 import { attemptByProviderId, type AttemptRow, type MessageRow, outbox } from "./rows.ts";
 import type { LookupAnswer } from "../ports/transport.ts";
 import type { Tx } from "../store/transaction.ts";
+import { unscoped } from "../store/scoped-tx.ts";
 
 /** More that are alike say nothing, however many of them are others'. */
 const mostAlike = 100;
@@ -21,7 +22,7 @@ export async function tellApart(
   if (messages.length > mostAlike || next?.status === "sending") return { outcome: "unknown" };
   const owners = await Promise.all(
     messages.map(({ provider_message_id }) =>
-      tx.get(attemptByProviderId, [transport, provider_message_id]),
+      unscoped(tx).get(attemptByProviderId, [transport, provider_message_id]),
     ),
   );
   const free = messages.filter((_, i) => owners[i] === undefined || owners[i].id === id);

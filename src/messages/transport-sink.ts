@@ -10,7 +10,7 @@ export function transportSink(
 ): TransportSink {
   return {
     async receipt(subject, receipt) {
-      const outcome = await store.commit(
+      const outcome = await store.commitUnscoped(
         (tx) => recordReceipt(tx, transport, subject, receipt, services),
         {
           own: true,
@@ -21,7 +21,7 @@ export function transportSink(
       }
     },
     async inbound(message, account_id) {
-      const outcome = await store.commit(
+      const outcome = await store.commitUnscoped(
         (tx) => receiveMessage(tx, transport, message, account_id, services),
         {
           own: true,

@@ -1,20 +1,19 @@
+import type { DrawId } from "../kernel/ids.ts";
 import { type MessageRow, timeline } from "./rows.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Actor } from "../events/append.ts";
 
 /** Keeps what happened to a message. `before` is how it stood; without an entry, the change of status is all there is to tell. */
 export function writeTimeline(
   tx: Tx,
-  { scope, drawId }: Actor,
+  drawId: DrawId,
   before: MessageRow,
   after: Seen<MessageRow>,
   entry: TimelineEntry | null,
 ): void {
   const led_to = after.status === before.status ? null : after.status;
   tx.insert(timeline, {
-    ...scope,
     message_id: after.id,
     id: drawId("ent"),
     at: tx.now,

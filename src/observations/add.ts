@@ -7,7 +7,6 @@ import { millis } from "../kernel/time.ts";
 import { type FieldError, invalid } from "../kernel/errors.ts";
 import type { ContactId, ConversationId, MessageId } from "../kernel/ids.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { contactToChange } from "../contacts/find-to-change.ts";
 
@@ -18,20 +17,15 @@ export const addObservation: Command<AddObservation, Observation> = {
   input: () => addObservationSchema,
   status: 201,
   shows: showsOutput,
-  async run(
-    tx,
-    { id, content, kind, source = "api", confidence = null, ...asked },
-    { scope, services },
-  ) {
+  async run(tx, { id, content, kind, source = "api", confidence = null, ...asked }, { services }) {
     // Held: what is written for a contact that is merged or erased at this moment would be nobody's.
-    const contact = await contactToChange(tx, scope, id, { hold: true });
-    const { conversation_id, evidence } = await groundsOf(tx, scope, contact.id, asked);
+    const contact = await contactToChange(tx, id, { hold: true });
+    const { conversation_id, evidence } = await groundsOf(tx, contact.id, asked);
     const expires_at = asked.expires_at === undefined ? null : millis(asked.expires_at);
     if (expires_at !== null && expires_at <= tx.now) {
       throw invalid([{ pointer: "/expires_at", code: "past", message: "must be in the future" }]);
     }
     const row = tx.insert(observations, {
-      ...scope,
       contact_id: contact.id,
       id: services.drawId("obs"),
       conversation_id,
@@ -55,7 +49,6 @@ interface Grounds {
 /** @throws TidingsError `validation_failed` where they are not the contact's own */
 async function groundsOf(
   tx: Tx,
-  { account_id, mode }: Scope,
   contact_id: ContactId,
   {
     conversation_id,
@@ -63,10 +56,8 @@ async function groundsOf(
   }: Pick<AddObservation, "conversation_id" | "evidence_message_ids">,
 ): Promise<Grounds> {
   const [conversation, ...messages] = await Promise.all([
-    conversation_id === undefined
-      ? undefined
-      : tx.get(conversationById, [account_id, mode, conversation_id]),
-    ...evidence_message_ids.map((id) => tx.get(messageById, [account_id, mode, id])),
+    conversation_id === undefined ? undefined : tx.get(conversationById, [conversation_id]),
+    ...evidence_message_ids.map((id) => tx.get(messageById, [id])),
   ]);
   const errors: FieldError[] = [];
   if (conversation_id !== undefined && conversation?.contact_id !== contact_id) {

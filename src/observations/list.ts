@@ -12,11 +12,10 @@ export const listObservations: Query<ListObservations, Page<Observation>> = {
   name: "contacts.observations",
   input: () => listObservationsSchema,
   async run(reads, { id, ...input }, call, now) {
-    const { account_id, mode } = call.scope;
-    const contact = await contactToRead(reads, call.scope, id);
+    const contact = await contactToRead(reads, id);
     const walk = {
       index: observations.primary,
-      prefix: [account_id, mode, contact.id],
+      prefix: [contact.id],
       order: "descending" as const,
       operation: "contacts.observations",
       filters: { id: contact.id },

@@ -11,16 +11,11 @@ export const removeObservation: Command<RemoveObservation, void> = {
   name: "contacts.forget",
   input: () => removeObservationSchema,
   status: 204,
-  async run(tx, { id, observation_id }, { scope }) {
-    const contact = await contactToRead(tx, scope, id);
-    const row = await tx.get(observationById, [
-      scope.account_id,
-      scope.mode,
-      contact.id,
-      observation_id,
-    ]);
+  async run(tx, { id, observation_id }) {
+    const contact = await contactToRead(tx, id);
+    const row = await tx.get(observationById, [contact.id, observation_id]);
     if (row === undefined) throw notFound("observation");
-    await eraseAnswers(tx, scope, row.id);
+    await eraseAnswers(tx, row.id);
     tx.remove(observations, row);
   },
 };

@@ -11,19 +11,7 @@ import { noOpinions } from "./opinions.ts";
 import { maxScheduleAhead } from "../kernel/limits.ts";
 import { ReplayedError, TidingsError } from "../kernel/errors.ts";
 import type { RequestId } from "../kernel/ids.ts";
-import type {
-  Call,
-  Caller,
-  Command,
-  EventStream,
-  Outcome,
-  Procedure,
-  Query,
-  RowProcedure,
-  Steps,
-  StreamEvent,
-  StreamSources,
-} from "./operation.ts";
+import type { Call, Caller, Command, EventStream, Outcome, Procedure, Query, RowProcedure, Steps, StreamEvent, StreamSources } from "./operation.ts";
 import type { HostOpinions } from "../ports/policy.ts";
 import { type Problem, problem } from "../kernel/problem.ts";
 import type { Runtime } from "./runtime.ts";
@@ -73,6 +61,7 @@ export class Executor {
     const { tx: handle } = context;
     if (key === null) {
       const value = await hostPolicies.commit(
+        context.scope,
         (tx, opinions) => command.run(tx, input, callWith(opinions)),
         { handle },
       );
@@ -88,6 +77,7 @@ export class Executor {
     }
     const print = fingerprint(services.secret, command.name, input);
     const settled = await hostPolicies.commit(
+      context.scope,
       (tx, opinions) => this.#once(tx, command, input, callWith(opinions), key, print),
       { handle },
     );
@@ -122,8 +112,8 @@ export class Executor {
       return { status, value: JSON.parse(body) as Output, body, replayed: true };
     }
     const steps: Steps = {
-      reads: store.reads,
-      commit: (work) => store.commit(work),
+      reads: store.reads(context.scope),
+      commit: (work) => store.commit(context.scope, work),
       execute: (command, each, step) =>
         this.execute(command, each, {
           ...long,
@@ -160,7 +150,12 @@ export class Executor {
       if (!isMore) break;
     }
     return stream.open(
-      { ...sources, reads: store.reads, now: () => clock.now(), turn: () => store.turn() },
+      {
+        ...sources,
+        reads: store.reads(context.scope),
+        now: () => clock.now(),
+        turn: () => store.turn(),
+      },
       input,
       { ...context, services, hostOpinions: noOpinions },
       signal,
@@ -176,8 +171,8 @@ export class Executor {
   ): Promise<IdempotencyRow | undefined> {
     const { scope } = call;
     const print = fingerprint(call.services.secret, procedure.name, input);
-    return this.#runtime.store.commit(async (tx) => {
-      const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
+    return this.#runtime.store.commit(scope, async (tx) => {
+      const before = await tx.get(idempotencyByKey, [key]);
       if (before !== undefined && before.expires_at > tx.now) {
         if (before.fingerprint !== print) throw keyReused();
         return before;
@@ -186,18 +181,14 @@ export class Executor {
       const expires_at = this.#expiry(tx.now, call);
       const { status } = procedure;
       const nothing = { response: null, subject_id: null, also_shows: null };
-      tx.insert(idempotency, { ...scope, key, fingerprint: print, status, ...nothing, expires_at });
+      tx.insert(idempotency, { key, fingerprint: print, status, ...nothing, expires_at });
       return undefined;
     });
   }
 
-  async #keep(
-    { scope: { account_id, mode } }: Context,
-    key: string,
-    response: string,
-  ): Promise<void> {
-    await this.#runtime.store.commit(async (tx) => {
-      const claimed = await tx.get(idempotencyByKey, [account_id, mode, key]);
+  async #keep({ scope }: Context, key: string, response: string): Promise<void> {
+    await this.#runtime.store.commit(scope, async (tx) => {
+      const claimed = await tx.get(idempotencyByKey, [key]);
       if (claimed !== undefined) tx.update(idempotency, claimed, { response });
     });
   }
@@ -209,7 +200,7 @@ export class Executor {
   ): Promise<Output> {
     const { store, clock, services } = this.#runtime;
     return query.run(
-      store.reads,
+      store.reads(context.scope),
       input,
       { ...context, services, hostOpinions: noOpinions },
       clock.now(),
@@ -224,8 +215,7 @@ export class Executor {
     key: string,
     print: string,
   ): Promise<Settled<Output>> {
-    const { scope } = call;
-    const before = await tx.get(idempotencyByKey, [scope.account_id, scope.mode, key]);
+    const before = await tx.get(idempotencyByKey, [key]);
     if (before !== undefined) {
       if (await isRemembered(tx, before, call.services)) return replay(before, print);
       tx.remove(idempotency, before);
@@ -236,7 +226,6 @@ export class Executor {
       ? answerOf(command, settled.outcome, input, call)
       : problemOf(command, settled.error, input, call);
     tx.insert(idempotency, {
-      ...scope,
       key,
       fingerprint: print,
       ...answer,

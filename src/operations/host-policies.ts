@@ -10,6 +10,7 @@ import { TidingsError } from "../kernel/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HostOpinions, Opinion, Policy, PolicyFacts, Verdict } from "../ports/policy.ts";
 import { Semaphore } from "../queue/semaphore.ts";
+import type { Scope } from "../kernel/scope.ts";
 import type { Store } from "../store/store.ts";
 import type { Tx } from "../store/transaction.ts";
 
@@ -51,13 +52,19 @@ export class HostPolicies {
   }
 
   /**
-   * Runs a command and answers when it is committed.
+   * Runs a command in a scope and answers when it is committed.
    * @throws TidingsError `internal`, retryable, where a policy failed; and what the command and its transaction throw
    */
-  async commit<T>(work: Work<T>, { handle, own = false }: JudgedCommit = {}): Promise<T> {
+  async commit<T>(
+    scope: Scope,
+    work: Work<T>,
+    { handle, own = false }: JudgedCommit = {},
+  ): Promise<T> {
     const { policies, store, transactions } = this.#options;
     const commit = <U>(alone: (tx: Tx) => Promise<U>): Promise<U> =>
-      handle === undefined ? store.commit(alone, { own }) : store.within(handle, alone);
+      handle === undefined
+        ? store.commit(scope, alone, { own })
+        : store.within(handle, scope, alone);
     if (policies.length === 0) return commit((tx) => work(tx, noOpinions));
     if (handle !== undefined || transactions === 0) return this.#judged(work, commit, handle);
     try {
@@ -66,15 +73,15 @@ export class HostPolicies {
     } catch (error) {
       if (!(error instanceof Unasked)) throw error;
     }
-    return this.#transactions.run(() => this.#inTransaction(work, own));
+    return this.#transactions.run(() => this.#inTransaction(scope, work, own));
   }
 
-  async #inTransaction<T>(work: Work<T>, own: boolean): Promise<T> {
+  async #inTransaction<T>(scope: Scope, work: Work<T>, own: boolean): Promise<T> {
     const { store } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
         return await store.transaction(
-          (handle) => this.#judged(work, (alone) => store.within(handle, alone), handle),
+          (handle) => this.#judged(work, (alone) => store.within(handle, scope, alone), handle),
           {
             own,
           },

@@ -8,9 +8,9 @@ import type { Services } from "./operation.ts";
  */
 export async function isRemembered(
   tx: Tx,
-  { account_id, mode, subject_id, expires_at }: IdempotencyRow,
+  { subject_id, expires_at }: IdempotencyRow,
   { isInProgress }: Pick<Services, "isInProgress">,
 ): Promise<boolean> {
   if (expires_at > tx.now) return true;
-  return subject_id !== null && isInProgress(tx, { account_id, mode }, subject_id);
+  return subject_id !== null && isInProgress(tx, subject_id);
 }

@@ -1,41 +1,23 @@
-import type { AccountId } from "../kernel/ids.ts";
-import { collection, integer, nullable, text, time } from "../ports/collection.ts";
-import type { Mode } from "../kernel/scope.ts";
+import { integer, nullable, text, time, type RowOf, scoped } from "../ports/collection.ts";
 
 /** What a key was used for, and what was answered. It commits with what the command wrote, so none is ever half done. */
-export interface IdempotencyRow {
-  readonly account_id: AccountId;
-  readonly mode: Mode;
-  readonly key: string;
+export const idempotency = scoped("idempotency_keys", {
+  key: text(),
   /** A keyed hash of the operation and its input. */
-  readonly fingerprint: string;
-  readonly status: number;
+  fingerprint: text(),
+  status: integer(),
   /** The bytes of the answer; null once what it tells of was erased or redacted. */
-  readonly response: string | null;
+  response: nullable(text()),
   /** The id of what the answer shows, so that it can be erased with it. */
-  readonly subject_id: string | null;
+  subject_id: nullable(text()),
   /** What else it is found by when that is erased: the same, unless it knows this key, as a message does. Null once it was erased. */
-  readonly also_shows: string | null;
-  readonly expires_at: number;
-}
-
-export const idempotency = collection<IdempotencyRow>("idempotency_keys", {
-  account_id: text,
-  mode: text,
-  key: text,
-  fingerprint: text,
-  status: integer,
-  response: nullable(text),
-  subject_id: nullable(text),
-  also_shows: nullable(text),
-  expires_at: time,
+  also_shows: nullable(text()),
+  expires_at: time(),
 });
-export const idempotencyByKey = idempotency.key("account_id", "mode", "key");
-export const idempotencyAlsoShowing = idempotency.index(
-  "by_also_shows",
-  ["account_id", "mode", "also_shows"],
-  {
-    where: { column: "also_shows", present: true },
-  },
-);
-export const idempotencyByExpiry = idempotency.index("by_expires_at", ["expires_at"]);
+export interface IdempotencyRow extends RowOf<typeof idempotency> {}
+
+export const idempotencyByKey = idempotency.key("key");
+export const idempotencyAlsoShowing = idempotency.index("by_also_shows", ["also_shows"], {
+  where: { column: "also_shows", present: true },
+});
+export const idempotencyByExpiry = idempotency.acrossScopes.index("by_expires_at", ["expires_at"]);

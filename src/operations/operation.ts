@@ -5,7 +5,7 @@
 import type { KeyObject } from "node:crypto";
 import type { z } from "zod";
 import type { Destinations } from "../ports/destinations.ts";
-import type { AccountId, DrawId, KeyId, RequestId, WebchatSessionId } from "../kernel/ids.ts";
+import type { DrawId, KeyId, RequestId, WebchatSessionId } from "../kernel/ids.ts";
 import type { Limits } from "../kernel/limits.ts";
 import type { ConsentSettings, QuietHours } from "./consent-settings.ts";
 import type { Action } from "../ports/action.ts";
@@ -77,10 +77,10 @@ export interface Services {
   readonly actions: ReadonlyMap<string, Action>;
   /** Whether there is an analyzer: without one nothing is written down to be scored. */
   readonly scoresSentiment: boolean;
-  /** Creates what a new account starts with, such as its sandbox senders. */
-  readonly setUpAccount: (tx: Tx, account_id: AccountId, drawId: DrawId) => void;
+  /** Creates what the sandbox of a new account starts with. `tx` is in the scope of that sandbox. */
+  readonly setUpSandbox: (tx: Tx, drawId: DrawId) => void;
   /** Whether what a request made is still in progress: until then its idempotency key is kept. */
-  readonly isInProgress: (tx: Tx, scope: Scope, id: string) => Promise<boolean>;
+  readonly isInProgress: (tx: Tx, id: string) => Promise<boolean>;
   /** The key of keyed hashes (fingerprints, cursors, erased addresses): 32 bytes that never leave the storage. */
   readonly secret: KeyObject;
 }

@@ -2,9 +2,10 @@ import { defaultPageSize, type Page } from "../kernel/fields.ts";
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Call } from "./operation.ts";
-import type { Index, KeyValue, Seen } from "../ports/collection.ts";
-import { type Look, look, placeColumns } from "../store/look.ts";
-import type { RangeOf, Reads } from "../store/reads.ts";
+import type { KeyValue, ScopedIndex, Seen } from "../ports/collection.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { type Look, look, ownPlaceColumns } from "../store/look.ts";
+import type { Reads, ScopedRangeOf } from "../store/reads.ts";
 
 /** What a list was asked for. */
 export interface Asked {
@@ -15,11 +16,11 @@ export interface Asked {
 }
 
 /** What a list walks, and the input that asked for it. */
-export interface Walk<R extends object> extends Omit<RangeOf<R>, "limit">, Asked {}
+export interface Walk<R extends Scope> extends Omit<ScopedRangeOf<R>, "limit">, Asked {}
 
 /** A list that goes through its rows in a way of its own, along an index below `prefix` of its columns. */
 export interface OwnWalk<R extends object> extends Asked {
-  readonly index: Index;
+  readonly index: ScopedIndex;
   readonly prefix: number;
   /** Up to `limit` rows behind a place. */
   look(limit: number, after: readonly KeyValue[] | undefined): Promise<Look<R>>;
@@ -32,8 +33,8 @@ type Caller = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], 
  * count, so a walk never skips or repeats a row that stood still, whatever comes and goes meanwhile.
  * @throws TidingsError `invalid_cursor`
  */
-export async function page<R extends object>(
-  reads: Pick<Reads, "range">,
+export async function page<R extends Scope>(
+  reads: Pick<Reads, "range" | "scope">,
   { operation, filters, input, ...range }: Walk<R>,
   caller: Caller,
 ): Promise<Page<Seen<R>>> {
@@ -73,7 +74,7 @@ export async function pageOf<R extends object>(
     index.name,
     canonical(filters),
   ]);
-  const length = placeColumns(index, prefix).length;
+  const length = ownPlaceColumns(index, prefix).length;
   const after = cursor === undefined ? undefined : decode(cursor, binding, secret, length);
   const { rows, more, last } = await own.look(limit, after);
   const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;

@@ -1,6 +1,10 @@
+import type { AccountId } from "../kernel/ids.ts";
+import type { Mode, Scope } from "../kernel/scope.ts";
+
 /**
  * Collections: what the engine keeps, described once. A storage adapter derives its tables, columns and
  * indexes from these descriptions, so that a host can join `tidings_messages.status` like any column.
+ * The types of the rows derive from them too.
  *
  * Everything carries the schema version that brought it (`since`). A migration from version k is what has a
  * higher `since`: collections, columns (with the value that old rows get) and indexes are only ever added.
@@ -12,15 +16,29 @@ export type ColumnType = "text" | "integer" | "real" | "boolean" | "time" | "jso
 /** What a column of a key or an index may hold. `undefined` never; absent is `null`. */
 export type KeyValue = string | number | boolean | null;
 
-export interface Column {
+/** A column. `T` is the type of its values. */
+export interface Column<T = unknown> {
   readonly type: ColumnType;
   readonly nullable: boolean;
   readonly since: number;
   /** What rows written before `since` get. Required of a column that comes later and is not nullable. */
   readonly fill?: KeyValue;
+  /** Never set: carries the type of the values. */
+  readonly value?: T;
 }
 
-export type Columns<R extends object> = { readonly [K in keyof R]-?: Column };
+/** The columns of a collection, by name. */
+export interface Columns {
+  readonly [name: string]: Column;
+}
+
+/** A row that has a value for each of the columns. */
+type RowOfColumns<C extends Columns> = {
+  readonly [K in keyof C]: C[K] extends Column<infer T> ? T : never;
+};
+
+/** The type of a collection's rows, to be named: `export interface NoteRow extends RowOf<typeof notes> {}`. */
+export type RowOf<C extends { readonly row?: object }> = NonNullable<C["row"]>;
 
 /** Limits an index to the rows whose `column` is one of `in`, or is not null. */
 export type Condition =
@@ -38,14 +56,44 @@ export interface Index<
   readonly unique: boolean;
   readonly where: Condition | undefined;
   readonly since: number;
+  readonly scoping: Scoping;
   /** Never set: carries the type of the key. */
   readonly key?: K;
 }
+
+/**
+ * How an index keeps the rows of one account and mode apart from all others.
+ * - `key`: its columns begin with `account_id` and `mode`.
+ * - `row`: its first column is an id, which no two scopes share, so the two columns are left out of it. Whoever reads it in a scope
+ *   checks the rows.
+ * - `none`: it spans all scopes, and is read outside of them alone.
+ */
+export type Scoping = "key" | "row" | "none";
 
 export interface UniqueIndex<
   R extends object = object,
   K extends readonly KeyValue[] = readonly KeyValue[],
 > extends Index<R, K> {
+  readonly unique: true;
+}
+
+/** An index that can be read within a scope. `K` is its key there, `F` its whole key: with `account_id` and `mode` if they are in it. */
+export interface ScopedIndex<
+  R extends Scope = Scope,
+  K extends readonly KeyValue[] = readonly KeyValue[],
+  F extends readonly KeyValue[] = readonly KeyValue[],
+> extends Index<R, F> {
+  readonly collection: ScopedCollection<R>;
+  readonly scoping: "key" | "row";
+  /** Never set: carries the type of the key within a scope. */
+  readonly ownKey?: K;
+}
+
+export interface ScopedUniqueIndex<
+  R extends Scope = Scope,
+  K extends readonly KeyValue[] = readonly KeyValue[],
+  F extends readonly KeyValue[] = readonly KeyValue[],
+> extends ScopedIndex<R, K, F> {
   readonly unique: true;
 }
 
@@ -59,13 +107,26 @@ export type CollectionKind = "rows" | "counter";
 export interface Collection<R extends object = object> {
   readonly name: string;
   readonly kind: CollectionKind;
-  readonly columns: Columns<R>;
+  /** Whether each row belongs to one account and mode. */
+  readonly isScoped: boolean;
+  readonly columns: Columns;
   readonly primary: UniqueIndex<R>;
   /** All indexes but the primary. */
   readonly indexes: readonly Index<R>[];
   readonly wordIndexes: readonly WordIndex<R>[];
   readonly since: number;
+  /** Never set: carries the type of the rows. */
+  readonly row?: R;
 }
+
+/** A collection of which each row belongs to one account and mode. */
+export interface ScopedCollection<R extends Scope = Scope> extends Collection<R> {
+  readonly isScoped: true;
+  readonly primary: ScopedUniqueIndex<R>;
+}
+
+/** What a new row is made of within a scope, which gives it its account and mode. */
+export type OwnColumns<R extends Scope> = Omit<R, keyof Scope>;
 
 /**
  * Finds rows by the words in a nullable text column: words of lower-case letters and digits, parted by single spaces, none longer than 100
@@ -100,8 +161,19 @@ type KeyOf<R, C extends readonly (keyof R)[]> = {
     : never;
 };
 
+type OwnKeyColumn<R> = Exclude<KeyColumn<R>, keyof Scope>;
+type Prefixed<K extends readonly KeyValue[]> = readonly [account_id: string, mode: Mode, ...K];
+
 /** A collection while it is being described: each method adds one index and answers its typed handle. */
-export interface CollectionDefinition<R extends object> extends Collection<R> {
+export interface CollectionDefinition<R extends object> extends Collection<R>, Indexing<R> {
+  words(
+    name: string,
+    column: TextColumn<R>,
+    options?: Pick<IndexOptions<R>, "since">,
+  ): WordIndex<R>;
+}
+
+interface Indexing<R extends object> {
   /** The primary key; called once. */
   key<const C extends readonly KeyColumn<R>[]>(...columns: C): UniqueIndex<R, KeyOf<R, C>>;
   unique<const C extends readonly KeyColumn<R>[]>(
@@ -114,6 +186,45 @@ export interface CollectionDefinition<R extends object> extends Collection<R> {
     columns: C,
     options?: IndexOptions<R>,
   ): Index<R, KeyOf<R, C>>;
+}
+
+/**
+ * A scoped collection while it is being described. `key`, `unique` and `index` put `account_id` and `mode` in front of the columns that
+ * they are given.
+ */
+export interface ScopedDefinition<R extends Scope> extends ScopedCollection<R> {
+  /** The primary key; called once, here or in `byId`. */
+  key<const C extends readonly OwnKeyColumn<R>[]>(
+    ...columns: C
+  ): ScopedUniqueIndex<R, KeyOf<R, C>, Prefixed<KeyOf<R, C>>>;
+  unique<const C extends readonly OwnKeyColumn<R>[]>(
+    name: string,
+    columns: C,
+    options?: IndexOptions<R>,
+  ): ScopedUniqueIndex<R, KeyOf<R, C>, Prefixed<KeyOf<R, C>>>;
+  index<const C extends readonly OwnKeyColumn<R>[]>(
+    name: string,
+    columns: C,
+    options?: IndexOptions<R>,
+  ): ScopedIndex<R, KeyOf<R, C>, Prefixed<KeyOf<R, C>>>;
+  /** Indexes whose first column is an id. They are shorter: no two scopes share an id, so account and mode need not be in front of it. */
+  readonly byId: {
+    key<const C extends readonly OwnKeyColumn<R>[]>(
+      ...columns: C
+    ): ScopedUniqueIndex<R, KeyOf<R, C>, KeyOf<R, C>>;
+    unique<const C extends readonly OwnKeyColumn<R>[]>(
+      name: string,
+      columns: C,
+      options?: IndexOptions<R>,
+    ): ScopedUniqueIndex<R, KeyOf<R, C>, KeyOf<R, C>>;
+    index<const C extends readonly OwnKeyColumn<R>[]>(
+      name: string,
+      columns: C,
+      options?: IndexOptions<R>,
+    ): ScopedIndex<R, KeyOf<R, C>, KeyOf<R, C>>;
+  };
+  /** Indexes over the rows of all accounts and modes. No scoped transaction can read them. */
+  readonly acrossScopes: Omit<Indexing<R>, "key">;
   words(
     name: string,
     column: TextColumn<R>,
@@ -131,88 +242,126 @@ export interface CollectionOptions {
   readonly since?: number;
 }
 
-export function collection<R extends object>(
+/** Describes a collection of the engine itself, or of all accounts. The types of its rows are those of its columns. */
+export function collection<const C extends Columns>(
   name: string,
-  columns: Columns<R>,
-  { kind = "rows", since = 1 }: CollectionOptions = {},
-): CollectionDefinition<R> {
-  const indexes: Index<R>[] = [];
-  const wordIndexes: WordIndex<R>[] = [];
-  let primary: UniqueIndex<R> | undefined;
+  columns: C,
+  options: CollectionOptions = {},
+): CollectionDefinition<RowOfColumns<C>> {
+  const described = describe(name, columns, options, false);
+  return Object.assign(described, indexing(described, "none")) as never;
+}
 
-  const add = <I extends Index<R>>(index: I): I => {
-    indexes.push(index);
-    return index;
-  };
-  const definition: CollectionDefinition<R> = {
+type ScopedRow<C extends Columns> = Scope & RowOfColumns<C>;
+
+/** Describes a collection of which each row belongs to one account and mode. Adds the columns `account_id` and `mode`. */
+export function scoped<const C extends Columns>(
+  name: string,
+  columns: C,
+  options: CollectionOptions = {},
+): ScopedDefinition<ScopedRow<C>> {
+  const described = describe(name, { ...scopeColumns, ...columns }, options, true);
+  return Object.assign(described, indexing(described, "key"), {
+    byId: indexing(described, "row"),
+    acrossScopes: indexing(described, "none"),
+  }) as never;
+}
+
+interface Described extends Collection {
+  readonly indexes: Index[];
+  readonly wordIndexes: WordIndex[];
+  primaryKey: UniqueIndex | undefined;
+  words(name: string, column: string, options?: IndexOptions<object>): WordIndex;
+}
+
+function describe(
+  name: string,
+  columns: Columns,
+  { kind = "rows", since = 1 }: CollectionOptions,
+  isScoped: boolean,
+): Described {
+  return {
     name,
     kind,
+    isScoped,
     columns,
     since,
-    indexes,
-    wordIndexes,
+    indexes: [],
+    wordIndexes: [],
+    primaryKey: undefined,
     get primary() {
-      if (primary === undefined) throw new TypeError(`collection ${name} has no key`);
-      return primary;
+      if (this.primaryKey === undefined) throw new TypeError(`collection ${name} has no key`);
+      return this.primaryKey;
     },
-    key(...keyColumns) {
-      const index = {
-        collection: definition,
-        name: "primary",
-        columns: keyColumns,
-        unique: true as const,
-        where: undefined,
-        since,
-      };
-      primary = index;
-      return index;
-    },
-    unique: (indexName, indexColumns, options) =>
-      add({
-        collection: definition,
-        name: indexName,
-        columns: indexColumns,
-        unique: true as const,
-        where: options?.where,
-        since: options?.since ?? since,
-      }),
-    index: (indexName, indexColumns, options) =>
-      add({
-        collection: definition,
-        name: indexName,
-        columns: indexColumns,
-        unique: false,
-        where: options?.where,
-        since: options?.since ?? since,
-      }),
     words(indexName, wordsColumn, options) {
       const index = {
-        collection: definition,
+        collection: this,
         name: indexName,
         column: wordsColumn,
         since: options?.since ?? since,
       };
-      wordIndexes.push(index);
+      this.wordIndexes.push(index);
       return index;
     },
   };
-  return definition;
 }
 
-const column = (type: ColumnType, nullable: boolean): Column => ({ type, nullable, since: 1 });
+/** What adds indexes to a collection. */
+function indexing(of: Described, scoping: Scoping) {
+  const made = (
+    name: string,
+    columns: readonly string[],
+    unique: boolean,
+    options: IndexOptions<object> | undefined,
+  ): Index => ({
+    collection: of,
+    name,
+    columns: scoping === "key" ? [...Object.keys(scopeColumns), ...columns] : columns,
+    unique,
+    where: options?.where,
+    since: options?.since ?? of.since,
+    scoping,
+  });
+  const add = (index: Index): Index => {
+    of.indexes.push(index);
+    return index;
+  };
+  return {
+    key(...columns: string[]) {
+      const index = { ...made("primary", columns, true, undefined), unique: true } as const;
+      Object.assign(of, { primaryKey: index });
+      return index;
+    },
+    unique: (name: string, columns: readonly string[], options?: IndexOptions<object>) =>
+      add(made(name, columns, true, options)),
+    index: (name: string, columns: readonly string[], options?: IndexOptions<object>) =>
+      add(made(name, columns, false, options)),
+  };
+}
 
-export const text: Column = column("text", false);
-export const integer: Column = column("integer", false);
-export const real: Column = column("real", false);
-export const boolean: Column = column("boolean", false);
-export const time: Column = column("time", false);
-export const json: Column = column("json", false);
-export const position: Column = column("position", false);
+const column = (type: ColumnType): Column<never> => ({ type, nullable: false, since: 1 });
 
-export const nullable = (of: Column): Column => ({ ...of, nullable: true });
+/** Text in Unicode. Name a narrower type where there is one: `text<MessageId>()`. */
+export const text = <T extends string = string>(): Column<T> => column("text");
+/** A safe integer. */
+export const integer = <T extends number = number>(): Column<T> => column("integer");
+/** A finite number. */
+export const real = <T extends number = number>(): Column<T> => column("real");
+export const boolean = <T extends boolean = boolean>(): Column<T> => column("boolean");
+/** Milliseconds since the Unix epoch. */
+export const time = (): Column<number> => column("time");
+/** Anything that JSON can express; the type is taken on trust. */
+export const json = <T>(): Column<T> => column("json");
+/** A row's place in the order of commits. The storage gives it; it is inserted as 0. */
+export const position = (): Column<number> => column("position");
+
+/** A column that can be null. */
+export const nullable = <T>(of: Column<T>): Column<T | null> => ({ ...of, nullable: true });
+
+const scopeColumns = { account_id: text<AccountId>(), mode: text<Mode>() };
 
 /** A column that came with schema version `since`; rows from before get `fill`. */
-export const added = (since: number, of: Column, fill: KeyValue = null): Column => ({
+export const added = <T>(since: number, of: Column<T>, fill: KeyValue = null): Column<T> => ({
   ...of,
   since,
   fill,
@@ -220,8 +369,7 @@ export const added = (since: number, of: Column, fill: KeyValue = null): Column 
 
 export const columnsOf = ({
   columns,
-}: Pick<Collection, "columns">): [name: string, column: Column][] =>
-  Object.entries(columns as Record<string, Column>);
+}: Pick<Collection, "columns">): [name: string, column: Column][] => Object.entries(columns);
 
 /** The column that a log's rows get their positions in; undefined of what is no log. */
 export function positionColumnOf(collection: Pick<Collection, "columns">): string | undefined {
@@ -242,4 +390,10 @@ export function schemaOf(collections: readonly Collection[]): Schema {
 /** The primary key of a row. */
 export function keyOf(collection: Collection, row: object): KeyValue[] {
   return collection.primary.columns.map((each) => Reflect.get(row, each) as KeyValue);
+}
+
+/** The primary key of a row within its scope. */
+export function ownKeyOf(collection: ScopedCollection, row: object): KeyValue[] {
+  const key = keyOf(collection, row);
+  return collection.primary.scoping === "key" ? key.slice(2) : key;
 }

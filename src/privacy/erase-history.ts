@@ -1,33 +1,21 @@
 import { agentSessionOf, agentSessions } from "../agents/rows.ts";
 import { consumerEventOf, consumerEvents, consumers } from "../events/consumer-rows.ts";
-import {
-  conversations,
-  conversationsOfContact,
-  type ConversationRow,
-  notes,
-} from "../conversations/rows.ts";
+import { conversations, conversationsOfContact, type ConversationRow, notes } from "../conversations/rows.ts";
 import { events, eventsOfContact } from "../events/rows.ts";
 import { erasedData } from "./erase-event.ts";
 import type { ContactId } from "../kernel/ids.ts";
 import { disarm } from "../queue/rows.ts";
-import {
-  attempts,
-  attemptsOfMessage,
-  messages,
-  type MessageRow,
-  messagesOfContact,
-  timeline,
-} from "../messages/rows.ts";
+import { attempts, attemptsOfMessage, messages, type MessageRow, messagesOfContact, timeline } from "../messages/rows.ts";
 import { observations } from "../observations/rows.ts";
 import { runs, runsOfConversation } from "../agents/runs/rows.ts";
 import { messageScores } from "../sentiment/rows.ts";
 import { idempotency, idempotencyByKey } from "../operations/idempotency-rows.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { eraseDeliveries } from "../webhooks/clear-deliveries.ts";
 import { eraseAnswers } from "../operations/erase-answers.ts";
 import { writeConversation } from "../conversations/write.ts";
+import { unscoped } from "../store/scoped-tx.ts";
 
 /** Messages, and other rows of each kind, that one transaction removes. */
 const chunk = 50;
@@ -38,7 +26,7 @@ const mostDeliveries = 100;
 /** More consumers than anybody has. */
 const mostConsumers = 1_000;
 
-type Step = (tx: Tx, scope: Scope, id: string) => Promise<boolean>;
+type Step = (tx: Tx, id: string) => Promise<boolean>;
 
 /**
  * Removes a part of what is left of a contact that is gone. Answers whether there is more; with the last part the job is done.
@@ -46,9 +34,9 @@ type Step = (tx: Tx, scope: Scope, id: string) => Promise<boolean>;
  * The order matters: whoever tells of a message or a conversation writes its row, so when those are gone nobody tells of them any more,
  * and the events that are there then are all.
  */
-export async function eraseHistory(tx: Tx, scope: Scope, id: ContactId): Promise<"more" | "done"> {
+export async function eraseHistory(tx: Tx, id: ContactId): Promise<"more" | "done"> {
   for (const step of steps) {
-    if (!(await step(tx, scope, id))) return "more";
+    if (!(await step(tx, id))) return "more";
   }
   await disarm(tx, { kind: "erase", key: { contact_id: id } });
   return "done";
@@ -63,22 +51,19 @@ const steps: readonly Step[] = [
   eraseEvents,
 ];
 
-async function eraseMessages(tx: Tx, scope: Scope, id: string): Promise<boolean> {
+async function eraseMessages(tx: Tx, id: string): Promise<boolean> {
   const found = await tx.list(messagesOfContact, [id], chunk);
-  await Promise.all(found.map((message) => eraseMessage(tx, scope, message)));
+  await Promise.all(found.map((message) => eraseMessage(tx, message)));
   return found.length === 0;
 }
 
-async function eraseMessage(tx: Tx, scope: Scope, message: Seen<MessageRow>): Promise<void> {
-  const { account_id, mode } = scope;
+async function eraseMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
   const { id, idempotency_key } = message;
   const [tried, told, sent, answersGone] = await Promise.all([
     tx.list(attemptsOfMessage, [id], mostParts),
-    tx.list(timeline.primary, [account_id, mode, id], mostParts),
-    idempotency_key === null
-      ? undefined
-      : tx.get(idempotencyByKey, [account_id, mode, idempotency_key]),
-    eraseAnswers(tx, scope, id),
+    tx.list(timeline.primary, [id], mostParts),
+    idempotency_key === null ? undefined : tx.get(idempotencyByKey, [idempotency_key]),
+    eraseAnswers(tx, id),
   ]);
   for (const attempt of tried) tx.remove(attempts, attempt);
   for (const entry of told) tx.remove(timeline, entry);
@@ -89,27 +74,21 @@ async function eraseMessage(tx: Tx, scope: Scope, message: Seen<MessageRow>): Pr
   if (answersGone && Math.max(tried.length, told.length) < mostParts) tx.remove(messages, message);
 }
 
-async function eraseConversations(tx: Tx, scope: Scope, id: string): Promise<boolean> {
+async function eraseConversations(tx: Tx, id: string): Promise<boolean> {
   const found = await tx.list(conversationsOfContact, [id], chunk);
-  for (const conversation of found) await eraseConversation(tx, scope, conversation);
+  for (const conversation of found) await eraseConversation(tx, conversation);
   return found.length === 0;
 }
 
-async function eraseConversation(
-  tx: Tx,
-  scope: Scope,
-  conversation: Seen<ConversationRow>,
-): Promise<void> {
-  const { account_id, mode } = scope;
+async function eraseConversation(tx: Tx, conversation: Seen<ConversationRow>): Promise<void> {
   const { id } = conversation;
   const [written, ran, session] = await Promise.all([
-    tx.list(notes.primary, [account_id, mode, id], mostParts),
+    tx.list(notes.primary, [id], mostParts),
     tx.list(runsOfConversation, [id], chunk),
-    tx.get(agentSessionOf, [account_id, mode, id]),
+    tx.get(agentSessionOf, [id]),
   ]);
   // Answers are found by what they show, so that goes last.
-  const erase = (each: { readonly id: string }): Promise<boolean> =>
-    eraseAnswers(tx, scope, each.id);
+  const erase = (each: { readonly id: string }): Promise<boolean> => eraseAnswers(tx, each.id);
   const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
   const runsGone = await Promise.all(ran.map(erase));
   for (const [i, note] of written.entries()) if (notesGone[i] === true) tx.remove(notes, note);
@@ -121,30 +100,31 @@ async function eraseConversation(
 }
 
 /** How its messages sounded, and what was noticed about it. */
-async function eraseImpressions(tx: Tx, scope: Scope, id: string): Promise<boolean> {
-  const own = [scope.account_id, scope.mode, id];
+async function eraseImpressions(tx: Tx, id: string): Promise<boolean> {
+  const own = [id];
   const [scores, noticed] = await Promise.all([
     tx.list(messageScores.primary, own, chunk),
     tx.list(observations.primary, own, chunk),
   ]);
   for (const score of scores) tx.remove(messageScores, score);
   for (const observation of noticed) {
-    if (await eraseAnswers(tx, scope, observation.id)) tx.remove(observations, observation);
+    if (await eraseAnswers(tx, observation.id)) tx.remove(observations, observation);
   }
   return scores.length === 0 && noticed.length === 0;
 }
 
 /** What happened stays in the log, for those who count it and go on from there; whom it happened to does not. */
-async function eraseEvents(tx: Tx, scope: Scope, id: string): Promise<boolean> {
+async function eraseEvents(tx: Tx, id: string): Promise<boolean> {
+  const all = unscoped(tx);
   const [found, reading] = await Promise.all([
     tx.list(eventsOfContact, [id], chunk),
-    tx.list(consumers.primary, [], mostConsumers),
+    all.list(consumers.primary, [], mostConsumers),
   ]);
   let room = mostDeliveries;
   for (const event of found) {
     const [emptied, answersGone] = await Promise.all([
       eraseDeliveries(tx, event.id, room),
-      eraseAnswers(tx, scope, event.id),
+      eraseAnswers(tx, event.id),
     ]);
     room -= emptied;
     // They are found by the event, so that goes last.
@@ -152,11 +132,11 @@ async function eraseEvents(tx: Tx, scope: Scope, id: string): Promise<boolean> {
     tx.update(events, event, { data: erasedData(event), contact_id: null });
     // What a handler threw at it may quote it.
     const waiting = await Promise.all(
-      reading.map(({ name }) => tx.get(consumerEventOf, [name, event.id])),
+      reading.map(({ name }) => all.get(consumerEventOf, [name, event.id])),
     );
     for (const row of waiting) {
       // One that a handler is at for the first time is left alone: its transaction has the row.
-      if (row !== undefined && row.error !== null) tx.update(consumerEvents, row, { error: null });
+      if (row !== undefined && row.error !== null) all.update(consumerEvents, row, { error: null });
     }
   }
   return found.length === 0;

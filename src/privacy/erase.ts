@@ -12,10 +12,10 @@ export const eraseContact: Procedure<ById, void> = {
   name: "contacts.erase",
   input: () => byIdSchema,
   status: 204,
-  async run(steps, input, { scope }) {
+  async run(steps, input) {
     const { value: erased } = await steps.execute(startErasure, input, 0);
     for (const id of erased.contacts) {
-      while ((await steps.commit((tx) => eraseHistory(tx, scope, id))) === "more");
+      while ((await steps.commit((tx) => eraseHistory(tx, id))) === "more");
     }
   },
 };

@@ -5,6 +5,6 @@ import { inChunks } from "../queue/transactional-jobs.ts";
 
 /** Both finish what a procedure began when its process ended early. */
 export const contactJobs: Pick<JobTable, "merge" | "erase"> = {
-  merge: inChunks((tx, scope, { contact_id }) => moveHistory(tx, scope, contact_id)),
-  erase: inChunks((tx, scope, { contact_id }) => eraseHistory(tx, scope, contact_id)),
+  merge: inChunks((tx, { contact_id }) => moveHistory(tx, contact_id)),
+  erase: inChunks((tx, { contact_id }) => eraseHistory(tx, contact_id)),
 };

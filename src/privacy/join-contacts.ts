@@ -1,18 +1,6 @@
 import { contactUpdated } from "../contacts/events.ts";
-import {
-  contactById,
-  type ContactRow,
-  contactsMergedInto,
-  identities,
-  identitiesOfContact,
-} from "../contacts/rows.ts";
-import {
-  mergedFacts,
-  mostIdentities,
-  mostMerged,
-  nothingOfItsOwn,
-  whichGoesOn,
-} from "../contacts/rules.ts";
+import { contactById, type ContactRow, contactsMergedInto, identities, identitiesOfContact } from "../contacts/rows.ts";
+import { mergedFacts, mostIdentities, mostMerged, nothingOfItsOwn, whichGoesOn } from "../contacts/rules.ts";
 import { type Contact, type MergeContacts, mergeContactsSchema } from "../contacts/types.ts";
 import { type ConversationRow, currentConversation } from "../conversations/rows.ts";
 import { kept } from "../conversations/rules.ts";
@@ -21,10 +9,10 @@ import { invalid, TidingsError } from "../kernel/errors.ts";
 import { type ById, byIdSchema } from "../kernel/fields.ts";
 import type { ContactId } from "../kernel/ids.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { contactToChange, mergedAway } from "../contacts/find-to-change.ts";
 import { mergeJob } from "./contact-jobs.ts";
@@ -49,17 +37,17 @@ export const joinContacts: Command<MergeContacts, Joined> = {
   name: "contacts.merge.join",
   input: () => mergeContactsSchema,
   status: 200,
-  async run(tx, { id, contact_id }, { scope, services }) {
-    const survivor = await contactToChange(tx, scope, id);
-    const other = await otherContact(tx, scope, contact_id);
+  async run(tx, { id, contact_id }, { services }) {
+    const survivor = await contactToChange(tx, id);
+    const other = await otherContact(tx, contact_id);
     if (other.id === survivor.id) throw refused("itself", "must be another contact");
     const joined = { survivor: survivor.id, other: other.id };
     if (other.merged_into === survivor.id) return joined;
     if (other.merged_into !== null) throw mergedAway(other.merged_into);
 
-    const actor = actorOf(scope, services.drawId);
+    const { drawId } = services;
     await moveAddresses(tx, survivor, other);
-    await joinConversations(tx, actor, survivor.id, other.id);
+    await joinConversations(tx, drawId, survivor.id, other.id);
     await pointAtSurvivor(tx, survivor, other);
     const merged = await updateContact(tx, await latest(tx, survivor), {
       ...mergedFacts(await latest(tx, survivor), other, services.limits.metadata_keys),
@@ -67,7 +55,7 @@ export const joinContacts: Command<MergeContacts, Joined> = {
     await updateContact(tx, other, { ...nothingOfItsOwn, merged_into: survivor.id });
     await arm(tx, mergeJob(other, tx.now));
     const contact = await showContact(tx, merged);
-    appendEvent(tx, actor, contactUpdated, { contact }, { contact_id: survivor.id });
+    appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id: survivor.id });
     return joined;
   },
 };
@@ -79,20 +67,16 @@ export const showMerged: Command<ById, Contact> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }, { scope: { account_id, mode } }) {
+  async run(tx, { id }) {
     // Held: an erasure that commits meanwhile must find what is remembered of this answer.
-    const contact = await tx.get(contactById, [account_id, mode, id], { hold: true });
+    const contact = await tx.get(contactById, [id], { hold: true });
     if (contact === undefined) throw new TidingsError("erased", "The contact has been erased.");
     return showContact(tx, contact);
   },
 };
 
-async function otherContact(
-  tx: Tx,
-  { account_id, mode }: Scope,
-  id: string,
-): Promise<Seen<ContactRow>> {
-  const other = await tx.get(contactById, [account_id, mode, id]);
+async function otherContact(tx: Tx, id: string): Promise<Seen<ContactRow>> {
+  const other = await tx.get(contactById, [id]);
   if (other === undefined) throw refused("unknown_contact", "no such contact");
   return other;
 }
@@ -102,8 +86,8 @@ function refused(code: string, message: string): TidingsError {
 }
 
 /** A conversation that was closed has told its contact so. */
-async function latest(tx: Tx, { account_id, mode, id }: ContactRow): Promise<Seen<ContactRow>> {
-  return contactToChange(tx, { account_id, mode }, id);
+async function latest(tx: Tx, { id }: ContactRow): Promise<Seen<ContactRow>> {
+  return contactToChange(tx, id);
 }
 
 async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {
@@ -117,11 +101,8 @@ async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): P
 
 /** Who was merged into the other points at the survivor now: nobody points at a contact that is merged itself. */
 async function pointAtSurvivor(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {
-  const { account_id, mode } = survivor;
   const [own, others] = await Promise.all(
-    [survivor, other].map(({ id }) =>
-      tx.list(contactsMergedInto, [account_id, mode, id], mostMerged + 1),
-    ),
+    [survivor, other].map(({ id }) => tx.list(contactsMergedInto, [id], mostMerged + 1)),
   );
   if (own === undefined || others === undefined) return;
   if (own.length + others.length >= mostMerged) throw tooMany(`${mostMerged} merged contacts`);
@@ -134,7 +115,7 @@ function tooMany(what: string): TidingsError {
 
 async function joinConversations(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   survivor: ContactId,
   other: ContactId,
 ): Promise<void> {
@@ -145,11 +126,11 @@ async function joinConversations(
     ]);
     if (others === undefined) continue;
     if (own !== undefined && whichGoesOn(standing(own), standing(others)) === "survivors") {
-      await giveWay(tx, actor, others, survivor);
+      await giveWay(tx, drawId, others, survivor);
       continue;
     }
-    if (own !== undefined) await giveWay(tx, actor, own, survivor);
-    await changeConversation(tx, actor, others, { contact_id: survivor });
+    if (own !== undefined) await giveWay(tx, drawId, own, survivor);
+    await changeConversation(tx, drawId, others, { contact_id: survivor });
   }
 }
 
@@ -161,14 +142,14 @@ const standing = ({ status, last_activity_at }: ConversationRow) => ({
 /** It is the contact's last one no longer, and so stays closed. What is queued in it still goes out. */
 async function giveWay(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   row: Seen<ConversationRow>,
   contact_id: ContactId,
 ): Promise<void> {
   const patch = { contact_id, current: null };
   if (row.status === "closed") await writeConversation(tx, row, patch);
   else {
-    await changeConversation(tx, actor, row, {
+    await changeConversation(tx, drawId, row, {
       ...patch,
       ...kept({ status: "closed", closed_at: tx.now }),
     });

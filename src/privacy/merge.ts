@@ -12,9 +12,9 @@ export const mergeContacts: Procedure<MergeContacts, Contact> = {
   name: "contacts.merge",
   input: () => mergeContactsSchema,
   status: 200,
-  async run(steps, input, { scope }) {
+  async run(steps, input) {
     const { value: joined } = await steps.execute(joinContacts, input, 0);
-    while ((await steps.commit((tx) => moveHistory(tx, scope, joined.other))) === "more");
+    while ((await steps.commit((tx) => moveHistory(tx, joined.other))) === "more");
     const { value: contact } = await steps.execute(showMerged, { id: joined.survivor }, 1);
     return contact;
   },

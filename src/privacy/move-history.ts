@@ -5,7 +5,6 @@ import { messages, messagesOfContact } from "../messages/rows.ts";
 import { observations } from "../observations/rows.ts";
 import { messageScores } from "../sentiment/rows.ts";
 import type { ContactId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { scoreJob } from "../sentiment/score-later.ts";
 import { writeConversation } from "../conversations/write.ts";
@@ -19,21 +18,19 @@ const chunk = 100;
  * The merged contact's row is held: where its survivor is merged on or erased meanwhile, that row is written, and this is run again.
  * Nothing joins what is moved, for the merge wrote all that leads to it.
  */
-export async function moveHistory(tx: Tx, scope: Scope, id: ContactId): Promise<"more" | "done"> {
-  const { account_id, mode } = scope;
-  const merged = await tx.get(contactById, [account_id, mode, id], { hold: true });
+export async function moveHistory(tx: Tx, id: ContactId): Promise<"more" | "done"> {
+  const merged = await tx.get(contactById, [id], { hold: true });
   // Erased with its survivor: what is left of it goes with that.
   const to = merged?.merged_into ?? null;
-  const moved = to === null ? 0 : await moveTo(tx, scope, id, to);
+  const moved = to === null ? 0 : await moveTo(tx, id, to);
   if (moved >= chunk) return "more";
   await disarm(tx, { kind: "merge", key: { contact_id: id } });
   return "done";
 }
 
 /** Answers how many rows there were of the kind that had most. */
-async function moveTo(tx: Tx, scope: Scope, id: string, contact_id: ContactId): Promise<number> {
-  const { account_id, mode } = scope;
-  const own = [account_id, mode, id];
+async function moveTo(tx: Tx, id: string, contact_id: ContactId): Promise<number> {
+  const own = [id];
   const [written, threads, scores, noticed] = await Promise.all([
     tx.list(messagesOfContact, [id], chunk),
     tx.list(conversationsOfContact, [id], chunk),
@@ -52,7 +49,7 @@ async function moveTo(tx: Tx, scope: Scope, id: string, contact_id: ContactId): 
   }
   // What was still to be scored waits for the survivor's turn now.
   if (scores.some(({ state }) => state === "pending")) {
-    await arm(tx, scoreJob(scope, contact_id, tx.now));
+    await arm(tx, scoreJob(tx.scope, contact_id, tx.now));
   }
   for (const observation of noticed) {
     const { version: _, ...row } = observation;

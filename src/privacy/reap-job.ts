@@ -9,9 +9,9 @@ import { isRemembered } from "../operations/idempotency-lifetime.ts";
 import { idempotency, idempotencyByExpiry } from "../operations/idempotency-rows.ts";
 import { type Index, keyOf, type Seen } from "../ports/collection.ts";
 import type { Runtime } from "../operations/runtime.ts";
-import type { Tx } from "../store/transaction.ts";
 import { deliveryReaper, eventsWithDeliveries } from "../webhooks/reap-deliveries.ts";
 import { eventReaper } from "../events/reap-events.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 
 const own = { own: true } as const;
 const everyMs = 600_000;
@@ -41,7 +41,10 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
         if ((await removeChunk(runtime)) < chunk) break;
       }
     }
-    await store.commit((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }), own);
+    await store.commitUnscoped(
+      (tx) => finish(tx, claim, { againAt: clock.now() + everyMs }),
+      own,
+    );
   };
 }
 
@@ -52,20 +55,20 @@ interface Expires {
 /** Calls `take` with the rows that have expired, oldest first, one chunk a call. Returns how many rows it found. */
 function expiring<R extends Expires>(
   index: Index<R>,
-  take: (tx: Tx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
+  take: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
 ): (runtime: Runtime) => Promise<number> {
   const { collection } = index;
   return async (runtime) => {
     const { store, clock } = runtime;
     const until = [clock.now()];
-    const expired = await store.reads.range({
+    const expired = await store.unscopedReads.range({
       index,
       prefix: [],
       order: "ascending",
       until,
       limit: chunk,
     });
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       for (const found of expired) {
         const row = await tx.get(collection.primary, keyOf(collection, found));
         // Its time may have been extended meanwhile.
@@ -80,9 +83,9 @@ function expiring<R extends Expires>(
 
 /** Keeps the keys of messages that are still being sent: a retry of the request must find them. */
 const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row, { services }) => {
-  // Checked again at that time.
-  if (await isRemembered(tx, row, services))
-    tx.update(idempotency, row, { expires_at: tx.now + everyMs });
+  const isKept = await isRemembered(tx.in(row), row, services);
+  // A kept key is checked again at that time.
+  if (isKept) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
   else tx.remove(idempotency, row);
 });
 
@@ -97,6 +100,6 @@ const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
 
 /** Observations that have expired, and the stored answers that show them. */
 const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
-  await eraseAnswers(tx, row, row.id);
+  await eraseAnswers(tx.in(row), row.id);
   tx.remove(observations, row);
 });

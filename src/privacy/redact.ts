@@ -1,11 +1,4 @@
-import {
-  completedEventId,
-  eventOf,
-  type EventRow,
-  events,
-  handoffEventId,
-  receivedEventId,
-} from "../events/rows.ts";
+import { completedEventId, eventById, type EventRow, events, handoffEventId, receivedEventId } from "../events/rows.ts";
 import { type ById, byIdSchema } from "../kernel/fields.ts";
 import { messageResource } from "../messages/resource.ts";
 import { messageById, type MessageRow, messages } from "../messages/rows.ts";
@@ -16,16 +9,10 @@ import { mayQuote, wordless } from "../agents/runs/rules.ts";
 import { observations } from "../observations/rows.ts";
 import { iso } from "../kernel/time.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
-import {
-  idempotency,
-  idempotencyAlsoShowing,
-  idempotencyByKey,
-} from "../operations/idempotency-rows.ts";
+import { idempotency, idempotencyAlsoShowing, idempotencyByKey } from "../operations/idempotency-rows.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { rewriteDeliveries } from "../webhooks/clear-deliveries.ts";
 import { writeTimeline } from "../messages/write-timeline.ts";
 
@@ -46,9 +33,9 @@ export const redactMessage: Command<ById, Message> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }, { scope, services }) {
+  async run(tx, { id }, { services }) {
     // Held, for one that is redacted already: an erasure that commits meanwhile must find what is remembered of the answer.
-    const message = await tx.get(messageById, [scope.account_id, scope.mode, id], { hold: true });
+    const message = await tx.get(messageById, [id], { hold: true });
     if (message === undefined) throw notFound("message");
     if (
       message.status === "scheduled" ||
@@ -64,11 +51,11 @@ export const redactMessage: Command<ById, Message> = {
     const quoting = await runsQuoting(tx, message);
 
     const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
-    writeTimeline(tx, actorOf(scope, services.drawId), message, redacted, {
+    writeTimeline(tx, services.drawId, message, redacted, {
       type: "redaction",
       at: iso(tx.now),
     });
-    const received = await eventOf(tx, scope, receivedEventId(message.id));
+    const received = await tx.get(eventById, [receivedEventId(message.id)]);
     if (received !== undefined) {
       await rewriteDeliveries(
         tx,
@@ -76,19 +63,11 @@ export const redactMessage: Command<ById, Message> = {
       );
     }
     if (message.idempotency_key !== null) {
-      const stored = await tx.get(idempotencyByKey, [
-        scope.account_id,
-        scope.mode,
-        message.idempotency_key,
-      ]);
+      const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
-    for (const run of quoting) await redactRun(tx, scope, run);
-    for (const noticed of await tx.list(
-      observations.primary,
-      [scope.account_id, scope.mode, message.contact_id],
-      mostNoticed,
-    )) {
+    for (const run of quoting) await redactRun(tx, run);
+    for (const noticed of await tx.list(observations.primary, [message.contact_id], mostNoticed)) {
       const isQuote = noticed.source === "model" || noticed.source === "rule";
       if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
         tx.remove(observations, noticed);
@@ -96,11 +75,7 @@ export const redactMessage: Command<ById, Message> = {
     }
     // What was answered about its conversation may show its first words too.
     for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
-      for (const stored of await tx.list(
-        idempotencyAlsoShowing,
-        [scope.account_id, scope.mode, shown],
-        mostAnswers,
-      )) {
+      for (const stored of await tx.list(idempotencyAlsoShowing, [shown], mostAnswers)) {
         tx.update(idempotency, stored, { response: null });
       }
     }
@@ -121,11 +96,11 @@ async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]>
   });
 }
 
-async function redactRun(tx: Tx, scope: Scope, run: Seen<RunRow>): Promise<void> {
+async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<void> {
   const redacted = tx.update(runs, run, wordless(run));
   const [completed, handedOff] = await Promise.all([
-    eventOf(tx, scope, completedEventId(run.id)),
-    eventOf(tx, scope, handoffEventId(run.id)),
+    tx.get(eventById, [completedEventId(run.id)]),
+    tx.get(eventById, [handoffEventId(run.id)]),
   ]);
   await rewrite(tx, completed, { run: runResource(redacted) });
   await rewrite(tx, handedOff, { ...handedOff?.data, reason: "", summary: "" });

@@ -33,8 +33,8 @@ export const startErasure: Command<ById, Erased> = {
   name: "contacts.erase.start",
   input: () => byIdSchema,
   status: 200,
-  async run(tx, { id }, { scope, services }) {
-    const contact = await contactToChange(tx, scope, id);
+  async run(tx, { id }, { services }) {
+    const contact = await contactToChange(tx, id);
     for (const medium of media) {
       const current = await tx.get(currentConversation, [contact.id, medium]);
       if (current === undefined) continue;
@@ -50,15 +50,14 @@ export const startErasure: Command<ById, Erased> = {
         // As long as what was sent to it. What it has yet to see goes with the rest.
         while (
           identity.medium === "webchat" &&
-          !(await forgetVisitor(tx, scope, identity.address, mostMail))
+          !(await forgetVisitor(tx, identity.address, mostMail))
         );
         await forgetAddress(tx, services.secret, identity);
       }
     }
-    const { account_id, mode } = scope;
-    const merged = await tx.list(contactsMergedInto, [account_id, mode, contact.id], mostMerged);
+    const merged = await tx.list(contactsMergedInto, [contact.id], mostMerged);
     // A conversation that is closed tells its contact.
-    const gone = [await contactToChange(tx, scope, id), ...merged];
+    const gone = [await contactToChange(tx, id), ...merged];
     for (const each of gone) {
       await arm(tx, eraseJob(each, tx.now));
       await removeContact(tx, each);

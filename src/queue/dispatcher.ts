@@ -56,7 +56,7 @@ export class Dispatcher {
     this.#options = options;
     this.#slots = new Slots(options);
     this.#due = new Map(
-      options.pools.map((pool) => [pool, new DueJobs(options.store.reads, pool)]),
+      options.pools.map((pool) => [pool, new DueJobs(options.store.unscopedReads, pool)]),
     );
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
@@ -151,7 +151,7 @@ export class Dispatcher {
     let claim: Claim | undefined;
     try {
       const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-      claim = await store.commit((tx) => lease(tx, job, leaseMs, fence), {
+      claim = await store.commitUnscoped((tx) => lease(tx, job, leaseMs, fence), {
         own: true,
         claims: true,
       });
@@ -208,7 +208,7 @@ export class Dispatcher {
       const pause = Math.min(pauseMs * 2 ** claim.failures, maxPauseMs);
       const again = { againAt: clock.now() + pause, failed: true };
       await store
-        .commit((tx) => finish(tx, claim, again), { own: true })
+        .commitUnscoped((tx) => finish(tx, claim, again), { own: true })
         .catch((unfinished: unknown) => {
           logger.warn({ err: unfinished, job }, "a failed job is left until its lease lapses");
         });

@@ -1,6 +1,6 @@
 import { decodeLane, encodeLane, type Lane, type Pool } from "./lane.ts";
 import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
-import type { Reads } from "../store/reads.ts";
+import type { UnscopedReads } from "../store/reads.ts";
 
 /** A job that was found due. */
 export interface DueJob extends StoredJobName {
@@ -34,13 +34,13 @@ const maxPages = 16;
  * lanes there are.
  */
 export class DueJobs {
-  readonly #reads: Reads;
+  readonly #reads: UnscopedReads;
   readonly #pool: Pool;
   /** The lane that was read last, encoded. */
   #lane = "";
   #isThrough = true;
 
-  constructor(reads: Reads, pool: Pool) {
+  constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
     this.#pool = pool;
   }

@@ -3,18 +3,11 @@
  * again. A lease is a due time too: a leased job is due when its lease lapses, so a crash needs no clean-up. A job that is
  * armed while it is leased stays due after it is finished.
  */
-import {
-  boolean,
-  collection,
-  integer,
-  nullable,
-  type Seen,
-  text,
-  time,
-} from "../ports/collection.ts";
+import { boolean, collection, integer, nullable, type Seen, text, time, type RowOf } from "../ports/collection.ts";
 import type { AccountId } from "../kernel/ids.ts";
 import type { Mode } from "../kernel/scope.ts";
-import type { Tx } from "../store/transaction.ts";
+import { unscoped } from "../store/scoped-tx.ts";
+import type { Tx, UnscopedTx } from "../store/transaction.ts";
 import { type AnyJobName, decodeJobKey, encodeJobKey } from "./job-key.ts";
 import { decodeLane, encodeLane, type Lane, type Pool, poolOf, readyLane } from "./lane.ts";
 import type { Claim, JobKind, JobName, JobOrder } from "./types.ts";
@@ -26,35 +19,27 @@ export interface StoredJobName {
   readonly key: string;
 }
 
-export interface JobRow extends StoredJobName {
-  readonly account_id: AccountId | null;
-  readonly mode: Mode | null;
+export const jobs = collection("jobs", {
+  kind: text<JobKind>(),
+  /** Encoded by `encodeJobKey`. */
+  key: text(),
+  /** The account that the work belongs to; null for the engine's own. */
+  account_id: nullable(text<AccountId>()),
+  mode: nullable(text<Mode>()),
   /** The lane's pool. */
-  readonly pool: Pool;
+  pool: text<Pool>(),
   /** Encoded by `encodeLane`. */
-  readonly lane: string;
+  lane: text(),
   /** When the job can be leased: when the work is due, or when the lease lapses. */
-  readonly due_at: number;
-  readonly leased: boolean;
-  readonly fence: number;
+  due_at: time(),
+  leased: boolean(),
+  fence: integer(),
   /** The earliest due time that the job was armed with while it was leased. */
-  readonly rearmed_at: number | null;
-  readonly failures: number;
-}
-
-export const jobs = collection<JobRow>("jobs", {
-  kind: text,
-  key: text,
-  account_id: nullable(text),
-  mode: nullable(text),
-  pool: text,
-  lane: text,
-  due_at: time,
-  leased: boolean,
-  fence: integer,
-  rearmed_at: nullable(time),
-  failures: integer,
+  rearmed_at: nullable(time()),
+  failures: integer(),
 });
+export interface JobRow extends RowOf<typeof jobs> {}
+
 export const jobByName = jobs.key("kind", "key");
 export const jobsByDueTime = jobs.index("by_due_at", ["pool", "due_at"]);
 export const jobsByLane = jobs.index("by_lane", ["pool", "lane", "due_at"]);
@@ -65,19 +50,27 @@ export function storedName(name: AnyJobName): StoredJobName {
 
 /** The stored job of that name; undefined when there is none. */
 export function findJob(
-  tx: Tx,
+  within: AnyTx,
   name: AnyJobName,
   options?: { readonly hold?: boolean },
 ): Promise<Seen<JobRow> | undefined> {
-  return tx.get(jobByName, [name.kind, encodeJobKey(name)], options);
+  return unscoped(within).get(jobByName, [name.kind, encodeJobKey(name)], options);
 }
 
+/**
+ * Jobs of all accounts, and the engine's own, are in one collection, since a dispatcher takes them all. So these functions go past the
+ * scope of a transaction. `checkOwner` sees to it that a scoped one arms no job of another scope.
+ */
+type AnyTx = Tx | UnscopedTx;
+
 /** Makes sure that the job runs at `due_at` or earlier, after this transaction. */
-export async function arm(tx: Tx, order: JobOrder): Promise<void> {
+export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
+  checkOwner(within, order);
+  const tx = unscoped(within);
   // Held even when nothing is written: a dispatcher must not finish the job while this commits.
-  const job = await findJob(tx, order, { hold: true });
+  const job = await findJob(within, order, { hold: true });
   if (job === undefined) {
-    armNew(tx, order);
+    armNew(within, order);
   } else if (job.leased) {
     if (job.rearmed_at === null || job.rearmed_at > order.due_at) {
       tx.update(jobs, job, { rearmed_at: order.due_at });
@@ -88,16 +81,26 @@ export async function arm(tx: Tx, order: JobOrder): Promise<void> {
 }
 
 /** Arms a job whose key was drawn in this transaction, so that no other transaction can have armed it. */
-export function armNew(tx: Tx, order: JobOrder): void {
+export function armNew(within: AnyTx, order: JobOrder): void {
+  checkOwner(within, order);
   const { kind, account_id, mode, lane, due_at } = order;
   const life = { leased: false, fence: 0, rearmed_at: null, failures: 0 } as const;
   const key = encodeJobKey(order);
-  tx.insert(jobs, { kind, key, account_id, mode, ...storedLane(lane), due_at, ...life });
+  unscoped(within).insert(jobs, {
+    kind,
+    key,
+    account_id,
+    mode,
+    ...storedLane(lane),
+    due_at,
+    ...life,
+  });
 }
 
 /** Removes a job whose work is no longer needed. A handler that runs at this moment finds nothing to do. */
-export async function disarm(tx: Tx, name: JobName): Promise<void> {
-  const job = await findJob(tx, name);
+export async function disarm(within: AnyTx, name: JobName): Promise<void> {
+  const tx = unscoped(within);
+  const job = await findJob(within, name);
   if (job !== undefined) tx.remove(jobs, job);
 }
 
@@ -106,7 +109,7 @@ export async function disarm(tx: Tx, name: JobName): Promise<void> {
  * row would start again when the job is finished and armed anew, and a holder that stalled since then would pass for the new one.
  */
 export async function lease(
-  tx: Tx,
+  tx: UnscopedTx,
   { kind, key }: StoredJobName,
   leaseMs: number,
   fence: number,
@@ -123,8 +126,9 @@ type HeldJob = AnyJobName & Pick<Claim, "fence">;
  * Proves in this transaction that the claim still has the lease, and extends the lease when less than half of it is left.
  * Returns false when the lease was lost: another dispatcher has the job.
  */
-export async function renew(tx: Tx, claim: HeldJob, leaseMs: number): Promise<boolean> {
-  const job = await held(tx, claim);
+export async function renew(within: AnyTx, claim: HeldJob, leaseMs: number): Promise<boolean> {
+  const tx = unscoped(within);
+  const job = await held(within, claim);
   if (job === undefined) return false;
   if (job.due_at - tx.now < leaseMs / 2) tx.update(jobs, job, { due_at: tx.now + leaseMs });
   return true;
@@ -140,11 +144,12 @@ export interface Finish {
 
 /** Gives the job back. Does nothing when the lease was lost. */
 export async function finish(
-  tx: Tx,
+  within: AnyTx,
   claim: HeldJob,
   { againAt, failed = false, lane }: Finish = {},
 ): Promise<void> {
-  const job = await held(tx, claim);
+  const tx = unscoped(within);
+  const job = await held(within, claim);
   if (job === undefined) return;
   const due = Math.min(againAt ?? Infinity, job.rearmed_at ?? Infinity);
   if (due === Infinity) {
@@ -163,29 +168,36 @@ export async function finish(
 }
 
 /** Whether the job is in this lane. It may have been moved since it was claimed. */
-export async function isInLane(tx: Tx, claim: Claim, lane: Lane): Promise<boolean> {
-  return (await renewed(tx, claim)).lane === encodeLane(lane);
+export async function isInLane(within: AnyTx, claim: Claim, lane: Lane): Promise<boolean> {
+  return (await renewed(within, claim)).lane === encodeLane(lane);
 }
 
 /** Moves the job to its usual lane, where it waits for nothing. */
-export async function moveToUsualLane(tx: Tx, claim: Claim): Promise<void> {
-  const job = await renewed(tx, claim);
+export async function moveToUsualLane(within: AnyTx, claim: Claim): Promise<void> {
+  const job = await renewed(within, claim);
   const usual = storedLane(readyLane(decodeLane(job.lane), { slow: false }));
-  if (usual.lane !== job.lane) tx.update(jobs, job, usual);
+  if (usual.lane !== job.lane) unscoped(within).update(jobs, job, usual);
 }
 
 function storedLane(lane: Lane): Pick<JobRow, "lane" | "pool"> {
   return { lane: encodeLane(lane), pool: poolOf(lane) };
 }
 
-async function renewed(tx: Tx, claim: Claim): Promise<Seen<JobRow>> {
-  const job = await held(tx, claim);
+async function renewed(within: AnyTx, claim: Claim): Promise<Seen<JobRow>> {
+  const job = await held(within, claim);
   if (job === undefined) throw new TypeError("the claim was not renewed in this transaction");
   return job;
 }
 
-async function held(tx: Tx, claim: HeldJob): Promise<Seen<JobRow> | undefined> {
-  const job = await findJob(tx, claim, { hold: true });
+function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
+  if ("in" in tx || account_id === null) return;
+  if (account_id !== tx.scope.account_id || mode !== tx.scope.mode) {
+    throw new TypeError(`a ${kind} job of another account or mode can't be armed here`);
+  }
+}
+
+async function held(within: AnyTx, claim: HeldJob): Promise<Seen<JobRow> | undefined> {
+  const job = await findJob(within, claim, { hold: true });
   return job?.leased === true && job.fence === claim.fence ? job : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { leaseMs } from "./dispatcher.ts";
 import type { JobDefinition } from "./job.ts";
 import { finish, renew } from "./rows.ts";
+import type { EngineJobKind } from "./job-key.ts";
 import type { Claim, JobKeys, JobKind } from "./types.ts";
 import type { Runtime } from "../operations/runtime.ts";
 import type { Scope } from "../kernel/scope.ts";
@@ -10,11 +11,14 @@ const own = { own: true } as const;
 /** Chunks of one run. Then other jobs have their turn. */
 const maxChunks = 100;
 
-/** A job whose work is one transaction, which also finishes the job. */
-export function inTransaction<K extends JobKind>(
+/** A job whose work is one transaction in its scope, which also finishes the job. */
+export function inTransaction<K extends Exclude<JobKind, EngineJobKind>>(
   work: (tx: Tx, claim: Claim<K>, runtime: Runtime) => Promise<void>,
 ): JobDefinition<K> {
-  return (runtime) => (claim) => runtime.store.commit((tx) => work(tx, claim, runtime), own);
+  return (runtime) => (claim) => {
+    const scope: Scope = claim;
+    return runtime.store.commit(scope, (tx) => work(tx, claim, runtime), own);
+  };
 }
 
 /** Kinds of jobs whose work is done in chunks. */
@@ -22,18 +26,20 @@ type ChunkedKind = "discard" | "erase" | "merge";
 
 /** A job whose work takes many transactions, one chunk in each. The last chunk removes the job. */
 export function inChunks<K extends ChunkedKind>(
-  work: (tx: Tx, scope: Scope, key: JobKeys[K]) => Promise<"more" | "done">,
+  work: (tx: Tx, key: JobKeys[K]) => Promise<"more" | "done">,
 ): JobDefinition<K> {
   return ({ store }) =>
     async (claim, { isStopping }) => {
-      const { account_id, mode, key }: { readonly key: JobKeys[K] } & Scope = claim;
+      const { key }: { readonly key: JobKeys[K] } = claim;
+      const scope: Scope = claim;
       for (let i = 0; i < maxChunks && !isStopping(); i++) {
-        const left = await store.commit(async (tx) => {
-          if (!(await renew(tx, claim, leaseMs))) return "done";
-          return work(tx, { account_id, mode }, key);
-        }, own);
+        const left = await store.commit(
+          scope,
+          async (tx) => ((await renew(tx, claim, leaseMs)) ? work(tx, key) : "done"),
+          own,
+        );
         if (left === "done") return;
       }
-      await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+      await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), own);
     };
 }

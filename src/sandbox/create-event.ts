@@ -7,9 +7,8 @@ import { definitionOf } from "../webhooks/event-catalog.ts";
 import { type SandboxEvent, sandboxEventSchema } from "./types.ts";
 import { invalid } from "../kernel/errors.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { mergedAway } from "../contacts/find-to-change.ts";
 import { refuseLive } from "./refuse-live.ts";
 import { showContact } from "../contacts/show.ts";
@@ -23,18 +22,18 @@ export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
   shows: showsOutput,
   async run(tx, { type, contact_id }, { scope, services: { drawId } }) {
     refuseLive(scope);
-    const contact = contact_id === undefined ? undefined : await contactOf(tx, scope, contact_id);
+    const contact = contact_id === undefined ? undefined : await contactOf(tx, contact_id);
     const data = sampleData(type, { now: tx.now, ...(contact === undefined ? {} : { contact }) });
     const id = drawId("evt");
     const subject = contact === undefined ? {} : { contact_id: contact.id };
-    appendEvent(tx, actorOf(scope, drawId), definitionOf(type), data, subject, id);
+    appendEvent(tx, drawId, definitionOf(type), data, subject, id);
     return eventResource({ id, type, created_at: tx.now, data });
   },
 };
 
 /** Held: an erasure that commits meanwhile must find the event. */
-async function contactOf(tx: Tx, { account_id, mode }: Scope, id: string): Promise<Contact> {
-  const contact = await tx.get(contactById, [account_id, mode, id], { hold: true });
+async function contactOf(tx: Tx, id: string): Promise<Contact> {
+  const contact = await tx.get(contactById, [id], { hold: true });
   if (contact === undefined) {
     throw invalid([
       { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },

@@ -1,4 +1,5 @@
 import { contactCreated } from "../contacts/events.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import { contactResource } from "../contacts/resource.ts";
 import { contactById, contacts, identityByAddress, type IdentityRow } from "../contacts/rows.ts";
 import { type ConversationRow, notes } from "../conversations/rows.ts";
@@ -11,11 +12,11 @@ import { messageScores } from "../sentiment/rows.ts";
 import { feel } from "../contacts/sentiment-rules.ts";
 import { senderByAddress, type SenderRow } from "../senders/rows.ts";
 import { iso } from "../kernel/time.ts";
-import type { Call } from "../operations/operation.ts";
+import type { Services } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import { writeMessage } from "../messages/accept.ts";
-import { type Actor, actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { moveMessage } from "../messages/move.ts";
 import { beginConversation, findConversation } from "../conversations/begin.ts";
@@ -26,36 +27,26 @@ import { writeConversation } from "../conversations/write.ts";
 import { insertIdentity } from "../contacts/write-identity.ts";
 import { writeTimeline } from "../messages/write-timeline.ts";
 
-type Teller = Pick<Call, "scope" | "services">;
-
 /** The sandbox's sender that a story's person writes to. */
-export function lineOf(
-  tx: Tx,
-  { scope: { account_id, mode } }: Teller,
-  { medium }: Story,
-): Promise<Seen<SenderRow> | undefined> {
-  return tx.get(senderByAddress, [
-    account_id,
-    mode,
-    medium === "text" ? sandboxAddress : sandboxInbox,
-  ]);
+export function lineOf(tx: Tx, { medium }: Story): Promise<Seen<SenderRow> | undefined> {
+  return tx.get(senderByAddress, [medium === "text" ? sandboxAddress : sandboxInbox]);
 }
 
 /** Makes the contact that a story is about. */
-export async function meetPerson(tx: Tx, { scope, services }: Teller, story: Story): Promise<void> {
-  const actor = actorOf(scope, services.drawId);
+export async function meetPerson(tx: Tx, services: Services, story: Story): Promise<void> {
+  const { drawId } = services;
   const { medium, address, name, email, labels, attributes } = story;
   const facts = { name, email, labels, attributes, phone: medium === "text" ? address : null };
-  const contact = insertContact(tx, actor, facts);
+  const contact = insertContact(tx, drawId, facts);
   const contact_id = contact.id;
-  const identity = await insertIdentity(tx, actor, services.secret, {
+  const identity = await insertIdentity(tx, services.secret, {
     contact_id,
     medium,
     address,
   });
   appendEvent(
     tx,
-    actor,
+    drawId,
     contactCreated,
     { contact: contactResource(contact, [identity], []) },
     { contact_id },
@@ -63,11 +54,11 @@ export async function meetPerson(tx: Tx, { scope, services }: Teller, story: Sto
 }
 
 /** Makes one message of a story, as if it came, or went and was delivered, at the transaction's time. */
-export async function tell(tx: Tx, teller: Teller, story: Story, turn: Turn): Promise<void> {
-  const line = await lineOf(tx, teller, story);
+export async function tell(tx: Tx, services: Services, story: Story, turn: Turn): Promise<void> {
+  const line = await lineOf(tx, story);
   if (line === undefined) return;
   const { channel, body, media = [], score } = turn;
-  if (turn.from === "host") return tellDelivered(tx, teller, story, line, turn);
+  if (turn.from === "host") return tellDelivered(tx, services, story, line, turn);
   const provider_message_id = `seed ${story.address} ${turn.ago}`;
   const inbound = {
     provider_message_id,
@@ -79,39 +70,37 @@ export async function tell(tx: Tx, teller: Teller, story: Story, turn: Turn): Pr
     at: tx.now,
   };
   // How it sounds is a part of the story.
-  const services = { ...teller.services, scoresSentiment: false };
-  const message = await takeInMessage(tx, { ...teller, services }, line, inbound);
+  const quiet = { ...services, scoresSentiment: false };
+  const message = await takeInMessage(tx, quiet, line, inbound);
   if (score !== undefined) await tellScore(tx, message, score);
 }
 
 async function tellScore(tx: Tx, message: MessageRow, score: number): Promise<void> {
-  const { account_id, mode, contact_id, id: message_id } = message;
+  const { contact_id, id: message_id } = message;
   const created_at = tx.now;
   tx.insert(messageScores, {
-    account_id,
-    mode,
     contact_id,
     message_id,
     state: "scored",
     score,
     created_at,
   });
-  const contact = await tx.get(contactById, [account_id, mode, contact_id]);
+  const contact = await tx.get(contactById, [contact_id]);
   if (contact !== undefined) tx.update(contacts, contact, { mood: feel(contact.mood, score) });
 }
 
 /** That it was handed over is a part of the story: its job finds nothing queued. */
 async function tellDelivered(
   tx: Tx,
-  teller: Teller,
+  services: Services,
   story: Story,
   sender: SenderRow,
   turn: Turn,
 ): Promise<void> {
-  const actor = actorOf(teller.scope, teller.services.drawId);
-  const identity = await identityOf(tx, actor, story);
+  const { drawId } = services;
+  const identity = await identityOf(tx, story);
   const current = await findConversation(tx, identity);
-  const begun = current ?? (await beginConversation(tx, actor, identity, undefined));
+  const begun = current ?? (await beginConversation(tx, drawId, identity, undefined));
   // Who answers has read what was written before.
   const conversation = await writeConversation(tx, begun, { unread_count: 0, unread: null });
   const { channel, body, media = [] } = turn;
@@ -124,13 +113,13 @@ async function tellDelivered(
     isNew: current === undefined,
     author,
   };
-  const call = { ...teller, idempotency_key: null };
+  const call = { services, idempotency_key: null };
   const message = await writeMessage(tx, call, { body, media: [...media] }, correspondence, null);
   const delivered = carried(stateOf(message), { status: "delivered", at: tx.now, error: null });
-  const moved = await moveMessage(tx, actor, message, delivered.state);
+  const moved = await moveMessage(tx, drawId, message, delivered.state);
   const times = { at: iso(tx.now), carrier_at: iso(tx.now) };
   const said = { status: "delivered", provider_message_id: null, error: null } as const;
-  writeTimeline(tx, actor, message, moved, {
+  writeTimeline(tx, drawId, message, moved, {
     type: "receipt",
     ...times,
     ...said,
@@ -140,13 +129,12 @@ async function tellDelivered(
 }
 
 /** Brings a story's conversation to where it stands now. */
-export async function settle(tx: Tx, actor: Actor, story: Story): Promise<void> {
-  const conversation = await findConversation(tx, await identityOf(tx, actor, story));
+export async function settle(tx: Tx, drawId: DrawId, story: Story): Promise<void> {
+  const conversation = await findConversation(tx, await identityOf(tx, story));
   if (conversation === undefined) return;
   const { handler, isRead, labels, priority, end, notes: written } = story.conversation;
-  const { account_id, mode } = actor.scope;
   for (const body of written) {
-    const about = { account_id, mode, conversation_id: conversation.id, id: actor.drawId("note") };
+    const about = { conversation_id: conversation.id, id: drawId("note") };
     tx.insert(notes, {
       ...about,
       author_type: "human",
@@ -164,7 +152,7 @@ export async function settle(tx: Tx, actor: Actor, story: Story): Promise<void> 
     ...routed(handler),
     ...endOf(end, tx.now),
   };
-  await changeConversation(tx, actor, read, patch);
+  await changeConversation(tx, drawId, read, patch);
 }
 
 function routed(handler: Story["conversation"]["handler"]): Partial<ConversationRow> {
@@ -183,12 +171,8 @@ function endOf(end: Story["conversation"]["end"], now: number): Partial<Conversa
   return kept({ status: "snoozed", snoozed_until: now + end.snoozedForMinutes * 60_000 });
 }
 
-async function identityOf(
-  tx: Tx,
-  { scope: { account_id, mode } }: Actor,
-  story: Story,
-): Promise<Seen<IdentityRow>> {
-  const identity = await tx.get(identityByAddress, [account_id, mode, story.medium, story.address]);
+async function identityOf(tx: Tx, story: Story): Promise<Seen<IdentityRow>> {
+  const identity = await tx.get(identityByAddress, [story.medium, story.address]);
   if (identity === undefined) throw new TypeError("a story is told of somebody who was met");
   return identity;
 }

@@ -22,7 +22,7 @@ export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
     { scope, services },
   ) {
     refuseLive(scope);
-    const sender = await tx.get(senderByAddress, [scope.account_id, scope.mode, to]);
+    const sender = await tx.get(senderByAddress, [to]);
     if (sender === undefined) {
       throw invalid([
         {
@@ -41,6 +41,6 @@ export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
       media,
       at: tx.now,
     };
-    return messageResource(await takeInMessage(tx, { scope, services }, sender, inbound));
+    return messageResource(await takeInMessage(tx, services, sender, inbound));
   },
 };

@@ -18,7 +18,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
   shows: showsOutput,
   async run(tx, { id, receipts }, { scope, services }) {
     refuseLive(scope);
-    const message = await tx.get(messageById, [scope.account_id, scope.mode, id]);
+    const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
     if (attempt === undefined) {

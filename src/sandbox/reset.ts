@@ -21,11 +21,11 @@ import { mail, mailboxes, webchatSessions } from "../webchat/rows.ts";
 import { idempotency } from "../operations/idempotency-rows.ts";
 import type { Procedure, Steps } from "../operations/operation.ts";
 import {
-  type Index,
-  keyOf,
   type KeyValue,
+  ownKeyOf,
+  type ScopedCollection,
+  type ScopedIndex,
   type Seen,
-  type UniqueIndex,
 } from "../ports/collection.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { look } from "../store/look.ts";
@@ -50,20 +50,8 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   keepsAnswer: true,
   async run(steps, _input, { scope, services }) {
     refuseLive(scope);
-    let removed = await removeBefore(
-      steps,
-      scope,
-      messages.primary,
-      services.drawId("msg"),
-      removeMessage,
-    );
-    removed += await removeBefore(
-      steps,
-      scope,
-      deliveries.primary,
-      services.drawId("dlv"),
-      removeDelivery,
-    );
+    let removed = await removeBefore(steps, messages, services.drawId("msg"), removeMessage);
+    removed += await removeBefore(steps, deliveries, services.drawId("dlv"), removeDelivery);
     for (const { primary } of [
       timeline,
       inboundIds,
@@ -83,27 +71,25 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
       consents,
       consentEvidence,
     ]) {
-      removed += await removeAll(steps, scope, primary);
+      removed += await removeAll(steps, primary);
     }
-    removed += await removeAll(steps, scope, eventsOfAccount);
-    removed += await removeAll(steps, scope, idempotency.primary);
+    removed += await removeAll(steps, eventsOfAccount);
+    removed += await removeAll(steps, idempotency.primary);
     return { removed };
   },
 };
 
 /** Those before `end`, with their parts: what goes on being sent meanwhile belongs to the new start. */
-async function removeBefore<R extends object>(
+async function removeBefore<R extends Scope>(
   steps: Steps,
-  { account_id, mode }: Scope,
-  index: UniqueIndex<R>,
+  collection: ScopedCollection<R>,
   end: string,
   remove: (tx: Tx, row: Seen<R>) => Promise<void>,
 ): Promise<number> {
   for (let removed = 0; ;) {
-    const prefix = [account_id, mode];
     const rows = await steps.reads.range({
-      index,
-      prefix,
+      index: collection.primary,
+      prefix: [],
       order: "ascending",
       until: [end],
       limit: chunk,
@@ -111,7 +97,7 @@ async function removeBefore<R extends object>(
     if (rows.length === 0) return removed;
     await steps.commit(async (tx) => {
       for (const row of rows) {
-        const latest = await tx.get(index, keyOf(index.collection, row));
+        const latest = await tx.get(collection.primary, ownKeyOf(collection, row));
         if (latest !== undefined) await remove(tx, latest);
       }
     });
@@ -130,20 +116,20 @@ async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
  * Walks a collection once, along an index that begins with account and mode. A key that was claimed for what has no trace, like this
  * very reset, stays claimed.
  */
-async function removeAll(steps: Steps, { account_id, mode }: Scope, index: Index): Promise<number> {
+async function removeAll(steps: Steps, index: ScopedIndex): Promise<number> {
   const { collection } = index;
   let removed = 0;
   let after: readonly KeyValue[] | undefined;
   for (;;) {
-    const range = { index, prefix: [account_id, mode], order: "ascending", limit: chunk } as const;
-    const { rows, more, last } = await look(
+    const range = { index, prefix: [], order: "ascending", limit: chunk } as const;
+    const { rows, more, last } = await look<Scope>(
       steps.reads,
       after === undefined ? range : { ...range, after },
     );
     removed += await steps.commit(async (tx) => {
       let gone = 0;
       for (const row of rows) {
-        const latest = await tx.get(collection.primary, keyOf(collection, row));
+        const latest = await tx.get(collection.primary, ownKeyOf(collection, row));
         if (latest === undefined || ("subject_id" in latest && latest.subject_id === null)) {
           continue;
         }

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { type Story, stories, type Turn } from "./scenarios.ts";
 import type { SandboxSeedResult } from "./types.ts";
 import { identityByAddress } from "../contacts/rows.ts";
-import type { Call, Command } from "../operations/operation.ts";
+import type { Command } from "../operations/operation.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf } from "../events/append.ts";
 import { refuseLive } from "./refuse-live.ts";
 import { engageAssistant } from "./seed-agent.ts";
 import { lineOf, meetPerson, settle, tell } from "./play-scenario.ts";
+import { backdated } from "../store/scoped-tx.ts";
 
 const nothing = z.strictObject({});
 const minuteMs = 60_000;
@@ -23,43 +23,28 @@ export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
     refuseLive(scope);
     const made = { contacts: 0, conversations: 0, messages: 0 };
     const fresh: Story[] = [];
-    for (const story of stories) if (await isFresh(tx, call, story)) fresh.push(story);
+    for (const story of stories) if (await isFresh(tx, story)) fresh.push(story);
     for (const story of fresh) {
-      await meetPerson(tx, call, story);
+      await meetPerson(tx, services, story);
       made.contacts++;
       made.conversations++;
     }
     // Ids are drawn in the order in which it all happened, and lists show them in that.
     const turns = fresh.flatMap((story) => story.turns.map((turn): [Story, Turn] => [story, turn]));
     for (const [story, turn] of turns.toSorted(([, a], [, b]) => b.ago - a.ago)) {
-      await tell(at(tx, tx.now - turn.ago * minuteMs), call, story, turn);
+      await tell(backdated(tx, tx.now - turn.ago * minuteMs), services, story, turn);
       made.messages++;
     }
-    const actor = actorOf(scope, services.drawId);
-    for (const story of fresh) await settle(tx, actor, story);
+    const { drawId } = services;
+    for (const story of fresh) await settle(tx, drawId, story);
     // After the stories, which people have in hands.
-    if (services.hasAgents) await engageAssistant(tx, actor);
+    if (services.hasAgents) await engageAssistant(tx, drawId);
     return made;
   },
 };
 
 /** Nobody has the address, and the sender that the story needs is still there. */
-async function isFresh(tx: Tx, call: Call, story: Story): Promise<boolean> {
-  const { account_id, mode } = call.scope;
-  const identity = await tx.get(identityByAddress, [account_id, mode, story.medium, story.address]);
-  return identity === undefined && (await lineOf(tx, call, story)) !== undefined;
-}
-
-/** The same transaction at another time: what is written says that it happened then. */
-function at(tx: Tx, now: number): Tx {
-  return {
-    now,
-    get: (index, key, options) => tx.get(index, key, options),
-    list: (index, key, limit) => tx.list(index, key, limit),
-    insert: (collection, row) => tx.insert(collection, row),
-    update: (collection, seen, patch) => tx.update(collection, seen, patch),
-    remove: (collection, seen) => tx.remove(collection, seen),
-    add: (collection, row) => tx.add(collection, row),
-    attempt: (work) => tx.attempt((within) => work(at(within, now))),
-  };
+async function isFresh(tx: Tx, story: Story): Promise<boolean> {
+  const identity = await tx.get(identityByAddress, [story.medium, story.address]);
+  return identity === undefined && (await lineOf(tx, story)) !== undefined;
 }

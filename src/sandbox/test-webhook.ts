@@ -17,8 +17,8 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
   name: "webhooks.test",
   input: () => testWebhookSchema,
   status: 202,
-  async run(tx, { id, type }, { scope, services: { drawId } }) {
-    const webhook = await webhookToChange(tx, scope, id, { hold: true });
+  async run(tx, { id, type }, { services: { drawId } }) {
+    const webhook = await webhookToChange(tx, id, { hold: true });
     const [first = "message.received"] = typesOf(webhook.events);
     const event_type = type ?? first;
     const event_id = drawId("evt");
@@ -27,7 +27,6 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
       eventResource({ id: event_id, type: event_type, created_at: tx.now, data }),
     );
     const made = writeDelivery(tx, drawId, {
-      ...scope,
       webhook_id: webhook.id,
       event_id,
       event_type,

@@ -4,7 +4,6 @@ import { TidingsError } from "../kernel/errors.ts";
 import type { SenderId } from "../kernel/ids.ts";
 import type { Channel } from "../kernel/fields.ts";
 import type { Transport } from "../ports/transport.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 
 export interface SenderWish {
@@ -24,7 +23,6 @@ export interface SenderWish {
  */
 export async function chooseSender(
   tx: Tx,
-  { account_id, mode }: Scope,
   { channel, from, last, to }: SenderWish,
   transports: readonly Transport[],
 ): Promise<SenderRow> {
@@ -32,23 +30,25 @@ export async function chooseSender(
     sender !== undefined &&
     sender.channels.includes(channel) &&
     transports.some(({ name, capabilities: { modes, channels } }) => {
-      return name === sender.transport && modes.includes(mode) && channels.includes(channel);
+      return (
+        name === sender.transport && modes.includes(tx.scope.mode) && channels.includes(channel)
+      );
     });
 
   if (from !== undefined) {
-    const asked = await tx.get(senderByAddress, [account_id, mode, from]);
+    const asked = await tx.get(senderByAddress, [from]);
     if (usable(asked)) return asked;
     throw noSender(`${from} is not a sender of this account for ${channel}.`);
   }
-  const known = last === null ? undefined : await tx.get(senderById, [account_id, mode, last]);
+  const known = last === null ? undefined : await tx.get(senderById, [last]);
   if (usable(known)) return known;
-  const standard = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+  const standard = await tx.get(defaultSenderByChannel, [channel]);
   const { pool = [], sender_id = null } = standard ?? {};
   for (const id of [
     ...(pool.length === 0 ? [] : orderFor(to, pool)),
     ...(sender_id === null ? [] : [sender_id]),
   ]) {
-    const sender = await tx.get(senderById, [account_id, mode, id]);
+    const sender = await tx.get(senderById, [id]);
     if (usable(sender)) return sender;
   }
   throw noSender(`This account has no sender for ${channel}.`);

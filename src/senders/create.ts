@@ -7,6 +7,7 @@ import { makeDefault, withoutDefault } from "./default-sender.ts";
 import { setPace } from "./throttle.ts";
 import { refuseUnfit } from "./refuse-unfit.ts";
 import { setPools } from "./pools.ts";
+import { unscoped } from "../store/scoped-tx.ts";
 
 /** Makes an address the account's: what comes to it is the account's, and it can be written from. */
 export const createSender: Command<CreateSender, Sender> = {
@@ -15,10 +16,10 @@ export const createSender: Command<CreateSender, Sender> = {
   input: () => createSenderSchema,
   status: 201,
   async run(tx, { address, channels, transport, ...wish }, { scope, services }) {
-    const { account_id, mode } = scope;
+    const { mode } = scope;
     const { pool = false, messages_per_second = null, daily_cap = null } = wish;
     refuseUnfit(services.transports, transport, mode, channels);
-    const own = await tx.get(senderByAddress, [account_id, mode, address]);
+    const own = await tx.get(senderByAddress, [address]);
     if (own !== undefined) {
       throw new TidingsError("conflict", `${address} is a sender already.`, {
         conflictingId: own.id,
@@ -27,12 +28,11 @@ export const createSender: Command<CreateSender, Sender> = {
     // Whose an inbound is must be clear: in live an address of a transport is one account's.
     if (
       mode === "live" &&
-      (await tx.get(liveSenderByAddress, [transport, address])) !== undefined
+      (await unscoped(tx).get(liveSenderByAddress, [transport, address])) !== undefined
     ) {
       throw new TidingsError("conflict", `${address} can't be used.`);
     }
     const sender = tx.insert(senders, {
-      ...scope,
       id: services.drawId("snd"),
       address,
       channels,
@@ -45,7 +45,7 @@ export const createSender: Command<CreateSender, Sender> = {
     });
     await setPace(tx, sender);
     if (pool) await setPools(tx, sender, []);
-    const free = wish.default === undefined ? await withoutDefault(tx, scope, channels) : channels;
+    const free = wish.default === undefined ? await withoutDefault(tx, channels) : channels;
     const standard =
       wish.default === false || free.length === 0 ? sender : await makeDefault(tx, sender, free);
     return senderResource(standard);

@@ -1,24 +1,13 @@
-import {
-  defaultSenderByChannel,
-  defaultSenders,
-  senderById,
-  type SenderRow,
-  senders,
-} from "./rows.ts";
+import { defaultSenderByChannel, defaultSenders, senderById, type SenderRow, senders } from "./rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Channel } from "../kernel/fields.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 
 /** The channels that have no default sender yet. */
-export async function withoutDefault(
-  tx: Tx,
-  scope: Scope,
-  channels: readonly Channel[],
-): Promise<Channel[]> {
+export async function withoutDefault(tx: Tx, channels: readonly Channel[]): Promise<Channel[]> {
   const missing: Channel[] = [];
   for (const channel of channels) {
-    const known = await tx.get(defaultSenderByChannel, [scope.account_id, scope.mode, channel]);
+    const known = await tx.get(defaultSenderByChannel, [channel]);
     if (known === undefined || known.sender_id === null) missing.push(channel);
   }
   return missing;
@@ -30,14 +19,14 @@ export async function makeDefault(
   sender: Seen<SenderRow>,
   channels: readonly Channel[],
 ): Promise<Seen<SenderRow>> {
-  const { account_id, mode, id } = sender;
+  const { id } = sender;
   for (const channel of channels) {
-    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    const known = await tx.get(defaultSenderByChannel, [channel]);
     if (known === undefined) {
-      tx.insert(defaultSenders, { account_id, mode, channel, sender_id: id, pool: [] });
+      tx.insert(defaultSenders, { channel, sender_id: id, pool: [] });
     } else if (known.sender_id !== id) {
       tx.update(defaultSenders, known, { sender_id: id });
-      if (known.sender_id !== null) await retire(tx, { account_id, mode }, known.sender_id);
+      if (known.sender_id !== null) await retire(tx, known.sender_id);
     }
   }
   return sender.default ? sender : tx.update(senders, sender, { default: true });
@@ -49,9 +38,9 @@ export async function isDefaultFor(
   sender: SenderRow,
   channels: readonly Channel[],
 ): Promise<boolean> {
-  const { account_id, mode, id } = sender;
+  const { id } = sender;
   for (const channel of channels) {
-    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    const known = await tx.get(defaultSenderByChannel, [channel]);
     if (known?.sender_id === id) return true;
   }
   return false;
@@ -63,15 +52,15 @@ export async function dropDefault(
   sender: Seen<SenderRow>,
   channels: readonly Channel[],
 ): Promise<void> {
-  const { account_id, mode, id } = sender;
+  const { id } = sender;
   for (const channel of channels) {
-    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    const known = await tx.get(defaultSenderByChannel, [channel]);
     if (known?.sender_id === id) tx.update(defaultSenders, known, { sender_id: null });
   }
 }
 
-async function retire(tx: Tx, { account_id, mode }: Scope, id: string): Promise<void> {
-  const sender = await tx.get(senderById, [account_id, mode, id]);
+async function retire(tx: Tx, id: string): Promise<void> {
+  const sender = await tx.get(senderById, [id]);
   if (sender === undefined || (await isDefaultFor(tx, sender, sender.channels))) return;
   tx.update(senders, sender, { default: false });
 }

@@ -1,5 +1,5 @@
 import { TidingsError } from "../kernel/errors.ts";
-import type { UniqueIndex } from "../ports/collection.ts";
+import type { ScopedUniqueIndex } from "../ports/collection.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 
@@ -8,13 +8,12 @@ import type { Tx } from "../store/transaction.ts";
  * one has the slot and the others look again.
  * @throws TidingsError `conflict` when all are taken
  */
-export async function freeSlot<R extends { readonly slot: number }>(
+export async function freeSlot<R extends Scope & { readonly slot: number }>(
   tx: Tx,
-  index: UniqueIndex<R>,
-  { account_id, mode }: Scope,
+  index: ScopedUniqueIndex<R>,
   most: number,
 ): Promise<number> {
-  const taken = await tx.list(index, [account_id, mode], most);
+  const taken = await tx.list(index, [], most);
   if (taken.length === most) {
     throw new TidingsError(
       "conflict",

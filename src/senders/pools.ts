@@ -12,11 +12,11 @@ const mostInPool = 100;
  */
 export async function setPools(
   tx: Tx,
-  { account_id, mode, id, channels, pool: isPooled }: SenderRow,
+  { id, channels, pool: isPooled }: SenderRow,
   before: readonly Channel[],
 ): Promise<void> {
   for (const channel of new Set([...before, ...channels])) {
-    const known = await tx.get(defaultSenderByChannel, [account_id, mode, channel]);
+    const known = await tx.get(defaultSenderByChannel, [channel]);
     const others = known?.pool.filter((each) => each !== id) ?? [];
     const pool = isPooled && channels.includes(channel) ? [...others, id] : others;
     if (pool.length > mostInPool) {
@@ -25,7 +25,7 @@ export async function setPools(
     }
     if (known === undefined) {
       if (pool.length > 0) {
-        tx.insert(defaultSenders, { account_id, mode, channel, sender_id: null, pool });
+        tx.insert(defaultSenders, { channel, sender_id: null, pool });
       }
     } else if (pool.length !== known.pool.length) {
       tx.update(defaultSenders, known, { pool });

@@ -10,10 +10,9 @@ export const listSenders: Query<ListSenders, Page<Sender>> = {
   name: "senders.list",
   input: () => listSendersSchema,
   async run(reads, input, call) {
-    const { account_id, mode } = call.scope;
     const walk = {
       index: senders.primary,
-      prefix: [account_id, mode],
+      prefix: [],
       order: "descending",
       operation: "senders.list",
       filters: {},

@@ -12,8 +12,8 @@ export const removeSender: Command<ById, void> = {
   name: "senders.remove",
   input: () => byIdSchema,
   status: 204,
-  async run(tx, { id }, { scope }) {
-    const sender = await tx.get(senderById, [scope.account_id, scope.mode, id]);
+  async run(tx, { id }) {
+    const sender = await tx.get(senderById, [id]);
     if (sender === undefined) throw notFound("sender");
     await dropDefault(tx, sender, sender.channels);
     if (sender.pool) await setPools(tx, { ...sender, pool: false }, sender.channels);

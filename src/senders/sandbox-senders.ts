@@ -1,4 +1,4 @@
-import type { AccountId, DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/ids.ts";
 import { webchatTransportName } from "../ports/transport.ts";
 import type { Tx } from "../store/transaction.ts";
 import { defaultSenders, senders } from "./rows.ts";
@@ -7,16 +7,14 @@ import { defaultSenders, senders } from "./rows.ts";
 export const sandboxAddress = "+15005559999";
 export const sandboxInbox = "sandbox";
 
-/** Creates the senders that the sandbox of a new account starts with. */
-export function createSandboxSenders(tx: Tx, account_id: AccountId, drawId: DrawId): void {
-  const scope = { account_id, mode: "sandbox" } as const;
+/** Creates the senders that a sandbox starts with. `tx` is in the scope of the sandbox. */
+export function createSandboxSenders(tx: Tx, drawId: DrawId): void {
   for (const { address, channels, transport } of [
     { address: sandboxAddress, channels: ["sms", "mms"], transport: "sandbox" },
     { address: sandboxInbox, channels: ["webchat"], transport: webchatTransportName },
   ] as const) {
     const id = drawId("snd");
     tx.insert(senders, {
-      ...scope,
       id,
       address,
       channels,
@@ -28,7 +26,7 @@ export function createSandboxSenders(tx: Tx, account_id: AccountId, drawId: Draw
       created_at: tx.now,
     });
     for (const channel of channels) {
-      tx.insert(defaultSenders, { ...scope, channel, sender_id: id, pool: [] });
+      tx.insert(defaultSenders, { channel, sender_id: id, pool: [] });
     }
   }
 }

@@ -8,14 +8,7 @@ import { arm, finish, isInLane, moveToUsualLane } from "../queue/rows.ts";
 import type { Claim, JobOrder } from "../queue/types.ts";
 import type { MessageRow } from "../messages/rows.ts";
 import { boundsOf, looksBack } from "./throttle-rules.ts";
-import {
-  handOverByNumber,
-  paceByAddress,
-  type PaceRow,
-  senderHandOvers,
-  senderPaces,
-  type SenderRow,
-} from "./rows.ts";
+import { handOverByNumber, paceByAddress, type PaceRow, senderHandOvers, senderPaces, type SenderRow } from "./rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import { sendLane } from "../messages/send-jobs.ts";
@@ -45,12 +38,11 @@ export function waitingLane({ account_id, mode, address, transport }: PaceRow): 
  * if that came now.
  */
 export async function turnAt(tx: Tx, pace: PaceRow, ahead = 0): Promise<number> {
-  const { account_id, mode, address, handed } = pace;
+  const { address, handed } = pace;
   const times = boundsOf(pace).map(async ({ most, within }) => {
     const number = handed + ahead - most;
     if (number >= handed) return tx.now + within;
-    const before =
-      number < 0 ? undefined : await tx.get(handOverByNumber, [account_id, mode, address, number]);
+    const before = number < 0 ? undefined : await tx.get(handOverByNumber, [address, number]);
     return before === undefined ? 0 : before.at + within;
   });
   return Math.max(0, ...(await Promise.all(times)));
@@ -62,8 +54,8 @@ export async function turnOf(
   claim: Claim<"send">,
   message: MessageRow,
 ): Promise<Seen<PaceRow> | "wait" | undefined> {
-  const { account_id, mode, from, expires_at } = message;
-  const pace = await tx.get(paceByAddress, [account_id, mode, from], { hold: true });
+  const { from, expires_at } = message;
+  const pace = await tx.get(paceByAddress, [from], { hold: true });
   if (pace === undefined) return undefined;
   const lane = waitingLane(pace);
   const at = await turnAt(tx, pace);
@@ -76,31 +68,26 @@ export async function turnOf(
 
 /** Counts a hand-over, and takes its job out of the sender's lane: there it would stand for one that has yet to go. */
 export async function takeTurn(tx: Tx, claim: Claim<"send">, pace: Seen<PaceRow>): Promise<void> {
-  const { account_id, mode, address, handed } = pace;
+  const { address, handed } = pace;
   // A clock that steps back must not make room.
   const at = Math.max(tx.now, pace.last_at);
-  tx.insert(senderHandOvers, { account_id, mode, address, number: handed, at });
+  tx.insert(senderHandOvers, { address, number: handed, at });
   tx.update(senderPaces, pace, { handed: handed + 1, last_at: at });
-  const past = await tx.get(handOverByNumber, [
-    account_id,
-    mode,
-    address,
-    handed - looksBack(pace),
-  ]);
+  const past = await tx.get(handOverByNumber, [address, handed - looksBack(pace)]);
   if (past !== undefined) tx.remove(senderHandOvers, past);
   await moveToUsualLane(tx, claim);
 }
 
 /** Lets a sender keep the pace that it has from now on, or none. What waits hears of it at once; hand-overs are counted from here on. */
 export async function setPace(tx: Tx, sender: SenderRow): Promise<void> {
-  const { account_id, mode, address, transport, messages_per_second, daily_cap } = sender;
+  const { address, transport, messages_per_second, daily_cap } = sender;
   const pace = { messages_per_second, daily_cap };
-  const known = await tx.get(paceByAddress, [account_id, mode, address]);
+  const known = await tx.get(paceByAddress, [address]);
   if (known !== undefined) {
     // Its job removes it when nothing is left to be paced.
     await arm(tx, throttleJob(tx.update(senderPaces, known, pace), tx.now));
   } else if (looksBack(pace) > 0) {
     const never = { handed: 0, last_at: 0, waiting: false };
-    tx.insert(senderPaces, { account_id, mode, address, transport, ...pace, ...never });
+    tx.insert(senderPaces, { address, transport, ...pace, ...never });
   }
 }

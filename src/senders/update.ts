@@ -15,7 +15,7 @@ export const updateSender: Command<UpdateSender, Sender> = {
   input: () => updateSenderSchema,
   status: 200,
   async run(tx, { id, default: standard, ...change }, { scope, services }) {
-    const sender = await tx.get(senderById, [scope.account_id, scope.mode, id]);
+    const sender = await tx.get(senderById, [id]);
     if (sender === undefined) throw notFound("sender");
     const channels = change.channels ?? sender.channels;
     if (change.channels !== undefined) {

@@ -15,11 +15,11 @@ export const getContactSentiment: Query<ById, ContactSentiment> = {
   kind: "query",
   name: "contacts.sentiment",
   input: () => byIdSchema,
-  async run(reads, { id }, { scope: { account_id, mode } }) {
-    const contact = await contactToRead(reads, { account_id, mode }, id);
+  async run(reads, { id }) {
+    const contact = await contactToRead(reads, id);
     const { rows } = await look(reads, {
       index: messageScores.primary,
-      prefix: [account_id, mode, contact.id],
+      prefix: [contact.id],
       order: "descending",
       where: { state: ["scored"] },
       limit: mostMessages,

@@ -9,10 +9,8 @@ import type { Tx } from "../store/transaction.ts";
 
 /** Has a message of the contact's own words scored after this commit. */
 export async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
-  const { account_id, mode, contact_id, id: message_id } = message;
+  const { contact_id, id: message_id } = message;
   tx.insert(messageScores, {
-    account_id,
-    mode,
     contact_id,
     message_id,
     state: "pending",

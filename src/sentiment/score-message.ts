@@ -10,7 +10,7 @@ import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } 
 import { feel, sentimentOf, unmoved } from "../contacts/sentiment-rules.ts";
 import type { DrawId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { findSurvivor } from "../contacts/find-survivor.ts";
 
 /** A message whose turn it is. */
@@ -32,7 +32,7 @@ export async function nextUnscored(
     await finish(tx, claim);
     return undefined;
   }
-  const message = await tx.get(messageById, [row.account_id, row.mode, row.message_id]);
+  const message = await tx.get(messageById, [row.message_id]);
   return { row, text: message?.body ?? "" };
 }
 
@@ -42,17 +42,17 @@ export async function nextUnscored(
  */
 export async function recordScore(
   tx: Tx,
-  { account_id, mode, contact_id, message_id }: MessageScoreRow,
+  { contact_id, message_id }: MessageScoreRow,
   score: number | null,
   drawId: DrawId,
 ): Promise<void> {
-  const row = await tx.get(messageScoreById, [account_id, mode, contact_id, message_id]);
+  const row = await tx.get(messageScoreById, [contact_id, message_id]);
   if (row?.state !== "pending") return;
   tx.update(messageScores, row, { state: score === null ? "none" : "scored", score });
-  const message = await tx.get(messageById, [account_id, mode, message_id]);
+  const message = await tx.get(messageById, [message_id]);
   if (message !== undefined) await tellAgent(tx, message);
   // Of a contact that was merged and whose history has not moved yet, it moves the survivor's.
-  const contact = score === null ? undefined : await findSurvivor(tx, row, row.contact_id);
+  const contact = score === null ? undefined : await findSurvivor(tx, row.contact_id);
   if (contact === undefined || score === null) return;
   const from = contact.mood === null ? unmoved : sentimentOf(contact.mood);
   const mood = feel(contact.mood, score);
@@ -65,14 +65,14 @@ export async function recordScore(
     to,
     message_id,
   };
-  appendEvent(tx, actorOf(row, drawId), sentimentChanged, data, {
+  appendEvent(tx, drawId, sentimentChanged, data, {
     contact_id: contact.id,
     ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
   });
 }
 
 /** An agent that waits for the score goes on. */
-async function tellAgent(tx: Tx, { account_id, mode, conversation_id }: MessageRow): Promise<void> {
-  const conversation = await tx.get(conversationById, [account_id, mode, conversation_id]);
+async function tellAgent(tx: Tx, { conversation_id }: MessageRow): Promise<void> {
+  const conversation = await tx.get(conversationById, [conversation_id]);
   if (conversation?.handler === "ai") await arm(tx, turnJob(conversation, tx.now));
 }

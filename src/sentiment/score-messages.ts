@@ -24,7 +24,7 @@ export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
     let scored: { readonly row: MessageScoreRow; readonly score: number | null } | undefined;
     for (let i = 0; !run.abort.aborted; i++) {
       const isLast = i >= maxInARow || run.isStopping();
-      const next = await store.commit(async (tx) => {
+      const next = await store.commit(claim, async (tx) => {
         if (scored !== undefined) await recordScore(tx, scored.row, scored.score, drawId);
         if (!isLast) return nextUnscored(tx, claim, leaseMs);
         await finish(tx, claim, { againAt: tx.now });

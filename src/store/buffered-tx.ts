@@ -17,7 +17,9 @@ import {
   unchanged,
 } from "./overlay.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
-import type { ReadOptions, Tx } from "./transaction.ts";
+import { type BaseTx, ScopedTx } from "./scoped-tx.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 export interface BufferedTxOptions {
   readonly now: number;
@@ -29,8 +31,8 @@ export interface BufferedTxOptions {
   readonly noted?: Collection | undefined;
 }
 
-/** The transaction that commands see: what is committed, under buffered writes. */
-export class BufferedTx implements Tx {
+/** What is committed, under buffered writes. Commands see it within their scope (`ScopedTx`). */
+export class BufferedTx implements BaseTx {
   readonly now: number;
   readonly #snapshot: Snapshot;
   readonly #overlay: Overlay;
@@ -57,14 +59,27 @@ export class BufferedTx implements Tx {
     this.#hasEnded = true;
   }
 
-  async get<R extends object, K extends readonly KeyValue[]>(
+  in(scope: Scope): Tx {
+    return new ScopedTx(this, scope);
+  }
+
+  get<R extends object, K extends readonly KeyValue[]>(
     index: UniqueIndex<R, K>,
     key: K,
     options?: ReadOptions,
   ): Promise<Seen<R> | undefined> {
+    return this.find(index, key, encodeKey(key), options);
+  }
+
+  /** `get` with the encoded key. */
+  async find<R extends object>(
+    index: UniqueIndex<R>,
+    key: readonly KeyValue[],
+    id: string,
+    options?: ReadOptions,
+  ): Promise<Seen<R> | undefined> {
     this.#begin();
     const { collection } = index;
-    const id = encodeKey(key);
     const primary = index === collection.primary;
     const touched = primary ? this.#overlay.find(collection, id) : undefined;
     if (touched !== undefined) return touched.row as Seen<R> | undefined;
@@ -91,8 +106,17 @@ export class BufferedTx implements Tx {
   }
 
   insert<R extends object>(collection: Collection<R>, row: R): Seen<R> {
+    return this.put(collection, { ...row, version: this.firstVersion() });
+  }
+
+  /** What a new row's version begins with. */
+  firstVersion(): number {
+    return this.#firstVersion();
+  }
+
+  /** `insert` of a row that has its first version and is nobody else's. */
+  put<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R> {
     this.#begin();
-    const seen = { ...row, version: this.#firstVersion() } as Seen<R>;
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#overlay.find(collection, id);
@@ -105,7 +129,10 @@ export class BufferedTx implements Tx {
       key,
       base,
       row: next,
-      changed: base === undefined ? unchanged : new Set(Object.keys(row)),
+      changed:
+        base === undefined
+          ? unchanged
+          : new Set(Object.keys(seen).filter((each) => each !== "version")),
     });
     if (collection === this.#noted) this.#insertions.push(next);
     return next;
@@ -137,7 +164,7 @@ export class BufferedTx implements Tx {
     this.#overlay.add(collection, row as AnySeen);
   }
 
-  async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     this.#begin();
     const mark = this.#overlay.mark();
     const insertions = this.#insertions.length;

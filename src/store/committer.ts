@@ -12,11 +12,11 @@ import { Bodies } from "./bodies.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import { Overlay } from "./overlay.ts";
 import { GroupSnapshot } from "./snapshot.ts";
-import type { Projection, Tx } from "./transaction.ts";
+import type { Projection, UnscopedTx } from "./transaction.ts";
 
 /** A command that waits for its commit. */
 export interface Member {
-  readonly work: (tx: Tx) => Promise<unknown>;
+  readonly work: (tx: UnscopedTx) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** Its place among all that came. */

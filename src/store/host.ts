@@ -2,12 +2,12 @@ import { TidingsError } from "../kernel/errors.ts";
 import { type Collection, keyOf, positionColumnOf } from "../ports/collection.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Row, StoragePort, Write } from "../ports/storage.ts";
-import type { Tx } from "./transaction.ts";
+import type { UnscopedTx } from "./transaction.ts";
 
 /** Runs one command in the transaction that is open on a handle, and tells what it wrote there. */
 export type Join = <T>(
   handle: unknown,
-  work: (tx: Tx) => Promise<T>,
+  work: (tx: UnscopedTx) => Promise<T>,
   wrote: (writes: readonly Write[]) => void,
 ) => Promise<T>;
 
@@ -37,7 +37,7 @@ export class HostTransactions {
   }
 
   /** Runs a command in a transaction that the host opened and commits. Nobody here hears of the commit. */
-  within<T>(handle: unknown, work: (tx: Tx) => Promise<T>): Promise<T> {
+  within<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     const { join } = this.#options;
     if (typeof handle !== "object" || handle === null) return join(handle, work, () => {});
     let turns = this.#turns.get(handle);

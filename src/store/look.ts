@@ -1,7 +1,8 @@
 import { type Index, keyOf, type KeyValue, type Seen } from "../ports/collection.ts";
 import type { Range, Row } from "../ports/storage.ts";
 import { comparePlaces, encodeKey } from "./keys.ts";
-import type { RangeOf, Reads } from "./reads.ts";
+import type { Scope } from "../kernel/scope.ts";
+import type { RangeOf, Reads, ScopedRangeOf, UnscopedReads } from "./reads.ts";
 
 /** How many rows one look goes through, however few of them pass. Some milliseconds on SQLite, which reads synchronously. */
 const mostLookedAt = 1_000;
@@ -22,12 +23,30 @@ export interface Look<R extends object> {
  * Rows may come and go between the reads. How far to look is settled first, then everything up to there is looked at:
  * a row that stands still is in this look or in the next, never in both or in neither.
  */
+export async function look<R extends Scope>(
+  reads: Pick<Reads, "range" | "scope">,
+  range: ScopedRangeOf<R>,
+  most?: number,
+): Promise<Look<R>>;
 export async function look<R extends object>(
-  reads: Pick<Reads, "range">,
-  { where = {}, limit, ...range }: RangeOf<R>,
+  reads: Pick<UnscopedReads, "range">,
+  range: RangeOf<R>,
+  most?: number,
+): Promise<Look<R>>;
+export async function look<R extends object>(
+  reads: AnyReads<R>,
+  range: RangeOf<R>,
   most = mostLookedAt,
 ): Promise<Look<R>> {
-  const columns = placeColumns(range.index, range.prefix.length);
+  return lookIn(reads, range, most);
+}
+
+async function lookIn<R extends object>(
+  reads: AnyReads<R>,
+  { where = {}, limit, ...range }: RangeOf<R>,
+  most: number,
+): Promise<Look<R>> {
+  const columns = columnsBeyond(reads, range);
   const placeOf = (row: object | undefined): readonly KeyValue[] | undefined =>
     row && placeAt(columns, row);
   const cut = (rows: readonly Seen<R>[]): Look<R> => {
@@ -63,21 +82,31 @@ export async function look<R extends object>(
  * Nothing is answered from beyond the place up to which all of them were looked at. A row that goes from one stretch to another between
  * their reads is answered once.
  */
+export async function lookAcross<R extends Scope>(
+  reads: Pick<Reads, "range" | "scope">,
+  stretches: readonly ScopedRangeOf<R>[],
+  most?: number,
+): Promise<Look<R>>;
 export async function lookAcross<R extends object>(
-  reads: Pick<Reads, "range">,
+  reads: Pick<UnscopedReads, "range">,
+  stretches: readonly RangeOf<R>[],
+  most?: number,
+): Promise<Look<R>>;
+export async function lookAcross<R extends object>(
+  reads: AnyReads<R>,
   stretches: readonly RangeOf<R>[],
   most = mostLookedAt,
 ): Promise<Look<R>> {
   const [first, ...others] = stretches;
   if (first === undefined) return { rows: [], more: false, last: undefined };
-  if (others.length === 0) return look(reads, first, most);
-  const { index, prefix, order, limit } = first;
-  const columns = placeColumns(index, prefix.length);
+  if (others.length === 0) return lookIn(reads, first, most);
+  const { index, order, limit } = first;
+  const columns = columnsBeyond(reads, first);
   const sign = order === "ascending" ? 1 : -1;
   const compare = (a: readonly KeyValue[], b: readonly KeyValue[]): number =>
     sign * comparePlaces(a, b);
 
-  const looks = await Promise.all(stretches.map((stretch) => look(reads, stretch, most)));
+  const looks = await Promise.all(stretches.map((stretch) => lookIn(reads, stretch, most)));
   const ends = looks.flatMap(({ more, last }) => (more && last !== undefined ? [last] : []));
   const [horizon] = ends.toSorted(compare);
   const found = new Map<string, { readonly row: Seen<R>; readonly place: readonly KeyValue[] }>();
@@ -94,8 +123,28 @@ export async function lookAcross<R extends object>(
   return { rows, more: horizon !== undefined, last: horizon ?? page.at(-1)?.place };
 }
 
+/** Reads within a scope, or of all of them. */
+interface AnyReads<R extends object> {
+  readonly scope?: Scope;
+  range(range: RangeOf<R>): Promise<readonly Seen<R>[]>;
+}
+
+function columnsBeyond(
+  { scope }: { readonly scope?: Scope },
+  { index, prefix }: Pick<Range, "index" | "prefix">,
+): readonly string[] {
+  return scope === undefined
+    ? placeColumns(index, prefix.length)
+    : ownPlaceColumns(index, prefix.length);
+}
+
+/** `placeColumns` of a stretch within a scope, whose prefix leaves out the account and the mode. */
+export function ownPlaceColumns(index: Index, prefix: number): readonly string[] {
+  return placeColumns(index, index.scoping === "key" ? prefix + 2 : prefix);
+}
+
 /** What tells two rows of a stretch apart, in its order: the rest of the index and the primary key. */
-export function placeColumns({ columns, collection }: Index, prefix: number): readonly string[] {
+function placeColumns({ columns, collection }: Index, prefix: number): readonly string[] {
   return [
     ...columns.slice(prefix),
     ...collection.primary.columns.filter((each) => !columns.includes(each)),

@@ -1,39 +1,75 @@
-import type { Index, KeyValue, Seen, UniqueIndex, WordIndex } from "../ports/collection.ts";
-import type { Range, Reader, Search } from "../ports/storage.ts";
+import type {
+  Index,
+  KeyValue,
+  ScopedIndex,
+  ScopedUniqueIndex,
+  Seen,
+  UniqueIndex,
+  WordIndex,
+} from "../ports/collection.ts";
+import type { Range, Reader, Row, Search } from "../ports/storage.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { ownRows } from "./scoped-tx.ts";
 
 /** A stretch of an index of a known collection. */
 export type RangeOf<R extends object> = Omit<Range, "index"> & { readonly index: Index<R> };
 
+/** The same within a scope: `prefix` leaves out the account and the mode. */
+export type ScopedRangeOf<R extends Scope> = Omit<Range, "index"> & {
+  readonly index: ScopedIndex<R>;
+};
+
 /** A search of a known collection. */
 export type SearchOf<R extends object> = Omit<Search, "index"> & { readonly index: WordIndex<R> };
 
-/** Reads outside transactions: committed rows only. */
+/** Reads of one account's rows in one mode, outside transactions: committed rows only. Keys leave out `account_id` and `mode`. */
 export interface Reads {
+  readonly scope: Scope;
+  get<R extends Scope, K extends readonly KeyValue[]>(
+    index: ScopedUniqueIndex<R, K>,
+    key: K,
+  ): Promise<Seen<R> | undefined>;
+  /** The rows under each key, in one round trip; those that are not there are left out. */
+  getAll<R extends Scope, K extends readonly KeyValue[]>(
+    index: ScopedUniqueIndex<R, K>,
+    keys: readonly K[],
+  ): Promise<readonly Seen<R>[]>;
+  /** For each key up to `limit` rows under it, in index order, in one round trip. */
+  lists<R extends Scope>(
+    index: ScopedIndex<R>,
+    keys: readonly (readonly KeyValue[])[],
+    limit: number,
+  ): Promise<readonly (readonly Seen<R>[])[]>;
+  range<R extends Scope>(range: ScopedRangeOf<R>): Promise<readonly Seen<R>[]>;
+  /** One list of rows for each search, in one round trip. */
+  search<R extends Scope>(
+    searches: readonly SearchOf<R>[],
+  ): Promise<readonly (readonly Seen<R>[])[]>;
+}
+
+/** Reads of all accounts' rows, by their whole keys. `test/architecture/unscoped.test.ts` lists who uses them. */
+export interface UnscopedReads {
+  in(scope: Scope): Reads;
   get<R extends object, K extends readonly KeyValue[]>(
     index: UniqueIndex<R, K>,
     key: K,
   ): Promise<Seen<R> | undefined>;
-  /** The rows under each key, in one round trip; those that are not there are left out. */
   getAll<R extends object, K extends readonly KeyValue[]>(
     index: UniqueIndex<R, K>,
     keys: readonly K[],
   ): Promise<readonly Seen<R>[]>;
-  /** For each key up to `limit` rows under it, in index order, in one round trip. */
   lists<R extends object>(
     index: Index<R>,
     keys: readonly (readonly KeyValue[])[],
     limit: number,
   ): Promise<readonly (readonly Seen<R>[])[]>;
   range<R extends object>(range: RangeOf<R>): Promise<readonly Seen<R>[]>;
-  /** One list of rows for each search, in one round trip. */
-  search<R extends object>(
-    searches: readonly SearchOf<R>[],
-  ): Promise<readonly (readonly Seen<R>[])[]>;
 }
 
 /** Gives the rows of a reader the types of their collections: the adapter was handed the same descriptions. */
-export function reads(reader: Reader): Reads {
-  return {
+export function unscopedReads(reader: Reader): UnscopedReads {
+  const all: UnscopedReads = {
+    in: (scope) => new ScopedReads(all, reader, scope),
     async get(index, key) {
       const [rows] = await reader.get([{ index, key, limit: 1 }]);
       return rows?.[0] as never;
@@ -45,6 +81,75 @@ export function reads(reader: Reader): Reads {
     lists: (index, keys, limit) =>
       reader.get(keys.map((key) => ({ index, key, limit }))) as Promise<never>,
     range: (range) => reader.range(range) as Promise<never>,
-    search: (searches) => reader.search(searches) as Promise<never>,
   };
+  return all;
+}
+
+/** What scoped reads are a part of. For modules that keep rows of all scopes in one collection, like `unscoped` of transactions. */
+export function unscopedReadsOf(reads: Reads): UnscopedReads {
+  return ScopedReads.allOf(reads);
+}
+
+class ScopedReads implements Reads {
+  static allOf(reads: Reads): UnscopedReads {
+    if (reads instanceof ScopedReads) return reads.#all;
+    throw new TypeError("not the reads of this engine");
+  }
+
+  readonly scope: Scope;
+  readonly #all: UnscopedReads;
+  readonly #reader: Reader;
+
+  constructor(all: UnscopedReads, reader: Reader, { account_id, mode }: Scope) {
+    this.scope = { account_id, mode };
+    this.#all = all;
+    this.#reader = reader;
+  }
+
+  async get<R extends Scope, K extends readonly KeyValue[]>(
+    index: ScopedUniqueIndex<R, K>,
+    key: K,
+  ): Promise<Seen<R> | undefined> {
+    const [row] = await this.getAll(index, [key]);
+    return row;
+  }
+
+  async getAll<R extends Scope, K extends readonly KeyValue[]>(
+    index: ScopedUniqueIndex<R, K>,
+    keys: readonly K[],
+  ): Promise<readonly Seen<R>[]> {
+    return (await this.lists(index, keys, 1)).flat();
+  }
+
+  async lists<R extends Scope>(
+    index: ScopedIndex<R>,
+    keys: readonly (readonly KeyValue[])[],
+    limit: number,
+  ): Promise<readonly (readonly Seen<R>[])[]> {
+    const lookups = keys.map((key) => ({ index, key: this.#whole(index, key), limit }));
+    return (await this.#reader.get(lookups)).map((rows) => this.#own(rows));
+  }
+
+  async range<R extends Scope>({
+    prefix,
+    ...range
+  }: ScopedRangeOf<R>): Promise<readonly Seen<R>[]> {
+    return this.#own(
+      await this.#reader.range({ ...range, prefix: this.#whole(range.index, prefix) }),
+    );
+  }
+
+  async search<R extends Scope>(
+    searches: readonly SearchOf<R>[],
+  ): Promise<readonly (readonly Seen<R>[])[]> {
+    return (await this.#reader.search(searches)).map((rows) => this.#own(rows));
+  }
+
+  #whole({ scoping }: ScopedIndex, key: readonly KeyValue[]): readonly KeyValue[] {
+    return scoping === "key" ? [this.scope.account_id, this.scope.mode, ...key] : key;
+  }
+
+  #own<R extends Scope>(rows: readonly Row[]): readonly Seen<R>[] {
+    return ownRows(this.scope, rows as readonly object[] as readonly Seen<R>[]);
+  }
 }

@@ -5,10 +5,11 @@ import type { Schema } from "../ports/collection.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Random } from "../ports/random.ts";
 import type { Group, StoragePort, Write } from "../ports/storage.ts";
+import type { Scope } from "../kernel/scope.ts";
 import { HostTransactions } from "./host.ts";
 import { Committer, type Member, mostConflicts } from "./committer.ts";
-import { type Reads, reads } from "./reads.ts";
-import type { Projection, Tx } from "./transaction.ts";
+import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
+import type { Projection, Tx, UnscopedTx } from "./transaction.ts";
 
 export interface StoreOptions {
   readonly port: StoragePort;
@@ -37,7 +38,7 @@ export class Store {
   readonly #queue: Member[] = [];
   readonly #committer: Committer;
   readonly #firstVersion: () => number;
-  readonly #reads: Reads;
+  readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #opening: Promise<void> | undefined;
@@ -49,7 +50,7 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     const { port, clock, random, logger, projection } = options;
-    this.#reads = reads(port.reader);
+    this.#reads = unscopedReads(port.reader);
     this.#hosts = new HostTransactions({
       port,
       join: (handle, work, wrote) => this.#join(handle, work, wrote),
@@ -77,13 +78,18 @@ export class Store {
   }
 
   /**
-   * Runs `work` in a transaction and answers when it is committed. What `work` throws is thrown on, and nothing of it is kept;
+   * Runs `work` in a transaction of a scope and answers when it is committed. What `work` throws is thrown on, and nothing of it is kept;
    * that too is answered only after the commit of all that it saw.
    * @throws TidingsError `storage_unavailable`, `storage_contended` (run 8 times in vain), `overloaded` (10,000 wait; 20,000 when it
    * is the engine's own work), `shutting_down`
    */
-  commit<T>(
-    work: (tx: Tx) => Promise<T>,
+  commit<T>(scope: Scope, work: (tx: Tx) => Promise<T>, options?: CommitOptions): Promise<T> {
+    return this.commitUnscoped((tx) => work(tx.in(scope)), options);
+  }
+
+  /** The same in a transaction that reaches all rows. */
+  commitUnscoped<T>(
+    work: (tx: UnscopedTx) => Promise<T>,
     { own = false, claims = false }: CommitOptions = {},
   ): Promise<T> {
     if (this.#closing !== undefined) {
@@ -114,7 +120,12 @@ export class Store {
    * Those of one handle run one after the other. A conflict is the host's to try again, since its transaction can't be.
    * @throws TidingsError `invalid_option` where the storage can't join it, `storage_contended`, `storage_unavailable`
    */
-  within<T>(handle: unknown, work: (tx: Tx) => Promise<T>): Promise<T> {
+  within<T>(handle: unknown, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.withinUnscoped(handle, (tx) => work(tx.in(scope)));
+  }
+
+  /** The same in a transaction that reaches all rows. */
+  withinUnscoped<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     return this.#hosts.within(handle, work);
   }
 
@@ -147,7 +158,7 @@ export class Store {
 
   #join<T>(
     handle: unknown,
-    work: (tx: Tx) => Promise<T>,
+    work: (tx: UnscopedTx) => Promise<T>,
     wrote: (writes: readonly Write[]) => void,
   ): Promise<T> {
     const { port, clock, projection } = this.#options;
@@ -184,8 +195,13 @@ export class Store {
     });
   }
 
-  /** Committed rows only. */
-  get reads(): Reads {
+  /** Committed rows of a scope only. */
+  reads(scope: Scope): Reads {
+    return this.#reads.in(scope);
+  }
+
+  /** Committed rows of all scopes. */
+  get unscopedReads(): UnscopedReads {
     return this.#reads;
   }
 

@@ -17,10 +17,10 @@ import type { Tx } from "../store/transaction.ts";
  */
 export async function deliverWebchatMessage(
   tx: Tx,
-  { account_id, mode, message_id, to }: OutboundMessage,
+  { message_id, to }: OutboundMessage,
 ): Promise<void> {
-  const message = await tx.get(messageById, [account_id, mode, message_id]);
-  const identity = await tx.get(identityByAddress, [account_id, mode, "webchat", to], {
+  const message = await tx.get(messageById, [message_id]);
+  const identity = await tx.get(identityByAddress, ["webchat", to], {
     hold: true,
   });
   // Erased on its way: the address goes first, and what is put in a mailbox after that would stay there.
@@ -32,16 +32,16 @@ export async function deliverWebchatMessage(
 /** The mailbox's row is written with each entry, so its numbers have no gaps, whatever races. */
 async function append(
   tx: Tx,
-  { account_id, mode, id: message_id }: MessageRow,
+  { id: message_id }: MessageRow,
   identity: Seen<IdentityRow>,
 ): Promise<void> {
   const { address } = identity;
   if ((await tx.get(mailOfMessage, [message_id, address])) !== undefined) return;
-  const known = await tx.get(mailboxByAddress, [account_id, mode, address]);
+  const known = await tx.get(mailboxByAddress, [address]);
   // An erasure that has seen no mailbox removes this row: one of the two comes to see the other.
   if (known === undefined) tx.update(identities, identity, {});
-  const mailbox = known ?? tx.insert(mailboxes, { account_id, mode, address, last_number: 0 });
+  const mailbox = known ?? tx.insert(mailboxes, { address, last_number: 0 });
   const number = mailbox.last_number + 1;
   tx.update(mailboxes, mailbox, { last_number: number });
-  tx.insert(mail, { account_id, mode, address, number, message_id });
+  tx.insert(mail, { address, number, message_id });
 }

@@ -1,19 +1,14 @@
 import { webchatSessionById, type WebchatSessionRow } from "./rows.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 
 /**
  * A visitor's session, while it lasts.
  * @throws TidingsError `not_found`
  */
-export async function findSession(
-  tx: Tx,
-  { account_id, mode }: Scope,
-  id: string,
-): Promise<Seen<WebchatSessionRow>> {
-  const session = await tx.get(webchatSessionById, [account_id, mode, id], { hold: true });
+export async function findSession(tx: Tx, id: string): Promise<Seen<WebchatSessionRow>> {
+  const session = await tx.get(webchatSessionById, [id], { hold: true });
   if (session === undefined || session.expires_at <= tx.now) throw notFound("webchat session");
   return session;
 }

@@ -6,20 +6,14 @@ import {
   webchatSessions,
   webchatSessionsOfAddress,
 } from "./rows.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 
 /**
  * Removes what a webchat address has beside its identity: its sessions, whose tokens are worth nothing from then on, and its mailbox. Up
  * to `limit` rows of each; answers whether nothing is left, else it is to be called again.
  */
-export async function forgetVisitor(
-  tx: Tx,
-  { account_id, mode }: Scope,
-  address: string,
-  limit: number,
-): Promise<boolean> {
-  const key = [account_id, mode, address] as const;
+export async function forgetVisitor(tx: Tx, address: string, limit: number): Promise<boolean> {
+  const key = [address] as const;
   const sessions = await tx.list(webchatSessionsOfAddress, key, limit);
   for (const session of sessions) tx.remove(webchatSessions, session);
   const entries = await tx.list(mailByNumber, key, limit);

@@ -14,7 +14,6 @@ import {
 } from "./types.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Command, Services } from "../operations/operation.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { takeReceipts } from "../messages/apply-receipt.ts";
 import { findSession } from "./find-session.ts";
@@ -28,11 +27,11 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
   name: "webchat.messages.mark",
   input: () => visitorMarkSchema,
   status: 204,
-  async run(tx, { id, message_id, mark }, { scope, services }) {
-    const { address } = await findSession(tx, scope, id);
+  async run(tx, { id, message_id, mark }, { services }) {
+    const { address } = await findSession(tx, id);
     const entry = await tx.get(mailOfMessage, [message_id, address]);
     if (entry === undefined) throw notFound("message");
-    await receipt(tx, services, scope, entry, mark);
+    await receipt(tx, services, entry, mark);
   },
 };
 
@@ -45,18 +44,17 @@ export const markWebchatMail: Command<VisitorStream, boolean> = {
   name: "webchat.mail.mark",
   input: () => visitorStreamSchema,
   status: 200,
-  async run(tx, { id, last_event_id }, { scope, services }) {
+  async run(tx, { id, last_event_id }, { services }) {
     if (last_event_id === undefined) return false;
-    const { account_id, mode } = scope;
-    const session = await findSession(tx, scope, id);
+    const session = await findSession(tx, id);
     const { address, begins_after } = session;
-    const mailbox = await tx.get(mailboxByAddress, [account_id, mode, address]);
+    const mailbox = await tx.get(mailboxByAddress, [address]);
     const had = Math.min(Number(last_event_id), mailbox?.last_number ?? 0);
     const before = session.proven_number ?? Math.min(had, begins_after);
     const proven = Math.max(before, Math.min(had, before + mostMarked));
     for (let number = before + 1; number <= proven; number++) {
-      const entry = await tx.get(mailByNumber, [account_id, mode, address, number]);
-      if (entry !== undefined) await receipt(tx, services, scope, entry, "delivered");
+      const entry = await tx.get(mailByNumber, [address, number]);
+      if (entry !== undefined) await receipt(tx, services, entry, "delivered");
     }
     if (proven !== session.proven_number) {
       tx.update(webchatSessions, session, { proven_number: proven });
@@ -69,11 +67,10 @@ export const markWebchatMail: Command<VisitorStream, boolean> = {
 async function receipt(
   tx: Tx,
   services: Services,
-  { account_id, mode }: Scope,
   { message_id }: MailRow,
   status: "delivered" | "read",
 ): Promise<void> {
-  const message = await tx.get(messageById, [account_id, mode, message_id]);
+  const message = await tx.get(messageById, [message_id]);
   if (message === undefined || message.status === "read" || message.status === status) return;
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   if (attempt !== undefined) {

@@ -1,29 +1,18 @@
 import { contactCreated, contactUpdated } from "../contacts/events.ts";
 import { contactResource } from "../contacts/resource.ts";
-import {
-  type ContactRow,
-  identities,
-  identitiesOfContact,
-  type IdentityRow,
-} from "../contacts/rows.ts";
+import { type ContactRow, identities, identitiesOfContact, type IdentityRow } from "../contacts/rows.ts";
 import { mostIdentities } from "../contacts/rules.ts";
-import {
-  defaultSenderByChannel,
-  senderByAddress,
-  senderById,
-  type SenderRow,
-} from "../senders/rows.ts";
+import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../senders/rows.ts";
 import { iso } from "../kernel/time.ts";
 import { mailboxByAddress, webchatSessions } from "./rows.ts";
 import { signToken } from "./token.ts";
 import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
 import { invalid, TidingsError } from "../kernel/errors.ts";
-import { ulidOf } from "../kernel/ids.ts";
-import type { Call, Command } from "../operations/operation.ts";
+import { ulidOf, type DrawId } from "../kernel/ids.ts";
+import type { Call, Command, Services } from "../operations/operation.ts";
 import { webchatTransportName } from "../ports/transport.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { type Actor, actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { findSurvivor } from "../contacts/find-survivor.ts";
 import { showContact } from "../contacts/show.ts";
 import { insertContact, updateContact } from "../contacts/write.ts";
@@ -36,11 +25,10 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
   input: () => openWebchatSessionSchema,
   status: 201,
   async run(tx, input, { scope, services }) {
-    const inbox = await inboxFor(tx, scope, input.inbox);
-    const { address, contact_id } = await visitor(tx, { scope, services }, input);
-    const mailbox = await tx.get(mailboxByAddress, [scope.account_id, scope.mode, address]);
+    const inbox = await inboxFor(tx, input.inbox);
+    const { address, contact_id } = await visitor(tx, services, input);
+    const mailbox = await tx.get(mailboxByAddress, [address]);
     const session = tx.insert(webchatSessions, {
-      ...scope,
       id: services.drawId("wcs"),
       address,
       sender_id: inbox.id,
@@ -58,19 +46,13 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
 };
 
 /** @throws TidingsError `no_sender` */
-async function inboxFor(
-  tx: Tx,
-  { account_id, mode }: Scope,
-  address: string | undefined,
-): Promise<SenderRow> {
+async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow> {
   const standard =
-    address === undefined
-      ? await tx.get(defaultSenderByChannel, [account_id, mode, "webchat"])
-      : undefined;
+    address === undefined ? await tx.get(defaultSenderByChannel, ["webchat"]) : undefined;
   const inbox =
     address === undefined
-      ? standard?.sender_id && (await tx.get(senderById, [account_id, mode, standard.sender_id]))
-      : await tx.get(senderByAddress, [account_id, mode, address]);
+      ? standard?.sender_id && (await tx.get(senderById, [standard.sender_id]))
+      : await tx.get(senderByAddress, [address]);
   if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
   const message =
     address === undefined
@@ -87,14 +69,14 @@ async function inboxFor(
  */
 async function visitor(
   tx: Tx,
-  { scope, services }: Pick<Call, "scope" | "services">,
+  services: Services,
   { contact_id, name }: OpenWebchatSession,
 ): Promise<IdentityRow> {
-  const actor = actorOf(scope, services.drawId);
+  const { drawId } = services;
   const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
   const newIdentity = { medium: "webchat", address } as const;
-  if (contact_id === undefined) return newVisitor(tx, actor, services, newIdentity, name ?? null);
-  const contact = await findSurvivor(tx, scope, contact_id, { hold: true });
+  if (contact_id === undefined) return newVisitor(tx, drawId, services, newIdentity, name ?? null);
+  const contact = await findSurvivor(tx, contact_id, { hold: true });
   if (contact === undefined) {
     throw invalid([
       { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
@@ -104,12 +86,12 @@ async function visitor(
   // An erasure looks for sessions and removes this row: one of the two comes to see the other.
   if (known !== undefined) return tx.update(identities, known, {});
   await refuseFull(tx, contact);
-  const identity = await insertIdentity(tx, actor, services.secret, {
+  const identity = await insertIdentity(tx, services.secret, {
     ...newIdentity,
     contact_id: contact.id,
   });
   const updated = await showContact(tx, await updateContact(tx, contact, {}));
-  appendEvent(tx, actor, contactUpdated, { contact: updated }, { contact_id: contact.id });
+  appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
   return identity;
 }
 
@@ -122,17 +104,17 @@ async function refuseFull(tx: Tx, { id }: ContactRow): Promise<void> {
 
 async function newVisitor(
   tx: Tx,
-  actor: Actor,
+  drawId: DrawId,
   { secret }: Call["services"],
   identity: Pick<IdentityRow, "medium" | "address">,
   name: string | null,
 ): Promise<IdentityRow> {
-  const contact = insertContact(tx, actor, { name });
+  const contact = insertContact(tx, drawId, { name });
   const contact_id = contact.id;
-  const inserted = await insertIdentity(tx, actor, secret, { ...identity, contact_id });
+  const inserted = await insertIdentity(tx, secret, { ...identity, contact_id });
   appendEvent(
     tx,
-    actor,
+    drawId,
     contactCreated,
     { contact: contactResource(contact, [inserted], []) },
     { contact_id },

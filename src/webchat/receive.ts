@@ -17,8 +17,8 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
   input: visitorMessageSchema,
   status: 201,
   shows: showsOutput,
-  async run(tx, { id, body, client_id }, { scope, services }) {
-    const session = await findSession(tx, scope, id);
+  async run(tx, { id, body, client_id }, { services }) {
+    const session = await findSession(tx, id);
     const paced = pace(session.recent, tx.now);
     if (!paced.admitted) {
       const { retryAfterMs } = paced;
@@ -27,7 +27,7 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
       });
     }
     tx.update(webchatSessions, session, { recent: paced.recent });
-    const inbox = await tx.get(senderById, [scope.account_id, scope.mode, session.sender_id]);
+    const inbox = await tx.get(senderById, [session.sender_id]);
     // An inbox that was removed takes its sessions along.
     if (inbox === undefined) throw notFound("webchat session");
     const own = client_id ?? ulidOf(services.drawId("msg"));
@@ -41,8 +41,6 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
       media: [],
       at: tx.now,
     } as const;
-    return webchatMessage(
-      messageResource(await takeInMessage(tx, { scope, services }, inbox, inbound)),
-    );
+    return webchatMessage(messageResource(await takeInMessage(tx, services, inbox, inbound)));
   },
 };

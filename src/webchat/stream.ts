@@ -29,9 +29,9 @@ export const webchatStream: EventStream<VisitorStream> = {
   name: "webchat.stream",
   input: () => visitorStreamSchema,
   before: markWebchatMail,
-  async open(sources, { id, last_event_id }, { scope: { account_id, mode } }, signal) {
+  async open(sources, { id, last_event_id }, _call, signal) {
     const { reads, now } = sources;
-    const key = [account_id, mode, id] as const;
+    const key = [id] as const;
     const session = await reads.get(webchatSessionById, key);
     if (session === undefined) throw notFound("webchat session");
     const news = sources.news(mailboxName(session));
@@ -54,12 +54,12 @@ export const webchatStream: EventStream<VisitorStream> = {
 
 function entriesAfter(
   reads: Reads,
-  { account_id, mode, address }: WebchatSessionRow,
+  { address }: WebchatSessionRow,
   number: number,
 ): Promise<readonly MailRow[]> {
   return reads.range({
     index: mailByNumber,
-    prefix: [account_id, mode, address],
+    prefix: [address],
     order: "ascending",
     after: [number],
     limit: pageSize,
@@ -69,9 +69,7 @@ function entriesAfter(
 /** As the messages are now: what was redacted meanwhile has no words, and what is gone is passed over. */
 async function eventsOf(reads: Reads, entries: readonly MailRow[]): Promise<StreamEvent[]> {
   if (entries.length === 0) return [];
-  const keys = entries.map(
-    ({ account_id, mode, message_id }) => [account_id, mode, message_id] as const,
-  );
+  const keys = entries.map(({ message_id }) => [message_id] as const);
   const found = new Map((await reads.getAll(messageById, keys)).map((row) => [row.id, row]));
   return entries.flatMap(({ number, message_id }) => {
     const message = found.get(message_id);

@@ -1,7 +1,9 @@
 import { deliverWebchatMessage } from "./deliver.ts";
 import { mailOfMessage } from "./rows.ts";
-import { type Transport, webchatTransportName } from "../ports/transport.ts";
+import { type OutboundMessage, type Transport, webchatTransportName } from "../ports/transport.ts";
 import type { Store } from "../store/store.ts";
+import type { AccountId } from "../kernel/ids.ts";
+import type { Scope } from "../kernel/scope.ts";
 
 /** 72 hours: a visitor who hasn't come back by then won't. */
 const receiptMs = 72 * 3_600_000;
@@ -20,15 +22,22 @@ export function webchatTransport(store: Store): Transport {
       confirms_opt_outs: false,
     },
     async send(message) {
-      await store.commit((tx) => deliverWebchatMessage(tx, message), { own: true });
+      await store.commit(scopeOf(message), (tx) => deliverWebchatMessage(tx, message), {
+        own: true,
+      });
       return { outcome: "accepted", provider_message_id: message.message_id };
     },
     /** Exact: a call whose answer was lost has left its entry, or hasn't; one that lands later still is the same entry. */
-    async lookup({ message_id, to }) {
-      const entry = await store.reads.get(mailOfMessage, [message_id, to]);
+    async lookup(message) {
+      const { message_id, to } = message;
+      const entry = await store.reads(scopeOf(message)).get(mailOfMessage, [message_id, to]);
       return entry === undefined
         ? { outcome: "not_sent" }
         : { outcome: "sent", provider_message_id: message_id, receipts: [] };
     },
   };
+}
+
+function scopeOf({ account_id, mode }: OutboundMessage): Scope {
+  return { account_id: account_id as AccountId, mode };
 }

@@ -4,7 +4,7 @@ import { notFound, TidingsError } from "../kernel/errors.ts";
 import type { KeyObject } from "node:crypto";
 import type { VisitorCaller } from "../operations/operation.ts";
 import type { Scope } from "../kernel/scope.ts";
-import type { Reads } from "../store/reads.ts";
+import type { UnscopedReads } from "../store/reads.ts";
 
 /** A browser that was let in, and whose session it is. */
 export interface Visitor {
@@ -21,7 +21,7 @@ export async function letIn(
     reads,
     secret,
     now,
-  }: { readonly reads: Reads; readonly secret: KeyObject; readonly now: number },
+  }: { readonly reads: UnscopedReads; readonly secret: KeyObject; readonly now: number },
   session_id: string,
   token: string,
 ): Promise<Visitor> {
@@ -33,11 +33,7 @@ export async function letIn(
     throw new TidingsError("expired_visitor_token", "The session has expired.");
   }
   const { scope } = proven;
-  const session = await reads.get(webchatSessionById, [
-    scope.account_id,
-    scope.mode,
-    proven.session_id,
-  ]);
+  const session = await reads.in(scope).get(webchatSessionById, [proven.session_id]);
   if (session === undefined) throw notFound("webchat session");
   return { scope, caller: { type: "visitor", session_id: session.id } };
 }

@@ -1,5 +1,6 @@
 import { bookmarkByName, type DeliveryRow } from "./rows.ts";
 import type { Tx } from "../store/transaction.ts";
+import { unscoped } from "../store/scoped-tx.ts";
 
 /**
  * What asks for an attempt by hand now. In `fifo` order it joins the tail, which is as far as webhooks were told of deliveries. Whoever
@@ -8,6 +9,6 @@ import type { Tx } from "../store/transaction.ts";
 export async function attemptByHand(
   tx: Tx,
 ): Promise<Pick<DeliveryRow, "manual_at" | "manual_after">> {
-  const bookmark = await tx.get(bookmarkByName, ["deliveries"]);
+  const bookmark = await unscoped(tx).get(bookmarkByName, ["deliveries"]);
   return { manual_at: tx.now, manual_after: bookmark?.position ?? 0 };
 }

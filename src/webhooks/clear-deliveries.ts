@@ -30,8 +30,8 @@ export async function eraseDeliveries(tx: Tx, event_id: EventId, most: number): 
 }
 
 /** Where order is kept, others may have waited for one that waited for its next attempt. */
-async function goOnBehind(tx: Tx, { account_id, mode, webhook_id }: DeliveryRow): Promise<void> {
-  const webhook = await tx.get(webhookById, [account_id, mode, webhook_id], { hold: true });
+async function goOnBehind(tx: Tx, { webhook_id }: DeliveryRow): Promise<void> {
+  const webhook = await tx.get(webhookById, [webhook_id], { hold: true });
   if (webhook?.ordering === "fifo") await arm(tx, deliverJob(webhook, tx.now));
 }
 
@@ -46,12 +46,8 @@ export async function rewriteDeliveries(tx: Tx, event: EventRow): Promise<void> 
 }
 
 /** They may quote what they answer. */
-async function forgetResponses(tx: Tx, { account_id, mode, id }: DeliveryRow): Promise<void> {
-  for (const attempt of await tx.list(
-    deliveryAttempts.primary,
-    [account_id, mode, id],
-    mostAttemptsKept,
-  )) {
+async function forgetResponses(tx: Tx, { id }: DeliveryRow): Promise<void> {
+  for (const attempt of await tx.list(deliveryAttempts.primary, [id], mostAttemptsKept)) {
     tx.update(deliveryAttempts, attempt, {
       response_headers: {},
       response_body: null,

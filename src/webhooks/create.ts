@@ -15,11 +15,10 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
   input: () => createWebhookSchema,
   status: 201,
   async run(tx, { url, events, headers = {}, ordering = "none", description = null }, call) {
-    const { scope, services } = call;
+    const { services } = call;
     const webhook = tx.insert(webhooks, {
-      ...scope,
       id: services.drawId("wh"),
-      slot: await freeSlot(tx, webhookBySlot, scope, mostWebhooks),
+      slot: await freeSlot(tx, webhookBySlot, mostWebhooks),
       url: endpointUrl(url, call),
       events,
       headers,

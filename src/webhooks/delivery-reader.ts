@@ -54,7 +54,7 @@ export class DeliveryReader {
   }
 
   async #step(): Promise<Step> {
-    const { reads } = this.#store;
+    const reads = this.#store.unscopedReads;
     const from = (await reads.get(bookmarkByName, ["deliveries"]))?.position ?? 0;
     const range = {
       index: deliveriesByPosition,
@@ -68,9 +68,12 @@ export class DeliveryReader {
     const webhooks = new Map(
       found.map(({ account_id, mode, webhook_id }) => [webhook_id, { account_id, mode }]),
     );
-    await this.#store.commit((tx) => moveBookmark(tx, { from, to: last.position, webhooks }), {
-      own: true,
-    });
+    await this.#store.commitUnscoped(
+      (tx) => moveBookmark(tx, { from, to: last.position, webhooks }),
+      {
+        own: true,
+      },
+    );
     return found.length === pageSize ? "more" : "through";
   }
 }

@@ -1,7 +1,6 @@
 import { disarm } from "../queue/rows.ts";
 import { deliveriesOfWebhook } from "./rows.ts";
 import type { WebhookId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { removeDelivery } from "./remove-delivery.ts";
 
@@ -9,12 +8,8 @@ import { removeDelivery } from "./remove-delivery.ts";
 const chunk = 50;
 
 /** Removes a part of what a deleted webhook left. Answers whether there is more; with the last part the job is done. */
-export async function discardDeliveries(
-  tx: Tx,
-  { account_id, mode }: Scope,
-  id: WebhookId,
-): Promise<"more" | "done"> {
-  const found = await tx.list(deliveriesOfWebhook, [account_id, mode, id], chunk);
+export async function discardDeliveries(tx: Tx, id: WebhookId): Promise<"more" | "done"> {
+  const found = await tx.list(deliveriesOfWebhook, [id], chunk);
   await Promise.all(found.map((delivery) => removeDelivery(tx, delivery)));
   if (found.length === chunk) return "more";
   await disarm(tx, { kind: "discard", key: { webhook_id: id } });

@@ -83,7 +83,7 @@ export class WebhookDrain {
     this.#options = options;
     this.#runtime = runtime;
     this.#scope = { account_id, mode };
-    this.#ahead = new ReadAhead(store.reads, clock, this.#scope, claim.key.webhook_id);
+    this.#ahead = new ReadAhead(store.reads(this.#scope), clock, claim.key.webhook_id);
     const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;
     this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
     this.#renewedAt = leasedAt;
@@ -122,7 +122,7 @@ export class WebhookDrain {
     }
     this.#deadline.end();
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (this.#isOurs) await this.#commit((tx) => endWebhookDrain(tx, claim, this.#scope));
+    if (this.#isOurs) await this.#commit((tx) => endWebhookDrain(tx, claim));
   }
 
   /** A failure ends the drain once the attempts under way have ended. */
@@ -253,13 +253,12 @@ export class WebhookDrain {
   /** The outcomes are known here alone, so this retries for as long as no other engine can have the job. */
   async #record(made: readonly MadeAttempt[]): Promise<boolean> {
     const { claim, run } = this.#options;
-    const scope = this.#scope;
     const { drawId } = this.#runtime;
     const mayEnd = this.#mayEnd;
     for (let round = 1; ; round++) {
       try {
         return await this.#commit((tx) =>
-          recordAttempts(tx, claim, made, { scope, drawId, leaseMs, mayEnd }),
+          recordAttempts(tx, claim, made, { drawId, leaseMs, mayEnd }),
         );
       } catch (error) {
         const isAway = error instanceof TidingsError && error.retryable;
@@ -282,7 +281,7 @@ export class WebhookDrain {
 
   #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { store, clock } = this.#runtime;
-    return retry(clock, this.#options.run.abort, () => store.commit(work, own));
+    return retry(clock, this.#options.run.abort, () => store.commit(this.#scope, work, own));
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type WebhookRow,
 } from "./rows.ts";
 import { isHandsTurn, isSending } from "./turn.ts";
-import type { Index } from "../ports/collection.ts";
+import type { ScopedIndex } from "../ports/collection.ts";
 import type { Reads } from "../store/reads.ts";
 
 export interface DueOptions {
@@ -54,5 +54,5 @@ function inOrder(webhook: WebhookRow, automatic: Rows, [byHand]: Rows, now: numb
 
 type Rows = readonly DeliveryRow[];
 
-const of = (index: Index<DeliveryRow>, { id }: WebhookRow) =>
+const of = (index: ScopedIndex<DeliveryRow>, { id }: WebhookRow) =>
   ({ index, prefix: [id], order: "ascending" }) as const;

@@ -17,23 +17,20 @@ export function fanOut(drawId: DrawId): Projection {
   return {
     of: events,
     async project(tx, rows) {
-      for (const event of rows as readonly EventRow[]) await deliver(tx, drawId, event);
+      for (const event of rows as readonly EventRow[]) await deliver(tx.in(event), drawId, event);
     },
   };
 }
 
 async function deliver(tx: Tx, drawId: DrawId, event: EventRow): Promise<void> {
-  const { account_id, mode } = event;
   const found = await Promise.all(
-    patternsOf(event.type).map((pattern) =>
-      tx.list(webhookPatternByName, [account_id, mode, pattern], mostWebhooks),
-    ),
+    patternsOf(event.type).map((pattern) => tx.list(webhookPatternByName, [pattern], mostWebhooks)),
   );
   const matching = found.flat();
   if (matching.length === 0) return;
   const body = JSON.stringify(eventResource(event));
   for (const { webhook_id } of matching) {
     const { id: event_id, type: event_type } = event;
-    writeDelivery(tx, drawId, { account_id, mode, webhook_id, event_id, event_type, body });
+    writeDelivery(tx, drawId, { webhook_id, event_id, event_type, body });
   }
 }

@@ -7,5 +7,5 @@ import { recoverDeliveries } from "./recover-job.ts";
 export const webhookJobs: Pick<JobTable, "deliver" | "recover" | "discard"> = {
   deliver,
   recover: recoverDeliveries,
-  discard: inChunks((tx, scope, { webhook_id }) => discardDeliveries(tx, scope, webhook_id)),
+  discard: inChunks((tx, { webhook_id }) => discardDeliveries(tx, webhook_id)),
 };

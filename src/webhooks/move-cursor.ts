@@ -3,7 +3,7 @@ import { bookmarkByName, bookmarks, webhookById } from "./rows.ts";
 import { deliverJob, discardJob } from "./rules.ts";
 import type { WebhookId } from "../kernel/ids.ts";
 import type { Scope } from "../kernel/scope.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/transaction.ts";
 
 export interface BookmarkMove {
   /** Where the bookmark was when the log was read. */
@@ -17,7 +17,10 @@ export interface BookmarkMove {
  * Moves the bookmark along the log of deliveries, and arms the jobs of those that have new ones. Of engines that read the same stretch at once
  * one moves it: to the others it is elsewhere than where they read from, and they change nothing. What isn't enabled has no job until it is.
  */
-export async function moveBookmark(tx: Tx, { from, to, webhooks }: BookmarkMove): Promise<void> {
+export async function moveBookmark(
+  tx: UnscopedTx,
+  { from, to, webhooks }: BookmarkMove,
+): Promise<void> {
   const bookmark = await tx.get(bookmarkByName, ["deliveries"]);
   if ((bookmark?.position ?? 0) !== from) return;
   const moved = { position: to, moved_at: tx.now };

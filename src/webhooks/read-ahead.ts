@@ -2,7 +2,6 @@ import { type DeliveryRow, webhookById, type WebhookRow } from "./rows.ts";
 import type { WebhookId } from "../kernel/ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Reads } from "../store/reads.ts";
 import { dueDeliveries } from "./due-deliveries.ts";
 
@@ -26,7 +25,7 @@ export interface NextDelivery {
 export class ReadAhead {
   readonly #reads: Reads;
   readonly #clock: Clock;
-  readonly #key: readonly [Scope["account_id"], Scope["mode"], WebhookId];
+  readonly #key: readonly [WebhookId];
   #webhook: Seen<WebhookRow> | undefined;
   #seenAt = -Infinity;
   #page: DeliveryRow[] = [];
@@ -34,10 +33,10 @@ export class ReadAhead {
   #readAt = -Infinity;
   #forgotten = 0;
 
-  constructor(reads: Reads, clock: Clock, { account_id, mode }: Scope, id: WebhookId) {
+  constructor(reads: Reads, clock: Clock, id: WebhookId) {
     this.#reads = reads;
     this.#clock = clock;
-    this.#key = [account_id, mode, id];
+    this.#key = [id];
   }
 
   /** Whether the deliveries at hand can be sent without reading the webhook again. */

@@ -9,7 +9,6 @@ import {
 import type { Query } from "../operations/operation.ts";
 import { mapPage, page, pageOf } from "../operations/pagination.ts";
 import type { KeyValue, Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import { lookAcross } from "../store/look.ts";
 import type { Reads } from "../store/reads.ts";
 import { deliveryResource, deliveryWithAttempts, webhookResource } from "./resource.ts";
@@ -36,7 +35,7 @@ export const getWebhook: Query<ById, Webhook> = {
   kind: "query",
   name: "webhooks.get",
   input: () => byIdSchema,
-  run: async (reads, { id }, { scope }) => webhookResource(await readWebhook(reads, scope, id)),
+  run: async (reads, { id }) => webhookResource(await readWebhook(reads, id)),
 };
 
 /** Newest first. */
@@ -45,10 +44,9 @@ export const listWebhooks: Query<PageQuery, Page<Webhook>> = {
   name: "webhooks.list",
   input: () => pageQuerySchema,
   async run(reads, input, call) {
-    const { account_id, mode } = call.scope;
     const walk = {
       index: webhooks.primary,
-      prefix: [account_id, mode],
+      prefix: [],
       order: "descending",
       operation: "webhooks.list",
       filters: {},
@@ -65,7 +63,7 @@ export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
   input: () => listDeliveriesSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
     const { id, status, event_type } = filters;
-    const webhook = await readWebhook(reads, call.scope, id);
+    const webhook = await readWebhook(reads, id);
     const index = deliveriesOfWebhook;
     const walk = {
       index,
@@ -87,7 +85,7 @@ export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
           reads,
           stored.map((each) => ({
             ...from,
-            prefix: [webhook.account_id, webhook.mode, webhook.id, each],
+            prefix: [webhook.id, each],
           })),
         );
       },
@@ -100,9 +98,8 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithAttempts> = {
   kind: "query",
   name: "webhooks.delivery",
   input: () => deliveryOfWebhookSchema,
-  async run(reads, { id, delivery_id }, { scope }) {
-    const { account_id, mode } = scope;
-    const key = [account_id, mode, delivery_id] as const;
+  async run(reads, { id, delivery_id }) {
+    const key = [delivery_id] as const;
     const range = {
       index: deliveryAttempts.primary,
       prefix: key,
@@ -110,7 +107,7 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithAttempts> = {
       limit: mostAttemptsKept,
     } as const;
     const [webhook, delivery, attempts] = await Promise.all([
-      readWebhook(reads, scope, id),
+      readWebhook(reads, id),
       reads.get(deliveryById, key),
       reads.range(range),
     ]);
@@ -119,12 +116,8 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithAttempts> = {
   },
 };
 
-async function readWebhook(
-  reads: Reads,
-  { account_id, mode }: Scope,
-  id: string,
-): Promise<Seen<WebhookRow>> {
-  const webhook = await reads.get(webhookById, [account_id, mode, id]);
+async function readWebhook(reads: Reads, id: string): Promise<Seen<WebhookRow>> {
+  const webhook = await reads.get(webhookById, [id]);
   if (webhook === undefined) throw notFound("webhook");
   return webhook;
 }

@@ -1,6 +1,6 @@
 import { deliveriesOfEvent } from "./rows.ts";
 import type { EventId } from "../kernel/ids.ts";
-import type { Reads } from "../store/reads.ts";
+import type { UnscopedReads } from "../store/reads.ts";
 import { removeDelivery } from "./remove-delivery.ts";
 import { deliveriesByPosition } from "./rows.ts";
 import type { Runtime } from "../operations/runtime.ts";
@@ -27,15 +27,15 @@ export function deliveryReaper(
       after: [after],
       limit: chunk,
     } as const;
-    const oldest = await store.reads.range(range);
+    const oldest = await store.unscopedReads.range(range);
     const expired = oldest.filter(({ created_at }) => created_at < clock.now() - keptMs);
     if (expired.length === 0) return 0;
     after = oldest.at(-1)?.position ?? after;
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       await Promise.all(
         expired.map(async ({ position }) => {
           const row = await tx.get(deliveriesByPosition, [position]);
-          if (row !== undefined) await removeDelivery(tx, row);
+          if (row !== undefined) await removeDelivery(tx.in(row), row);
         }),
       );
     }, own);
@@ -45,7 +45,7 @@ export function deliveryReaper(
 
 /** Which of these events have deliveries. */
 export async function eventsWithDeliveries(
-  reads: Reads,
+  reads: UnscopedReads,
   ids: readonly EventId[],
 ): Promise<readonly EventId[]> {
   const found = await reads.lists(

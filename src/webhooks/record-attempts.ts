@@ -3,21 +3,11 @@ import { renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import { afterAttempt, afterAutomatic, type EndedAttempt } from "./progress.ts";
 import { responseColumns } from "./response.ts";
-import {
-  deliveries,
-  deliveryAttemptByNumber,
-  deliveryAttempts,
-  deliveryById,
-  type DeliveryRow,
-  webhookById,
-  type WebhookRow,
-  webhooks,
-} from "./rows.ts";
+import { deliveries, deliveryAttemptByNumber, deliveryAttempts, deliveryById, type DeliveryRow, webhookById, type WebhookRow, webhooks } from "./rows.ts";
 import type { AttemptId, DeliveryId, DrawId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
-import { actorOf, appendEvent } from "../events/append.ts";
+import { appendEvent } from "../events/append.ts";
 import { giveBackWebhook, nextDeliveryAt } from "./drain-job.ts";
 
 export interface MadeAttempt extends EndedAttempt {
@@ -30,7 +20,6 @@ export interface MadeAttempt extends EndedAttempt {
 }
 
 export interface RecordOptions {
-  readonly scope: Scope;
   readonly drawId: DrawId;
   readonly leaseMs: number;
   /** No other attempt is under way or begins before this commits: when nothing is due, the drain ends with this transaction. */
@@ -45,14 +34,13 @@ export async function recordAttempts(
   tx: Tx,
   claim: Claim<"deliver">,
   made: readonly MadeAttempt[],
-  { scope, drawId, leaseMs, mayEnd }: RecordOptions,
+  { drawId, leaseMs, mayEnd }: RecordOptions,
 ): Promise<boolean> {
-  const { account_id, mode } = scope;
   const [isOurs, webhook, ...rows] = await Promise.all([
     renew(tx, claim, leaseMs),
     // Held when the drain may end: a transaction that enables it meanwhile has armed the job.
-    tx.get(webhookById, [account_id, mode, claim.key.webhook_id], { hold: mayEnd }),
-    ...made.map(({ delivery_id }) => tx.get(deliveryById, [account_id, mode, delivery_id])),
+    tx.get(webhookById, [claim.key.webhook_id], { hold: mayEnd }),
+    ...made.map(({ delivery_id }) => tx.get(deliveryById, [delivery_id])),
   ]);
   const latest = new Map(
     rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])),
@@ -65,7 +53,7 @@ export async function recordAttempts(
     const delivery = latest.get(attempt.delivery_id);
     if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, delivery, attempt));
   }
-  const after = webhook && heed(tx, webhook, fresh, { scope, drawId });
+  const after = webhook && heed(tx, webhook, fresh, drawId);
   if (!isOurs || !mayEnd || after === undefined) return isOurs;
   const againAt = await nextDeliveryAt(tx, after);
   if (againAt <= tx.now) return true;
@@ -80,12 +68,10 @@ async function isWritten(
   { id, attempts }: MadeAttempt,
 ): Promise<boolean> {
   if (delivery === undefined || delivery.attempts === attempts) return false;
-  const { account_id, mode, id: delivery_id } = delivery;
+  const { id: delivery_id } = delivery;
   const numbers = Array.from({ length: delivery.attempts - attempts }, (_, i) => attempts + 1 + i);
   const since = await Promise.all(
-    numbers.map((number) =>
-      tx.get(deliveryAttemptByNumber, [account_id, mode, delivery_id, number]),
-    ),
+    numbers.map((number) => tx.get(deliveryAttemptByNumber, [delivery_id, number])),
   );
   return since.some((row) => row?.id === id);
 }
@@ -95,12 +81,10 @@ function recordAttempt(
   delivery: Seen<DeliveryRow>,
   attempt: MadeAttempt,
 ): Seen<DeliveryRow> {
-  const { account_id, mode, id: delivery_id } = delivery;
+  const { id: delivery_id } = delivery;
   const { id, sent, asked_at, started_at, duration_ms, outcome } = attempt;
   const number = delivery.attempts + 1;
   tx.insert(deliveryAttempts, {
-    account_id,
-    mode,
     delivery_id,
     number,
     id,
@@ -117,7 +101,7 @@ function heed(
   tx: Tx,
   webhook: Seen<WebhookRow>,
   made: readonly MadeAttempt[],
-  { scope, drawId }: Pick<RecordOptions, "scope" | "drawId">,
+  drawId: DrawId,
 ): WebhookRow {
   let latest = webhook;
   for (const attempt of made.filter(({ asked_at }) => asked_at === null)) {
@@ -129,7 +113,7 @@ function heed(
   const { id: webhook_id, url, disabled_reason } = latest;
   appendEvent(
     tx,
-    actorOf(scope, drawId),
+    drawId,
     webhookDisabled,
     { webhook_id, url, reason: disabled_reason ?? "" },
     {},

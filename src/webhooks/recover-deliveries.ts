@@ -3,7 +3,6 @@ import type { Claim } from "../queue/types.ts";
 import { deliveries, deliveryById, webhookById, webhooks } from "./rows.ts";
 import { deliverJob, whyNotByHand } from "./rules.ts";
 import type { DeliveryId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import { attemptByHand } from "./attempt-by-hand.ts";
 
@@ -21,18 +20,17 @@ export interface FailedRange {
 export async function recoverDeliveries(
   tx: Tx,
   claim: Claim<"recover">,
-  { account_id, mode }: Scope,
   { after, ids }: FailedRange,
   leaseMs: number,
 ): Promise<"more" | "done"> {
   if (!(await renew(tx, claim, leaseMs))) return "done";
-  const webhook = await tx.get(webhookById, [account_id, mode, claim.key.webhook_id]);
+  const webhook = await tx.get(webhookById, [claim.key.webhook_id]);
   const last = ids.at(-1) ?? null;
   if (webhook !== undefined && webhook.recover_after !== null) {
     // It was asked for anew, from further back.
     if (webhook.recover_after !== after) return "more";
     const wish = await attemptByHand(tx);
-    const found = await Promise.all(ids.map((id) => tx.get(deliveryById, [account_id, mode, id])));
+    const found = await Promise.all(ids.map((id) => tx.get(deliveryById, [id])));
     for (const delivery of found) {
       if (delivery?.status !== "failed" || delivery.manual_at !== null) continue;
       if (whyNotByHand(delivery) === undefined) tx.update(deliveries, delivery, wish);

@@ -4,7 +4,6 @@ import type { JobHandler } from "../queue/job.ts";
 import { finish } from "../queue/rows.ts";
 import { deliveriesOfWebhook, webhookById } from "./rows.ts";
 import type { WebhookId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
 import type { Runtime } from "../operations/runtime.ts";
 import type { Reads } from "../store/reads.ts";
 
@@ -20,24 +19,24 @@ export function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
     const { account_id, mode, key } = claim;
     const scope = { account_id, mode };
     for (let i = 0; i < maxChunks && !isStopping(); i++) {
-      const failed = await nextFailed(store.reads, scope, key.webhook_id);
-      const left = await store.commit((tx) => recoverChunk(tx, claim, scope, failed, leaseMs), own);
+      const failed = await nextFailed(store.reads(scope), key.webhook_id);
+      const left = await store.commit(
+        scope,
+        (tx) => recoverChunk(tx, claim, failed, leaseMs),
+        own,
+      );
       if (left === "done") return;
     }
-    await store.commit((tx) => finish(tx, claim, { againAt: tx.now }), own);
+    await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), own);
   };
 }
 
-async function nextFailed(
-  reads: Reads,
-  { account_id, mode }: Scope,
-  id: WebhookId,
-): Promise<FailedRange> {
-  const after = (await reads.get(webhookById, [account_id, mode, id]))?.recover_after ?? null;
+async function nextFailed(reads: Reads, id: WebhookId): Promise<FailedRange> {
+  const after = (await reads.get(webhookById, [id]))?.recover_after ?? null;
   if (after === null) return { after, ids: [] };
   const range = {
     index: deliveriesOfWebhook,
-    prefix: [account_id, mode, id, "failed"],
+    prefix: [id, "failed"],
     order: "ascending",
     limit: chunk,
   } as const;

@@ -17,8 +17,8 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
   name: "webhooks.recover",
   input: () => recoverWebhookSchema,
   status: 202,
-  async run(tx, { id, since }, { scope }) {
-    const webhook = await webhookToChange(tx, scope, id);
+  async run(tx, { id, since }) {
+    const webhook = await webhookToChange(tx, id);
     const asked = firstIdAt("dlv", millis(since));
     const { recover_after: left } = webhook;
     const recovering = tx.update(webhooks, webhook, {

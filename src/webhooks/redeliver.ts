@@ -14,10 +14,9 @@ export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
   name: "webhooks.redeliver",
   input: () => deliveryOfWebhookSchema,
   status: 202,
-  async run(tx, { id, delivery_id }, { scope }) {
-    const { account_id, mode } = scope;
-    const webhook = await webhookToChange(tx, scope, id, { hold: true });
-    const delivery = await tx.get(deliveryById, [account_id, mode, delivery_id]);
+  async run(tx, { id, delivery_id }) {
+    const webhook = await webhookToChange(tx, id, { hold: true });
+    const delivery = await tx.get(deliveryById, [delivery_id]);
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
     const reason = whyNotByHand(delivery);
     if (reason !== undefined) throw new TidingsError("conflict", refusals[reason]);

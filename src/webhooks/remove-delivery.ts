@@ -5,8 +5,8 @@ import type { Tx } from "../store/transaction.ts";
 
 /** Removes a delivery with what is known of its attempts. An attempt that is under way finds no delivery to be written down with. */
 export async function removeDelivery(tx: Tx, delivery: Seen<DeliveryRow>): Promise<void> {
-  const { account_id, mode, id } = delivery;
-  const made = await tx.list(deliveryAttempts.primary, [account_id, mode, id], mostAttemptsKept);
+  const { id } = delivery;
+  const made = await tx.list(deliveryAttempts.primary, [id], mostAttemptsKept);
   for (const attempt of made) tx.remove(deliveryAttempts, attempt);
   tx.remove(deliveries, delivery);
 }

@@ -12,8 +12,8 @@ export const removeWebhook: Command<ById, void> = {
   name: "webhooks.remove",
   input: () => byIdSchema,
   status: 204,
-  async run(tx, { id }, { scope }) {
-    const webhook = await webhookToChange(tx, scope, id);
+  async run(tx, { id }) {
+    const webhook = await webhookToChange(tx, id);
     await writePatterns(tx, webhook, webhook.events, []);
     for (const kind of ["deliver", "recover"] as const) {
       await disarm(tx, { kind, key: { webhook_id: webhook.id } });

@@ -17,8 +17,8 @@ export const rotateWebhookSecret: Command<RotateWebhookSecret, CreatedWebhook> =
   name: "webhooks.rotateSecret",
   input: () => rotateWebhookSecretSchema,
   status: 200,
-  async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, services }) {
-    const webhook = await webhookToChange(tx, scope, id);
+  async run(tx, { id, grace_seconds = defaultGraceSeconds }, { services }) {
+    const webhook = await webhookToChange(tx, id);
     const rotated = tx.update(webhooks, webhook, {
       secret: secretText(services.random.bytes(secretBytes)),
       previous_secret: grace_seconds === 0 ? null : webhook.secret,

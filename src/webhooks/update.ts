@@ -18,7 +18,7 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
   input: () => updateWebhookSchema,
   status: 200,
   async run(tx, { id, url, status, events, headers, ordering, description }, call) {
-    const before = await webhookToChange(tx, call.scope, id);
+    const before = await webhookToChange(tx, id);
     const after = tx.update(webhooks, before, {
       ...(url === undefined ? {} : { url: endpointUrl(url, call) }),
       ...(events === undefined ? {} : { events }),

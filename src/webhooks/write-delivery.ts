@@ -3,7 +3,7 @@ import type { DrawId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 
-type Told = Pick<DeliveryRow, "account_id" | "mode" | "webhook_id" | "event_id" | "event_type"> & {
+type Told = Pick<DeliveryRow, "webhook_id" | "event_id" | "event_type"> & {
   readonly body: string;
 };
 

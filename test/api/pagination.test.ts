@@ -3,22 +3,23 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Scope } from "../../src/kernel/scope.ts";
-import { collection, text, time } from "../../src/ports/collection.ts";
-import type { KeyValue } from "../../src/ports/collection.ts";
+import { scoped, text, time } from "../../src/ports/collection.ts";
+import type { KeyValue, RowOf } from "../../src/ports/collection.ts";
 import type { Reader, Row } from "../../src/ports/storage.ts";
-import { reads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads.ts";
 import type { Reads } from "../../src/store/reads.ts";
 import { page } from "../../src/operations/pagination.ts";
 import type { Walk } from "../../src/operations/pagination.ts";
 
-interface Letter {
-  readonly id: string;
-  readonly box: string;
-  readonly at: number;
-}
-const letters = collection<Letter>("letters", { id: text, box: text, at: time });
+const letters = scoped("letters", { id: text(), box: text(), at: time() });
+type Letter = RowOf<typeof letters>;
 letters.key("id");
 const byTime = letters.index("by_time", ["box", "at"]);
+
+const account = (id: string, mode: Scope["mode"] = "live"): Scope => ({
+  account_id: `acct_${id}`,
+  mode,
+});
 
 /** The contract of `Reader.range` over a plain array. */
 function readerOf(rows: readonly Letter[]): Reads {
@@ -34,7 +35,7 @@ function readerOf(rows: readonly Letter[]): Reads {
   const reader: Reader = {
     get: () => Promise.reject(new Error("not asked for here")),
     search: () => Promise.resolve([]),
-    range: ({ prefix: [box], order, after, limit }) => {
+    range: ({ prefix: [, , box], order, after, limit }) => {
       const sign = order === "ascending" ? 1 : -1;
       const walked = rows
         .filter((row) => row.box === box)
@@ -44,13 +45,9 @@ function readerOf(rows: readonly Letter[]): Reads {
       return Promise.resolve(walked.map((row): Row => ({ ...row, version: 1 })));
     },
   };
-  return reads(reader);
+  return unscopedReads(reader).in(account("1"));
 }
 
-const account = (id: string, mode: Scope["mode"] = "live"): Scope => ({
-  account_id: `acct_${id}`,
-  mode,
-});
 const callOf = (scope: Scope): Parameters<typeof page>[2] => ({
   scope,
   services: { secret: createSecretKey(new Uint8Array(32).fill(7)) },
@@ -82,7 +79,12 @@ test("a walk sees every row that stood still exactly once, in order, while other
         const rows: Letter[] = [];
         const add = (each: readonly { at: number; box: string }[]): void => {
           for (const { at, box } of each) {
-            rows.push({ at, box, id: `l_${String((count++ * 7919) % 1000).padStart(4, "0")}` });
+            rows.push({
+              ...account("1"),
+              at,
+              box,
+              id: `l_${String((count++ * 7919) % 1000).padStart(4, "0")}`,
+            });
           }
         };
         add(first);
@@ -115,7 +117,9 @@ test("a walk sees every row that stood still exactly once, in order, while other
 });
 
 test("a cursor of another operation, filter, account or mode, and a forged one, is refused", async () => {
-  const reader = readerOf([1, 2, 3].map((at) => ({ id: `l_${at}`, box: "a", at })));
+  const reader = readerOf(
+    [1, 2, 3].map((at) => ({ ...account("1"), id: `l_${at}`, box: "a", at })),
+  );
   const { next_cursor } = await page(reader, walk("descending", 1), callOf(account("1")));
   const cursor = next_cursor ?? "";
   const same = walk("descending", 2, cursor);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { reads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -42,7 +42,7 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
           lines,
           clock,
           agent,
-          reads: () => reads(port.reader),
+          reads: () => unscopedReads(port.reader).in(accounts[0].scope),
           contacts,
           count: 0,
         };
@@ -82,6 +82,6 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
     expect(data).toMatchObject([
       { message_count: 200, unread_count: 200, status: "open", handler: "none" },
     ]);
-    await expectSoundRows(reads(port.reader), engines[0].account().scope);
+    await expectSoundRows(unscopedReads(port.reader).in(engines[0].account().scope));
   });
 });

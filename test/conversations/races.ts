@@ -10,7 +10,6 @@ import {
   conversations,
 } from "../../src/conversations/rows.ts";
 import { messagesOfConversation } from "../../src/messages/rows.ts";
-import type { Scope } from "../../src/kernel/scope.ts";
 import type { Reads } from "../../src/store/reads.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
@@ -147,8 +146,12 @@ async function make(
 /** What can be seen of everybody's conversations. */
 async function seen(world: World): Promise<Model> {
   const [account] = world.accounts;
-  const prefix = [account.scope.account_id, account.scope.mode];
-  const range = { index: agentSessions.primary, prefix, order: "ascending", limit: 1_000 } as const;
+  const range = {
+    index: agentSessions.primary,
+    prefix: [],
+    order: "ascending",
+    limit: 1_000,
+  } as const;
   const withAgent = new Set<string>(
     (await world.reads().range(range)).map((session) => session.conversation_id),
   );
@@ -182,8 +185,8 @@ async function seen(world: World): Promise<Model> {
 }
 
 /** What holds of the rows whatever happened. */
-export async function expectSoundRows(reads: Reads, { account_id, mode }: Scope): Promise<void> {
-  const all = { prefix: [account_id, mode], order: "ascending", limit: 10_000 } as const;
+export async function expectSoundRows(reads: Reads): Promise<void> {
+  const all = { prefix: [], order: "ascending", limit: 10_000 } as const;
   const rows = await reads.range<ConversationRow>({ ...all, index: conversations.primary });
   const current = rows
     .filter((row) => row.current === true)
@@ -309,7 +312,7 @@ export function atOnce(
       const match = possible.find((each) => JSON.stringify(each) === JSON.stringify(real));
       if (match === undefined) expect(real).toEqual(possible[0]);
       state.model = real.model;
-      await expectSoundRows(world.reads(), world.accounts[0].scope);
+      await expectSoundRows(world.reads());
     },
     toString: () => `${JSON.stringify(changes)} after ${wait}`,
   };

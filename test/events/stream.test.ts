@@ -11,10 +11,11 @@ import { noOpinions } from "../../src/operations/opinions.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { standardConsent } from "../../src/operations/consent-settings.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import type { Reader } from "../../src/ports/storage.ts";
 import { schema } from "../../src/schema.ts";
 import type { Scope } from "../../src/kernel/scope.ts";
 import { simulated, type VirtualClock } from "../../src/testing/index.ts";
-import { reads, type Reads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 
 const quiet: Scope = { account_id: "acct_quiet", mode: "live" };
@@ -70,17 +71,18 @@ async function follow(
   const desk = new NewsDesk(clock);
   const read: EventRow[][] = [];
   let turns = 0;
-  const plain = reads(port.reader);
-  const watched: Reads = {
-    ...plain,
+  const { reader } = port;
+  const watched: Reader = {
+    get: (lookups) => reader.get(lookups),
+    search: (searches) => reader.search(searches),
     async range(range) {
-      const rows = await plain.range(range);
+      const rows = await reader.range(range);
       read.push(rows as readonly object[] as EventRow[]);
       return rows;
     },
   };
   const sources = {
-    reads: watched,
+    reads: unscopedReads(watched).in(quiet),
     now: () => clock.now(),
     news: () => desk.open(over.signal),
     goesOn: () => Promise.resolve(true),
@@ -93,7 +95,7 @@ async function follow(
     limits: defaultLimits,
     transports: [],
     routes: [],
-    setUpAccount: () => {},
+    setUpSandbox: () => {},
     isInProgress: () => Promise.resolve(false),
     scoresSentiment: false,
     webchatSessionMs: 0,

@@ -4,7 +4,7 @@ import { DueJobs } from "../../src/queue/due-jobs.ts";
 import { encodeLane, type Lane } from "../../src/queue/lane.ts";
 import { jobs, type JobRow } from "../../src/queue/rows.ts";
 import { schema } from "../../src/schema.ts";
-import { reads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { job, laneOf, nameOf } from "./job-row.ts";
@@ -35,7 +35,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
         return found;
       },
     });
-    return { due: new DueJobs(reads(reader), "work"), read };
+    return { due: new DueJobs(unscopedReads(reader), "work"), read };
   }
 
   it("of a lane with 10,000 delay another lane's one by their turn, however late that came", async () => {

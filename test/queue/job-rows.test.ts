@@ -71,10 +71,10 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
           if (step.kind === "pass") {
             await clock.advance(step.ms);
           } else if (step.kind === "arm") {
-            await store.commit((tx) => arm(tx, order(now + step.in)));
+            await store.commitUnscoped((tx) => arm(tx, order(now + step.in)));
             wanted = Math.min(wanted ?? Infinity, now + step.in);
           } else if (step.kind === "lease") {
-            const claim = await store.commit((tx) =>
+            const claim = await store.commitUnscoped((tx) =>
               lease(tx, storedName(order(now)), leaseMs, 1_000 + claims.length),
             );
             const due =
@@ -90,21 +90,23 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             if (claim === undefined) continue;
             const holds = holder?.claim === claim;
             if (step.kind === "renew") {
-              const kept = await store.commit((tx) => renew(tx, claim, leaseMs));
+              const kept = await store.commitUnscoped((tx) => renew(tx, claim, leaseMs));
               expect(kept).toBe(holds);
               if (holder !== undefined && holds && holder.until - now < leaseMs / 2) {
                 holder.until = now + leaseMs;
               }
             } else {
               const againAt = step.again === null ? {} : { againAt: now + step.again };
-              await store.commit((tx) => finish(tx, claim, { ...againAt, failed: step.failed }));
+              await store.commitUnscoped((tx) =>
+                finish(tx, claim, { ...againAt, failed: step.failed }),
+              );
               if (holds) {
                 holder = undefined;
                 again = step.again === null ? null : now + step.again;
               }
             }
           }
-          const row = await store.reads.get(jobByName, ["consume", storedName(order(now)).key]);
+          const row = await store.unscopedReads.get(jobByName, ["consume", storedName(order(now)).key]);
           const due =
             holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
           expect(row?.due_at ?? Infinity).toBe(due);
@@ -118,11 +120,11 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
   it("are leased by one of many that try at once", async () => {
     const { clock, store, port } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
-    await store.commit((tx) => arm(tx, order));
+    await store.commitUnscoped((tx) => arm(tx, order));
     const other = new Store({ port, schema, clock, random: seededRandom(2), logger: silent });
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        (n % 2 === 0 ? store : other).commit((tx) => lease(tx, storedName(order), leaseMs, n)),
+        (n % 2 === 0 ? store : other).commitUnscoped((tx) => lease(tx, storedName(order), leaseMs, n)),
       ),
     );
     expect(tries.filter((claim) => claim !== undefined)).toHaveLength(1);
@@ -131,14 +133,14 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
   it("that fail go to the slow lane beside their own until they go well again", async () => {
     const { clock, store } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
-    await store.commit((tx) => arm(tx, order));
+    await store.commitUnscoped((tx) => arm(tx, order));
     const lanes: Lane[] = [];
     for (const [n, failed] of [true, true, false, false].entries()) {
-      const claim = await store.commit((tx) => lease(tx, storedName(order), leaseMs, n + 1));
+      const claim = await store.commitUnscoped((tx) => lease(tx, storedName(order), leaseMs, n + 1));
       if (claim === undefined) throw new Error("not leased");
       lanes.push(claim.lane);
       expect(claim.failures).toBe(Math.min(n, n < 3 ? n : 0));
-      await store.commit((tx) => finish(tx, claim, { againAt: clock.now(), failed }));
+      await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failed }));
     }
     const usual = order.lane;
     const slow = { ...usual, slow: true };
@@ -148,11 +150,11 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
   it("that are disarmed are gone, and one that runs then can finish in peace", async () => {
     const { clock, store } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
-    await store.commit((tx) => arm(tx, order));
-    const claim = await store.commit((tx) => lease(tx, storedName(order), leaseMs, 1));
+    await store.commitUnscoped((tx) => arm(tx, order));
+    const claim = await store.commitUnscoped((tx) => lease(tx, storedName(order), leaseMs, 1));
     if (claim === undefined) throw new Error("not leased");
-    await store.commit((tx) => disarm(tx, order));
-    await store.commit((tx) => finish(tx, claim, { againAt: clock.now() }));
-    expect(await store.reads.get(jobByName, ["consume", storedName(order).key])).toBeUndefined();
+    await store.commitUnscoped((tx) => disarm(tx, order));
+    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() }));
+    expect(await store.unscopedReads.get(jobByName, ["consume", storedName(order).key])).toBeUndefined();
   });
 });

@@ -34,7 +34,7 @@ test("what an attempt that failed had inserted is not there, and nobody is told 
   await store.open();
   onTestFinished(() => store.close());
   const failed = new Error("refused");
-  const caught = await store.commit(async (tx) => {
+  const caught = await store.commitUnscoped(async (tx) => {
     tx.insert(events, event("evt_before"));
     const attempt = tx.attempt(async (part) => {
       part.insert(events, event("evt_taken_back"));

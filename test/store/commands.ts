@@ -7,41 +7,44 @@ import {
   text,
   integer,
   type Schema,
+  type RowOf,
 } from "../../src/ports/collection.ts";
-import type { Tx } from "../../src/store/transaction.ts";
+import type { UnscopedTx } from "../../src/store/transaction.ts";
 
-export interface Item {
-  readonly id: string;
-  readonly owner: string;
-  readonly label: string | null;
+export const items = collection("items", {
+  id: text(),
+  owner: text(),
+  label: nullable(text()),
   /** Which step of which command wrote it. */
-  readonly token: string;
-}
-export const items = collection<Item>("items", {
-  id: text,
-  owner: text,
-  label: nullable(text),
-  token: text,
+  token: text(),
 });
+export interface Item extends RowOf<typeof items> {}
+
 export const itemById = items.key("id");
 export const itemByLabel = items.unique("by_label", ["label"], {
   where: { column: "label", present: true },
 });
 export const itemsByOwner = items.index("by_owner", ["owner"]);
 
-export interface Sum {
-  readonly name: string;
-  readonly count: number;
-}
-export const sums = collection<Sum>("sums", { name: text, count: integer }, { kind: "counter" });
+export const sums = collection(
+  "sums",
+  {
+    name: text(),
+    count: integer(),
+  },
+  { kind: "counter" },
+);
+export interface Sum extends RowOf<typeof sums> {}
+
 export const sumByName = sums.key("name");
 
-export interface Entry {
-  readonly id: string;
-  readonly topic: string;
-  readonly position: number;
-}
-export const log = collection<Entry>("log", { id: text, topic: text, position });
+export const log = collection("log", {
+  id: text(),
+  topic: text(),
+  position: position(),
+});
+export interface Entry extends RowOf<typeof log> {}
+
 export const entryById = log.key("id");
 export const entriesByTopic = log.index("by_topic", ["topic", "position"]);
 
@@ -85,7 +88,10 @@ export class Failure extends Error {
 }
 
 /** As much of a transaction as the commands need. */
-export type View = Pick<Tx, "get" | "list" | "insert" | "update" | "remove" | "add" | "attempt">;
+export type View = Pick<
+  UnscopedTx,
+  "get" | "list" | "insert" | "update" | "remove" | "add" | "attempt"
+>;
 
 export async function run(tx: View, command: Command): Promise<readonly Fact[]> {
   const { world, name, steps, fails, logs } = command;

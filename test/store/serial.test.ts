@@ -9,7 +9,7 @@ import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
-import type { Tx } from "../../src/store/transaction.ts";
+import type { UnscopedTx } from "../../src/store/transaction.ts";
 import { type ConnectionOptions, LateStorage } from "../support/late-storage.ts";
 import { storages } from "../support/storages.ts";
 import {
@@ -117,7 +117,7 @@ async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients
     const command: Command = { world, name: `${world}/${name}`, knows, ...what };
     const given = ++count;
     try {
-      const facts = await store.commit((tx) => run(tx, command));
+      const facts = await store.commitUnscoped((tx) => run(tx, command));
       done.push({ command, facts, given, answered: ++count });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -160,7 +160,7 @@ async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients
 }
 
 /** What a world has come to. */
-async function found({ reads }: Store, world: string) {
+async function found({ unscopedReads: reads }: Store, world: string) {
   const whole = { order: "ascending", limit: 1_000 } as const;
   const left = new Map<string, Item>();
   for (const owner of owners) {
@@ -214,21 +214,21 @@ describe("the first row of a list is found", () => {
       storage.connect({ onTheWay: (what) => slow.onTheWay(what) }),
       storage.connect({ onTheWay: () => Promise.resolve() }),
     ]);
-    await two.commit(async (tx) => {
+    await two.commitUnscoped(async (tx) => {
       for (const [id, owner] of rows) tx.insert(items, { id, owner, label: null, token: "" });
     });
     const move = (id: string, owner: string): Promise<void> =>
-      two.commit(async (tx) => {
+      two.commitUnscoped(async (tx) => {
         const row = await tx.get(itemById, [id]);
         if (row !== undefined) tx.update(items, row, { owner });
       });
     return { one, move, slow };
   }
 
-  const firstOf = async (tx: Tx, owner: string): Promise<string | undefined> =>
+  const firstOf = async (tx: UnscopedTx, owner: string): Promise<string | undefined> =>
     (await tx.list(itemsByOwner, [owner], 1))[0]?.id;
 
-  const takeFirst = async (tx: Tx): Promise<string | undefined> => {
+  const takeFirst = async (tx: UnscopedTx): Promise<string | undefined> => {
     const [row] = await tx.list(itemsByOwner, ["nobody"], 1);
     if (row !== undefined) tx.update(items, row, { token: "taken" });
     return row?.id;
@@ -243,12 +243,12 @@ describe("the first row of a list is found", () => {
     slow.onTheWay = async (what) => {
       if (what === "rows") await (moving ??= move("a", "anna"));
     };
-    const holding = one.commit(async (tx) => {
+    const holding = one.commitUnscoped(async (tx) => {
       const id = await firstOf(tx, "nobody");
       if (id !== undefined) await tx.get(itemById, [id], { hold: true });
       return id;
     });
-    const taking = one.commit(takeFirst);
+    const taking = one.commitUnscoped(takeFirst);
     expect(await Promise.all([holding, taking])).toEqual(["b", "b"]);
   });
 
@@ -263,11 +263,11 @@ describe("the first row of a list is found", () => {
         if (taking !== undefined && what === "rows") resolve();
         if (taking !== undefined || what !== "outcome") return;
         await move("a", "nobody");
-        taking = one.commit(takeFirst);
+        taking = one.commitUnscoped(takeFirst);
         await rowsCome;
       };
     });
-    await one.commit(async (tx) => void (await tx.get(itemById, ["a"], { hold: true })));
+    await one.commitUnscoped(async (tx) => void (await tx.get(itemById, ["a"], { hold: true })));
     expect(await taking).toBe("a");
   });
 });

@@ -286,14 +286,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     await store.open();
     const [{ address } = { address: "" }] = await rowsOf(storage, webchatSessions);
     const forget = (): Promise<boolean> =>
-      store.commit((tx) =>
-        forgetVisitor(
-          tx,
-          { account_id: one.account().scope.account_id, mode: "sandbox" },
-          String(address),
-          3,
-        ),
-      );
+      store.commit(one.account().scope, (tx) => forgetVisitor(tx, String(address), 3));
     expect([await forget(), await forget()]).toEqual([false, true]);
     await store.close();
     expect([

@@ -133,25 +133,25 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
       random,
       logger: silent,
     });
-    const actor = { scope: one.account().scope, drawId };
+    const { scope } = one.account();
     const told = (type: "message.sent" | "contact.created") => ({
       type,
       data: sampleData(type, { now: clock.now() }),
     });
-    await store.commit(async (tx) => {
+    await store.commit(scope, async (tx) => {
       const work = tx.attempt(async (within) => {
         const { type, data } = told("message.sent");
-        appendEvent(within, actor, definitionOf(type), data, {});
+        appendEvent(within, drawId, definitionOf(type), data, {});
         throw new RangeError("taken back");
       });
       await work.catch(() => {});
       const { type, data } = told("contact.created");
-      appendEvent(tx, actor, definitionOf(type), data, {});
+      appendEvent(tx, drawId, definitionOf(type), data, {});
     });
     await expect(
-      store.commit(async (tx) => {
+      store.commit(scope, async (tx) => {
         const { type, data } = told("message.sent");
-        appendEvent(tx, actor, definitionOf(type), data, {});
+        appendEvent(tx, drawId, definitionOf(type), data, {});
         throw new RangeError("all of it");
       }),
     ).rejects.toThrow("all of it");

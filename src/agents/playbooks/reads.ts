@@ -10,8 +10,8 @@ export const getPlaybook: Query<ById, Playbook> = {
   kind: "query",
   name: "playbooks.get",
   input: () => byIdSchema,
-  async run(reads, { id }, { scope: { account_id, mode } }) {
-    const playbook = await reads.get(playbookById, [account_id, mode, id]);
+  async run(reads, { id }) {
+    const playbook = await reads.get(playbookById, [id]);
     if (playbook === undefined) throw notFound("playbook");
     return playbookResource(playbook);
   },
@@ -23,10 +23,9 @@ export const listPlaybooks: Query<ListPlaybooks, Page<Playbook>> = {
   name: "playbooks.list",
   input: () => listPlaybooksSchema,
   async run(reads, input, call) {
-    const { account_id, mode } = call.scope;
     const walk = {
       index: playbooks.primary,
-      prefix: [account_id, mode],
+      prefix: [],
       order: "descending",
       operation: "playbooks.list",
       filters: {},

@@ -1,90 +1,57 @@
-import type {
-  AccountId,
-  AgentId,
-  ConversationId,
-  MessageId,
-  PlaybookId,
-  RunId,
-} from "../../kernel/ids.ts";
+import type { AgentId, ConversationId, MessageId, PlaybookId, RunId } from "../../kernel/ids.ts";
 import {
   boolean,
-  collection,
   integer,
   json,
   nullable,
   text,
   time,
+  type RowOf,
+  scoped,
 } from "../../ports/collection.ts";
 import type { Json } from "../../ports/agent-model.ts";
-import type { Mode } from "../../kernel/scope.ts";
 import type { ActionCall, Run, RunRequest, RunStatus, RunStep } from "./types.ts";
 
-export interface RunRow {
-  readonly account_id: AccountId;
-  readonly mode: Mode;
-  readonly id: RunId;
-  readonly agent_id: AgentId;
-  readonly agent_revision: number;
-  readonly playbook_id: PlaybookId | null;
-  readonly conversation_id: ConversationId;
-  readonly trigger: Run["trigger"]["type"];
+export const runs = scoped("runs", {
+  id: text<RunId>(),
+  agent_id: text<AgentId>(),
+  agent_revision: integer(),
+  playbook_id: nullable(text<PlaybookId>()),
+  conversation_id: text<ConversationId>(),
+  trigger: text<Run["trigger"]["type"]>(),
   /** The contact's that it answers. */
-  readonly message_ids: readonly MessageId[];
+  message_ids: json<readonly MessageId[]>(),
   /** The place in the conversation of the last of them; 0 without any. */
-  readonly heard: number;
+  heard: integer(),
   /** What an API trigger asked for. */
-  readonly request: RunRequest | null;
-  readonly status: RunStatus;
+  request: nullable(json<RunRequest>()),
+  status: text<RunStatus>(),
   /** Whether there is work to do: null once it has ended, and while it waits for somebody. */
-  readonly open: true | null;
+  open: nullable(boolean<true>()),
   /** It waited for somebody's approval, and goes on from there. */
-  readonly resumed: boolean;
-  readonly steps: readonly RunStep[];
+  resumed: boolean(),
+  steps: json<readonly RunStep[]>(),
   /** Its calls of actions, so that what was done is not done again. */
-  readonly calls: readonly ActionCall[];
-  readonly result: Json;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly model_calls: number;
+  calls: json<readonly ActionCall[]>(),
+  result: json<Json>(),
+  input_tokens: integer(),
+  output_tokens: integer(),
+  model_calls: integer(),
   /** Until when somebody may approve what it waits for. */
-  readonly approve_by: number | null;
-  readonly created_at: number;
-  readonly finished_at: number | null;
-}
-
-export const runs = collection<RunRow>("runs", {
-  account_id: text,
-  mode: text,
-  id: text,
-  agent_id: text,
-  agent_revision: integer,
-  playbook_id: nullable(text),
-  conversation_id: text,
-  trigger: text,
-  message_ids: json,
-  heard: integer,
-  request: nullable(json),
-  status: text,
-  open: nullable(boolean),
-  resumed: boolean,
-  steps: json,
-  calls: json,
-  result: json,
-  input_tokens: integer,
-  output_tokens: integer,
-  model_calls: integer,
-  approve_by: nullable(time),
-  created_at: time,
-  finished_at: nullable(time),
+  approve_by: nullable(time()),
+  created_at: time(),
+  finished_at: nullable(time()),
 });
-export const runById = runs.key("account_id", "mode", "id");
-export const runsOfAgent = runs.index("by_agent", ["agent_id", "id"]);
-export const runsOfConversation = runs.index("by_conversation", ["conversation_id", "id"]);
+export interface RunRow extends RowOf<typeof runs> {}
+
+export const runById = runs.key("id");
+export const runsOfAgent = runs.byId.index("by_agent", ["agent_id", "id"]);
+export const runsOfConversation = runs.byId.index("by_conversation", ["conversation_id", "id"]);
 /** What the conversation's next turn goes on with, the oldest first. */
-export const openRuns = runs.index("open", ["conversation_id", "id"], {
+export const openRuns = runs.byId.index("open", ["conversation_id", "id"], {
   where: { column: "open", present: true },
 });
 /** Waiting for somebody's approval. */
-export const awaitingRuns = runs.index("awaiting", ["conversation_id", "approve_by"], {
+export const awaitingRuns = runs.byId.index("awaiting", ["conversation_id", "approve_by"], {
   where: { column: "approve_by", present: true },
 });

@@ -1,6 +1,6 @@
 import { StorageConflict } from "../../ports/storage.ts";
 import type { Store } from "../../store/store.ts";
-import type { Tx } from "../../store/transaction.ts";
+import type { UnscopedTx } from "../../store/transaction.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { failsWith, holds, same } from "./checks.ts";
 import {
@@ -22,7 +22,7 @@ async function two(ports: OpenPorts): Promise<[Store, Store]> {
 }
 
 async function seed(store: Store, ...rows: readonly Item[]): Promise<void> {
-  await store.commit(async (tx) => {
+  await store.commitUnscoped(async (tx) => {
     for (const row of rows) tx.insert(items, row);
   });
 }
@@ -30,7 +30,7 @@ async function seed(store: Store, ...rows: readonly Item[]): Promise<void> {
 /** Adds one to the row's rank: lost when two do so over the same version. */
 const increment =
   (id: string) =>
-  async (tx: Tx): Promise<void> => {
+  async (tx: UnscopedTx): Promise<void> => {
     const row = await tx.get(itemById, [id]);
     if (row !== undefined) tx.update(items, row, { rank: (row.rank ?? 0) + 1 });
   };
@@ -44,12 +44,12 @@ export const raceCases: Cases = {
     await seed(stores[0], item("a", { rank: 0 }), item("b", { rank: 0 }));
     const done = await Promise.allSettled(
       Array.from({ length: 200 }, (_, i) =>
-        stores[i % 2 === 0 ? 0 : 1].commit(increment(i % 3 === 0 ? "a" : "b")),
+        stores[i % 2 === 0 ? 0 : 1].commitUnscoped(increment(i % 3 === 0 ? "a" : "b")),
       ),
     );
     const counted = done.filter(({ status }) => status === "fulfilled").length;
     holds(counted > 100, `most commands get through, not ${counted}`);
-    const [a, b] = await stores[1].reads.getAll(itemById, [["a"], ["b"]]);
+    const [a, b] = await stores[1].unscopedReads.getAll(itemById, [["a"], ["b"]]);
     same((a?.rank ?? 0) + (b?.rank ?? 0), counted, "sum of the increments that were answered");
   },
 
@@ -57,14 +57,14 @@ export const raceCases: Cases = {
     const stores = await two(ports);
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
-        stores[i % 2 === 0 ? 0 : 1].commit(async (tx) => {
+        stores[i % 2 === 0 ? 0 : 1].commitUnscoped(async (tx) => {
           const before = await tx.get(itemByLabel, ["anna", "the one"]);
           return (before ?? tx.insert(items, item(`i${i}`, { label: "the one" }))).id;
         }),
       ),
     );
     same(new Set(answers).size, 1, "different winners");
-    const rows = await stores[0].reads.range({
+    const rows = await stores[0].unscopedReads.range({
       index: itemsByTime,
       prefix: ["anna"],
       order: "ascending",
@@ -81,7 +81,7 @@ export const raceCases: Cases = {
     // Each leaves while the other stays; were both to leave, each had decided on what was no longer so.
     const leave =
       (own: string, other: string) =>
-      async (tx: Tx): Promise<void> => {
+      async (tx: UnscopedTx): Promise<void> => {
         const stays = await tx.get(itemById, [other], { hold: true });
         const row = await tx.get(itemById, [own]);
         if (stays?.state === "on duty" && row !== undefined) {
@@ -91,12 +91,12 @@ export const raceCases: Cases = {
     const rival = await ports.store();
     let meddle = true;
     const store = await ports.store(async () => {
-      if (meddle) await rival.commit(leave("b", "a"));
+      if (meddle) await rival.commitUnscoped(leave("b", "a"));
       meddle = false;
     });
     await seed(rival, item("a", { state: "on duty" }), item("b", { state: "on duty" }));
-    await store.commit(leave("a", "b"));
-    const rows = await rival.reads.getAll(itemById, [["a"], ["b"]]);
+    await store.commitUnscoped(leave("a", "b"));
+    const rows = await rival.unscopedReads.getAll(itemById, [["a"], ["b"]]);
     same(
       rows.map(({ state }) => state),
       ["on duty", "off duty"],
@@ -111,7 +111,7 @@ export const raceCases: Cases = {
       throw new StorageConflict("a rival was faster");
     });
     let runs = 0;
-    const contended = store.commit(async (tx) => {
+    const contended = store.commitUnscoped(async (tx) => {
       runs++;
       tx.insert(items, item("a"));
     });
@@ -119,7 +119,7 @@ export const raceCases: Cases = {
     holds(error.retryable, "the error says that the command can be tried again");
     holds(error.cause instanceof StorageConflict, "the error has its cause");
     same(runs, 8, "runs");
-    same(await store.reads.get(itemById, ["a"]), undefined, "the row");
+    same(await store.unscopedReads.get(itemById, ["a"]), undefined, "the row");
   },
 
   "a command whose rows others keep changing gets through all the same": async (ports) => {
@@ -127,15 +127,15 @@ export const raceCases: Cases = {
     await seed(rival, item("a", { rank: 0 }));
     const changes: Promise<void>[] = [];
     const store = await ports.store(async () => {
-      const change = rival.commit(increment("a"));
+      const change = rival.commitUnscoped(increment("a"));
       changes.push(change);
       // Later ones may have to wait until this command has its turn, and it doesn't wait for them.
       if (changes.length === 1) await change;
     });
-    await store.commit(increment("a"));
+    await store.commitUnscoped(increment("a"));
     await Promise.all(changes);
     same(
-      (await rival.reads.get(itemById, ["a"]))?.rank,
+      (await rival.unscopedReads.get(itemById, ["a"]))?.rank,
       changes.length + 1,
       "the rank after all increments",
     );
@@ -148,10 +148,14 @@ export const raceCases: Cases = {
     const store = await ports.store(async () => {
       if (!meddle) return;
       meddle = false;
-      await rival.commit(increment("a"));
+      await rival.commitUnscoped(increment("a"));
     });
-    await Promise.all([store.commit(increment("a")), store.commit(increment("a"))]);
-    same((await rival.reads.get(itemById, ["a"]))?.rank, 4, "the rank after three increments");
+    await Promise.all([store.commitUnscoped(increment("a")), store.commitUnscoped(increment("a"))]);
+    same(
+      (await rival.unscopedReads.get(itemById, ["a"]))?.rank,
+      4,
+      "the rank after three increments",
+    );
   },
 
   "who follows a log misses nothing: no position shows before a lower one": async (ports) => {
@@ -160,7 +164,7 @@ export const raceCases: Cases = {
     const count = 300;
     const written = Promise.all(
       Array.from({ length: count }, (_, i) =>
-        stores[i % 2 === 0 ? 0 : 1].commit(async (tx) => {
+        stores[i % 2 === 0 ? 0 : 1].commitUnscoped(async (tx) => {
           tx.insert(entries, entry(`e${i}`));
           if (i % 7 === 0) tx.insert(entries, entry(`f${i}`));
         }),
@@ -208,7 +212,7 @@ export const raceCases: Cases = {
     const restless = Array.from({ length: 40 }, (_, i) => item(`restless${i}`, { at: draw(11) }));
     await seed(store, ...still, ...restless);
     const stir = (round: number): Promise<void> =>
-      writer.commit(async (tx) => {
+      writer.commitUnscoped(async (tx) => {
         for (let i = 0; i < 5; i++) {
           const row = await tx.get(itemById, [`restless${draw(40)}`]);
           if (row === undefined) continue;
@@ -222,7 +226,7 @@ export const raceCases: Cases = {
       let after: readonly [number, string] | undefined;
       for (let page = 0; ; page++) {
         const cursor = after === undefined ? {} : { after };
-        const rows = await store.reads.range({
+        const rows = await store.unscopedReads.range({
           index: itemsByTime,
           prefix: ["anna"],
           order,

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/store.ts";
-import type { Tx } from "../../store/transaction.ts";
+import type { UnscopedTx } from "../../store/transaction.ts";
 import { failsWith, failure, holds, same } from "./checks.ts";
 import {
   entries,
@@ -18,7 +18,7 @@ import {
 import type { Cases } from "./ports.ts";
 
 const idsUnder = async (store: Store): Promise<unknown[]> => {
-  const rows = await store.reads.range({
+  const rows = await store.unscopedReads.range({
     index: itemsByTime,
     prefix: ["anna"],
     order: "ascending",
@@ -27,7 +27,7 @@ const idsUnder = async (store: Store): Promise<unknown[]> => {
   return rows.map(({ id }) => id);
 };
 
-const need = async (tx: Tx, id: string): Promise<Item & { readonly version: number }> => {
+const need = async (tx: UnscopedTx, id: string): Promise<Item & { readonly version: number }> => {
   const row = await tx.get(itemById, [id]);
   if (row === undefined) throw new Error(`no ${id}`);
   return row;
@@ -47,12 +47,12 @@ export const transactionCases: Cases = {
   "a unique key that one row frees another can take in the same command, whichever was written first":
     async (ports) => {
       const store = await ports.store();
-      await store.commit(async (tx) => {
+      await store.commitUnscoped(async (tx) => {
         tx.insert(items, item("a", { label: "one" }));
         tx.insert(items, item("b"));
         tx.insert(items, item("c", { label: "two" }));
       });
-      await store.commit(async (tx) => {
+      await store.commitUnscoped(async (tx) => {
         const [a, b, c] = [
           await tx.get(itemById, ["a"]),
           await tx.get(itemById, ["b"]),
@@ -67,7 +67,7 @@ export const transactionCases: Cases = {
         tx.update(items, touched, { label: "two" });
         tx.update(items, moved, { rank: 2 });
       });
-      const rows = await store.reads.getAll(itemById, [["a"], ["b"], ["c"]]);
+      const rows = await store.unscopedReads.getAll(itemById, [["a"], ["b"], ["c"]]);
       same(
         rows.map(({ label }) => label),
         ["three", "two", "one"],
@@ -77,7 +77,7 @@ export const transactionCases: Cases = {
 
   "a command's writes are there when it is answered, all of them": async (ports) => {
     const store = await ports.store();
-    const answered = await store.commit(async (tx) => {
+    const answered = await store.commitUnscoped(async (tx) => {
       const seen = tx.insert(items, item("a"));
       tx.update(items, seen, { state: "closed" });
       tx.insert(entries, entry("e"));
@@ -86,26 +86,26 @@ export const transactionCases: Cases = {
       return "done";
     });
     same(answered, "done", "the answer");
-    const row = await store.reads.get(itemById, ["a"]);
+    const row = await store.unscopedReads.get(itemById, ["a"]);
     same(row, { ...item("a", { state: "closed" }), version: row?.version }, "the row");
-    same((await store.reads.get(entryById, ["e"]))?.topic, "news", "the log's row");
-    const sum = await store.reads.get(sumByDay, ["mon", "x"]);
+    same((await store.unscopedReads.get(entryById, ["e"]))?.topic, "news", "the log's row");
+    const sum = await store.unscopedReads.get(sumByDay, ["mon", "x"]);
     same([sum?.count, sum?.cost], [2, 2], "the counter");
   },
 
   "a command that throws leaves nothing, and its error is thrown on": async (ports) => {
     const store = await ports.store();
-    const failed = store.commit(async (tx) => {
+    const failed = store.commitUnscoped(async (tx) => {
       tx.insert(items, item("a"));
       tx.add(sums, { day: "mon", kind: "x", count: 1, cost: 0 });
       await tx.get(itemById, ["a"]);
       throw new RangeError("no");
     });
-    const others = store.commit(async (tx) => tx.insert(items, item("b")));
+    const others = store.commitUnscoped(async (tx) => tx.insert(items, item("b")));
     same((await failure(() => failed, "the command")).message, "no", "the error");
     await others;
     same(await idsUnder(store), ["b"], "rows");
-    same(await store.reads.get(sumByDay, ["mon", "x"]), undefined, "the counter");
+    same(await store.unscopedReads.get(sumByDay, ["mon", "x"]), undefined, "the counter");
   },
 
   "nothing is seen outside before it is committed": async (ports) => {
@@ -117,7 +117,7 @@ export const transactionCases: Cases = {
     });
     let answered = false;
     const command = store
-      .commit(async (tx) => void tx.insert(items, item("a")))
+      .commitUnscoped(async (tx) => void tx.insert(items, item("a")))
       .then(() => (answered = true));
     await reached.passed;
     same(await idsUnder(store), [], "rows before the commit");
@@ -131,19 +131,19 @@ export const transactionCases: Cases = {
     ports,
   ) => {
     const store = await ports.store();
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       for (const [at, id] of ["a", "b", "c", "d"].entries()) {
         tx.insert(items, item(id, { at: at * 10 }));
       }
     });
     const [, listed] = await Promise.all([
-      store.commit(async (tx) => {
+      store.commitUnscoped(async (tx) => {
         tx.remove(items, await need(tx, "a"));
         tx.update(items, await need(tx, "b"), { at: 35 });
         tx.insert(items, item("e", { at: 25, label: "taken" }));
         tx.update(items, await need(tx, "d"), { state: "closed" });
       }),
-      store.commit(async (tx) => {
+      store.commitUnscoped(async (tx) => {
         tx.insert(items, item("f", { at: 1 }));
         const all = await tx.list(itemsByTime, ["anna"], 10);
         const first = await tx.list(itemsByTime, ["anna"], 2);
@@ -159,7 +159,7 @@ export const transactionCases: Cases = {
 
   "an attempt that fails takes its own writes with it and no others": async (ports) => {
     const store = await ports.store();
-    await store.commit(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       tx.insert(items, item("a"));
       await tx
         .attempt(async (inner) => {
@@ -172,7 +172,7 @@ export const transactionCases: Cases = {
     });
     same(await idsUnder(store), ["a", "c"], "rows");
     same(
-      (await store.reads.get(itemById, ["a"]))?.state,
+      (await store.unscopedReads.get(itemById, ["a"]))?.state,
       "open",
       "the row that the attempt changed",
     );
@@ -185,10 +185,10 @@ export const transactionCases: Cases = {
       reached.open();
       await go.passed;
     });
-    const first = store.commit(async (tx) => void tx.insert(items, item("a")));
+    const first = store.commitUnscoped(async (tx) => void tx.insert(items, item("a")));
     let rejected = false;
     const second = store
-      .commit(async (tx) => {
+      .commitUnscoped(async (tx) => {
         if ((await tx.get(itemById, ["a"])) !== undefined) throw new RangeError("it is there");
       })
       .catch((error: unknown) => {
@@ -206,20 +206,20 @@ export const transactionCases: Cases = {
     ports,
   ) => {
     const rival = await ports.store();
-    await rival.commit(async (tx) => void tx.insert(items, item("a")));
+    await rival.commitUnscoped(async (tx) => void tx.insert(items, item("a")));
     let meddle = true;
     const store = await ports.store(async () => {
       if (!meddle) return;
       meddle = false;
-      await rival.commit(
+      await rival.commitUnscoped(
         async (tx) => void tx.update(items, await need(tx, "a"), { state: "closed" }),
       );
     });
-    const first = store.commit(async (tx) => {
+    const first = store.commitUnscoped(async (tx) => {
       const row = await need(tx, "a");
       if (row.state === "open") tx.update(items, row, { label: "only while open" });
     });
-    const second = store.commit(async (tx) => {
+    const second = store.commitUnscoped(async (tx) => {
       const row = await need(tx, "a");
       if (row.label !== null) throw new RangeError("labelled");
       return row.state;
@@ -233,25 +233,25 @@ export const transactionCases: Cases = {
   ) => {
     const store = await ports.store();
     const never = new Promise<void>(() => {});
-    const refused = store.commit(async (tx) => {
+    const refused = store.commitUnscoped(async (tx) => {
       tx.insert(items, item("a"));
       await never;
     });
-    const good = store.commit(async (tx) => void tx.insert(items, item("b")));
+    const good = store.commitUnscoped(async (tx) => void tx.insert(items, item("b")));
     const { message } = await failure(() => refused, "the command that waits");
     holds(
       /await/.test(message) && /transaction/.test(message),
       `an error that says what is wrong, not: ${message}`,
     );
     await good;
-    await store.commit(async (tx) => void tx.insert(items, item("c")));
+    await store.commitUnscoped(async (tx) => void tx.insert(items, item("c")));
     same(await idsUnder(store), ["b", "c"], "rows");
   },
 
   "a transaction is of no use when its command is over": async (ports) => {
     const store = await ports.store();
-    let leaked: Tx | undefined;
-    await store.commit(async (tx) => {
+    let leaked: UnscopedTx | undefined;
+    await store.commitUnscoped(async (tx) => {
       leaked = tx;
     });
     await failure(() => leaked?.get(itemById, ["a"]), "a read after the end");
@@ -262,7 +262,7 @@ export const transactionCases: Cases = {
   "a write that the storage refuses for good hurts its own command alone": async (ports) => {
     const store = await ports.store();
     const commands = Array.from({ length: 9 }, (_, i) =>
-      store.commit(async (tx) => {
+      store.commitUnscoped(async (tx) => {
         tx.insert(items, item(`i${i}`, i === 4 ? { owner: "half a \ud83d" } : {}));
       }),
     );
@@ -279,24 +279,28 @@ export const transactionCases: Cases = {
       throw new Error("a listener's own");
     });
     const stop = store.onCommit((writes) => void heard.push(writes.length));
-    await store.commit(async (tx) => void tx.insert(items, item("a")));
+    await store.commitUnscoped(async (tx) => void tx.insert(items, item("a")));
     stop();
-    await store.commit(async (tx) => void tx.insert(items, item("b")));
+    await store.commitUnscoped(async (tx) => void tx.insert(items, item("b")));
     same(heard, [1], "what was heard");
   },
 
   "closing answers what waits and refuses what is new": async (ports) => {
     const store = await ports.store();
     const insert = (i: number): Promise<void> =>
-      store.commit(async (tx) => void tx.insert(items, item(`i${i}`)));
+      store.commitUnscoped(async (tx) => void tx.insert(items, item(`i${i}`)));
     const waiting = Array.from({ length: 200 }, (_, i) => insert(i));
     const closed = store.close();
-    await failsWith("shutting_down", () => store.commit(async () => {}), "a command after closing");
+    await failsWith(
+      "shutting_down",
+      () => store.commitUnscoped(async () => {}),
+      "a command after closing",
+    );
     await Promise.all(waiting);
     await closed;
     await store.close();
     const again = await ports.store();
-    const rows = await again.reads.range({
+    const rows = await again.unscopedReads.range({
       index: itemsByTime,
       prefix: ["anna"],
       order: "ascending",

@@ -9,7 +9,7 @@ import {
   schema,
 } from "../../../src/testing/storage-conformance/collections.ts";
 import { type Look, lookAcross } from "../../../src/store/look.ts";
-import { reads as readsOf } from "../../../src/store/reads.ts";
+import { unscopedReads as readsOf } from "../../../src/store/reads.ts";
 import { storages } from "../../support/storages.ts";
 
 const owners = ["anna", "bert", "cleo"] as const;

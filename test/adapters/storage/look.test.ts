@@ -2,16 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KeyValue, Seen } from "../../../src/ports/collection.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import {
-  type Item,
-  item,
-  items,
-  itemsByRank,
-  itemsByTime,
-  schema,
-} from "../../../src/testing/storage-conformance/collections.ts";
+import { type Item, item, items, itemsByRank, itemsByTime, schema } from "../../../src/testing/storage-conformance/collections.ts";
 import { type Look, look } from "../../../src/store/look.ts";
-import { reads as readsOf, type RangeOf, type Reads } from "../../../src/store/reads.ts";
+import { unscopedReads as readsOf, type RangeOf, type UnscopedReads } from "../../../src/store/reads.ts";
 import { storages } from "../../support/storages.ts";
 
 type Stretch = Omit<RangeOf<Item>, "limit">;
@@ -46,7 +39,7 @@ const rows = fc
 
 /** All scans, from the beginning to the end. */
 async function walk(
-  reads: Pick<Reads, "range">,
+  reads: Pick<UnscopedReads, "range">,
   range: Stretch,
   limit: number,
   most: number,
@@ -131,7 +124,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
             let made = 0;
             const reads = readsOf(port.reader);
             /** Before each read, a row is added or removed. */
-            const restless: Pick<Reads, "range"> = {
+            const restless: Pick<UnscopedReads, "range"> = {
               async range(asked) {
                 const change = planned[made++];
                 const row = change && list[change.gone];
@@ -170,7 +163,9 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
     const reads = readsOf(port.reader);
     for (const where of [{}, { state: "open" }]) {
       let asked = 0;
-      const counted: Pick<Reads, "range"> = { range: (range) => (asked++, reads.range(range)) };
+      const counted: Pick<UnscopedReads, "range"> = {
+        range: (range) => (asked++, reads.range(range)),
+      };
       const found = await look<Item>(counted, {
         index: itemsByTime,
         prefix: ["anna"],

@@ -37,7 +37,7 @@ async function count(): Promise<void> {
   await store.open();
   for (let i = 0; i < Number(number);) {
     const added = await store
-      .commit(async (tx) => {
+      .commitUnscoped(async (tx) => {
         const row = await tx.get(noteById, ["shared"]);
         if (row === undefined) tx.insert(firstNotes, { id: "shared", text: "", count: 1 });
         else tx.update(firstNotes, row, { count: row.count + 1 });

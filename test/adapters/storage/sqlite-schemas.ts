@@ -1,39 +1,20 @@
-import {
-  added,
-  collection,
-  integer,
-  json,
-  nullable,
-  position,
-  schemaOf,
-  text,
-} from "../../../src/ports/collection.ts";
+import { added, collection, integer, json, nullable, position, type RowOf, schemaOf, text } from "../../../src/ports/collection.ts";
 import type { Row, Write } from "../../../src/ports/storage.ts";
 
-export interface Note {
-  readonly id: string;
-  readonly text: string;
-  readonly count: number;
-}
-
 /** A collection in two versions of the code, and what only the later one has. */
-export const firstNotes = collection<Note>("notes", { id: text, text, count: integer });
+export const firstNotes = collection("notes", { id: text(), text: text(), count: integer() });
+type Note = RowOf<typeof firstNotes>;
 export const noteById = firstNotes.key("id");
 firstNotes.index("by_text", ["text"]);
 export const firstSchema = schemaOf([firstNotes]);
 
-interface LaterNote extends Note {
-  readonly kind: string;
-  readonly tags: unknown;
-  readonly stars: number | null;
-}
-export const laterNotes = collection<LaterNote>("notes", {
-  id: text,
-  text,
-  count: integer,
-  kind: added(2, text, "it's plain"),
-  tags: added(2, json, "[]"),
-  stars: added(2, nullable(integer)),
+export const laterNotes = collection("notes", {
+  id: text(),
+  text: text(),
+  count: integer(),
+  kind: added(2, text(), "it's plain"),
+  tags: added(2, json<unknown>(), "[]"),
+  stars: added(2, nullable(integer())),
 });
 export const laterNoteById = laterNotes.key("id");
 laterNotes.index("by_text", ["text"]);
@@ -41,12 +22,8 @@ laterNotes.index("by_kind", ["kind", "stars"], {
   since: 2,
   where: { column: "kind", in: ["it's plain", "starred"] },
 });
-interface Addition {
-  readonly id: string;
-  readonly position: number;
-}
-const columns = { id: added(2, text), position: added(2, position) };
-const additions = collection<Addition>("additions", columns, { since: 2 });
+const columns = { id: added(2, text()), position: added(2, position()) };
+const additions = collection("additions", columns, { since: 2 });
 additions.key("id");
 export const secondSchema = schemaOf([laterNotes, additions]);
 

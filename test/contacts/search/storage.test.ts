@@ -19,14 +19,9 @@ import { serverUrl } from "../../support/postgres.ts";
 import { storages } from "../../support/storages.ts";
 import { world } from "../../support/world.ts";
 
-interface Song {
-  readonly id: string;
-  readonly words: string | null;
-}
-
 /** As the first version of a schema has it, and with what the second adds. */
 function songs(version: 1 | 2) {
-  const described = collection<Song>("songs", { id: text, words: nullable(text) });
+  const described = collection("songs", { id: text(), words: nullable(text()) });
   described.key("id");
   const byWords = described.index("by_words", ["words"]);
   const index = version === 2 ? described.words("words", "words", { since: 2 }) : undefined;
@@ -36,7 +31,7 @@ function songs(version: 1 | 2) {
 async function keep(
   port: StoragePort,
   { collection: of }: ReturnType<typeof songs>,
-  ...rows: Song[]
+  ...rows: { readonly id: string; readonly words: string | null }[]
 ): Promise<void> {
   await port
     .begin()

@@ -1,0 +1,66 @@
+import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+/**
+ * The files that may reach the rows of all accounts and modes, and why. Everything else reads and writes within one scope, which the
+ * transaction adds to every key and every row.
+ */
+const allowed: Readonly<Record<string, string>> = {
+  "src/accounts/key-ring.ts": "a key tells whose it is",
+  "src/webchat/visitors.ts": "a visitor's token tells whose session it is",
+  "src/messages/transport-sink.ts": "a carrier knows no account",
+  "src/messages/receive-from-carrier.ts": "the address that a message came to tells whose it is",
+  "src/messages/record-receipt.ts": "the attempt that a receipt is about tells whose it is",
+  "src/messages/apply-early-receipts.ts": "the same of a receipt that came early",
+  "src/messages/apply-receipt.ts": "receipts that came early are nobody's yet",
+  "src/messages/provider-id.ts": "a carrier's id is one attempt's, whoever has it",
+  "src/messages/tell-apart.ts": "the same",
+  "src/senders/create.ts": "a live address is one account's",
+
+  "src/engine.ts": "prepares the storage, and finds the account of a handle",
+  "src/api/backend-of-engine.ts": "the health check reads the default account",
+  "src/accounts/prepare-storage.ts": "makes what every engine needs",
+  "src/accounts/create.ts": "makes an account, which has no scope before",
+  "src/accounts/open.ts": "the same",
+  "src/accounts/rows.ts": "an account's row is of both modes: reads the own one",
+  "src/accounts/reads.ts": "the same",
+
+  "src/queue/rows.ts": "a dispatcher takes the jobs of all",
+  "src/queue/dispatcher.ts": "the same",
+  "src/queue/due.ts": "the same",
+  "src/messages/release-throttled.ts": "reads the jobs of a lane",
+  "src/work.ts": "arms the engine's own job",
+  "src/messages/early-receipts-job.ts": "a job of the engine itself",
+  "src/privacy/reap-job.ts": "removes what has expired, whosever it is",
+  "src/webhooks/reap-deliveries.ts": "the same",
+  "src/events/reap-events.ts": "the same",
+
+  "src/webhooks/fan-out.ts": "events of all accounts may commit together",
+  "src/webhooks/delivery-reader.ts": "follows the log of all deliveries",
+  "src/webhooks/move-cursor.ts": "the same",
+  "src/webhooks/attempt-by-hand.ts": "reads how far that log was followed",
+  "src/events/consumers.ts": "consumers take the events of all accounts",
+  "src/events/consume-job.ts": "the same",
+  "src/events/consumer-reader.ts": "the same",
+  "src/events/open-consumer.ts": "the same",
+  "src/events/move-consumer.ts": "the same",
+  "src/events/next-consumer-event.ts": "the same",
+  "src/events/fail-consumer-event.ts": "the same",
+  "src/events/resume-consumer-event.ts": "the same",
+  "src/events/remove-consumer.ts": "the same",
+  "src/privacy/erase-history.ts": "an erasure clears what consumers' errors may quote",
+};
+
+/** `src/transactions` makes the handles, and `src/testing` checks storages, which know no scopes. */
+const makers = ["src/transactions/", "src/testing/"];
+
+/** Whatever gives, takes or names such a handle has the word in its name, but for projections, which are given one. */
+const handle = /unscoped|\bProjection\b/i;
+
+test("only a few files reach rows outside of a scope", () => {
+  const found = globSync("src/**/*.ts")
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => !makers.some((maker) => path.startsWith(maker)))
+    .filter((path) => handle.test(readFileSync(path, "utf8")));
+  expect(found.toSorted()).toEqual(Object.keys(allowed).toSorted());
+});
