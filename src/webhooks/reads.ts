@@ -67,7 +67,7 @@ export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
     const index = deliveriesOfWebhook;
     const walk = {
       index,
-      prefix: 4,
+      prefix: 2,
       operation: "webhooks.deliveries",
       filters,
       input: { limit, cursor },
