@@ -22,36 +22,28 @@ async function verdictOf(program: Program): Promise<Verdict> {
   return { sent, delivered, kills };
 }
 
-test(
-  "three processes that are killed at random lose nothing and double nothing",
-  { timeout: 150_000 },
-  async () => {
-    // Without DATABASE_URL it brings its own server, as in a fresh clone.
-    await using program = start("examples/cluster/main.ts", ["--seconds", "6"], {
-      DATABASE_URL: undefined,
-    });
-    const { sent, delivered, kills } = await verdictOf(program);
-    expect(kills).toBeGreaterThanOrEqual(2);
-    expect(sent).toBeGreaterThan(20);
-    expect(delivered).toBe(sent);
-    expect(program.output()).toMatch(
-      /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}doubled +0 {2}kills +\d+$/m,
-    );
-    expect(program.output(), "what is piped is plain").not.toContain("\u001b");
-  },
-);
+test("three processes that are killed at random lose nothing and double nothing", async () => {
+  // Without DATABASE_URL it brings its own server, as in a fresh clone.
+  await using program = start("examples/cluster/main.ts", ["--seconds", "6"], {
+    DATABASE_URL: undefined,
+  });
+  const { sent, delivered, kills } = await verdictOf(program);
+  expect(kills).toBeGreaterThanOrEqual(2);
+  expect(sent).toBeGreaterThan(20);
+  expect(delivered).toBe(sent);
+  expect(program.output()).toMatch(
+    /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}doubled +0 {2}kills +\d+$/m,
+  );
+  expect(program.output(), "what is piped is plain").not.toContain("\u001b");
+});
 
-test(
-  "Ctrl-C lets what is under way come to its end, and leaves a database of one's own as it was",
-  { timeout: 150_000 },
-  async () => {
-    const { url, pool } = await database();
-    await using program = start("examples/cluster/main.ts", [], { DATABASE_URL: url });
-    await program.printed(/ kills +[1-9]/);
-    await program.interrupt();
-    const { sent, delivered } = await verdictOf(program);
-    expect(delivered).toBe(sent);
-    const { rows } = await pool().query("SELECT FROM pg_namespace WHERE nspname LIKE 'tidings%'");
-    expect(rows).toHaveLength(0);
-  },
-);
+test("Ctrl-C lets what is under way come to its end, and leaves a database of one's own as it was", async () => {
+  const { url, pool } = await database();
+  await using program = start("examples/cluster/main.ts", [], { DATABASE_URL: url });
+  await program.printed(/ kills +[1-9]/);
+  await program.interrupt();
+  const { sent, delivered } = await verdictOf(program);
+  expect(delivered).toBe(sent);
+  const { rows } = await pool().query("SELECT FROM pg_namespace WHERE nspname LIKE 'tidings%'");
+  expect(rows).toHaveLength(0);
+});

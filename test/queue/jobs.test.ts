@@ -7,6 +7,7 @@ import { silent } from "../../src/ports/logger.ts";
 import { schema } from "../../src/schema.ts";
 import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 
 const leaseMs = 60_000;
@@ -117,7 +118,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
           expect(row?.leased ?? false).toBe(holder !== undefined);
         }
       }),
-      { numRuns: { memory: 300, SQLite: 60, PostgreSQL: 20 }[name] },
+      { numRuns: runs({ memory: 300, SQLite: 60, PostgreSQL: 20 }[name]) },
     );
   });
 

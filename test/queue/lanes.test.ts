@@ -6,6 +6,7 @@ import { schema } from "../../src/schema.ts";
 import { reads } from "../../src/store/reads.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -167,7 +168,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: { memory: 40, SQLite: 40, PostgreSQL: 8 }[name] },
+      { numRuns: runs({ memory: 40, SQLite: 40, PostgreSQL: 8 }[name]) },
     );
   });
 });

@@ -12,6 +12,7 @@ import {
 } from "../../../src/testing/storage-conformance/collections.ts";
 import { type Look, look } from "../../../src/store/look.ts";
 import { reads as readsOf, type RangeOf, type Reads } from "../../../src/store/reads.ts";
+import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 
 type Stretch = Omit<RangeOf<Item>, "limit">;
@@ -110,7 +111,7 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: { memory: 150, SQLite: 150, PostgreSQL: 10 }[name] },
+      { numRuns: runs({ memory: 150, SQLite: 150, PostgreSQL: 10 }[name]) },
     );
   });
 
@@ -161,7 +162,7 @@ describe.each(storages)("a walk of looks over $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: { memory: 100, SQLite: 100, PostgreSQL: 10 }[name] },
+      { numRuns: runs({ memory: 100, SQLite: 100, PostgreSQL: 10 }[name]) },
     );
   });
 

@@ -104,7 +104,7 @@ describe("a handle that can't be joined", () => {
 });
 
 describe("several on one SQLite file", () => {
-  it("processes that count in one row lose no count", { timeout: 60_000 }, async () => {
+  it("processes that count in one row lose no count", async () => {
     const { port, file } = await opened();
     const peers = Array.from({ length: 3 }, () => new Peer("count", file, "150"));
     for (const peer of peers) expect(await peer.line()).toBe("ready");
