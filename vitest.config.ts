@@ -10,19 +10,25 @@ const alias = Object.entries(entries).map(([name, source]) => ({
   replacement: fileURLToPath(new URL(source, import.meta.url)),
 }));
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   resolve: { alias },
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/openapi-client/**"],
     pool: "forks",
+    // Each worker imports the sources once. Tests undo what they change of the process.
+    isolate: false,
     setupFiles: ["test/support/no-strays.ts"],
     globalSetup: ["test/support/scratch-setup.ts", "test/support/postgres-setup.ts"],
-    // Most of the time goes into waiting: for a disk, a server, a process.
-    maxWorkers: 2,
+    // One more than a small machine has cores: many tests wait for a server or another process.
+    maxWorkers: 3,
+    // The share of the random cases that properties and simulations try.
+    provide: { share: mode === "long" ? 1 : 0.4 },
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Time-outs end only what hangs, on a slow machine too.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     reporters: ["default", new SummaryReporter()],
   },
-});
+}));

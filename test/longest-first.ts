@@ -11,6 +11,14 @@ const longest = [
   "conversations/races",
   "storage/sqlite-thread",
   "examples/programs",
+  "examples/readme",
+  "contacts/races",
+  "contacts/model",
+  "webhooks/isolation",
+  "webhooks/whatever-happens",
+  "webhooks/schedule-kept",
+  "storage/postgres-conformance",
+  "storage/postgres-plans",
 ];
 
 /** What takes long begins early, also where no run before has shown how long: begun last, it would run on alone. */

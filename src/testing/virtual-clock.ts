@@ -141,10 +141,31 @@ let resting = 0;
 
 async function rest(): Promise<void> {
   do {
+    while (holds > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     resting += 1;
     await turn();
     resting -= 1;
-  } while (pendingTurns() > resting);
+  } while (holds > 0 || pendingTurns() > resting);
+}
+
+/** How many calls of this thread hold virtual time. */
+let holds = 0;
+/** Clocks that wait until no call holds it. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Holds the virtual time of all clocks in this thread while a call takes real time. Returns a function that
+ * releases it.
+ */
+export function holdTime(): () => void {
+  let isHeld = true;
+  holds += 1;
+  return () => {
+    if (!isHeld) return;
+    isHeld = false;
+    holds -= 1;
+    if (holds === 0) for (const resume of waiting.splice(0)) resume();
+  };
 }
 
 /** When a turn begins, promises that could go on have done so; what remains is who waits for a later turn. */

@@ -6,6 +6,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -186,7 +187,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
         const still = await call(one.api, { path: "/v1/account", key: target.secret ?? "" });
         expect(still.status).toBe(200);
       }),
-      { numRuns: { memory: 40, SQLite: 15, PostgreSQL: 6 }[name] },
+      { numRuns: runs({ memory: 40, SQLite: 15, PostgreSQL: 6 }[name]) },
     );
   });
 
@@ -353,7 +354,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
           if (sole.length === 0) expect(from).toBeNull();
         }
       }),
-      { numRuns: { memory: 60, SQLite: 20, PostgreSQL: 8 }[name] },
+      { numRuns: runs({ memory: 60, SQLite: 20, PostgreSQL: 8 }[name]) },
     );
   });
 });

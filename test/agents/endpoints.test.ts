@@ -8,6 +8,7 @@ import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { outcome } from "../contacts/people.ts";
 import { rowsOf } from "../contacts/rows.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -130,7 +131,7 @@ describe.each(storages)("agents on $name", ({ name, open }) => {
         await agents.remove(id);
         expect(await outcome(agents.get(id))).toBe("not_found");
       }),
-      { numRuns: { memory: 60, SQLite: 15, PostgreSQL: 5 }[name] },
+      { numRuns: runs({ memory: 60, SQLite: 15, PostgreSQL: 5 }[name]) },
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Handler } from "../../src/conversations/types.ts";
 import { outcome } from "../contacts/people.ts";
+import { runs } from "../support/runs.ts";
 import { type Agency, agency } from "./world.ts";
 
 type Step =
@@ -306,7 +307,7 @@ describe("the handler of a conversation", () => {
         }, commands);
         await made.engine.stop({ deadlineMs: 0 });
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/handles.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import { type Carrier, carrier } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -178,7 +179,7 @@ const kept = storages.flatMap((storage) =>
 );
 
 describe.each(kept)("consent by $scope on $name", ({ name, open, scope }) => {
-  const numRuns = { memory: 40, SQLite: 12, PostgreSQL: 3 }[name];
+  const numRuns = runs({ memory: 40, SQLite: 12, PostgreSQL: 3 }[name]);
 
   it("holds whatever is said, sent and done to contacts; no hand-over commits after an opt-out, which is confirmed once", async () => {
     const { clock, engine, log } = world();

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { quietUntil } from "../../src/consents/quiet-hours.ts";
 import { firstTimeZone } from "../../src/kernel/time-zones.ts";
+import { runs } from "../support/runs.ts";
 
 /** Those that set their clocks at odd hours, by odd amounts or twice a year around Ramadan, those that don't, and the odd offsets. */
 const zones = [
@@ -91,7 +92,7 @@ describe("quiet hours", () => {
         );
         expect(between.filter((each) => !isQuiet(each, name, window))).toEqual([]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ListContacts } from "../../src/contacts/types.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { addressesOf, all, everyEvent, outcome } from "./people.ts";
@@ -9,7 +10,7 @@ import { tablesWith } from "./rows.ts";
 const [ann, bob] = ["+4915112345671", "+4915112345672"] as const;
 
 describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
-  const numRuns = { memory: 60, SQLite: 20, PostgreSQL: 5 }[storage];
+  const numRuns = runs({ memory: 60, SQLite: 20, PostgreSQL: 5 }[storage]);
 
   it("come back as they went in, script and markup and all", async () => {
     const { engine } = world();

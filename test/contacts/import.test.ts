@@ -9,6 +9,7 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { consentByAddress, consentEvidence } from "../../src/contacts/consent-rows.ts";
 import type { ImportContact, ImportReport } from "../../src/contacts/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { imported } from "./people.ts";
@@ -168,7 +169,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
         expect(new Map(data.map((each) => [each.phone, each.name]))).toEqual(last);
       }),
       {
-        numRuns: { memory: 30, SQLite: 10, PostgreSQL: 5 }[storage],
+        numRuns: runs({ memory: 30, SQLite: 10, PostgreSQL: 5 }[storage]),
         endOnFailure: storage !== "memory",
       },
     );
@@ -229,5 +230,5 @@ describe("a large import", () => {
     expect(most).toBeLessThanOrEqual(128);
     const [early = 0, late = 0] = [heaps[1], heaps.at(-1)];
     expect(late / early).toBeLessThan(1.25);
-  }, 180_000);
+  });
 });

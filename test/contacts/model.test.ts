@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
@@ -7,7 +8,7 @@ import { contactCommands, Model } from "./model.ts";
 import { tablesWith } from "./rows.ts";
 
 describe.each(storages)("contacts on $name", ({ name, open }) => {
-  const numRuns = { memory: 80, SQLite: 25, PostgreSQL: 6 }[name];
+  const numRuns = runs({ memory: 80, SQLite: 25, PostgreSQL: 6 }[name]);
 
   it("are what a small model of them is, however they are made, changed, merged and erased", async () => {
     const { clock, engine } = world();

@@ -5,6 +5,7 @@ import { identities } from "../../src/contacts/rows.ts";
 import { events } from "../../src/events/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
 import { accepted, carrier } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
@@ -43,7 +44,7 @@ const expected = [
 ];
 
 describe.each(storages)("contacts on $name", ({ name, open }) => {
-  const numRuns = { memory: 60, SQLite: 20, PostgreSQL: 8 }[name];
+  const numRuns = runs({ memory: 60, SQLite: 20, PostgreSQL: 8 }[name]);
 
   it("are whole when merges, erasures, sends and inbounds meet, through two engines", async () => {
     const { clock, engine } = world();
@@ -131,5 +132,5 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
       ),
       { numRuns },
     );
-  }, 60_000);
+  });
 });

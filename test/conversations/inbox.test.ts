@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/handles.ts";
 import type { Conversation, ListConversations } from "../../src/conversations/types.ts";
 import { carrier } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { fill, filling, type Filling } from "./filling.ts";
@@ -73,7 +74,7 @@ async function walk(
 }
 
 describe.each(storages)("the inbox on $name", ({ name, open }) => {
-  const numRuns = { memory: 60, SQLite: 40, PostgreSQL: 6 }[name] ?? 6;
+  const numRuns = runs({ memory: 60, SQLite: 40, PostgreSQL: 6 }[name] ?? 6);
 
   it("has what a plain sort of all conversations has, in that order, whatever it is asked for and however it is cut", async () => {
     await fc.assert(

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { unscopedReads } from "../../src/store/reads.ts";
 import { carrier } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { reopenMs } from "./model.ts";
@@ -11,7 +12,7 @@ const line = () => carrier({ channels: ["sms", "mms", "webchat"] });
 
 describe.each(storages)("conversations on $name", ({ name, open }) => {
   it("come out of whatever is done to them, also at once and by two engines, as if it was done one after the other", async () => {
-    const numRuns = { memory: 150, SQLite: 60, PostgreSQL: 6 }[name];
+    const numRuns = runs({ memory: 150, SQLite: 60, PostgreSQL: 6 }[name]);
     const { clock, engine } = world();
     const ground = open();
     const lines = [line(), line()] as const;
@@ -50,7 +51,7 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
       }),
       { numRuns },
     );
-  }, 180_000);
+  });
 
   it("is one, with its messages numbered without gaps, when 200 messages come at once from a new number", async () => {
     const { clock, engine } = world();

@@ -11,7 +11,6 @@ test.each([
   },
 ] as const)(
   "what was acknowledged survives kill -9 $told and reaches its end, and nothing is done twice",
-  { timeout: 150_000 },
   async ({ name, cut }) => {
     await using storage = await crashedStorage(name);
     const { lost, doubled, broken, acknowledged } = await crash({

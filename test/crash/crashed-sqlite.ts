@@ -33,7 +33,7 @@ function damageOf(file: string): string[] {
 
 /** Reading alone leaves no trace when it ends: else the last one to go would tidy the log up before it is recovered. */
 function viewOf(file: string, readOnly: boolean): View {
-  const db = new DatabaseSync(file, { readOnly, timeout: 5_000 });
+  const db = new DatabaseSync(file, { readOnly, timeout: 60_000 });
   return viewBy(
     async (sql, ...values) => db.prepare(sql).all(...values),
     async () => db.close(),

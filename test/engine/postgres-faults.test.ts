@@ -1,6 +1,6 @@
 /** What goes wrong between an engine and its PostgreSQL, in real time. */
 import type pg from "pg";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
@@ -9,6 +9,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { epoch, fastClock } from "../crash/clock.ts";
 import { type Carrier, carrier, providerId } from "../support/carrier.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Database, makeDatabase } from "../support/postgres-database.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { database, migrated } from "../support/postgres.ts";
@@ -136,7 +137,7 @@ describe("a connection that is cut", () => {
     expect(await made(db, "second")).toHaveLength(1);
   });
 
-  it("while jobs run loses none and repeats none", { timeout: 90_000 }, async () => {
+  it("while jobs run loses none and repeats none", async () => {
     const db = await database(await migrated());
     const proxy = await db.proxy();
     const line = knowing();
@@ -144,7 +145,7 @@ describe("a connection that is cut", () => {
     await engine.start();
     const sending = Array.from({ length: 60 }, (_, n) => sendUntilTaken(engine, `m${n}`));
     for (let n = 0; n < 8; n++) {
-      await vi.waitFor(() => expect(line.calls.length).toBeGreaterThanOrEqual(5 * n), 40_000);
+      await eventually(() => expect(line.calls.length).toBeGreaterThanOrEqual(5 * n));
       // Also in the midst of writes, before and after they are done.
       if (n % 2 === 0) proxy.cut();
       else {
@@ -155,53 +156,49 @@ describe("a connection that is cut", () => {
       }
     }
     const ids = await Promise.all(sending);
-    await vi.waitFor(() => expect(line.calls).toHaveLength(60), 40_000);
+    await eventually(() => expect(line.calls).toHaveLength(60));
     expect(line.calls.map(({ message }) => message.message_id).toSorted()).toEqual(ids.toSorted());
   });
 });
 
 describe("a server", () => {
-  it(
-    "that is restarted and that crashes under load loses nothing and doubles nothing",
-    { timeout: 90_000 },
-    async () => {
-      const server = await startPostgres();
-      onTestFinished(() => server[Symbol.asyncDispose]());
-      const db = await makeDatabase(server.url);
-      const pool = db.pool();
-      const line = knowing();
-      const engine = engineOn(pool, line, hasty());
-      await engine.start();
-      const taken = new Map<string, string>();
-      let over = false;
-      const load = Array.from({ length: 6 }, async (_, client) => {
-        for (let n = 0; !over; n++) {
-          taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
-        }
-      });
-      const more = async (): Promise<void> => {
-        const before = taken.size;
-        await vi.waitFor(() => expect(taken.size).toBeGreaterThan(before + 20), 20_000);
-      };
-      for (const how of ["fast", "immediate", "fast"] as const) {
-        await more();
-        await server.stop(how);
-        await server.start();
+  it("that is restarted and that crashes under load loses nothing and doubles nothing", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    const db = await makeDatabase(server.url);
+    const pool = db.pool();
+    const line = knowing();
+    const engine = engineOn(pool, line, hasty());
+    await engine.start();
+    const taken = new Map<string, string>();
+    let over = false;
+    const load = Array.from({ length: 6 }, async (_, client) => {
+      for (let n = 0; !over; n++) {
+        taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
       }
+    });
+    const more = async (): Promise<void> => {
+      const before = taken.size;
+      await eventually(() => expect(taken.size).toBeGreaterThan(before + 20));
+    };
+    for (const how of ["fast", "immediate", "fast"] as const) {
       await more();
-      over = true;
-      await Promise.all(load);
+      await server.stop(how);
+      await server.start();
+    }
+    await more();
+    over = true;
+    await Promise.all(load);
 
-      await vi.waitFor(async () => {
-        const { rows } = await pool.query(
-          "SELECT status, count(*)::int FROM tidings_messages GROUP BY status",
-        );
-        expect(rows).toEqual([{ status: "sent", count: taken.size }]);
-      }, 45_000);
-      const called = line.calls.map(({ message }) => message.message_id);
-      expect(called.toSorted()).toEqual([...taken.values()].toSorted());
-    },
-  );
+    await eventually(async () => {
+      const { rows } = await pool.query(
+        "SELECT status, count(*)::int FROM tidings_messages GROUP BY status",
+      );
+      expect(rows).toEqual([{ status: "sent", count: taken.size }]);
+    });
+    const called = line.calls.map(({ message }) => message.message_id);
+    expect(called.toSorted()).toEqual([...taken.values()].toSorted());
+  });
 
   it("that takes no writes answers so, goes on reading, and all works when it takes them again", async () => {
     const db = await database(await migrated());
@@ -217,10 +214,7 @@ describe("a server", () => {
     expect((await standby.messages.get(id)).id).toBe(id);
     await admin.query(`ALTER DATABASE ${db.name} RESET default_transaction_read_only`);
     expect(await made(db, "meanwhile")).toEqual([]);
-    await vi.waitFor(
-      async () => expect(typeof (await send(standby, "meanwhile"))).toBe("string"),
-      15_000,
-    );
+    await eventually(async () => expect(typeof (await send(standby, "meanwhile"))).toBe("string"));
   });
 
   it("whose default is another isolation gets commands through all the same", async () => {
@@ -293,7 +287,7 @@ describe("an error of the database", () => {
 
   it("that comes of a lock held for longer than a statement may take is a 503 until the lock is gone", async () => {
     const db = await database(await migrated());
-    const engine = engineOn(db.pool({ statement_timeout: 150 }));
+    const engine = engineOn(db.pool({ statement_timeout: 1_000 }));
     await sendUntilTaken(engine, "before");
     const host = await db.pool({ max: 1 }).connect();
     await host.query("BEGIN; LOCK TABLE tidings_messages IN ACCESS EXCLUSIVE MODE");
@@ -308,7 +302,7 @@ describe("an error of the database", () => {
 describe("a pool", () => {
   it("that the host uses up makes commands fail in time, and serves them when it has a connection again", async () => {
     const db = await database(await migrated());
-    const pool = db.pool({ max: 3, connectionTimeoutMillis: 200 });
+    const pool = db.pool({ max: 3, connectionTimeoutMillis: 1_000 });
     const engine = engineOn(pool);
     await sendUntilTaken(engine, "before");
     const taken: pg.PoolClient[] = [];
@@ -331,6 +325,6 @@ describe("a pool", () => {
     await engine.start();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => send(engine, `k${n}`)));
     expect(answers.filter((each) => typeof each !== "string")).toEqual([]);
-    await vi.waitFor(() => expect(line.calls).toHaveLength(100), 20_000);
+    await eventually(() => expect(line.calls).toHaveLength(100));
   });
 });

@@ -9,6 +9,7 @@ import type { Scope } from "../../src/kernel/scope.ts";
 import { call } from "../api/call.ts";
 import { accepted, busy, carrier, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -240,7 +241,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
           expect(had).toEqual(log.map(({ id }) => id));
         },
       ),
-      { numRuns: { memory: 25, SQLite: 10, PostgreSQL: 4 }[name] },
+      { numRuns: runs({ memory: 25, SQLite: 10, PostgreSQL: 4 }[name]) },
     );
   });
 

@@ -1,9 +1,8 @@
 /** Checks the page of docs/webchat.md in a real browser. */
 import type { Page } from "playwright-core";
-import { expect, type TestContext, vi } from "vitest";
+import { expect, type TestContext } from "vitest";
 import { chromium } from "../support/chromium.ts";
-
-const wait = { timeout: 20_000, interval: 50 };
+import { eventually } from "../support/eventually.ts";
 
 /**
  * Markup is shown as text in both directions. A text whose response is lost stays in the field, and
@@ -34,15 +33,15 @@ export async function expectToChat(url: string, skip: TestContext["skip"]): Prom
 }
 
 async function say(tab: Page, words: string): Promise<void> {
-  await vi.waitFor(async () => expect(await tab.isDisabled("button")).toBe(false), wait);
+  await eventually(async () => expect(await tab.isDisabled("button")).toBe(false));
   await tab.fill("[name=body]", words);
   await tab.click("button");
 }
 
 /** Waits until the thread ends with these lines. */
 async function shows(tab: Page, lines: readonly string[]): Promise<void> {
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const shown = await tab.locator("li").allTextContents();
     expect(shown.slice(-lines.length)).toEqual(lines);
-  }, wait);
+  });
 }

@@ -21,36 +21,28 @@ async function totalsOf(program: Program): Promise<Totals> {
   return { sent, delivered, kills };
 }
 
-test(
-  "three processes that are killed at random lose and duplicate nothing",
-  { timeout: 150_000 },
-  async () => {
-    // Without DATABASE_URL the program starts its own server, as in a fresh clone.
-    await using program = start("examples/cluster/main.ts", ["--seconds", "6"], {
-      DATABASE_URL: undefined,
-    });
-    const { sent, delivered, kills } = await totalsOf(program);
-    expect(kills).toBeGreaterThanOrEqual(2);
-    expect(sent).toBeGreaterThan(20);
-    expect(delivered).toBe(sent);
-    expect(program.output()).toMatch(
-      /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}duplicated +0 {2}kills +\d+$/m,
-    );
-    expect(program.output(), "piped output has no escape codes").not.toContain("\u001b");
-  },
-);
+test("three processes that are killed at random lose and duplicate nothing", async () => {
+  // Without DATABASE_URL the program starts its own server, as in a fresh clone.
+  await using program = start("examples/cluster/main.ts", ["--seconds", "6"], {
+    DATABASE_URL: undefined,
+  });
+  const { sent, delivered, kills } = await totalsOf(program);
+  expect(kills).toBeGreaterThanOrEqual(2);
+  expect(sent).toBeGreaterThan(20);
+  expect(delivered).toBe(sent);
+  expect(program.output()).toMatch(
+    /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}duplicated +0 {2}kills +\d+$/m,
+  );
+  expect(program.output(), "piped output has no escape codes").not.toContain("\u001b");
+});
 
-test(
-  "after Ctrl-C the remaining messages are delivered, and nothing is left in your database",
-  { timeout: 150_000 },
-  async () => {
-    const { url, pool } = await database();
-    await using program = start("examples/cluster/main.ts", [], { DATABASE_URL: url });
-    await program.printed(/ kills +[1-9]/);
-    await program.interrupt();
-    const { sent, delivered } = await totalsOf(program);
-    expect(delivered).toBe(sent);
-    const { rows } = await pool().query("SELECT FROM pg_namespace WHERE nspname LIKE 'tidings%'");
-    expect(rows).toHaveLength(0);
-  },
-);
+test("after Ctrl-C the remaining messages are delivered, and nothing is left in your database", async () => {
+  const { url, pool } = await database();
+  await using program = start("examples/cluster/main.ts", [], { DATABASE_URL: url });
+  await program.printed(/ kills +[1-9]/);
+  await program.interrupt();
+  const { sent, delivered } = await totalsOf(program);
+  expect(delivered).toBe(sent);
+  const { rows } = await pool().query("SELECT FROM pg_namespace WHERE nspname LIKE 'tidings%'");
+  expect(rows).toHaveLength(0);
+});

@@ -128,9 +128,10 @@ describe("relevant knowledge", () => {
         unit.repeat(Math.ceil(length / unit.length)),
       );
       rankPassages(pieces, short ?? "", 8);
-      const begun = performance.now();
+      const begun = process.cpuUsage();
       rankPassages(pieces, long ?? "", 8);
-      expect(performance.now() - begun, unit).toBeLessThan(1_000);
+      // CPU time, so that a busy machine does not fail the test.
+      expect(process.cpuUsage(begun).user, unit).toBeLessThan(1_000_000);
     }
   });
 });

@@ -5,6 +5,7 @@ import type { Event } from "../../src/webhooks/event-catalog.ts";
 import type { MessageStatus } from "../../src/messages/types.ts";
 import type { Receipt } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { messageCommands } from "./message-commands.ts";
@@ -35,7 +36,7 @@ async function told(
 }
 
 describe.each(storages)("messages on $name", ({ name, open }) => {
-  const numRuns = { memory: 80, SQLite: 25, PostgreSQL: 8 }[name];
+  const numRuns = runs({ memory: 80, SQLite: 25, PostgreSQL: 8 }[name]);
 
   it("do what a small model of them does, and timeline, events and usage tell the same story", async () => {
     const { clock, engine } = world();

@@ -6,6 +6,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/idempotency-rows.ts";
 import { carrier, lost } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -366,7 +367,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
           expect((await call()).data).toEqual(data);
         },
       ),
-      { numRuns: { memory: 15, SQLite: 6, PostgreSQL: 3 }[name] },
+      { numRuns: runs({ memory: 15, SQLite: 6, PostgreSQL: 3 }[name]) },
     );
   });
 
@@ -444,7 +445,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
           list,
         );
       }),
-      { numRuns: { memory: 40, SQLite: 15, PostgreSQL: 5 }[name] },
+      { numRuns: runs({ memory: 40, SQLite: 15, PostgreSQL: 5 }[name]) },
     );
   });
 });

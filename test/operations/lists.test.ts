@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/handles.ts";
 import type { ListMessages, Message } from "../../src/messages/types.ts";
 import { accepted, carrier, refused } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -85,7 +86,7 @@ function passes(
 }
 
 describe.each(storages)("lists on $name", ({ name, open }) => {
-  const numRuns = { memory: 150, SQLite: 60, PostgreSQL: 15 }[name];
+  const numRuns = runs({ memory: 150, SQLite: 60, PostgreSQL: 15 }[name]);
 
   async function filled() {
     const { clock, engine } = world();

@@ -77,7 +77,7 @@ describe("the packed tarball", () => {
     );
     const flags = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
     await run(npm, ["install", `./${packed.filename}`, ...flags], { cwd: folder });
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await rm(folder, { recursive: true, force: true });

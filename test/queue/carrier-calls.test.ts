@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
@@ -372,7 +373,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: { memory: 15, SQLite: 15, PostgreSQL: 5 }[name] },
+      { numRuns: runs({ memory: 15, SQLite: 15, PostgreSQL: 5 }[name]) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { silent } from "../../src/ports/logger.ts";
 import { schema } from "../../src/schema.ts";
 import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 
 const leaseMs = 60_000;
@@ -106,14 +107,17 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
               }
             }
           }
-          const row = await store.unscopedReads.get(jobByName, ["consume", storedName(order(now)).key]);
+          const row = await store.unscopedReads.get(jobByName, [
+            "consume",
+            storedName(order(now)).key,
+          ]);
           const due =
             holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
           expect(row?.due_at ?? Infinity).toBe(due);
           expect(row?.leased ?? false).toBe(holder !== undefined);
         }
       }),
-      { numRuns: { memory: 300, SQLite: 60, PostgreSQL: 20 }[name] },
+      { numRuns: runs({ memory: 300, SQLite: 60, PostgreSQL: 20 }[name]) },
     );
   });
 
@@ -124,7 +128,9 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const other = new Store({ port, schema, clock, random: seededRandom(2), logger: silent });
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        (n % 2 === 0 ? store : other).commitUnscoped((tx) => lease(tx, storedName(order), leaseMs, n)),
+        (n % 2 === 0 ? store : other).commitUnscoped((tx) =>
+          lease(tx, storedName(order), leaseMs, n),
+        ),
       ),
     );
     expect(tries.filter((claim) => claim !== undefined)).toHaveLength(1);
@@ -136,7 +142,9 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     await store.commitUnscoped((tx) => arm(tx, order));
     const lanes: Lane[] = [];
     for (const [n, failed] of [true, true, false, false].entries()) {
-      const claim = await store.commitUnscoped((tx) => lease(tx, storedName(order), leaseMs, n + 1));
+      const claim = await store.commitUnscoped((tx) =>
+        lease(tx, storedName(order), leaseMs, n + 1),
+      );
       if (claim === undefined) throw new Error("not leased");
       lanes.push(claim.lane);
       expect(claim.failures).toBe(Math.min(n, n < 3 ? n : 0));
@@ -155,6 +163,8 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     if (claim === undefined) throw new Error("not leased");
     await store.commitUnscoped((tx) => disarm(tx, order));
     await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() }));
-    expect(await store.unscopedReads.get(jobByName, ["consume", storedName(order).key])).toBeUndefined();
+    expect(
+      await store.unscopedReads.get(jobByName, ["consume", storedName(order).key]),
+    ).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -52,7 +53,7 @@ it.each(storages)(
           }
         },
       ),
-      { numRuns: { memory: 60, SQLite: 20, PostgreSQL: 8 }[name] },
+      { numRuns: runs({ memory: 60, SQLite: 20, PostgreSQL: 8 }[name]) },
     );
   },
 );

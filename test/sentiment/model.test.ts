@@ -5,6 +5,7 @@ import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
 import type { Mood } from "../../src/contacts/sentiment-types.ts";
 import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
@@ -95,7 +96,7 @@ const restarts = which.map((by) =>
 
 describe.each(storages)("moods on $name", ({ name, open }) => {
   it("come to what one message after the other makes of them, whatever two engines do and however they stop", async () => {
-    const numRuns = { memory: 40, SQLite: 8, PostgreSQL: 4 }[name];
+    const numRuns = runs({ memory: 40, SQLite: 8, PostgreSQL: 4 }[name]);
     await fc.assert(
       fc.asyncProperty(
         fc.commands<Model, Real, false>([says, says, says, passes, restarts], { maxCommands }),
@@ -134,5 +135,5 @@ describe.each(storages)("moods on $name", ({ name, open }) => {
       ),
       { numRuns },
     );
-  }, 120_000);
+  });
 });

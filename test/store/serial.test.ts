@@ -11,6 +11,7 @@ import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transaction.ts";
 import { type ConnectionOptions, LateStorage } from "../support/late-storage.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import {
   type Command,
@@ -185,7 +186,7 @@ test.each(storages)(
     const stores = await opened([ground.connect(), ground.connect(), ground.connect()]);
     await fc.assert(
       fc.asyncProperty(clients, (given) => expectSerial(stores, given)),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   },
 );
@@ -200,7 +201,7 @@ test("the same holds where reads and commits take their time", async () => {
     };
     await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ onTheWay }))), given);
   });
-  await fc.assert(timed, { numRuns: 1500 });
+  await fc.assert(timed, { numRuns: runs(1500) });
 });
 
 describe("the first row of a list is found", () => {

@@ -13,22 +13,26 @@ export async function database(template?: string): Promise<Database> {
 }
 
 /** A database with the engine's schema, to make copies of: far quicker than to migrate anew. One for the whole run. */
-export async function migrated(): Promise<string> {
-  const { template } = inject("postgres");
+export function migrated(): Promise<string> {
+  return (template ??= makeTemplate());
+}
+
+let template: Promise<string> | undefined;
+
+async function makeTemplate(): Promise<string> {
+  const { template: name } = inject("postgres");
   const server = await serverUrl();
   await onServer(server, async (client) => {
     // One process makes it; the others wait.
     await client.query("SELECT pg_advisory_lock(1)");
-    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [
-      template,
-    ]);
+    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [name]);
     if (rowCount !== 0) return;
-    await client.query(`CREATE DATABASE ${template}`);
-    const pool = new pg.Pool({ connectionString: urlOf(server, template), max: 1 });
+    await client.query(`CREATE DATABASE ${name}`);
+    const pool = new pg.Pool({ connectionString: urlOf(server, name), max: 1 });
     await postgres({ pool }).migrate(schema);
     await pool.end();
   });
-  return template;
+  return name;
 }
 
 let server: Promise<string> | undefined;

@@ -7,6 +7,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { type PostgresPool, postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { over } from "./over.ts";
 import { type Database, makeDatabase } from "./postgres-database.ts";
 import { migrated, serverUrl } from "./postgres.ts";
 import { unhurried } from "./unhurried.ts";
@@ -55,9 +56,23 @@ export const storages: readonly StorageCase[] = [
         listeners.add(own);
         return () => listeners.delete(own);
       };
+      const database = (): Promise<Database> => (made ??= fresh(empty));
       return {
-        connect: () =>
-          unhurried(postgres({ pool: lazy(() => (made ??= fresh(empty))) }), tell, watch),
+        connect() {
+          const port = postgres({ pool: lazy(database) });
+          // The first database of a run may take longer than the storage waits for a connection.
+          const ready = over(port, {
+            open: async (schema) => {
+              await database();
+              await port.open(schema);
+            },
+            migrate: async (schema) => {
+              await database();
+              await port.migrate(schema);
+            },
+          });
+          return unhurried(ready, tell, watch);
+        },
       };
     },
   },

@@ -1,9 +1,6 @@
-/**
- * A storage whose calls take real time, for engines on virtual time: that stands still while a call is under way, for it waits for whoever
- * waits for a turn of the event loop.
- */
-import { setImmediate } from "node:timers/promises";
+/** A storage whose calls take real time, for engines on virtual time, which stands still during each call. */
 import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";
+import { holdTime } from "../../src/testing/virtual-clock.ts";
 
 /**
  * `committed` is called after each commit; `watch` is called with what another process would be told by. Requests are counted by each
@@ -35,14 +32,14 @@ export function unhurried(
     async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
       if (port.transaction === undefined) throw new TypeError("the storage has no transactions");
       // Its beginning and its end take real time; what is done in it may wait for virtual time.
-      let release = hold();
+      let release = holdTime();
       try {
         return await port.transaction(async (handle) => {
           release();
           try {
             return await work(handle);
           } finally {
-            release = hold();
+            release = holdTime();
           }
         });
       } finally {
@@ -61,36 +58,10 @@ export function unhurried(
   };
 }
 
-let underWay = 0;
-/** One loop takes the turns: a second one beside it would make every turn of the event loop as much longer. */
-let isTurning = false;
-
+/** Virtual time stands still until the call settles. */
 export function held<T>(call: T): T {
   if (!(call instanceof Promise)) return call;
-  const release = hold();
+  const release = holdTime();
   call.then(release, release);
   return call;
 }
-
-/** Answers how to let time go on again. */
-function hold(): () => void {
-  let isHeld = true;
-  underWay++;
-  if (!isTurning) void turns();
-  return () => {
-    if (isHeld) underWay--;
-    isHeld = false;
-  };
-}
-
-/** Takes turns, with a rest before each: the server needs the processor more. */
-async function turns(): Promise<void> {
-  isTurning = true;
-  while (underWay > 0) {
-    Atomics.wait(bed, 0, 0, restMs);
-    await setImmediate();
-  }
-  isTurning = false;
-}
-const restMs = 0.1;
-const bed = new Int32Array(new SharedArrayBuffer(4));

@@ -2,11 +2,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { chromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
 import { shop, visitorOf } from "./world.ts";
-
-const wait = { timeout: 20_000, interval: 50 };
 
 /** What a shop's page would have: an `EventSource`, a list, and marks. */
 const page = `<!doctype html><title>Shop</title><ol></ol><script>
@@ -65,9 +64,9 @@ test("a page in Chromium that is cut off twice shows each message once, in order
   const send = (body: string | undefined): Promise<unknown> =>
     there.engine.messages.send({ to: contact_id, channel: "webchat", body: body ?? "" });
   const shown = (n: number): Promise<void> =>
-    vi.waitFor(async () => {
+    eventually(async () => {
       expect(await items()).toEqual(said.slice(0, n).map((body, i) => [String(i + 1), body]));
-    }, wait);
+    });
   await send(said[0]);
   await send(said[1]);
   await shown(2);
@@ -78,13 +77,13 @@ test("a page in Chromium that is cut off twice shows each message once, in order
     await shown(2 * round + 2);
     expect(await opened()).toBe(round + 1);
   }
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const sent = (await there.engine.messages.list({ direction: "outbound" })).data;
     expect(sent.map(({ status }) => status)).toEqual(said.map(() => "read"));
-  }, wait);
+  });
 
   const words = '<b>hi</b> & "so" \u0007';
   expect(await tab.evaluate(`window.say(${JSON.stringify(words)})`)).toBe(201);
   const [inbound] = (await there.engine.messages.list({ direction: "inbound" })).data;
   expect(inbound).toMatchObject({ body: words, contact_id });
-}, 60_000);
+});

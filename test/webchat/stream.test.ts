@@ -1,18 +1,17 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { type Mounting, mountings } from "../api/servers.ts";
 import { call } from "../api/call.ts";
+import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
 
 /** Well before a quiet stream looks by itself whether there is something. */
-const wait = { timeout: 8_000 };
-
 async function send(
   { engine }: Pick<Shop, "engine">,
   { session }: Visitor,
@@ -59,15 +58,13 @@ async function isCutTwice(mounting: Mounting): Promise<void> {
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const first = await send(there, visitor, "1");
   const tab = openTab(visitor);
-  await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(1)), wait);
+  await eventually(() => expect(bodies(tab)).toEqual(upTo(1)));
   for (const round of [1, 2]) {
     there.cut();
     await send(there, visitor, String(2 * round));
     await send(there, visitor, String(2 * round + 1));
-    await vi.waitFor(
-      () =>
-        expect([mounting.name, ...bodies(tab)]).toEqual([mounting.name, ...upTo(2 * round + 1)]),
-      wait,
+    await eventually(() =>
+      expect([mounting.name, ...bodies(tab)]).toEqual([mounting.name, ...upTo(2 * round + 1)]),
     );
     expect(tab.opened()).toBe(round + 1);
   }
@@ -103,9 +100,9 @@ test("a visitor goes on in another process where it was in the first", async () 
   ]);
   // What the first one commits reaches who listens at the other.
   const tab = openTab(there);
-  await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(3)), wait);
+  await eventually(() => expect(bodies(tab)).toEqual(upTo(3)));
   await send(one, here, "4");
-  await vi.waitFor(() => expect(bodies(tab)).toEqual(upTo(4)), wait);
+  await eventually(() => expect(bodies(tab)).toEqual(upTo(4)));
 });
 
 test("a visitor whose contact is merged goes on, and one whose contact is erased is shown out, in whatever process", async () => {
@@ -114,13 +111,10 @@ test("a visitor whose contact is merged goes on, and one whose contact is erased
   const [here, there] = [visitorOf(one, kept), visitorOf(other, merged)];
   const tabs = [openTab(here), openTab(there)] as const;
   await send(one, there, "before");
-  await vi.waitFor(() => expect(tabs.map(bodies)).toEqual([[], ["before"]]), wait);
+  await eventually(() => expect(tabs.map(bodies)).toEqual([[], ["before"]]));
   await one.engine.contacts.merge(kept.contact_id, merged.contact_id);
   await send(one, here, "to both");
-  await vi.waitFor(
-    () => expect(tabs.map(bodies)).toEqual([["to both"], ["before", "to both"]]),
-    wait,
-  );
+  await eventually(() => expect(tabs.map(bodies)).toEqual([["to both"], ["before", "to both"]]));
   expect((await there.post("/messages", { body: "it's me" })).status).toBe(201);
   const { data } = await one.engine.conversations.list({
     contact_id: kept.contact_id,
@@ -132,7 +126,7 @@ test("a visitor whose contact is merged goes on, and one whose contact is erased
 
   await one.engine.contacts.erase(kept.contact_id);
   // Its session is gone when it comes again, so it comes no more.
-  await vi.waitFor(() => expect(tabs.map(({ source }) => source.readyState)).toEqual([2, 2]), wait);
+  await eventually(() => expect(tabs.map(({ source }) => source.readyState)).toEqual([2, 2]));
   expect((await there.post("/messages", { body: "still me" })).status).toBe(404);
 });
 
@@ -142,20 +136,20 @@ test("words come as they were written, and not at all once they are redacted", a
   const body = "<img src=x onerror=alert(1)>\nid: 99\n\ndata: forged\r\nevent: x \u2028 \u{1F600}";
   const tab = openTab(visitor);
   await send(there, visitor, body);
-  await vi.waitFor(() => expect(bodies(tab)).toEqual([body]), wait);
+  await eventually(() => expect(bodies(tab)).toEqual([body]));
   expect(tab.told[0]?.id).toBe("1");
   const secret = await send(there, visitor, "secret");
-  await vi.waitFor(() => expect(bodies(tab)).toEqual([body, "secret"]), wait);
+  await eventually(() => expect(bodies(tab)).toEqual([body, "secret"]));
   await there.engine.messages.redact(secret);
   const again = openTab(visitor);
-  await vi.waitFor(() => expect(bodies(again)).toEqual([body, null]), wait);
+  await eventually(() => expect(bodies(again)).toEqual([body, null]));
 });
 
 test("a new session begins with what is new, and marks what its browser says", async () => {
   const there = await shop();
   const before = visitorOf(there, await there.engine.webchat.open());
   await send(there, before, "old");
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await read(`${before.url}/stream?token=${before.token}`, {}, 1)).toHaveLength(1),
   );
   const { contact_id } = before.session;
@@ -163,7 +157,7 @@ test("a new session begins with what is new, and marks what its browser says", a
   const stranger = visitorOf(there, await there.engine.webchat.open());
   const tab = openTab(now);
   const message_id = await send(there, now, "new");
-  await vi.waitFor(() => expect(bodies(tab)).toEqual(["new"]), wait);
+  await eventually(() => expect(bodies(tab)).toEqual(["new"]));
   const statusOf = async (): Promise<string> =>
     (await there.engine.messages.get(message_id)).status;
   expect((await stranger.post("/marks", { message_id, mark: "read" })).status).toBe(404);

@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { headerLimits, headerProblems } from "../../src/webhooks/headers.ts";
+import { runs } from "../support/runs.ts";
 
 const codes = (headers: Record<string, string>) =>
   headerProblems(headers).map(({ name, code }) => ({ name, code }));
@@ -88,7 +89,7 @@ describe("an endpoint's own headers", () => {
           expect(`${name}: ${value}`).not.toMatch(/[\r\n\0]/);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { mostAttempts } from "../../src/webhooks/schedule.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { judge } from "./judge.ts";
 import { type Process, startProcess } from "./process.ts";
@@ -224,6 +225,6 @@ it("delivers each event, or fails with all its attempts, or parks it, whatever r
       });
       expect(world.receivers.busiest.get(url) ?? 0).toBeLessThanOrEqual(8);
     }),
-    { numRuns: 30, endOnFailure: true },
+    { numRuns: runs(30), endOnFailure: true },
   );
-}, 60_000);
+});

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { type Model, webhookCommands } from "./operations.ts";
@@ -7,7 +8,7 @@ import { receivers } from "./receivers.ts";
 import { partsOf } from "./rows.ts";
 
 describe.each(storages)("webhooks and their deliveries on $name", ({ name, open }) => {
-  const numRuns = { memory: 60, SQLite: 15, PostgreSQL: 4 }[name];
+  const numRuns = runs({ memory: 60, SQLite: 15, PostgreSQL: 4 }[name]);
 
   it("are what a small model of them is, however they are made, changed, sent and sent again", async () => {
     const { clock, engine } = world();

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { delays, mostAttempts } from "../../src/webhooks/schedule.ts";
+import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { judge } from "./judge.ts";
 import type { Answer } from "./receivers.ts";
@@ -73,9 +74,9 @@ it("makes five attempts within the day, none before its delay, whatever a receiv
       expect(await world.deliveries()).toMatchObject([{ status: "failed" }]);
       await judge(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
-}, 60_000);
+});
 
 it("tries nothing early and nothing twice when the clock is set, to and fro", async () => {
   const jump = fc.record({
@@ -100,6 +101,6 @@ it("tries nothing early and nothing twice when the clock is set, to and fro", as
       }
       await judge(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
-}, 60_000);
+});

@@ -48,9 +48,7 @@ async function attempted(
     const [newest] = (await webhooks.deliveries(webhook)).data;
     return newest && webhooks.delivery(webhook, newest.id);
   };
-  await expect
-    .poll(async () => (await look())?.attempts.length, { timeout: 5_000, interval: 10 })
-    .toBe(1);
+  await expect.poll(async () => (await look())?.attempts.length, { interval: 10 }).toBe(1);
   const delivery = await look();
   if (delivery === undefined) throw new Error("no delivery");
   return delivery;

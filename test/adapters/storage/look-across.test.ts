@@ -10,6 +10,7 @@ import {
 } from "../../../src/testing/storage-conformance/collections.ts";
 import { type Look, lookAcross } from "../../../src/store/look.ts";
 import { unscopedReads as readsOf } from "../../../src/store/reads.ts";
+import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 
 const owners = ["anna", "bert", "cleo"] as const;
@@ -67,7 +68,7 @@ describe.each(storages)("a scan across several ranges over $name", ({ name, open
           }
         },
       ),
-      { numRuns: { memory: 150, SQLite: 100, PostgreSQL: 8 }[name] ?? 8 },
+      { numRuns: runs({ memory: 150, SQLite: 100, PostgreSQL: 8 }[name] ?? 8) },
     );
   });
 });

@@ -2,9 +2,21 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KeyValue, Seen } from "../../../src/ports/collection.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { type Item, item, items, itemsByRank, itemsByTime, schema } from "../../../src/testing/storage-conformance/collections.ts";
+import {
+  type Item,
+  item,
+  items,
+  itemsByRank,
+  itemsByTime,
+  schema,
+} from "../../../src/testing/storage-conformance/collections.ts";
 import { type Look, look } from "../../../src/store/look.ts";
-import { unscopedReads as readsOf, type RangeOf, type UnscopedReads } from "../../../src/store/reads.ts";
+import {
+  unscopedReads as readsOf,
+  type RangeOf,
+  type UnscopedReads,
+} from "../../../src/store/reads.ts";
+import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 
 type Stretch = Omit<RangeOf<Item>, "limit">;
@@ -103,7 +115,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: { memory: 150, SQLite: 150, PostgreSQL: 10 }[name] },
+      { numRuns: runs({ memory: 150, SQLite: 150, PostgreSQL: 10 }[name]) },
     );
   });
 
@@ -154,7 +166,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: { memory: 100, SQLite: 100, PostgreSQL: 10 }[name] },
+      { numRuns: runs({ memory: 100, SQLite: 100, PostgreSQL: 10 }[name]) },
     );
   });
 

@@ -12,6 +12,7 @@ import {
   type StoragePort,
   type Write,
 } from "../../../src/ports/storage.ts";
+import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import type { Database } from "../../support/postgres-database.ts";
 import { firstSchema, insertNote, noteById } from "./sqlite-schemas.ts";
@@ -96,7 +97,7 @@ describe("when the connection to PostgreSQL is cut", () => {
 
   it.each(parts)(
     "at any statement of %s, everything or nothing is committed, and the next one works",
-    { timeout: 60_000 },
+
     async (_, run) => {
       const where = await database();
       for (const when of ["before", "after"] as const) {
@@ -120,7 +121,7 @@ describe("when the connection to PostgreSQL is cut", () => {
             "storage_unavailable, a,b,old",
           ]).toContain(`${end}, ${there.join()}`);
           await write(port, insertNote("next"));
-          await vi.waitFor(() => expect(allFree(pool)).toBe(true));
+          await eventually(() => expect(allFree(pool)).toBe(true));
           await port.close();
           if (!cut) break;
           expect(nth).toBeLessThan(40);
@@ -142,7 +143,7 @@ describe("when the connection to PostgreSQL is cut", () => {
     await expect(notes(port)).rejects.toMatchObject(unavailable(/connection/));
     proxy.refuses = true;
     proxy.cut();
-    await vi.waitFor(() => expect(proxy.connections).toBe(0));
+    await eventually(() => expect(proxy.connections).toBe(0));
     await expect(notes(port)).rejects.toMatchObject(unavailable(/connection/));
     await expect(write(port, insertNote("b"))).rejects.toMatchObject(unavailable(/connection/));
     proxy.refuses = false;
@@ -212,7 +213,7 @@ describe("when the PostgreSQL server refuses", () => {
 
   it("because of a timeout, the error says so, and the next write works", async () => {
     const where = await database();
-    const port = await opened(where.pool({ statement_timeout: 100 }));
+    const port = await opened(where.pool({ statement_timeout: 1_000 }));
     await write(port, insertNote("a"));
     const host = await where.pool().connect();
     await host.query("BEGIN; LOCK TABLE tidings_notes");

@@ -1,11 +1,12 @@
 import type pg from "pg";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { StorageConflict, type StoragePort, type Write } from "../../../src/ports/storage.ts";
 import {
   entriesByPosition,
   entriesByTopic,
   itemById,
 } from "../../../src/testing/storage-conformance/collections.ts";
+import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import type { Database } from "../../support/postgres-database.ts";
 import {
@@ -162,57 +163,53 @@ describe("positions in a log", () => {
     expect((await followed(two)).slice(0, 7)).toEqual(first);
   });
 
-  it(
-    "never show q before p < q, whatever processes and host applications write",
-    { timeout: 60_000 },
-    async () => {
-      const where = await database();
-      const [one, two, reader] = [await opened(where), await opened(where), await opened(where)];
-      const rounds = 40;
-      const host = async (n: number): Promise<void> => {
-        const own = await client(where);
-        for (let i = 0; i < rounds; i++) {
-          await own.query("BEGIN");
-          await one.host(own).commit([log(`host${n}-${i}`)]);
-          if (i % 3 === 0) await own.query("SELECT pg_sleep(0.005)");
-          await own.query(i % 5 === 4 ? "ROLLBACK" : "COMMIT");
-        }
-      };
-      const group = async (port: StoragePort, n: number): Promise<void> => {
-        for (let i = 0; i < rounds; i++) {
-          await write(port, log(`group${n}-${i}`), insert(`i${n}-${i}`));
-        }
-      };
-      let done = false;
-      const written = Promise.all([host(0), host(1), group(one, 0), group(two, 1)]).finally(
-        () => (done = true),
-      );
-      const seen: object[] = [];
-      for (let rest = 2; rest > 0; rest -= done ? 1 : 0) {
-        const after = [Number(Reflect.get(seen.at(-1) ?? { position: 0 }, "position"))];
-        seen.push(
-          ...(await reader.reader.range({
-            index: entriesByPosition,
-            prefix: [],
-            order: "ascending",
-            after,
-            limit: 7,
-          })),
-        );
-        if (seen.length % 7 > 0) await reader.turn();
-        else rest = Math.max(rest, 2);
+  it("never show q before p < q, whatever processes and host applications write", async () => {
+    const where = await database();
+    const [one, two, reader] = [await opened(where), await opened(where), await opened(where)];
+    const rounds = 40;
+    const host = async (n: number): Promise<void> => {
+      const own = await client(where);
+      for (let i = 0; i < rounds; i++) {
+        await own.query("BEGIN");
+        await one.host(own).commit([log(`host${n}-${i}`)]);
+        if (i % 3 === 0) await own.query("SELECT pg_sleep(0.005)");
+        await own.query(i % 5 === 4 ? "ROLLBACK" : "COMMIT");
       }
-      await written;
-      const all = await reader.reader.range({
-        index: entriesByPosition,
-        prefix: [],
-        order: "ascending",
-        limit: 1_000,
-      });
-      expect(all).toHaveLength(2 * rounds + 2 * (rounds - Math.floor(rounds / 5)));
-      expect(ids(all).slice(0, seen.length)).toEqual(ids(seen));
-    },
-  );
+    };
+    const group = async (port: StoragePort, n: number): Promise<void> => {
+      for (let i = 0; i < rounds; i++) {
+        await write(port, log(`group${n}-${i}`), insert(`i${n}-${i}`));
+      }
+    };
+    let done = false;
+    const written = Promise.all([host(0), host(1), group(one, 0), group(two, 1)]).finally(
+      () => (done = true),
+    );
+    const seen: object[] = [];
+    for (let rest = 2; rest > 0; rest -= done ? 1 : 0) {
+      const after = [Number(Reflect.get(seen.at(-1) ?? { position: 0 }, "position"))];
+      seen.push(
+        ...(await reader.reader.range({
+          index: entriesByPosition,
+          prefix: [],
+          order: "ascending",
+          after,
+          limit: 7,
+        })),
+      );
+      if (seen.length % 7 > 0) await reader.turn();
+      else rest = Math.max(rest, 2);
+    }
+    await written;
+    const all = await reader.reader.range({
+      index: entriesByPosition,
+      prefix: [],
+      order: "ascending",
+      limit: 1_000,
+    });
+    expect(all).toHaveLength(2 * rounds + 2 * (rounds - Math.floor(rounds / 5)));
+    expect(ids(all).slice(0, seen.length)).toEqual(ids(seen));
+  });
 
   it("of a slow commit precede those of a fast one, and neither is visible before both can be", async () => {
     const where = await database();
@@ -224,7 +221,7 @@ describe("positions in a log", () => {
       CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON tidings_conformance_entries DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW WHEN (NEW.id = 'slow') EXECUTE FUNCTION dawdle();`);
     const slow = write(one, log("slow"));
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const sleeping =
         "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
       expect((await admin.query(sleeping)).rowCount).toBe(1);

@@ -1,4 +1,14 @@
-import { added, collection, integer, json, nullable, position, type RowOf, schemaOf, text } from "../../../src/ports/collection.ts";
+import {
+  added,
+  collection,
+  integer,
+  json,
+  nullable,
+  position,
+  type RowOf,
+  schemaOf,
+  text,
+} from "../../../src/ports/collection.ts";
 import type { Row, Write } from "../../../src/ports/storage.ts";
 
 /** A collection in two versions of the code, and what only the later one has. */

@@ -107,7 +107,7 @@ describe("a handle that cannot be joined", () => {
 });
 
 describe("several processes on one SQLite file", () => {
-  it("lose no update of a shared counter", { timeout: 60_000 }, async () => {
+  it("lose no update of a shared counter", async () => {
     const { port, file } = await opened();
     const peers = Array.from({ length: 3 }, () => new Peer("count", file, "150"));
     for (const peer of peers) expect(await peer.line()).toBe("ready");

@@ -299,9 +299,10 @@ describe("patterns", () => {
       fc.property(fc.array(piece, { maxLength: 14 }), fc.nat(100), (pieces, length) => {
         const source = pieces.join("");
         fc.pre(patternProblem(source) === undefined);
-        const before = performance.now();
+        const before = process.cpuUsage();
         fitsPattern(source, `${"a".repeat(Math.max(0, length - 1))}!`);
-        expect([source, performance.now() - before < 5_000]).toEqual([source, true]);
+        // CPU time, so that a busy machine does not fail the test.
+        expect([source, process.cpuUsage(before).user < 5_000_000]).toEqual([source, true]);
       }),
       { numRuns: 1_000 },
     );

@@ -4,6 +4,7 @@ import type { Contact, CreateContact } from "../../../src/contacts/types.ts";
 import type { Contacts } from "../../../src/handles.ts";
 import type { Search } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
+import { runs } from "../../support/runs.ts";
 import { type StorageCase, storages } from "../../support/storages.ts";
 import { world } from "../../support/world.ts";
 
@@ -112,7 +113,7 @@ async function made(contacts: Contacts, facts: readonly CreateContact[]): Promis
 describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
   it("answers what going through all contacts would, in the same order, whatever was changed, merged and erased", async () => {
     const engine = world().engine(open().connect());
-    const rounds = { memory: 40, SQLite: 20, PostgreSQL: 8 }[name];
+    const rounds = runs({ memory: 40, SQLite: 20, PostgreSQL: 8 }[name]);
     await fc.assert(
       fc.asyncProperty(
         fc.array(person, { minLength: 1, maxLength: 30 }),
@@ -247,7 +248,7 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     expect(gathered.filter(({ word }) => /0every/.test(word))).toEqual([]);
     const { id } = await engine.contacts.create({ name: "Every" });
     expect(idsOf(await engine.contacts.search({ q: "every", limit: 3 }))[0]).toBe(id);
-  }, 60_000);
+  });
 
   it("of a beginning that more have than are gone through still puts who has it whole first, however old", async () => {
     const engine = world().engine(open().connect());

@@ -7,6 +7,7 @@ import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Group, StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../src/testing/index.ts";
 import { over } from "../../support/over.ts";
+import { runs } from "../../support/runs.ts";
 import { stopped, world } from "../../support/world.ts";
 import { eventually, later, places } from "./places.ts";
 
@@ -262,7 +263,7 @@ describe.each(places)("consumers on $name, whatever happens", ({ name, isExact, 
         for (const { one } of [first, second]) await stopped(one, clock);
         await place.end();
       }),
-      { numRuns: name === "PostgreSQL" ? 10 : 40 },
+      { numRuns: runs(name === "PostgreSQL" ? 10 : 40) },
     );
-  }, 180_000);
+  });
 });
