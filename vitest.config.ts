@@ -4,7 +4,7 @@ import { LongestFirst } from "./test/longest-first.ts";
 import { SummaryReporter } from "./test/summary-reporter.ts";
 import { entries } from "./tsup.config.ts";
 
-/** Tests of examples and docs import `tidings` as users do, and get the sources. */
+/** Resolves `tidings` to the sources, for tests of the examples and the documentation. */
 const alias = Object.entries(entries).map(([name, source]) => ({
   find: new RegExp(`^tidings${name === "index" ? "" : `/${name}`}$`),
   replacement: fileURLToPath(new URL(source, import.meta.url)),
@@ -18,7 +18,7 @@ export default defineConfig({
     pool: "forks",
     setupFiles: ["test/support/no-strays.ts"],
     globalSetup: ["test/support/scratch-setup.ts", "test/support/postgres-setup.ts"],
-    // Most of the time goes into waiting: for a disk, a server, a process.
+    // More workers hardly help: tests mostly wait for disks, servers and processes.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,

@@ -1,23 +1,26 @@
-/** Databases on the run's PostgreSQL server, which is started by the first who asks. */
+/** Databases on the test run's PostgreSQL server. */
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { schema } from "../../src/schema.ts";
 import { type Database, makeDatabase, onServer, urlOf } from "./postgres-database.ts";
 
-/** An empty database, or a copy of another; removed when the test has finished. */
+/** An empty database, or a copy of `template`. It is removed when the test has finished. */
 export async function database(template?: string): Promise<Database> {
   const made = await makeDatabase(await serverUrl(), template);
   onTestFinished(() => made[Symbol.asyncDispose]());
   return made;
 }
 
-/** A database with the engine's schema, to make copies of: far quicker than to migrate anew. One for the whole run. */
+/**
+ * The name of a database with the engine's schema, which tests copy. Copying is much faster than
+ * migrating. The whole run shares it.
+ */
 export async function migrated(): Promise<string> {
   const { template } = inject("postgres");
   const server = await serverUrl();
   await onServer(server, async (client) => {
-    // One process makes it; the others wait.
+    // One process creates it while the others wait for the lock.
     await client.query("SELECT pg_advisory_lock(1)");
     const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [
       template,
@@ -33,9 +36,9 @@ export async function migrated(): Promise<string> {
 
 let server: Promise<string> | undefined;
 
-/** The URL of the server, as a role that may make databases. */
+/** The URL of the server, as a role that may create databases. */
 export function serverUrl(): Promise<string> {
-  server ??= fetch(inject("postgres").desk).then(async (response) => {
+  server ??= fetch(inject("postgres").locator).then(async (response) => {
     const text = await response.text();
     if (!response.ok) throw new Error(text);
     return text;
