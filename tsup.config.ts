@@ -1,6 +1,6 @@
 import { defineConfig } from "tsup";
 
-/** What the package exports: the subpath's name, and its source. `package.json` says the same, and a test compares them. */
+/** The package's exports by subpath. A test compares them with the `exports` of `package.json`. */
 export const entries = {
   index: "adapters/entry.ts",
   memory: "adapters/storage/memory/index.ts",
@@ -22,7 +22,7 @@ export const entries = {
   testing: "src/testing/index.ts",
 };
 
-/** Files of their own that no subpath names: threads. */
+/** Worker threads: separate files that are not exported. */
 export const threads = { "sqlite-worker": "adapters/storage/sqlite/worker.ts" };
 
 export default defineConfig({
@@ -31,9 +31,9 @@ export default defineConfig({
   format: "esm",
   platform: "node",
   target: "node22",
-  // What several entries share, the error class above all, must exist once.
+  // Code that entries share must exist only once, since `instanceof` compares error classes.
   splitting: true,
-  // `sqlite` is a built-in under `node:sqlite` alone.
+  // `node:sqlite` has no name without the prefix.
   removeNodeProtocol: false,
   sourcemap: true,
   clean: true,

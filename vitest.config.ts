@@ -4,7 +4,7 @@ import { LongestFirst } from "./test/longest-first.ts";
 import { SummaryReporter } from "./test/summary-reporter.ts";
 import { entries } from "./tsup.config.ts";
 
-/** Tests of examples and docs import `tidings` as users do, and get the sources. */
+/** Resolves `tidings` to the sources, for tests of the examples and the documentation. */
 const alias = Object.entries(entries).map(([name, source]) => ({
   find: new RegExp(`^tidings${name === "index" ? "" : `/${name}`}$`),
   replacement: fileURLToPath(new URL(source, import.meta.url)),

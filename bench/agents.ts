@@ -1,14 +1,13 @@
 import { rules } from "../adapters/models/index.ts";
 import type { MessagingEngine } from "../src/engine.ts";
 import { recipient, type StorageName, withEngine } from "./engines.ts";
-import { concurrently, median } from "./measure.ts";
-import { count, ratio, table } from "./table.ts";
+import { concurrently, count, median, scaled, table } from "./measure.ts";
 
-const questions = 2_000;
+const questions = scaled(2_000);
 const rounds = 3;
-const crowd = 10_000;
-/** What each of the crowd asks, one after the other. */
-const each = 2;
+/** The fairness test: so many people ask, and each asks again after the first answer. */
+const people = scaled(10_000);
+const questionsPerPerson = 2;
 const atOnce = 64;
 
 const question = "When are you open on Saturday?";
@@ -21,34 +20,40 @@ const knowledge = [
   { title: "Returns", text: "What arrives broken is replaced within 14 days; a photo is enough." },
 ];
 
-/** What an agent's turn costs, beside the same answer sent by the host, and whether a crowd is answered fairly. */
+/**
+ * What an agent's turn costs compared with a reply that the host application sends, and whether
+ * many contacts who ask at once are answered fairly.
+ */
 export async function agents(): Promise<string> {
   const rows: string[][] = [];
-  let onMemory = 0;
+  let turnOnMemory = 0;
   for (const storage of ["memory", "SQLite"] as const) {
-    const host: number[] = [];
-    const agent: number[] = [];
+    const byHost: number[] = [];
+    const byAgent: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      host.push(await answered(storage, false));
-      agent.push(await answered(storage, true));
+      byHost.push(await cpuPerAnswer(storage, false));
+      byAgent.push(await cpuPerAnswer(storage, true));
     }
-    const [bare, turn] = [median(host), median(agent)];
-    if (storage === "memory") onMemory = turn - bare;
-    rows.push([storage, bare.toFixed(3), turn.toFixed(3), (turn - bare).toFixed(3)]);
+    const [host, agent] = [median(byHost), median(byAgent)];
+    if (storage === "memory") turnOnMemory = agent - host;
+    rows.push([storage, host.toFixed(3), agent.toFixed(3), (agent - host).toFixed(3)]);
   }
-  console.log(`\nCPU of a question and its answer, in milliseconds, ${count(questions)} people\n`);
-  console.log(table(["", "the host answers", "an agent, by rules", "the turn"], rows));
-  const { seconds, spread } = await fairness();
   console.log(
-    `\n${count(crowd)} people ask ${each} times each: all answered in ${seconds.toFixed(1)} s.`,
+    `\nCPU time in ms for one question and its answer, until the answer is delivered` +
+      ` (${count(questions)} questions, ${atOnce} at a time; the agent uses the rules model)\n`,
   );
+  console.log(table(["storage", "host answers", "agent answers", "the agent's turn"], rows));
+  const { seconds, unansweredShare } = await fairness();
   console.log(
-    `When half of the answers were out, nobody had ${each} but ${ratio(spread * 100)} % who had none.`,
+    `\nFairness on memory: ${count(people)} contacts ask ${questionsPerPerson} questions each.` +
+      ` All were answered after ${seconds.toFixed(1)} s.` +
+      ` When half of the answers were sent, ${(unansweredShare * 100).toFixed(2)} % of the contacts had none.`,
   );
-  return `a turn by rules: ${onMemory.toFixed(2)} ms on memory`;
+  return `agents: a turn with the rules model takes ${turnOnMemory.toFixed(2)} ms of CPU time on memory`;
 }
 
-function fixture<T>(
+/** Runs `use` with a started engine whose agents use the rules model. */
+function withStartedEngine<T>(
   storage: StorageName,
   use: (engine: MessagingEngine) => Promise<T>,
 ): Promise<T> {
@@ -62,7 +67,7 @@ function fixture<T>(
   );
 }
 
-async function engage(engine: MessagingEngine): Promise<void> {
+async function createAgent(engine: MessagingEngine): Promise<void> {
   const limits = { max_replies_per_minute: 60 };
   await engine.agents.create({
     name: "Ada",
@@ -73,11 +78,11 @@ async function engage(engine: MessagingEngine): Promise<void> {
   });
 }
 
-/** Milliseconds of CPU for one question and its answer, up to its delivery. */
-function answered(storage: StorageName, byAgent: boolean): Promise<number> {
-  return fixture(storage, async (engine) => {
-    if (byAgent) await engage(engine);
-    const delivered = seen(engine, questions);
+/** The CPU time in milliseconds for one question and its answer, until the answer is delivered. */
+function cpuPerAnswer(storage: StorageName, byAgent: boolean): Promise<number> {
+  return withStartedEngine(storage, async (engine) => {
+    if (byAgent) await createAgent(engine);
+    const delivered = deliveries(engine, questions);
     const before = process.cpuUsage();
     await concurrently(questions, atOnce, async (i) => {
       const { conversation_id, from } = await engine.sandbox.inbound({
@@ -98,7 +103,8 @@ function answered(storage: StorageName, byAgent: boolean): Promise<number> {
   });
 }
 
-function seen(engine: MessagingEngine, messages: number): Promise<void> {
+/** Resolves when so many messages are delivered. */
+function deliveries(engine: MessagingEngine, messages: number): Promise<void> {
   return new Promise((resolve) => {
     let left = messages;
     engine.on("message.sent", () => {
@@ -107,28 +113,30 @@ function seen(engine: MessagingEngine, messages: number): Promise<void> {
   });
 }
 
-/** Everybody has asked before anybody is answered. */
-function fairness(): Promise<{ readonly seconds: number; readonly spread: number }> {
-  return fixture("memory", async (engine) => {
-    await engage(engine);
-    const replies = new Map<string, number>();
-    let out = 0;
-    let spread = 0;
-    const over = new Promise<void>((resolve) => {
+/** Every contact's first question comes before any second one. */
+function fairness(): Promise<{ readonly seconds: number; readonly unansweredShare: number }> {
+  return withStartedEngine("memory", async (engine) => {
+    await createAgent(engine);
+    const answersByContact = new Map<string, number>();
+    let answers = 0;
+    let unansweredShare = 0;
+    const allAnswered = new Promise<void>((resolve) => {
       engine.on("message.sent", ({ data: { to } }) => {
-        const had = (replies.get(to) ?? 0) + 1;
-        replies.set(to, had);
-        out++;
-        if (out === crowd) spread = (crowd - replies.size) / crowd;
-        if (out === crowd * each) resolve();
-        else if (had < each) void engine.sandbox.inbound({ from: to, body: question });
+        const received = (answersByContact.get(to) ?? 0) + 1;
+        answersByContact.set(to, received);
+        answers++;
+        if (answers === people) unansweredShare = (people - answersByContact.size) / people;
+        if (answers === people * questionsPerPerson) resolve();
+        else if (received < questionsPerPerson) {
+          void engine.sandbox.inbound({ from: to, body: question });
+        }
       });
     });
     const began = performance.now();
-    await concurrently(crowd, atOnce, (i) =>
+    await concurrently(people, atOnce, (i) =>
       engine.sandbox.inbound({ from: recipient("new", i), body: question }),
     );
-    await over;
-    return { seconds: (performance.now() - began) / 1_000, spread };
+    await allAnswered;
+    return { seconds: (performance.now() - began) / 1_000, unansweredShare };
   });
 }

@@ -1,25 +1,25 @@
-import { meet, recipient, type StorageName, text, withEngine } from "./engines.ts";
-import { concurrently, type Contender, medians } from "./measure.ts";
-import { count, ratio, table } from "./table.ts";
+import { createContacts, recipient, type StorageName, text, withEngine } from "./engines.ts";
+import { concurrently, type Contender, count, medians, ratio, scaled, table } from "./measure.ts";
 
-const items = 3_000;
+const items = scaled(3_000);
 const rounds = 5;
 const atOnce = 256;
 
-/** From acceptance to delivered, by a carrier that takes everything at once: what the dispatch costs. */
+/** Messages per second from acceptance to delivery, by a carrier that accepts at once. */
 export async function delivery(): Promise<string> {
   const rates = await medians([contender("SQLite"), contender("memory")], rounds);
-  const [disk = 0, ram = 1] = [rates.get("SQLite"), rates.get("memory")];
+  const [onSqlite = 0, onMemory = 1] = [rates.get("SQLite"), rates.get("memory")];
   console.log(
-    `\nMessages a second from acceptance to delivered, ${atOnce} at once, ${count(items)} recipients\n`,
+    `\nMessages per second from acceptance to delivery` +
+      ` (${count(items)} new recipients, ${atOnce} sends at a time, median of ${rounds} rounds)\n`,
   );
   console.log(
     table(
-      ["", "a second", "of memory"],
-      [...rates].map(([name, rate]) => [name, count(rate), ratio(rate / ram)]),
+      ["storage", "per second", "ratio to memory"],
+      [...rates].map(([name, rate]) => [name, count(rate), ratio(rate / onMemory)]),
     ),
   );
-  return `delivered on SQLite: ${count(disk)} a second`;
+  return `delivery: ${count(onSqlite)} messages per second on SQLite`;
 }
 
 function contender(storage: StorageName): Contender {
@@ -27,22 +27,22 @@ function contender(storage: StorageName): Contender {
     name: storage,
     run: () =>
       withEngine(storage, async (engine) => {
-        await meet(engine);
-        const seen = new Set<string>();
-        const arrived = new Promise<void>((resolve) => {
+        await createContacts(engine);
+        const sentTo = new Set<string>();
+        const allDelivered = new Promise<void>((resolve) => {
           let left = items;
           engine.on("message.sent", ({ data: { to } }) => {
-            if (seen.has(to) && --left === 0) resolve();
+            if (sentTo.has(to) && --left === 0) resolve();
           });
         });
         await engine.start();
         const began = performance.now();
         await concurrently(items, atOnce, (i) => {
           const to = recipient("new", i);
-          seen.add(to);
+          sentTo.add(to);
           return engine.messages.send({ to, body: text }, { idempotencyKey: `send-${i}` });
         });
-        await arrived;
+        await allDelivered;
         return { items, ms: performance.now() - began };
       }),
   };

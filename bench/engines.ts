@@ -8,11 +8,12 @@ import { MessagingEngine } from "../adapters/entry.ts";
 import type { EngineOptions } from "../src/options.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { Transport } from "../src/ports/transport.ts";
+import { scaled } from "./measure.ts";
 
 export type StorageName = "memory" | "SQLite";
 
-/** A place for a database, on the disk that the machine's temporary files are on. */
-export async function scratch<T>(use: (file: string) => Promise<T>): Promise<T> {
+/** Calls `use` with a database file in a temporary directory, which is removed afterwards. */
+export async function withTempFile<T>(use: (file: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), "tidings-bench-"));
   try {
     return await use(join(directory, "bench.db"));
@@ -21,7 +22,7 @@ export async function scratch<T>(use: (file: string) => Promise<T>): Promise<T> 
   }
 }
 
-export type Extras = Pick<
+export type ExtraOptions = Pick<
   EngineOptions,
   "concurrency" | "laneConcurrency" | "http" | "webhooks" | "agents"
 >;
@@ -29,29 +30,29 @@ export type Extras = Pick<
 export function withEngine<T>(
   storage: StorageName,
   use: (engine: MessagingEngine) => Promise<T>,
-  extras: Extras = {},
+  options: ExtraOptions = {},
 ): Promise<T> {
-  return scratch((file) =>
-    withEngineOn(storage === "memory" ? memory() : sqlite({ file }), use, extras),
+  return withTempFile((file) =>
+    withEngineOn(storage === "memory" ? memory() : sqlite({ file }), use, options),
   );
 }
 
 export async function withEngineOn<T>(
   storage: StoragePort,
   use: (engine: MessagingEngine) => Promise<T>,
-  extras: Extras = {},
+  options: ExtraOptions = {},
 ): Promise<T> {
   await using engine = new MessagingEngine({
     storage,
-    transports: [instant()],
+    transports: [instantCarrier()],
     ...system(),
-    ...extras,
+    ...options,
   });
   return await use(engine);
 }
 
-/** A carrier that takes everything at once and sends no receipts: what it takes counts as delivered. */
-export function instant(): Transport {
+/** A carrier that accepts everything at once and sends no receipts, so accepted means delivered. */
+export function instantCarrier(): Transport {
   return {
     name: "sandbox",
     capabilities: {
@@ -67,21 +68,21 @@ export function instant(): Transport {
 
 export type Recipients = "existing" | "new";
 
-/** Contacts that are there before anything is measured. */
-export const known = 1_000;
+/** How many contacts `createContacts` makes. */
+export const existingContacts = scaled(1_000);
 const firstNew = 2_000_000;
 
-/** The `i`th message's recipient. */
+/** The recipient of the `i`th message: one of the existing contacts, or a new one. */
 export function recipient(recipients: Recipients, i: number): string {
-  return `+1212${String(recipients === "existing" ? i % known : firstNew + i).padStart(7, "0")}`;
+  return `+1212${String(recipients === "existing" ? i % existingContacts : firstNew + i).padStart(7, "0")}`;
 }
 
 export const text = "Your table for two is booked for 7 pm. See you then!";
 
-/** Makes the known contacts, with a message each. */
-export async function meet({ messages }: MessagingEngine): Promise<void> {
+/** Makes the existing contacts by sending a message to each. */
+export async function createContacts({ messages }: MessagingEngine): Promise<void> {
   await Promise.all(
-    Array.from({ length: known }, (_, i) =>
+    Array.from({ length: existingContacts }, (_, i) =>
       messages.send({ to: recipient("existing", i), body: text }),
     ),
   );

@@ -1,17 +1,22 @@
-/** Serves the engine on Express, and beside it a bare handler; says its port and an API key. Told by its argument which storage. */
+/**
+ * A server process for `express.ts`: the engine on Express, and a bare handler beside it. Its
+ * argument is the database file, or empty for memory storage. It prints its port and an API key as
+ * JSON.
+ */
 import expressApp from "express";
 import { memory } from "../adapters/storage/memory/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { expressHandler } from "../adapters/http/express.ts";
 import { system } from "../adapters/system/index.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
-import { instant, meet, recipient, text } from "./engines.ts";
+import { recipient, text } from "./engines.ts";
+import { instantCarrier, createContacts } from "./engines.ts";
 
 const [file = ""] = process.argv.slice(2);
 const storage = file === "" ? memory() : sqlite({ file });
-const engine = new MessagingEngine({ storage, transports: [instant()], ...system() });
-await meet(engine);
-const plan = { name: "unhurried", requests_per_second: 100_000 };
+const engine = new MessagingEngine({ storage, transports: [instantCarrier()], ...system() });
+await createContacts(engine);
+const plan = { name: "benchmark", requests_per_second: 100_000 };
 const { account, key } = await engine.accounts.create({ name: "Bench", plan });
 const sample = await engine
   .account(account.id)

@@ -5,50 +5,51 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table } from "../adapters/storage/sqlite/tables.ts";
 import type { ImportContact } from "../src/contacts/types.ts";
 import { schema } from "../src/schema.ts";
-import { scratch, withEngineOn } from "./engines.ts";
-import type { Work } from "./measure.ts";
-import { person } from "./search-rows.ts";
-import { count, ratio, table } from "./table.ts";
+import { withEngineOn, withTempFile } from "./engines.ts";
+import { count, ratio, scaled, table, type Work } from "./measure.ts";
+import { person } from "./contact-rows.ts";
 
-const rows = 100_000;
-/** So many share a commit, of the engine's as of the others. */
+const rows = scaled(100_000);
+/** Rows per commit, as in the engine. */
 const chunk = 64;
 const megabyte = 1_048_576;
 
-/** How fast contacts are imported, what memory that takes, and how fast the very same rows are written by statements alone. */
+/**
+ * How fast contacts are imported, how much memory it takes, and how fast plain INSERTs would be.
+ */
 export function imports(): Promise<string> {
-  return scratch(async (file) => {
+  return withTempFile(async (file) => {
     const { heap, ...engine } = await imported(file);
-    const raw = await scratch((copy) => written(file, copy));
+    const raw = await withTempFile((copy) => written(file, copy));
     const [rate, rawRate] = [engine, raw].map(({ items, ms }) => (items * 1_000) / ms) as [
       number,
       number,
     ];
-    const memory = `${count(heap / megabyte)} MB`;
-    console.log(`\nImport of ${count(rows)} contacts on SQLite\n`);
+    const memory = count(heap / megabyte);
+    console.log(`\nImport of ${count(rows)} contacts on SQLite, ${chunk} rows per commit\n`);
     console.log(
       table(
-        ["", "contacts a second", "beside statements", "heap at most, above before"],
+        ["", "contacts per second", "ratio to INSERTs", "peak heap growth, MB"],
         [
-          ["engine", count(rate), ratio(rate / rawRate), memory],
-          ["the same rows by statements", count(rawRate), ratio(1), ""],
+          ["contacts.import", count(rate), ratio(rate / rawRate), memory],
+          ["INSERTs of the same rows", count(rawRate), ratio(1), ""],
         ],
       ),
     );
-    return `import of ${count(rate)} contacts a second, ${ratio(rate / rawRate)} of statements alone, in ${memory} of heap`;
+    return `import: ${count(rate)} contacts per second, ${ratio(rate / rawRate)} of plain INSERTs, with ${memory} MB of heap`;
   });
 }
 
 async function imported(file: string): Promise<Work & { readonly heap: number }> {
   return withEngineOn(sqlite({ file }), async ({ contacts }) => {
     const before = process.memoryUsage().heapUsed;
-    let most = before;
+    let peak = before;
     const began = performance.now();
     for await (const { index, status } of contacts.import(people())) {
       if (status !== "created") throw new Error(`row ${index} is ${status}`);
-      if (index % 1_000 === 0) most = Math.max(most, process.memoryUsage().heapUsed);
+      if (index % 1_000 === 0) peak = Math.max(peak, process.memoryUsage().heapUsed);
     }
-    return { items: rows, ms: performance.now() - began, heap: most - before };
+    return { items: rows, ms: performance.now() - began, heap: peak - before };
   });
 }
 
@@ -59,7 +60,9 @@ function* people(): Generator<ImportContact> {
   }
 }
 
-/** What the engine wrote for each contact, once more, on a database with the same tables and settings. */
+/**
+ * Inserts the rows that the engine wrote into another database with the same tables and settings.
+ */
 async function written(file: string, copy: string): Promise<Work> {
   await sqlite({ file: copy }).migrate(schema);
   using from = new DatabaseSync(file);
@@ -76,7 +79,7 @@ async function written(file: string, copy: string): Promise<Work> {
         `SELECT ${layout.columns.map((each) => `"${each}"`).join(", ")} FROM ${name}`,
       );
       select.setReturnArrays(true);
-      // Arrays: what a statement answers that was told so.
+      // `setReturnArrays` is not in the types: the iterator returns arrays.
       return {
         source: select.iterate() as Iterator<unknown> as Iterator<Stored[]>,
         into: to.prepare(insert),

@@ -1,4 +1,11 @@
-/** `npm run bench [-- sends express delivery webhooks agents search import postgres]`: figures side by side. They are told, never asserted. */
+/**
+ * `npm run bench [-- sends express delivery webhooks agents search import postgres]` runs all
+ * benchmarks, or the named ones, and prints the results. Nothing is asserted.
+ *
+ * Environment variables: `TIDINGS_BENCH_SCALE=0.05` measures a twentieth of the items, to try out a
+ * benchmark quickly; `TIDINGS_BENCH_CONTACTS` is the number of contacts in `search` (default
+ * 1000000).
+ */
 import { agents } from "./agents.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
@@ -8,7 +15,7 @@ import { search } from "./search.ts";
 import { sends } from "./sends.ts";
 import { webhooks } from "./webhooks.ts";
 
-const benches: Readonly<Record<string, () => Promise<string>>> = {
+const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   sends,
   express,
   delivery,
@@ -20,13 +27,14 @@ const benches: Readonly<Record<string, () => Promise<string>>> = {
 };
 
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));
+const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
-  console.error(`usage: npm run bench [-- ${Object.keys(benches).join(" ")}]`);
+  console.error(`unknown benchmark: ${unknown.join(", ")}`);
+  console.error(`usage: npm run bench [-- ${Object.keys(benchmarks).join(" ")}]`);
   process.exit(2);
 }
-const told: string[] = [];
-for (const [name, bench] of Object.entries(benches)) {
-  if (wanted.length === 0 || wanted.includes(name)) told.push(await bench());
+const summaries: string[] = [];
+for (const [name, benchmark] of Object.entries(benchmarks)) {
+  if (wanted.length === 0 || wanted.includes(name)) summaries.push(await benchmark());
 }
-console.log(`\nbench: ${told.join("; ")}`);
+console.log(`\nbench: ${summaries.join("; ")}`);

@@ -1,7 +1,7 @@
-/** One way to do the same work. Made afresh for each round. */
+/** One of the ways to do some work whose speeds are compared. */
 export interface Contender {
   readonly name: string;
-  /** Does the work; answers how much it did in how many milliseconds, without what it took to get ready. */
+  /** Does the work, and returns how much it did in how many milliseconds, without the setup. */
   run(): Promise<Work>;
 }
 
@@ -11,8 +11,8 @@ export interface Work {
 }
 
 /**
- * The median rate of each contender, in items a second. In each round every contender has its turn, so that what else the machine
- * does hits all of them alike; every other round they go in the opposite order.
+ * The median rate of each contender, in items per second. All contenders run in every round, so
+ * that other load on the machine affects them alike. Every other round runs them in reverse order.
  */
 export async function medians(
   contenders: readonly Contender[],
@@ -36,7 +36,9 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 0 ? (low + high) / 2 : low;
 }
 
-/** Runs `work` for 0, 1 … `times` - 1, so many at a time. Answers how long it took, in milliseconds. */
+/**
+ * Runs `work` for 0 to `times` - 1, at most `atOnce` at a time. Returns the total milliseconds.
+ */
 export async function concurrently(
   times: number,
   atOnce: number,
@@ -50,3 +52,22 @@ export async function concurrently(
   await Promise.all(Array.from({ length: atOnce }, one));
   return performance.now() - began;
 }
+
+const scale = Number(process.env["TIDINGS_BENCH_SCALE"] ?? 1);
+
+/** A number of items, times `TIDINGS_BENCH_SCALE`. */
+export const scaled = (items: number): number => Math.max(10, Math.round(items * scale));
+
+/** A table in aligned columns. All columns but the first are aligned to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows];
+  const widths = head.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  const pad = (cell: string, column: number): string =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return lines.map((line) => `  ${line.map(pad).join("  ")}`).join("\n");
+}
+
+export const count = (n: number): string => Math.round(n).toLocaleString("en");
+export const ratio = (n: number): string => n.toFixed(2);

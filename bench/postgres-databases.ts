@@ -3,15 +3,13 @@ import type { MessagingEngine } from "../src/engine.ts";
 import { type Database, makeDatabase } from "../test/support/postgres-database.ts";
 import { withEngineOn } from "./engines.ts";
 
-export type JobsAtOnce = typeof busy;
+/** The settings of a dispatcher: a job for every waiting caller, all in one account. */
+export const dispatcherSettings = { concurrency: 256, laneConcurrency: 256 } as const;
 
-/** For a dispatcher that has nothing to do but this: one account has as many jobs at once as there are callers. */
-export const busy = { concurrency: 256, laneConcurrency: 256 } as const;
-
-/** Connections that whoever is measured has. */
+/** The size of every contender's connection pool. */
 export const poolSize = 10;
 
-/** A database of its own for whatever is measured, empty. `server` is the URL of a superuser's. */
+/** Calls `use` with a new, empty database. `server` is the URL of a superuser. */
 export async function withDatabase<T>(
   server: string,
   use: (database: Database) => Promise<T>,
@@ -20,13 +18,13 @@ export async function withDatabase<T>(
   return await use(database);
 }
 
-/** An engine on a database of its own. */
+/** Calls `use` with an engine on a new database. */
 export function withPostgresEngine<T>(
   server: string,
   use: (engine: MessagingEngine) => Promise<T>,
-  jobs?: JobsAtOnce,
+  options?: typeof dispatcherSettings,
 ): Promise<T> {
   return withDatabase(server, (database) =>
-    withEngineOn(postgres({ pool: database.pool({ max: poolSize }) }), use, jobs),
+    withEngineOn(postgres({ pool: database.pool({ max: poolSize }) }), use, options),
   );
 }

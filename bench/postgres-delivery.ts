@@ -1,38 +1,46 @@
-import { known, meet, recipient, text } from "./engines.ts";
-import { concurrently, type Contender, medians } from "./measure.ts";
-import { busy, withDatabase, withPostgresEngine } from "./postgres-databases.ts";
+import { createContacts, existingContacts, recipient, text } from "./engines.ts";
+import { concurrently, type Contender, count, medians, ratio, scaled, table } from "./measure.ts";
+import {
+  dispatcherSettings,
+  poolSize,
+  withDatabase,
+  withPostgresEngine,
+} from "./postgres-databases.ts";
 import { type QueueKind, queues } from "./postgres-queues.ts";
-import { count, ratio, table } from "./table.ts";
 
-const items = 2_000;
+const items = scaled(2_000);
 const rounds = 3;
 const atOnce = 256;
 
 const ours = "tidings, accepted to delivered";
 const theirs = ({ name }: QueueKind): string => `${name}, enqueued to processed`;
 
-/** From acceptance to delivered, beside queues from a job's enqueuing to the end of a task that does nothing. */
+/**
+ * Messages per second from acceptance to delivery, and jobs per second of job queues from enqueuing
+ * to the end of a task that does nothing.
+ */
 export async function postgresDelivery(server: string): Promise<string> {
   const contenders = [engine(server), ...queues.map((kind) => queue(server, kind))];
   const rates = await medians(contenders, rounds);
   const own = rates.get(ours) ?? 0;
   console.log(
-    `\nPostgreSQL: a second from the first to the last, ${atOnce} at once, ${count(items)} in all\n`,
+    `\nPostgreSQL: messages or jobs per second, from the first accepted to the last done` +
+      ` (${count(items)} in all, ${atOnce} at a time, a pool of ${poolSize}, median of ${rounds} rounds)\n`,
   );
   console.log(
     table(
-      ["", "a second", "ours of it"],
+      ["", "per second", "ratio of tidings to it"],
       [...rates].map(([name, rate]) => [name, count(rate), ratio(own / rate)]),
     ),
   );
-  console.log(
-    `\n  tidings: concurrency ${busy.concurrency}, laneConcurrency ${busy.laneConcurrency}`,
-  );
+  const { concurrency, laneConcurrency } = dispatcherSettings;
+  console.log("\n  Settings:");
+  console.log(`  tidings: concurrency ${concurrency}, laneConcurrency ${laneConcurrency}`);
   for (const { name, settings } of queues) console.log(`  ${name}: ${settings}`);
   const ratios = queues.map(
     (kind) => `${ratio(own / (rates.get(theirs(kind)) ?? 1))} of ${kind.name}`,
   );
-  return `delivered ${count(own)} a second (${ratios.join(", ")})`;
+  return `${count(own)} deliveries per second (${ratios.join(", ")})`;
 }
 
 function engine(server: string): Contender {
@@ -42,8 +50,8 @@ function engine(server: string): Contender {
       withPostgresEngine(
         server,
         async (each) => {
-          await meet(each);
-          const first = countdown(known);
+          await createContacts(each);
+          const first = countdown(existingContacts);
           const all = countdown(items);
           let sent = first.count;
           each.on("message.sent", () => sent());
@@ -60,7 +68,7 @@ function engine(server: string): Contender {
           await all.done;
           return { items, ms: performance.now() - began };
         },
-        busy,
+        dispatcherSettings,
       ),
   };
 }
@@ -71,22 +79,22 @@ function queue(server: string, kind: QueueKind): Contender {
     run: () =>
       withDatabase(server, async (database) => {
         await using each = await kind.open(database);
-        const first = countdown(known);
+        const first = countdown(existingContacts);
         const all = countdown(items);
         let processed = first.count;
-        await concurrently(known, atOnce, (i) => each.enqueue(i));
+        await concurrently(existingContacts, atOnce, (i) => each.enqueue(i));
         await each.work(() => processed());
         await first.done;
         processed = all.count;
         const began = performance.now();
-        await concurrently(items, atOnce, (i) => each.enqueue(known + i));
+        await concurrently(items, atOnce, (i) => each.enqueue(existingContacts + i));
         await all.done;
         return { items, ms: performance.now() - began };
       }),
   };
 }
 
-/** Resolves when it was counted so many times. */
+/** `done` resolves when `count` was called so many times. */
 function countdown(times: number): { readonly count: () => void; readonly done: Promise<void> } {
   let left = times;
   const { promise, resolve } = Promise.withResolvers<void>();

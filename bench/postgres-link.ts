@@ -2,23 +2,22 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import pg from "pg";
 import { postgres } from "../adapters/storage/postgres/index.ts";
-import { meet, type Recipients, send, withEngineOn } from "./engines.ts";
-import { concurrently, type Contender, medians } from "./measure.ts";
+import { createContacts, type Recipients, send, withEngineOn } from "./engines.ts";
+import { concurrently, type Contender, count, medians, ratio, scaled, table } from "./measure.ts";
 import { poolSize, withDatabase } from "./postgres-databases.ts";
-import { lay, prepareSingles, type Prepared, replayOn } from "./postgres-raw.ts";
-import { count, ratio, table } from "./table.ts";
+import { createTables, prepareSingles, type Prepared, replayOn } from "./postgres-replay.ts";
 
 const rounds = 3;
 const atOnce = 256;
-const ours = 3_000;
-const others = 300;
+const engineItems = scaled(3_000);
+const plainItems = scaled(300);
 
 const engine = (recipients: Recipients): string => `tidings, ${recipients} recipients`;
-const plain = (recipients: Recipients): string => `a statement a verb, ${recipients} recipients`;
+const plain = (recipients: Recipients): string => `single statements, ${recipients} recipients`;
 
 /**
- * Across a link of 3 ms there and back: the engine, beside what the same commands would do without it, each in a transaction of its own
- * whose reads and writes are awaited one by one.
+ * Sends over a connection with 3 ms of round-trip time: by the engine, and by single statements
+ * that do the same reads and writes, in one transaction per send.
  */
 export async function postgresLink(server: string): Promise<string> {
   const contenders: Contender[] = [];
@@ -28,7 +27,8 @@ export async function postgresLink(server: string): Promise<string> {
   const trip = await withDatabase(server, (database) => withLink(database.url, roundTrip));
   const rates = await medians(contenders, rounds);
   console.log(
-    `\nPostgreSQL: accepted a second across a link of ${trip.toFixed(1)} ms there and back, ${atOnce} at once, a pool of ${poolSize}\n`,
+    `\nPostgreSQL: accepted messages per second over a connection with a round trip of ${trip.toFixed(1)} ms` +
+      ` (${atOnce} at a time, a pool of ${poolSize}, median of ${rounds} rounds)\n`,
   );
   const of = (recipients: Recipients): number =>
     (rates.get(engine(recipients)) ?? 0) / (rates.get(plain(recipients)) ?? 1);
@@ -36,8 +36,8 @@ export async function postgresLink(server: string): Promise<string> {
     [engine(recipients), count(rates.get(engine(recipients)) ?? 0), ratio(of(recipients))],
     [plain(recipients), count(rates.get(plain(recipients)) ?? 0)],
   ]);
-  console.log(table(["", "a second", "of a statement a verb"], rows));
-  return `${ratio(of("existing"))} / ${ratio(of("new"))} of a statement a verb across a slow link`;
+  console.log(table(["", "per second", "ratio to single statements"], rows));
+  return `over a slow connection ${ratio(of("existing"))} / ${ratio(of("new"))} of single statements (existing / new recipients)`;
 }
 
 function engineAcross(server: string, recipients: Recipients): Contender {
@@ -46,10 +46,10 @@ function engineAcross(server: string, recipients: Recipients): Contender {
     run: () =>
       across(server, (pool) =>
         withEngineOn(postgres({ pool }), async (each) => {
-          await meet(each);
+          await createContacts(each);
           return {
-            items: ours,
-            ms: await concurrently(ours, atOnce, (i) => send(each, recipients, i)),
+            items: engineItems,
+            ms: await concurrently(engineItems, atOnce, (i) => send(each, recipients, i)),
           };
         }),
       ),
@@ -57,12 +57,12 @@ function engineAcross(server: string, recipients: Recipients): Contender {
 }
 
 async function plainAcross(server: string, recipients: Recipients): Promise<Contender> {
-  const prepared: Prepared = await prepareSingles(recipients, others, true);
+  const prepared: Prepared = await prepareSingles(recipients, plainItems, true);
   return {
     name: plain(recipients),
     run: () =>
       withDatabase(server, async (database) => {
-        await lay(database, prepared);
+        await createTables(database, prepared);
         return withLink(database.url, (pool) => replayOn(pool, prepared, atOnce));
       }),
   };
@@ -72,11 +72,13 @@ function across<T>(server: string, use: (pool: pg.Pool) => Promise<T>): Promise<
   return withDatabase(server, (database) => withLink(database.url, use));
 }
 
-/** The link is a process of its own, so that whoever is measured doesn't pay for it. */
+/**
+ * The slow connection is a proxy in its own process, so that it takes no CPU from the contenders.
+ */
 async function withLink<T>(url: string, use: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const child = fork(new URL("./postgres-slow-link.ts", import.meta.url), [url]);
-  const [across] = (await once(child, "message")) as [string];
-  const pool = new pg.Pool({ connectionString: across, max: poolSize });
+  const [proxyUrl] = (await once(child, "message")) as [string];
+  const pool = new pg.Pool({ connectionString: proxyUrl, max: poolSize });
   try {
     return await use(pool);
   } finally {
@@ -87,7 +89,7 @@ async function withLink<T>(url: string, use: (pool: pg.Pool) => Promise<T>): Pro
   }
 }
 
-/** The median of what a statement takes that does nothing, in milliseconds. */
+/** The median time of a statement that does nothing, in milliseconds. */
 async function roundTrip(pool: pg.Pool): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < 101; i++) {

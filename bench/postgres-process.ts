@@ -1,59 +1,61 @@
 /**
- * One of several processes with an engine on one database: gets ready, and when it is told to, sends. It tells its parent of what was
- * accepted, or delivered where that is what is asked for.
+ * One of the processes of `postgres-processes.ts`: an engine on the shared database. It sends when
+ * its parent says so, and reports how many messages were accepted or delivered.
  */
 import pg from "pg";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { send, withEngineOn } from "./engines.ts";
-import { concurrently } from "./measure.ts";
-import { busy, poolSize } from "./postgres-databases.ts";
-import type { Kind } from "./postgres-processes.ts";
+import { concurrently, scaled } from "./measure.ts";
+import { dispatcherSettings, poolSize } from "./postgres-databases.ts";
 
-export interface Order {
+/** What is measured. */
+export type Kind = "accepted" | "accepted to delivered";
+
+export interface Assignment {
   readonly kind: Kind;
-  /** Which of the processes it is, from 0. */
+  /** The number of the process, from 0. */
   readonly place: number;
   readonly items: number;
   readonly url: string;
 }
 
-/** How many more there are. */
+/** The process is ready, or so many more messages are done. */
 export type Report = "ready" | number;
 
-const warmUp = 500;
+const warmUp = scaled(500);
 
-const { kind, place, items, url } = JSON.parse(process.argv[2] ?? "") as Order;
-const tell = (report: Report): void => void process.send?.(report);
-const told = (signal: "message" | "disconnect"): Promise<void> =>
-  new Promise((resolve) => void process.once(signal, () => resolve()));
-const over = told("disconnect");
+const { kind, place, items, url } = JSON.parse(process.argv[2] ?? "") as Assignment;
+const report = (what: Report): void => void process.send?.(what);
+const signal = (name: "message" | "disconnect"): Promise<void> =>
+  new Promise((resolve) => void process.once(name, () => resolve()));
+const parentGone = signal("disconnect");
 
 const pool = new pg.Pool({ connectionString: url, max: poolSize });
 await withEngineOn(
   postgres({ pool }),
   async (engine) => {
-    // Recipients of its own.
+    // Each process has its own recipients.
     const first = place * 1_000_000;
     if (kind === "accepted to delivered") {
-      let more = 0;
+      let delivered = 0;
       engine.on("message.sent", () => {
-        if (more++ > 0) return;
+        if (delivered++ > 0) return;
         setImmediate(() => {
-          tell(more);
-          more = 0;
+          report(delivered);
+          delivered = 0;
         });
       });
       await engine.start();
     } else {
       await concurrently(warmUp, 256, (i) => send(engine, "new", first + 500_000 + i));
     }
-    const go = told("message");
-    tell("ready");
+    const go = signal("message");
+    report("ready");
     await go;
     await concurrently(items, 256, (i) => send(engine, "new", first + i));
-    if (kind !== "accepted to delivered") tell(items);
-    await over;
+    if (kind !== "accepted to delivered") report(items);
+    await parentGone;
   },
-  busy,
+  dispatcherSettings,
 );
 await pool.end();

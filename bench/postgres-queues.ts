@@ -1,4 +1,7 @@
-/** Job queues on PostgreSQL, set as their documentation advises for many jobs; each with a pool of the same size. */
+/**
+ * Job queues on PostgreSQL, configured as their documentation advises for many jobs. Each has a
+ * pool of the same size.
+ */
 import { Logger, makeWorkerUtils, run, type Runner } from "graphile-worker";
 import { PgBoss } from "pg-boss";
 import type { Database } from "../test/support/postgres-database.ts";
@@ -8,15 +11,15 @@ import { poolSize } from "./postgres-databases.ts";
 export interface Queue extends AsyncDisposable {
   /** Resolves when the `i`th job is committed. */
   enqueue(i: number): Promise<unknown>;
-  /** Runs what is in the queue and what comes into it, by a task that does nothing but call `processed`. */
+  /** Runs all present and future jobs. The task only calls `processed`. */
   work(processed: () => void): Promise<void>;
 }
 
 export interface QueueKind {
   readonly name: string;
-  /** What its name for adding one job is. */
+  /** Its method that adds a job. */
   readonly verb: string;
-  /** How it is set to work. */
+  /** Its settings, for the report. */
   readonly settings: string;
   open(database: Database): Promise<Queue>;
 }
@@ -24,14 +27,17 @@ export interface QueueKind {
 const payload = (i: number): object => ({ to: recipient("new", i), body: text });
 const task = "send";
 
-/** https://worker.graphile.org/docs/performance: 24 jobs at once, 500 fetched at a time, completions in batches. */
+/**
+ * https://worker.graphile.org/docs/performance: 24 jobs at once, 500 fetched at a time, completions
+ * in batches.
+ */
 const graphileWorker: QueueKind = {
   name: "graphile-worker",
   verb: "addJob",
   settings: "concurrentJobs 24, localQueue.size 500, completeJobBatchDelay 0",
   async open(database) {
     const pgPool = database.pool({ max: poolSize });
-    // It warns of pools whose clients nobody listens to.
+    // Without a listener for errors, it prints a warning for each pool.
     pgPool.on("connect", (client) => client.on("error", () => {}));
     const logger = new Logger(() => () => {});
     const utils = await makeWorkerUtils({ pgPool, logger });
@@ -64,8 +70,9 @@ const graphileWorker: QueueKind = {
 };
 
 /**
- * https://pgboss.io: batches, fetched one after the other while they come back full. To be woken by NOTIFY would be quicker at rest, and
- * takes 40 % of the throughput here: each job's commit would carry one.
+ * https://pgboss.io: polls for batches, and fetches the next one at once if a batch was full.
+ * NOTIFY would start single jobs earlier, but costs 40 % of the throughput here, since each commit
+ * sends one.
  */
 const pgBoss: QueueKind = {
   name: "pg-boss",

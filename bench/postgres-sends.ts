@@ -1,43 +1,44 @@
 import type { MessagingEngine } from "../src/engine.ts";
-import { known, meet, type Recipients, send } from "./engines.ts";
-import { concurrently, type Contender, medians } from "./measure.ts";
+import { createContacts, existingContacts, type Recipients, send } from "./engines.ts";
+import { concurrently, type Contender, count, medians, ratio, scaled, table } from "./measure.ts";
 import { poolSize, withDatabase, withPostgresEngine } from "./postgres-databases.ts";
+import { prepareGroups, prepareSingles, replayGroups, replaySingles } from "./postgres-replay.ts";
 import { type Queue, type QueueKind, queues } from "./postgres-queues.ts";
-import { prepareGroups, prepareSingles, replayGroups, replaySingles } from "./postgres-raw.ts";
-import { count, ratio, table } from "./table.ts";
 
 const rounds = 3;
-/** How many wait at a time, and how many are measured of ours and of all others, which take longer. */
+/** How many calls wait at a time, and how many are measured. The other contenders are slower. */
 const loads = [
-  { atOnce: 1, ours: 300, others: 300 },
-  { atOnce: 16, ours: 1_500, others: 1_000 },
-  { atOnce: 256, ours: 6_000, others: 2_000 },
+  { atOnce: 1, ours: scaled(300), others: scaled(300) },
+  { atOnce: 16, ours: scaled(1_500), others: scaled(1_000) },
+  { atOnce: 256, ours: scaled(6_000), others: scaled(2_000) },
 ] as const;
 type Load = (typeof loads)[number];
-const [, , most] = loads;
-const everyone = ["existing", "new"] as const;
+const [, , heaviest] = loads;
+const allRecipients = ["existing", "new"] as const;
 
 const engine = (recipients: Recipients, { atOnce }: Load): string =>
   `${atOnce} at once: tidings, ${recipients} recipients`;
 const jobs = ({ name, verb }: QueueKind, { atOnce }: Load): string =>
   `${atOnce} at once: ${name} ${verb}`;
 const single = (recipients: Recipients): string =>
-  `${most.atOnce} at once: raw, ${recipients} recipients`;
-const bulk = (recipients: Recipients): string => `raw in bulk, ${recipients} recipients`;
+  `${heaviest.atOnce} at once: row by row, ${recipients} recipients`;
+const bulk = (recipients: Recipients): string => `in bulk, ${recipients} recipients`;
 
 /**
- * Sends in process, beside what queues take to accept a job, and beside the rows that a send writes, written by hand: row by row in one
- * transaction a send, on a pool of the same size, and in bulk for 128 sends at a time on one connection.
+ * Sends in process; job queues that accept a job; and hand-written statements for the rows of a
+ * send: row by row in one transaction per send, and in bulk for up to 128 sends on one connection.
  */
 export function postgresSends(server: string): Promise<string> {
   return withPostgresEngine(server, async (each) => {
-    await meet(each);
+    await createContacts(each);
     return withQueues(server, queues, async (opened) => {
       const contenders = loads.flatMap((load) => [
-        ...everyone.map((recipients) => ourSends(each, recipients, load)),
+        ...allRecipients.map((recipients) => ourSends(each, recipients, load)),
         ...opened.map(([kind, queue]) => theirSends(kind, queue, load)),
       ]);
-      for (const recipients of everyone) contenders.push(...(await raws(server, recipients)));
+      for (const recipients of allRecipients) {
+        contenders.push(...(await replays(server, recipients)));
+      }
       return report(await medians(contenders, rounds));
     });
   });
@@ -53,12 +54,12 @@ async function withQueues<T>(
   if (kind === undefined) return use([]);
   return withDatabase(server, async (database) => {
     await using queue = await kind.open(database);
-    await concurrently(known, most.atOnce, (i) => queue.enqueue(i));
+    await concurrently(existingContacts, heaviest.atOnce, (i) => queue.enqueue(i));
     return await withQueues(server, others, (opened) => use([[kind, queue], ...opened]));
   });
 }
 
-/** No two sends have a number in common: each has a key, and maybe a recipient, of its own. */
+/** Makes the key, and the new recipient, of every send a new one. */
 let sent = 0;
 
 function ourSends(each: MessagingEngine, recipients: Recipients, load: Load): Contender {
@@ -80,13 +81,13 @@ function theirSends(kind: QueueKind, queue: Queue, load: Load): Contender {
   };
 }
 
-async function raws(server: string, recipients: Recipients): Promise<Contender[]> {
+async function replays(server: string, recipients: Recipients): Promise<Contender[]> {
   const [singles, groups] = [
-    await prepareSingles(recipients, most.others),
-    await prepareGroups(recipients, most.ours),
+    await prepareSingles(recipients, heaviest.others),
+    await prepareGroups(recipients, heaviest.ours),
   ];
   return [
-    { name: single(recipients), run: () => replaySingles(server, singles, most.atOnce) },
+    { name: single(recipients), run: () => replaySingles(server, singles, heaviest.atOnce) },
     { name: bulk(recipients), run: () => replayGroups(server, groups) },
   ];
 }
@@ -95,27 +96,32 @@ function report(rates: ReadonlyMap<string, number>): string {
   const rate = (name: string): number => rates.get(name) ?? 0;
   const ratios = (recipients: Recipients, load: Load): number[] => {
     const bases = queues.map((kind) => jobs(kind, load));
-    if (load === most) bases.push(single(recipients), bulk(recipients));
+    if (load === heaviest) bases.push(single(recipients), bulk(recipients));
     return bases.map((base) => rate(engine(recipients, load)) / rate(base));
   };
   const lines = loads.flatMap((load) => [
-    ...everyone.map((recipients) => {
+    ...allRecipients.map((recipients) => {
       const name = engine(recipients, load);
       return [name, count(rate(name)), ...ratios(recipients, load).map(ratio)];
     }),
     ...queues.map((kind) => [jobs(kind, load), count(rate(jobs(kind, load)))]),
   ]);
-  const raw = everyone.flatMap((recipients) => [single(recipients), bulk(recipients)]);
-  console.log(`\nPostgreSQL: accepted a second, in process, a pool of ${poolSize}\n`);
+  const replayed = allRecipients.flatMap((recipients) => [single(recipients), bulk(recipients)]);
+  console.log(
+    `\nPostgreSQL: accepted messages or jobs per second, in process` +
+      ` (a pool of ${poolSize}, median of ${rounds} rounds), and the ratio of tidings to the others\n`,
+  );
   console.log(
     table(
-      ["", "a second", ...queues.map(({ name }) => `of ${name}`), "of raw", "of raw in bulk"],
-      [...lines, ...raw.map((name) => [name, count(rate(name))])],
+      ["", "per second", ...queues.map(({ name }) => `to ${name}`), "to row by row", "to bulk"],
+      [...lines, ...replayed.map((name) => [name, count(rate(name))])],
     ),
   );
-  const told = everyone.map((recipients) => {
-    const of = queues.map(({ name }, i) => `${ratio(ratios(recipients, most)[i] ?? 0)} of ${name}`);
-    return `${count(rate(engine(recipients, most)))} sends a second to ${recipients} recipients (${of.join(", ")})`;
+  const summaries = allRecipients.map((recipients) => {
+    const of = queues.map(
+      ({ name }, i) => `${ratio(ratios(recipients, heaviest)[i] ?? 0)} of ${name}`,
+    );
+    return `${count(rate(engine(recipients, heaviest)))} sends per second to ${recipients} recipients (${of.join(", ")})`;
   });
-  return told.join(", ");
+  return summaries.join(", ");
 }

@@ -4,12 +4,12 @@ import { postgresLink } from "./postgres-link.ts";
 import { postgresProcesses } from "./postgres-processes.ts";
 import { postgresSends } from "./postgres-sends.ts";
 
-/** Everything on one server of its own, which keeps what is committed on the disk (`synchronous_commit` and `fsync` are on). */
+/** All PostgreSQL benchmarks, on a server that flushes commits to the disk (`fsync` is on). */
 export async function postgres(): Promise<string> {
   await using server = await startPostgres();
-  const told: string[] = [];
-  for (const bench of [postgresSends, postgresDelivery, postgresProcesses, postgresLink]) {
-    told.push(await bench(server.url));
+  const summaries: string[] = [];
+  for (const benchmark of [postgresSends, postgresDelivery, postgresProcesses, postgresLink]) {
+    summaries.push(await benchmark(server.url));
   }
-  return `on PostgreSQL: ${told.join(", ")}`;
+  return `PostgreSQL: ${summaries.join(", ")}`;
 }

@@ -1,9 +1,12 @@
-/** What an engine reads and writes, as it comes to the storage port: to be done again without the engine. */
+/**
+ * Records what an engine reads and writes at the storage port, so that it can be repeated without
+ * it.
+ */
 import type { Access, Group, Lookup, StoragePort, Write } from "../src/ports/storage.ts";
-import { meet, type Recipients, send, withEngineOn } from "./engines.ts";
+import { createContacts, type Recipients, send, withEngineOn } from "./engines.ts";
 import { concurrently } from "./measure.ts";
 
-/** What one commit read and wrote. */
+/** The reads and writes of one commit. */
 export interface Recorded {
   readonly reads: readonly Lookup[];
   readonly writes: readonly Write[];
@@ -15,7 +18,7 @@ export interface Recording {
   readonly items: number;
 }
 
-/** Records `items` sends, `atOnce` at a time, and all that came before them. */
+/** Records `items` sends, `atOnce` at a time, and the commits before them. */
 export function record(
   storage: StoragePort,
   recipients: Recipients,
@@ -24,7 +27,7 @@ export function record(
 ): Promise<Recording> {
   const recorded: Recorded[] = [];
   return withEngineOn(recording(storage, recorded), async (engine) => {
-    await meet(engine);
+    await createContacts(engine);
     const before = recorded.splice(0);
     await concurrently(items, atOnce, (i) => send(engine, recipients, i));
     return { before, sends: recorded.splice(0), items };

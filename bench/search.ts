@@ -12,64 +12,63 @@ import type { MessagingEngine } from "../src/engine.ts";
 import type { Write } from "../src/ports/storage.ts";
 import { schema } from "../src/schema.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
-import { scratch, withEngineOn } from "./engines.ts";
-import { median } from "./measure.ts";
+import { withEngineOn, withTempFile } from "./engines.ts";
+import { count, median, ratio, scaled, table } from "./measure.ts";
 import { withDatabase } from "./postgres-databases.ts";
-import { contactId, inserts, person } from "./search-rows.ts";
-import { count, ratio, table } from "./table.ts";
+import { contactId, inserts, person } from "./contact-rows.ts";
 
 const few = 10_000;
 const many = Number(process.env["TIDINGS_BENCH_CONTACTS"] ?? 1_000_000);
-const rounds = 101;
+const rounds = scaled(101);
 
-type Ask = (
+type Query = (
   engine: MessagingEngine,
   i: number,
   size: number,
 ) => Promise<{ readonly data: readonly unknown[] }>;
 
-/** What everything that reads is built of: how much deeper trees and colder pages are, whoever asks. */
-const yardstick = "beside: a contact by its id";
+/** The baseline of every read: it shows how much deeper trees and colder pages cost. */
+const baseline = "baseline: a contact by id";
 
-const asks: Readonly<Record<string, Ask>> = {
-  [yardstick]: async ({ contacts }, i) => ({ data: [await contacts.get(contactId(i))] }),
+const queries: Readonly<Record<string, Query>> = {
+  [baseline]: async ({ contacts }, i) => ({ data: [await contacts.get(contactId(i))] }),
   "search: a full name": ({ contacts }, i, size) => {
     const { given, family } = person(i, size);
     return contacts.search({ q: `${given} ${family}` });
   },
-  "search: a name that 50 have": ({ contacts }, i, size) =>
+  "search: a name of 50 contacts": ({ contacts }, i, size) =>
     contacts.search({ q: person(i, size).family }),
-  "search: a name that a twentieth has": ({ contacts }, i, size) =>
+  "search: a name of 1 in 20 contacts": ({ contacts }, i, size) =>
     contacts.search({ q: person(i, size).given }),
-  "search: a word that everybody has": ({ contacts }) => contacts.search({ q: "metropolis" }),
-  "search: two beginnings": ({ contacts }, i, size) => {
+  "search: a word of all contacts": ({ contacts }) => contacts.search({ q: "metropolis" }),
+  "search: two prefixes": ({ contacts }, i, size) => {
     const { given, family } = person(i, size);
     return contacts.search({ q: `${given.slice(0, 9)} ${family.slice(0, 7)}` });
   },
   "search: one letter": ({ contacts }) => contacts.search({ q: "x" }),
   "search: an email address": ({ contacts }, i, size) =>
     contacts.search({ q: person(i, size).email }),
-  "search: the beginning of a number": ({ contacts }, i, size) =>
+  "search: a phone number's prefix": ({ contacts }, i, size) =>
     contacts.search({ q: person(i, size).phone.slice(0, -2) }),
   "inbox: all": ({ conversations }) => conversations.list(),
   "inbox: open": ({ conversations }) => conversations.list({ status: "open" }),
   "inbox: open and unread": ({ conversations }) =>
     conversations.list({ status: "open", unread: true }),
-  "inbox: one agent's": ({ conversations }, i) =>
+  "inbox: of one assignee": ({ conversations }, i) =>
     conversations.list({ assignee: `agent-${i % 5}` }),
-  "inbox: a label": ({ conversations }) => conversations.list({ label: "vip" }),
+  "inbox: with a label": ({ conversations }) => conversations.list({ label: "vip" }),
 };
 
-/** Whether what people wait for stays as quick from ten thousand contacts to a million. */
+/** How much slower search and inbox are with a million contacts than with ten thousand. */
 export async function search(): Promise<string> {
-  const told: string[] = [];
-  await scratch((small) =>
-    scratch((large) =>
+  const summaries: string[] = [];
+  await withTempFile((small) =>
+    withTempFile((large) =>
       withEngineOn(sqlite({ file: small }), (less) =>
         withEngineOn(sqlite({ file: large }), async (more) => {
           await fillSqlite(less, small, few);
           await fillSqlite(more, large, many);
-          told.push(`${await compare("SQLite", less, more)} on SQLite`);
+          summaries.push(`${await compare("SQLite", less, more)} times as long on SQLite`);
         }),
       ),
     ),
@@ -81,15 +80,15 @@ export async function search(): Promise<string> {
         withEngineOn(postgres({ pool: large.pool() }), async (more) => {
           await fillPostgres(less, small, few);
           await fillPostgres(more, large, many);
-          told.push(`${await compare("PostgreSQL", less, more)} on PostgreSQL`);
+          summaries.push(`${await compare("PostgreSQL", less, more)} times as long on PostgreSQL`);
         }),
       ),
     ),
   );
-  return `search and inbox of ${count(many)} beside ${count(few)} at worst ${told.join(", ")}`;
+  return `search: with ${count(many)} contacts instead of ${count(few)} a query takes at most ${summaries.join(", ")}`;
 }
 
-/** The two take turns, so that what else the machine does hits both alike. Answers the highest ratio. */
+/** Alternates between the two, so that other load affects both alike. Returns the highest ratio. */
 async function compare(
   storage: string,
   less: MessagingEngine,
@@ -97,19 +96,19 @@ async function compare(
 ): Promise<string> {
   const lines: string[][] = [];
   let worst = 0;
-  for (const [name, ask] of Object.entries(asks)) {
+  for (const [name, query] of Object.entries(queries)) {
     const times: { readonly less: number[]; readonly more: number[] } = { less: [], more: [] };
     for (let round = 0; round < rounds; round++) {
       const i = (round * 7_919) % few;
-      times.less.push(await timed(() => ask(less, i, few)));
-      times.more.push(await timed(() => ask(more, i * (many / few), many)));
+      times.less.push(await timed(() => query(less, i, few)));
+      times.more.push(await timed(() => query(more, i * (many / few), many)));
     }
     const [a, b] = [median(times.less), median(times.more)];
-    if (name !== yardstick) worst = Math.max(worst, b / a);
+    if (name !== baseline) worst = Math.max(worst, b / a);
     lines.push([name, a.toFixed(2), b.toFixed(2), ratio(b / a)]);
   }
-  console.log(`\nMilliseconds on ${storage}, medians of ${rounds}\n`);
-  console.log(table(["", `of ${count(few)}`, `of ${count(many)}`, "ratio"], lines));
+  console.log(`\nSearch and inbox on ${storage}: milliseconds, median of ${rounds} calls\n`);
+  console.log(table(["", `${count(few)} contacts`, `${count(many)} contacts`, "ratio"], lines));
   return ratio(worst);
 }
 
@@ -117,7 +116,7 @@ async function timed(work: () => Promise<{ readonly data: readonly unknown[] }>)
   const began = performance.now();
   const { data } = await work();
   const ms = performance.now() - began;
-  if (data.length === 0) throw new Error("nothing was found");
+  if (data.length === 0) throw new Error("a query of the benchmark found nothing");
   return ms;
 }
 

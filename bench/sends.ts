@@ -1,25 +1,24 @@
-import { type Recipients, meet, send, type StorageName, withEngine } from "./engines.ts";
-import { concurrently, type Contender, medians } from "./measure.ts";
-import { prepare, type Prepared, replay } from "./raw.ts";
-import { count, ratio, table } from "./table.ts";
+import { type Recipients, createContacts, send, type StorageName, withEngine } from "./engines.ts";
+import { concurrently, type Contender, count, medians, ratio, scaled, table } from "./measure.ts";
+import { prepare, type Prepared, replay } from "./sqlite-replay.ts";
 
 const rounds = 5;
-/** How many sends wait at a time, and how many are measured: one commit each takes longer, and fewer are enough to tell. */
+/** How many sends wait at a time, and how many are measured. Single sends take longer. */
 const loads = [
-  { atOnce: 1, items: 2_000 },
-  { atOnce: 16, items: 12_000 },
-  { atOnce: 256, items: 30_000 },
+  { atOnce: 1, items: scaled(2_000) },
+  { atOnce: 16, items: scaled(12_000) },
+  { atOnce: 256, items: scaled(30_000) },
 ] as const;
 type Load = (typeof loads)[number];
 
 const onDisk = ({ atOnce }: Load): string => `${atOnce} at once: SQLite`;
 const inMemory = ({ atOnce }: Load): string => `${atOnce} at once: memory`;
-const raw = ({ atOnce }: Load): string => `${atOnce} at once: raw`;
-const rowsAlone = ({ atOnce }: Load): string => `${atOnce} at once: raw, rows alone`;
+const replayed = ({ atOnce }: Load): string => `${atOnce} at once: node:sqlite`;
+const replayedWrites = ({ atOnce }: Load): string => `${atOnce} at once: node:sqlite, writes only`;
 
 /**
- * Sends in process, beside node:sqlite that does the same reads and writes the same rows in the same groups: at 1 one transaction each,
- * at 256 up to 128 in one.
+ * Sends in process, and node:sqlite that repeats the same reads and writes in the same
+ * transactions: one send each at 1 at a time, up to 128 sends at 256 at a time.
  */
 export async function sends(): Promise<string> {
   const summary: string[] = [];
@@ -27,14 +26,16 @@ export async function sends(): Promise<string> {
     const contenders: Contender[] = [];
     for (const load of loads) contenders.push(...(await contendersOf(recipients, load)));
     const rates = await medians(contenders, rounds);
-    console.log(`\nSends a second, in process, to ${recipients} recipients\n`);
+    console.log(
+      `\nSends per second, in process, to ${recipients} recipients (median of ${rounds} rounds)\n`,
+    );
     console.log(report(rates));
     const ratios = loads.map((load) =>
-      ratio((rates.get(onDisk(load)) ?? 0) / (rates.get(raw(load)) ?? 1)),
+      ratio((rates.get(onDisk(load)) ?? 0) / (rates.get(replayed(load)) ?? 1)),
     );
     summary.push(`${ratios.join(" / ")} to ${recipients} recipients`);
   }
-  return `sends on SQLite of raw SQLite at ${loads.map(({ atOnce }) => atOnce).join(" / ")} at once: ${summary.join(", ")}`;
+  return `sends: SQLite at ${loads.map(({ atOnce }) => atOnce).join(" / ")} at once reaches ${summary.join(", ")} of node:sqlite's rate`;
 }
 
 async function contendersOf(recipients: Recipients, load: Load): Promise<Contender[]> {
@@ -44,13 +45,13 @@ async function contendersOf(recipients: Recipients, load: Load): Promise<Contend
     name,
     run: () =>
       withEngine(storage, async (each) => {
-        await meet(each);
+        await createContacts(each);
         return { items, ms: await concurrently(items, atOnce, (i) => send(each, recipients, i)) };
       }),
   });
   return [
-    { name: raw(load), run: () => replay(prepared, "with reads") },
-    { name: rowsAlone(load), run: () => replay(prepared, "rows alone") },
+    { name: replayed(load), run: () => replay(prepared, "with reads") },
+    { name: replayedWrites(load), run: () => replay(prepared, "writes only") },
     engine(onDisk(load), "SQLite"),
     engine(inMemory(load), "memory"),
   ];
@@ -58,11 +59,14 @@ async function contendersOf(recipients: Recipients, load: Load): Promise<Contend
 
 function report(rates: ReadonlyMap<string, number>): string {
   const lines = loads.flatMap((load) =>
-    [raw(load), rowsAlone(load), onDisk(load), inMemory(load)].map((name) => {
+    [replayed(load), replayedWrites(load), onDisk(load), inMemory(load)].map((name) => {
       const rate = rates.get(name) ?? 0;
-      const [base = 1, bareRows = 1] = [rates.get(raw(load)), rates.get(rowsAlone(load))];
-      return [name, count(rate), ratio(rate / base), ratio(rate / bareRows)];
+      const [base = 1, writesOnly = 1] = [
+        rates.get(replayed(load)),
+        rates.get(replayedWrites(load)),
+      ];
+      return [name, count(rate), ratio(rate / base), ratio(rate / writesOnly)];
     }),
   );
-  return table(["", "a second", "of raw", "of rows alone"], lines);
+  return table(["", "per second", "ratio to node:sqlite", "ratio to writes only"], lines);
 }

@@ -1,60 +1,72 @@
-import { withEngine, type StorageName } from "./engines.ts";
-import { barePosts } from "./bare-posts.ts";
-import { concurrently, type Contender, medians, type Work } from "./measure.ts";
-import { type Arrival, type Receiver, startReceiver } from "./receiver.ts";
-import { count, ratio, table } from "./table.ts";
-import { happen, toThisMachine } from "./webhook-engines.ts";
+import { Agent, request } from "node:http";
+import { signatureHeaders, signingKey } from "../src/webhooks/signature.ts";
+import { type StorageName, withEngine } from "./engines.ts";
+import {
+  concurrently,
+  type Contender,
+  count,
+  medians,
+  ratio,
+  scaled,
+  table,
+  type Work,
+} from "./measure.ts";
+import { createEvent, localHttp, type Receiver, startReceiver } from "./webhook-fixtures.ts";
+import type { Arrival } from "./webhook-receiver-process.ts";
 
 const rounds = 5;
-const warmUp = 2_000;
-/** How many requests are under way at once: what an engine allows a webhook whose order matters, and any other one. */
-const ways = [
-  { atOnce: 1, ordering: "fifo", items: 2_000 },
-  { atOnce: 8, ordering: "none", items: 5_000 },
+const warmUp = scaled(2_000);
+/** How many requests an engine has under way at a webhook in fifo order, and at any other one. */
+const loads = [
+  { atOnce: 1, ordering: "fifo", items: scaled(2_000) },
+  { atOnce: 8, ordering: "none", items: scaled(5_000) },
 ] as const;
-type Way = (typeof ways)[number];
+type Load = (typeof loads)[number];
 
 /**
- * Events that are committed, to one receiver that answers at once, beside bare loops that post to the same receiver: so many at once, and
- * one after the other.
+ * Deliveries per second of committed events to one receiver that answers at once, compared with
+ * loops that only post to the same receiver.
  */
 export async function throughput(): Promise<string> {
   using receiver = await startReceiver();
   const body = await sampleBody();
-  const contenders = ways.flatMap((way) => [
-    { name: bare(way), run: () => barePosted(receiver, way, body, false) },
-    { name: signed(way), run: () => barePosted(receiver, way, body, true) },
-    engine("SQLite", receiver, way),
-    engine("memory", receiver, way),
+  const contenders = loads.flatMap((load) => [
+    { name: bare(load), run: () => postedByLoop(receiver, load, body, false) },
+    { name: signed(load), run: () => postedByLoop(receiver, load, body, true) },
+    engine("SQLite", receiver, load),
+    engine("memory", receiver, load),
   ]);
   const rates = await medians(contenders, rounds);
   const of = (name: string, loop: string): string =>
     ratio((rates.get(name) ?? 0) / (rates.get(loop) ?? 1));
-  const lines = ways.flatMap((way) =>
-    [bare(way), signed(way), engineName("SQLite", way), engineName("memory", way)].map((name) => [
-      name,
-      count(rates.get(name) ?? 0),
-      of(name, bare(way)),
-      of(name, bare(ways[0])),
-    ]),
+  const lines = loads.flatMap((load) =>
+    [bare(load), signed(load), engineName("SQLite", load), engineName("memory", load)].map(
+      (name) => [name, count(rates.get(name) ?? 0), of(name, bare(load)), of(name, bare(loads[0]))],
+    ),
   );
   console.log(
-    `\nDeliveries a second of committed events to one receiver in a process of its own\n`,
+    `\nWebhook deliveries per second of committed events to one receiver in its own process` +
+      ` (median of ${rounds} rounds)\n`,
   );
-  console.log(table(["", "a second", "of bare", "of a bare loop"], lines));
-  const told = ways.map((way) => of(engineName("SQLite", way), bare(way)));
-  return `deliveries on SQLite of bare POSTs at ${ways.map(({ atOnce }) => atOnce).join(" / ")} at once: ${told.join(" / ")}`;
+  console.log(
+    table(
+      ["", "per second", "ratio to POSTs, same load", `ratio to POSTs, ${loads[0].atOnce} at once`],
+      lines,
+    ),
+  );
+  const ratios = loads.map((load) => of(engineName("SQLite", load), bare(load)));
+  return `deliveries on SQLite reach ${ratios.join(" / ")} of the rate of bare POSTs at ${loads.map(({ atOnce }) => atOnce).join(" / ")} at once`;
 }
 
-const bare = ({ atOnce }: Way): string => `${atOnce} at once: bare keep-alive POSTs`;
-const signed = ({ atOnce }: Way): string => `${atOnce} at once: the same, each signed`;
-const engineName = (storage: StorageName, { atOnce }: Way): string =>
-  `${atOnce} at once: ${storage}`;
+const bare = ({ atOnce }: Load): string => `${atOnce} at once: bare keep-alive POSTs`;
+const signed = ({ atOnce }: Load): string => `${atOnce} at once: signed keep-alive POSTs`;
+const engineName = (storage: StorageName, { atOnce }: Load): string =>
+  `${atOnce} at once: tidings on ${storage}`;
 
-function engine(storage: StorageName, receiver: Receiver, way: Way): Contender {
-  const { items, ordering } = way;
+function engine(storage: StorageName, receiver: Receiver, load: Load): Contender {
+  const { items, ordering } = load;
   return {
-    name: engineName(storage, way),
+    name: engineName(storage, load),
     run: () =>
       withEngine(
         storage,
@@ -67,48 +79,84 @@ function engine(storage: StorageName, receiver: Receiver, way: Way): Contender {
           await one.start();
           const drained = async (times: number): Promise<Work> => {
             await one.webhooks.update(id, { status: "paused" });
-            await concurrently(times, 64, (i) => happen(one, i));
+            await concurrently(times, 64, (i) => createEvent(one, i));
             return measured(receiver, times, () => one.webhooks.update(id, { status: "enabled" }));
           };
-          // The first ones meet cold code.
+          // The first deliveries run before the code is optimized.
           await drained(warmUp);
           return drained(items);
         },
-        toThisMachine(),
+        localHttp(),
       ),
   };
 }
 
-async function barePosted(
+async function postedByLoop(
   receiver: Receiver,
-  { items, atOnce }: Way,
+  { items, atOnce }: Load,
   body: string,
   isSigned: boolean,
 ): Promise<Work> {
   const posted = (times: number): Promise<Work> =>
-    measured(receiver, times, () =>
-      barePosts(receiver.url, body, { times, atOnce, signed: isSigned }),
-    );
+    measured(receiver, times, () => postAll(receiver.url, body, { times, atOnce, isSigned }));
   await posted(warmUp);
   return posted(items);
 }
 
-/** From the first arrival to the last. */
+interface Posts {
+  readonly times: number;
+  readonly atOnce: number;
+  /**
+   * Sign each request, as every sender of webhooks must. Otherwise all carry the same signature.
+   */
+  readonly isSigned: boolean;
+}
+
+const keys = [signingKey(Buffer.alloc(32).toString("base64"))];
+
+/** The least work of any sender: posts the body over kept connections, and reads each answer. */
+async function postAll(
+  url: string,
+  body: string,
+  { times, atOnce, isSigned }: Posts,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true });
+  const bytes = Buffer.from(body);
+  const headersNow = () => ({
+    "content-type": "application/json",
+    "content-length": bytes.length,
+    ...signatureHeaders({ id: "evt_bare", at: Date.now(), body: bytes }, keys),
+  });
+  const unchanged = headersNow();
+  const post = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const headers = isSigned ? headersNow() : unchanged;
+      request(url, { method: "POST", agent, headers }, (answer) =>
+        answer.resume().once("end", resolve),
+      )
+        .once("error", reject)
+        .end(bytes);
+    });
+  await concurrently(times, atOnce, post);
+  agent.destroy();
+}
+
+/** Measures from the first arrival to the last. */
 async function measured(
   receiver: Receiver,
   items: number,
   send: () => Promise<unknown>,
 ): Promise<Work> {
-  const told = receiver.arrivals(items);
+  const arriving = receiver.arrivals(items);
   await send();
-  const arrivals = await told;
+  const arrivals = await arriving;
   return { items: items - 1, ms: (arrivals.at(-1) as Arrival).at - (arrivals[0] as Arrival).at };
 }
 
-/** What such an event's delivery says. */
+/** The body of such an event's delivery. */
 function sampleBody(): Promise<string> {
   return withEngine("memory", async (one) => {
-    await happen(one, 0);
+    await createEvent(one, 0);
     const { data } = await one.events.list({ type: "message.received" });
     return JSON.stringify(data[0]);
   });

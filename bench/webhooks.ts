@@ -2,9 +2,9 @@ import { fanOut } from "./webhook-fan-out.ts";
 import { isolation } from "./webhook-isolation.ts";
 import { throughput } from "./webhook-throughput.ts";
 
-/** What webhooks get done, who is held up by those that hang, and what they cost who sends. */
+/** Throughput of deliveries, isolation from webhooks that hang, and the cost for senders. */
 export async function webhooks(): Promise<string> {
-  const told: string[] = [];
-  for (const each of [throughput, isolation, fanOut]) told.push(await each());
-  return told.join("; ");
+  const summaries: string[] = [];
+  for (const benchmark of [throughput, isolation, fanOut]) summaries.push(await benchmark());
+  return `webhooks: ${summaries.join("; ")}`;
 }

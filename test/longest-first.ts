@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Small files that take long. */
-const longest = [
+/** Test files that take long, although they are small. Vitest would start small files last. */
+const slowest = [
   "crash/crash",
   "simulator/simulator",
   "consumers/model",
@@ -21,14 +21,17 @@ const longest = [
   "storage/postgres-plans",
 ];
 
-/** What takes long begins early, also where no run before has shown how long: begun last, it would run on alone. */
+/**
+ * Starts slow test files first, also when there are no cached durations. Otherwise a slow file
+ * would run alone at the end.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
-      const place = longest.findIndex((each) => moduleId.endsWith(`/test/${each}.test.ts`));
-      return place === -1 ? longest.length : place;
+      const place = slowest.findIndex((each) => moduleId.endsWith(`/test/${each}.test.ts`));
+      return place === -1 ? slowest.length : place;
     };
-    // oxlint-disable-next-line unicorn/no-array-sort -- of the class above, and no array's
+    // oxlint-disable-next-line unicorn/no-array-sort -- a method of BaseSequencer, not of an array
     const sorted = await super.sort(files);
     return sorted.toSorted((a, b) => rank(a) - rank(b));
   }

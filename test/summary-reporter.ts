@@ -3,8 +3,8 @@ import type { SerializedError } from "vitest";
 import type { Reporter, TestModule } from "vitest/node";
 
 /**
- * Ends a run with `N passed, N failed`, alone on the last line. A file that can't be loaded and an error outside of any test
- * count as failed.
+ * Prints `N passed, N failed` as the last line. A file that cannot be loaded and an error outside
+ * of tests count as failures.
  */
 export class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -12,10 +12,11 @@ export class SummaryReporter implements Reporter {
       [...each.children.allTests()].map((one) => one.result().state),
     );
     const passed = states.filter((state) => state === "passed").length;
-    const broken = modules.flatMap((each) => each.errors()).length + unhandled.length;
-    const failed = states.filter((state) => state === "failed").length + broken;
+    const errors = modules.flatMap((each) => each.errors()).length + unhandled.length;
+    const failed = states.filter((state) => state === "failed").length + errors;
     const summary = `\n${passed} passed, ${failed} failed\n`;
-    // Past vitest's own hold on standard output, and after all that it still says.
+    // Written on exit and directly to stdout, since vitest intercepts stdout and prints more after
+    // this.
     process.on("exit", () => writeSync(1, summary));
   }
 }

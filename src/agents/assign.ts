@@ -1,6 +1,10 @@
 import { agentById } from "./rows.ts";
 import { handlerOnAssign } from "../conversations/rules.ts";
-import { type AssignConversation, assignConversationSchema, type Conversation } from "../conversations/types.ts";
+import {
+  type AssignConversation,
+  assignConversationSchema,
+  type Conversation,
+} from "../conversations/types.ts";
 import { invalid } from "../kernel/errors.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
 import { changeConversation, findActiveConversation } from "../conversations/change.ts";

@@ -1,5 +1,11 @@
 import type { DrawId } from "../kernel/ids.ts";
-import { agentById, type AgentRow, type AgentSessionRow, agentSessions, agentVersionOf } from "./rows.ts";
+import {
+  agentById,
+  type AgentRow,
+  type AgentSessionRow,
+  agentSessions,
+  agentVersionOf,
+} from "./rows.ts";
 import { answersIn } from "./rules.ts";
 import type { AgentDefinition } from "./types.ts";
 import { conversationById, type ConversationRow } from "../conversations/rows.ts";

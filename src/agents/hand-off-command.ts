@@ -1,4 +1,8 @@
-import { type Conversation, type HandOffConversation, handOffConversationSchema } from "../conversations/types.ts";
+import {
+  type Conversation,
+  type HandOffConversation,
+  handOffConversationSchema,
+} from "../conversations/types.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
 import { findActiveConversation } from "../conversations/change.ts";
 import { handOff } from "./hand-off.ts";

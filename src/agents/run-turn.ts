@@ -26,7 +26,11 @@ export function runTurn(runtime: Runtime): JobHandler<"turn"> {
   const shown = new Map([...services.actions].map(([name, action]) => [name, shownAction(action)]));
   return async (claim, { abort }) => {
     if (agents === undefined) throw new Error("no agents are set up here");
-    const begun = await store.commit(claim, (tx) => beginTurn(tx, claim, { leaseMs, services }), own);
+    const begun = await store.commit(
+      claim,
+      (tx) => beginTurn(tx, claim, { leaseMs, services }),
+      own,
+    );
     if (begun === undefined) return;
     try {
       await take(runtime, claim, begun, { agents, shown, abort });

@@ -1,4 +1,11 @@
-import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions, agentVersionOf } from "./rows.ts";
+import {
+  agentById,
+  type AgentRow,
+  agentSessionOf,
+  type AgentSessionRow,
+  agentSessions,
+  agentVersionOf,
+} from "./rows.ts";
 import type { AgentDefinition } from "./types.ts";
 import { conversationById, type ConversationRow } from "../conversations/rows.ts";
 import { arm, finish } from "../queue/rows.ts";

@@ -1,7 +1,19 @@
 import { contactOptedIn, contactOptedOut } from "./events.ts";
 import type { KeyObject } from "node:crypto";
-import { consentByAddress, consentEvidence, type ConsentEvidenceRow, type ConsentRow, consents } from "./consent-rows.ts";
-import { addressHash, consentAfter, type ConsentChange, isNewConsent, noConsent } from "./consent-rules.ts";
+import {
+  consentByAddress,
+  consentEvidence,
+  type ConsentEvidenceRow,
+  type ConsentRow,
+  consents,
+} from "./consent-rows.ts";
+import {
+  addressHash,
+  consentAfter,
+  type ConsentChange,
+  isNewConsent,
+  noConsent,
+} from "./consent-rules.ts";
 import type { ConsentSource } from "./consent-types.ts";
 import { contactReference } from "./resource.ts";
 import { contactById, identities, identityByAddress } from "./rows.ts";

@@ -2,7 +2,12 @@ import type { ContactId, ConversationId, MessageId, NoteId } from "../kernel/ids
 import { boolean, integer, json, nullable, text, time } from "../ports/collection.ts";
 import type { Medium, Author } from "../kernel/fields.ts";
 import { type RowOf, scoped } from "../ports/collection.ts";
-import { type ConversationStatus, conversationStatusSchema, type Handler, type Priority } from "./types.ts";
+import {
+  type ConversationStatus,
+  conversationStatusSchema,
+  type Handler,
+  type Priority,
+} from "./types.ts";
 
 export const conversations = scoped("conversations", {
   id: text<ConversationId>(),

@@ -12,7 +12,7 @@ export async function wakeConversation(
   claim: Claim<"wake">,
   drawId: DrawId,
 ): Promise<void> {
-    const conversation = await tx.get(conversationById, [claim.key.conversation_id], { hold: true });
+  const conversation = await tx.get(conversationById, [claim.key.conversation_id], { hold: true });
   if (conversation === undefined || conversation.snoozed_until === null) return finish(tx, claim);
   const { snoozed_until } = conversation;
   if (snoozed_until > tx.now) return finish(tx, claim, { againAt: snoozed_until });

@@ -76,7 +76,9 @@ class ConsumerCalls {
     try {
       if (store.hasTransactions) {
         await store.transaction(async (tx) => {
-          const isOurs = await store.withinUnscoped(tx, (within) => takeConsumerEvent(within, next.row));
+          const isOurs = await store.withinUnscoped(tx, (within) =>
+            takeConsumerEvent(within, next.row),
+          );
           isCalled = isOurs;
           if (isOurs) await this.#call(claim, next, run, handler, tx);
         }, own);
@@ -122,7 +124,10 @@ class ConsumerCalls {
     const { consumer, event_id } = next.row;
     const facts = { err: errorFacts(error), consumer, event_id };
     const text = `${facts.err.name}: ${facts.err.message}`.slice(0, maxErrorLength);
-    const isParked = await store.commitUnscoped((tx) => failConsumerEvent(tx, claim, next, text), own);
+    const isParked = await store.commitUnscoped(
+      (tx) => failConsumerEvent(tx, claim, next, text),
+      own,
+    );
     if (isParked) logger.error(facts, "a consumer failed too often; its event is parked");
     else logger.warn(facts, "a consumer failed at an event; the event is retried");
   }

@@ -7,7 +7,10 @@ import type { UnscopedReads } from "../store/reads.ts";
 import type { Store } from "../store/store.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
-export type FindReferenced = (reads: UnscopedReads, ids: readonly EventId[]) => Promise<readonly EventId[]>;
+export type FindReferenced = (
+  reads: UnscopedReads,
+  ids: readonly EventId[],
+) => Promise<readonly EventId[]>;
 
 export const dayMs = 86_400_000;
 const own = { own: true } as const;

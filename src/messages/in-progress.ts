@@ -3,10 +3,7 @@ import type { Tx } from "../store/transaction.ts";
 import { attemptsOfMessage, messageById } from "./rows.ts";
 
 /** Whether the engine may still hand the message over, or is still looking its last attempt up. */
-export async function isMessageInProgress(
-  tx: Tx,
-  id: string,
-): Promise<boolean> {
+export async function isMessageInProgress(tx: Tx, id: string): Promise<boolean> {
   const message = await tx.get(messageById, [id]);
   if (message === undefined) return false;
   if (["scheduled", "queued", "sending"].includes(message.status)) return true;

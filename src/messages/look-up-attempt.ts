@@ -17,8 +17,7 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
   return async (claim, { abort }) => {
     const reads = store.reads(claim);
     const attempt = await reads.get(attemptById, [claim.key.attempt_id]);
-    const message =
-      attempt && (await reads.get(messageById, [attempt.message_id]));
+    const message = attempt && (await reads.get(messageById, [attempt.message_id]));
     const transport = attempt && transportFor(transports, attempt);
     if (attempt !== undefined && transport === undefined) {
       // Only an engine that has the transport can look the attempt up.

@@ -2,7 +2,14 @@ import { messageReceived } from "./events.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { contactById, identities } from "../contacts/rows.ts";
 import { receivedEventId } from "../events/rows.ts";
-import { inboundByHash, inboundIds, messageById, messages, type MessageRow, untouched } from "./rows.ts";
+import {
+  inboundByHash,
+  inboundIds,
+  messageById,
+  messages,
+  type MessageRow,
+  untouched,
+} from "./rows.ts";
 import { inboundHash } from "./inbound-id.ts";
 import { mediumOf } from "../kernel/fields.ts";
 import { segmentsOf } from "./segments.ts";

@@ -41,10 +41,14 @@ function handOver(
   claim: Claim<"send">,
   last: boolean,
 ): Promise<HandedOver | undefined> {
-  return hostPolicies.commit(claim, async (tx, hostOpinions) => {
-    if (await awaitTransport(tx, claim, carriers, drawId)) return undefined;
-    return handOverMessage(tx, claim, { leaseMs, services, hostOpinions, carriers, last });
-  }, own);
+  return hostPolicies.commit(
+    claim,
+    async (tx, hostOpinions) => {
+      if (await awaitTransport(tx, claim, carriers, drawId)) return undefined;
+      return handOverMessage(tx, claim, { leaseMs, services, hostOpinions, carriers, last });
+    },
+    own,
+  );
 }
 
 /** Returns whether there is more to hand over. The answer is known here alone, so the commit is retried. */
@@ -70,11 +74,15 @@ async function endLate(
 ): Promise<void> {
   const { store, clock, logger, services, carriers } = runtime;
   await retry(clock, run.abort, () =>
-    store.commit(claim, async (tx) => {
-      await recordAnswer(tx, claim, handed, answer, services, carriers);
-      // The slow lane: a carrier that hangs must not take the places of others.
-      await finish(tx, claim, { againAt: tx.now, failed: true });
-    }, own),
+    store.commit(
+      claim,
+      async (tx) => {
+        await recordAnswer(tx, claim, handed, answer, services, carriers);
+        // The slow lane: a carrier that hangs must not take the places of others.
+        await finish(tx, claim, { againAt: tx.now, failed: true });
+      },
+      own,
+    ),
   );
   void late?.then(
     (lateAnswer) =>

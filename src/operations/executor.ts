@@ -11,7 +11,19 @@ import { noOpinions } from "./opinions.ts";
 import { maxScheduleAhead } from "../kernel/limits.ts";
 import { ReplayedError, TidingsError } from "../kernel/errors.ts";
 import type { RequestId } from "../kernel/ids.ts";
-import type { Call, Caller, Command, EventStream, Outcome, Procedure, Query, RowProcedure, Steps, StreamEvent, StreamSources } from "./operation.ts";
+import type {
+  Call,
+  Caller,
+  Command,
+  EventStream,
+  Outcome,
+  Procedure,
+  Query,
+  RowProcedure,
+  Steps,
+  StreamEvent,
+  StreamSources,
+} from "./operation.ts";
 import type { HostOpinions } from "../ports/policy.ts";
 import { type Problem, problem } from "../kernel/problem.ts";
 import type { Runtime } from "./runtime.ts";

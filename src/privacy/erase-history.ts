@@ -1,11 +1,23 @@
 import { agentSessionOf, agentSessions } from "../agents/rows.ts";
 import { consumerEventOf, consumerEvents, consumers } from "../events/consumer-rows.ts";
-import { conversations, conversationsOfContact, type ConversationRow, notes } from "../conversations/rows.ts";
+import {
+  conversations,
+  conversationsOfContact,
+  type ConversationRow,
+  notes,
+} from "../conversations/rows.ts";
 import { events, eventsOfContact } from "../events/rows.ts";
 import { erasedData } from "./erase-event.ts";
 import type { ContactId } from "../kernel/ids.ts";
 import { disarm } from "../queue/rows.ts";
-import { attempts, attemptsOfMessage, messages, type MessageRow, messagesOfContact, timeline } from "../messages/rows.ts";
+import {
+  attempts,
+  attemptsOfMessage,
+  messages,
+  type MessageRow,
+  messagesOfContact,
+  timeline,
+} from "../messages/rows.ts";
 import { observations } from "../observations/rows.ts";
 import { runs, runsOfConversation } from "../agents/runs/rows.ts";
 import { messageScores } from "../sentiment/rows.ts";

@@ -1,6 +1,18 @@
 import { contactUpdated } from "../contacts/events.ts";
-import { contactById, type ContactRow, contactsMergedInto, identities, identitiesOfContact } from "../contacts/rows.ts";
-import { mergedFacts, mostIdentities, mostMerged, nothingOfItsOwn, whichGoesOn } from "../contacts/rules.ts";
+import {
+  contactById,
+  type ContactRow,
+  contactsMergedInto,
+  identities,
+  identitiesOfContact,
+} from "../contacts/rows.ts";
+import {
+  mergedFacts,
+  mostIdentities,
+  mostMerged,
+  nothingOfItsOwn,
+  whichGoesOn,
+} from "../contacts/rules.ts";
 import { type Contact, type MergeContacts, mergeContactsSchema } from "../contacts/types.ts";
 import { type ConversationRow, currentConversation } from "../conversations/rows.ts";
 import { kept } from "../conversations/rules.ts";

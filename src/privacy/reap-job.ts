@@ -41,10 +41,7 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
         if ((await removeChunk(runtime)) < chunk) break;
       }
     }
-    await store.commitUnscoped(
-      (tx) => finish(tx, claim, { againAt: clock.now() + everyMs }),
-      own,
-    );
+    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }), own);
   };
 }
 

@@ -1,4 +1,11 @@
-import { completedEventId, eventById, type EventRow, events, handoffEventId, receivedEventId } from "../events/rows.ts";
+import {
+  completedEventId,
+  eventById,
+  type EventRow,
+  events,
+  handoffEventId,
+  receivedEventId,
+} from "../events/rows.ts";
 import { type ById, byIdSchema } from "../kernel/fields.ts";
 import { messageResource } from "../messages/resource.ts";
 import { messageById, type MessageRow, messages } from "../messages/rows.ts";
@@ -9,7 +16,11 @@ import { mayQuote, wordless } from "../agents/runs/rules.ts";
 import { observations } from "../observations/rows.ts";
 import { iso } from "../kernel/time.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
-import { idempotency, idempotencyAlsoShowing, idempotencyByKey } from "../operations/idempotency-rows.ts";
+import {
+  idempotency,
+  idempotencyAlsoShowing,
+  idempotencyByKey,
+} from "../operations/idempotency-rows.ts";
 import { type Command, showsOutput } from "../operations/operation.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";

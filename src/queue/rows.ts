@@ -3,7 +3,16 @@
  * again. A lease is a due time too: a leased job is due when its lease lapses, so a crash needs no clean-up. A job that is
  * armed while it is leased stays due after it is finished.
  */
-import { boolean, collection, integer, nullable, type Seen, text, time, type RowOf } from "../ports/collection.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  nullable,
+  type Seen,
+  text,
+  time,
+  type RowOf,
+} from "../ports/collection.ts";
 import type { AccountId } from "../kernel/ids.ts";
 import type { Mode } from "../kernel/scope.ts";
 import { unscoped } from "../store/scoped-tx.ts";

@@ -1,4 +1,10 @@
-import { defaultSenderByChannel, defaultSenders, senderById, type SenderRow, senders } from "./rows.ts";
+import {
+  defaultSenderByChannel,
+  defaultSenders,
+  senderById,
+  type SenderRow,
+  senders,
+} from "./rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Channel } from "../kernel/fields.ts";
 import type { Tx } from "../store/transaction.ts";

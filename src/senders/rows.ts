@@ -1,5 +1,15 @@
 import type { SenderId } from "../kernel/ids.ts";
-import { boolean, integer, json, nullable, real, text, time, type RowOf, scoped } from "../ports/collection.ts";
+import {
+  boolean,
+  integer,
+  json,
+  nullable,
+  real,
+  text,
+  time,
+  type RowOf,
+  scoped,
+} from "../ports/collection.ts";
 import type { Channel } from "../kernel/fields.ts";
 
 export const senders = scoped("senders", {

@@ -8,7 +8,14 @@ import { arm, finish, isInLane, moveToUsualLane } from "../queue/rows.ts";
 import type { Claim, JobOrder } from "../queue/types.ts";
 import type { MessageRow } from "../messages/rows.ts";
 import { boundsOf, looksBack } from "./throttle-rules.ts";
-import { handOverByNumber, paceByAddress, type PaceRow, senderHandOvers, senderPaces, type SenderRow } from "./rows.ts";
+import {
+  handOverByNumber,
+  paceByAddress,
+  type PaceRow,
+  senderHandOvers,
+  senderPaces,
+  type SenderRow,
+} from "./rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
 import { sendLane } from "../messages/send-jobs.ts";

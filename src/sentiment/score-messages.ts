@@ -24,12 +24,16 @@ export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
     let scored: { readonly row: MessageScoreRow; readonly score: number | null } | undefined;
     for (let i = 0; !run.abort.aborted; i++) {
       const isLast = i >= maxInARow || run.isStopping();
-      const next = await store.commit(claim, async (tx) => {
-        if (scored !== undefined) await recordScore(tx, scored.row, scored.score, drawId);
-        if (!isLast) return nextUnscored(tx, claim, leaseMs);
-        await finish(tx, claim, { againAt: tx.now });
-        return undefined;
-      }, own);
+      const next = await store.commit(
+        claim,
+        async (tx) => {
+          if (scored !== undefined) await recordScore(tx, scored.row, scored.score, drawId);
+          if (!isLast) return nextUnscored(tx, claim, leaseMs);
+          await finish(tx, claim, { againAt: tx.now });
+          return undefined;
+        },
+        own,
+      );
       if (next === undefined) return;
       scored = { row: next.row, score: await scoreOf(runtime, next, run) };
     }

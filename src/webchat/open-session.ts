@@ -1,8 +1,18 @@
 import { contactCreated, contactUpdated } from "../contacts/events.ts";
 import { contactResource } from "../contacts/resource.ts";
-import { type ContactRow, identities, identitiesOfContact, type IdentityRow } from "../contacts/rows.ts";
+import {
+  type ContactRow,
+  identities,
+  identitiesOfContact,
+  type IdentityRow,
+} from "../contacts/rows.ts";
 import { mostIdentities } from "../contacts/rules.ts";
-import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "../senders/rows.ts";
+import {
+  defaultSenderByChannel,
+  senderByAddress,
+  senderById,
+  type SenderRow,
+} from "../senders/rows.ts";
 import { iso } from "../kernel/time.ts";
 import { mailboxByAddress, webchatSessions } from "./rows.ts";
 import { signToken } from "./token.ts";

@@ -3,7 +3,16 @@ import { renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import { afterAttempt, afterAutomatic, type EndedAttempt } from "./progress.ts";
 import { responseColumns } from "./response.ts";
-import { deliveries, deliveryAttemptByNumber, deliveryAttempts, deliveryById, type DeliveryRow, webhookById, type WebhookRow, webhooks } from "./rows.ts";
+import {
+  deliveries,
+  deliveryAttemptByNumber,
+  deliveryAttempts,
+  deliveryById,
+  type DeliveryRow,
+  webhookById,
+  type WebhookRow,
+  webhooks,
+} from "./rows.ts";
 import type { AttemptId, DeliveryId, DrawId } from "../kernel/ids.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
@@ -111,12 +120,6 @@ function heed(
   if (webhook.status !== "enabled" || latest.status !== "disabled") return latest;
   latest = tx.update(webhooks, latest, { updated_at: tx.now });
   const { id: webhook_id, url, disabled_reason } = latest;
-  appendEvent(
-    tx,
-    drawId,
-    webhookDisabled,
-    { webhook_id, url, reason: disabled_reason ?? "" },
-    {},
-  );
+  appendEvent(tx, drawId, webhookDisabled, { webhook_id, url, reason: disabled_reason ?? "" }, {});
   return latest;
 }

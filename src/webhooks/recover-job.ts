@@ -20,11 +20,7 @@ export function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
     const scope = { account_id, mode };
     for (let i = 0; i < maxChunks && !isStopping(); i++) {
       const failed = await nextFailed(store.reads(scope), key.webhook_id);
-      const left = await store.commit(
-        scope,
-        (tx) => recoverChunk(tx, claim, failed, leaseMs),
-        own,
-      );
+      const left = await store.commit(scope, (tx) => recoverChunk(tx, claim, failed, leaseMs), own);
       if (left === "done") return;
     }
     await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), own);

@@ -1,6 +1,6 @@
 import { type SyntaxNode, importsOf, nameOf, parse, walk } from "./syntax.ts";
 
-/** Names that reach outside of the ports. `globalThis` and its like would lead to all of them. */
+/** Globals with side effects or hidden inputs. `globalThis` would give access to all of them. */
 const bannedNames = new Set([
   "setTimeout",
   "setInterval",
@@ -15,18 +15,20 @@ const bannedNames = new Set([
   "global",
 ]);
 
-/** Objects of which one part reads the world and the rest is pure: allowed only where that part is seen not to be meant. */
-const halfBanned = new Map([
+/** Globals with one impure member. Only uses that clearly do not reach that member are allowed. */
+const impureMembers = new Map([
   ["Math", "random"],
   ["AbortSignal", "timeout"],
   ["Date", "now"],
   ["Temporal", "Now"],
 ]);
 
-/** What is left of `node:crypto`: hashes, keyed hashes, ciphers and comparison, none of which draws. */
-const drawing = /^(random|generate|getRandomValues|webcrypto|subtle|default$|\*$)/;
+/** The exports of `node:crypto` that draw random numbers, or that give access to those that do. */
+const randomExports = /^(random|generate|getRandomValues|webcrypto|subtle|default$|\*$)/;
 
-/** One sentence for each place at which a module reads a clock, draws, sleeps or talks past the ports. */
+/**
+ * Describes each use of a clock, randomness, a timer or the outside world that bypasses the ports.
+ */
 export function hiddenInputs(
   path: string,
   source: string,
@@ -36,14 +38,14 @@ export function hiddenInputs(
   const findings = new Set<string>();
   for (const { from, names } of importsOf(program)) {
     for (const name of from === "node:crypto" ? names : []) {
-      if (drawing.test(name)) findings.add(`${name} of ${from}`);
+      if (randomExports.test(name)) findings.add(`${name} of ${from}`);
     }
   }
   for (const { node, parent, field } of walk(program)) {
     if (node.type !== "Identifier" || parent === undefined || isLabel(parent, field)) continue;
     const name = nameOf(node) ?? "";
     if (bannedNames.has(name) && !allowed.includes(name)) findings.add(name);
-    const part = halfBanned.get(name);
+    const part = impureMembers.get(name);
     if (part !== undefined && !isPure(name, part, parent, field)) {
       findings.add(name === "Date" ? "Date" : `${name}.${part}`);
     }
@@ -51,7 +53,7 @@ export function hiddenInputs(
   return [...findings].map((finding) => `${path} uses ${finding}`);
 }
 
-/** The name of a member, a property or a type says nothing of the global of that name. */
+/** Whether the identifier is a member, a property or a type, and so not the global of that name. */
 function isLabel(parent: SyntaxNode, field: string | undefined): boolean {
   if (field === "property" || field === "key") {
     return parent["computed"] !== true && parent["shorthand"] !== true;
@@ -59,7 +61,7 @@ function isLabel(parent: SyntaxNode, field: string | undefined): boolean {
   return parent.type.startsWith("TS") && !expressions.has(parent.type);
 }
 
-/** Nodes of TypeScript's own that wrap an expression. */
+/** TypeScript nodes that wrap an expression. */
 const expressions = new Set([
   "TSAsExpression",
   "TSSatisfiesExpression",
@@ -79,7 +81,7 @@ function isPure(
   if (parent.type === "MemberExpression" && field === "object") {
     return parent["computed"] !== true && nameOf(parent["property"]) !== part;
   }
-  // `new Date(…)` of something is a conversion; without arguments, or called as a function, it reads the clock.
+  // `new Date(value)` converts. Without arguments, or without `new`, it reads the clock.
   const given = parent["arguments"];
   return (
     name === "Date" &&

@@ -15,7 +15,7 @@ export function parse(source: string): SyntaxNode {
 export const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === "object" && value !== null && typeof Reflect.get(value, "type") === "string";
 
-/** Every node below `node` and itself, each with the one that it hangs on, and by which field. */
+/** The node and all nodes below it, each with its parent and the parent's field that holds it. */
 export function* walk(
   node: SyntaxNode,
   parent?: SyntaxNode,
@@ -29,7 +29,7 @@ export function* walk(
   }
 }
 
-/** The name of an identifier. */
+/** The name of an identifier; undefined for other nodes. */
 export const nameOf = (node: unknown): string | undefined => text(node, "Identifier", "name");
 
 function text(node: unknown, type: string, field: string): string | undefined {
@@ -39,7 +39,7 @@ function text(node: unknown, type: string, field: string): string | undefined {
 
 export interface Import {
   readonly from: string;
-  /** The exports taken; `*` for all of them, `default` for the default one. */
+  /** The imported names; `*` for all, `default` for the default export. */
   readonly names: readonly string[];
 }
 
@@ -51,7 +51,7 @@ const importing = new Set([
   "TSImportType",
 ]);
 
-/** What a module imports: also types, also dynamically. An import whose place is computed is from `?`. */
+/** The imports and re-exports of a module, with types. A computed dynamic import is from `?`. */
 export function importsOf(program: SyntaxNode): Import[] {
   const imports: Import[] = [];
   for (const { node } of walk(program)) {

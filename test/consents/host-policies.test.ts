@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EngineOptions } from "../../src/options.ts";
 import type { Policy, PolicyFacts, Verdict } from "../../src/ports/policy.ts";
 import { carrier } from "../support/carrier.ts";
-import { held } from "../support/unhurried.ts";
+import { held } from "../support/real-time-storage.ts";
 import { stopped, world } from "../support/world.ts";
 import { hosts, note } from "../adapters/transactions/hosts.ts";
 

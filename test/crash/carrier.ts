@@ -1,6 +1,7 @@
 /**
- * A carrier outside the processes that are killed. It keeps a ledger of all that it was asked and what it did, which is what the judge
- * goes by. Chance decides how each call goes; what was sent gets receipts, by callback (again until they are taken) or by look-up.
+ * A carrier outside the processes that are killed. It records every call and its own answers; the
+ * judge relies on that record. Each call's outcome is random. Receipts for accepted messages come
+ * by callback, repeated until an engine accepts them, or by look-up.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,16 +24,16 @@ import {
   transportName,
 } from "./protocol.ts";
 
-/** `sent` is what the recipient got. The other ends are surely not sent. */
+/** How a call ended. Only after `sent` did the recipient get the message. */
 export type CallEnd =
   "sent" | "refused" | "refused for good" | "dropped" | "too late" | "under way";
 
-/** One call of `send`. Times are the engine's. */
+/** A call of `send`. Times are by the engines' clock. */
 export interface LedgerCall {
   readonly attempt_id: string;
   readonly message_id: string;
   readonly at: number;
-  /** Whether the attempt could be read in the storage when the call came. */
+  /** Whether the attempt was committed when the call came. */
   readonly committed: boolean;
   end: CallEnd;
 }
@@ -46,8 +47,8 @@ export interface LedgerLookup {
 export interface Ledger {
   readonly calls: LedgerCall[];
   readonly lookups: LedgerLookup[];
-  /** What the carrier ends up saying of a message. */
-  readonly verdicts: Map<string, FinalStatus>;
+  /** The status that each message must end with, according to the carrier. */
+  readonly finalStatuses: Map<string, FinalStatus>;
 }
 
 type FinalStatus = "delivered" | "undelivered" | "read" | "failed";
@@ -56,54 +57,54 @@ export interface CarrierOptions {
   readonly dice: Dice;
   readonly clock: Clock;
   readonly hasAttempt: (id: string) => Promise<boolean>;
-  /** An engine to bring a receipt to; the next time it may be another. */
+  /** The URL of an engine to deliver a receipt to. It may be another one each time. */
   readonly engine: () => string;
 }
 
 interface Sent {
   readonly provider_message_id: string;
   readonly receipts: readonly Receipt[];
-  readonly tellsBy: "callback" | "look-up";
+  readonly reportsBy: "callback" | "look-up";
 }
 
 export class Carrier {
-  readonly ledger: Ledger = { calls: [], lookups: [], verdicts: new Map() };
+  readonly ledger: Ledger = { calls: [], lookups: [], finalStatuses: new Map() };
   readonly #options: CarrierOptions;
   readonly #sent = new Map<string, Sent>();
   readonly #underWay = new Set<string>();
-  /** Attempts that a look-up was told were not sent: they never will be. */
+  /** Attempts that a look-up reported as not sent. The carrier refuses them from then on. */
   readonly #barred = new Set<string>();
   readonly #missedLookups = new Set<string>();
-  #untaken = 0;
-  #closed = false;
+  #undelivered = 0;
+  #isClosed = false;
 
   constructor(options: CarrierOptions) {
     this.#options = options;
   }
 
-  /** Receipts that no engine has taken yet. */
-  get untaken(): number {
-    return this.#untaken;
+  /** The number of receipts that no engine has accepted yet. */
+  get undelivered(): number {
+    return this.#undelivered;
   }
 
   listen(): Promise<Listening> {
     return listen((message, response) => {
-      // Who asked may be dead before it is answered.
+      // The caller may be dead before it gets the answer.
       this.#answer(message, response).catch(() => response.destroy());
     });
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
   }
 
   async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (message.headers.authorization !== sharedSecret) throw new Error("not our transport");
-    const asked = await json(message);
+    if (message.headers.authorization !== sharedSecret) throw new Error("wrong shared secret");
+    const call = await json(message);
     const answer =
       message.url === "/send"
-        ? await this.#send(asked as SendCall)
-        : this.#lookUp(asked as LookupCall);
+        ? await this.#send(call as SendCall)
+        : this.#lookUp(call as LookupCall);
     if (answer === "no answer") response.destroy();
     else response.end(JSON.stringify(answer));
   }
@@ -120,29 +121,29 @@ export class Carrier {
     };
     this.ledger.calls.push(call);
     this.#underWay.add(attempt_id);
-    const fate = dice.pick(number <= 2 ? hard : easy);
+    const outcome = dice.pick(number <= 2 ? firstTries : laterTries);
     await sleep(dice.between(0, 30));
     this.#underWay.delete(attempt_id);
-    call.end = this.#barred.has(attempt_id) ? "too late" : ends[fate];
+    call.end = this.#barred.has(attempt_id) ? "too late" : ends[outcome];
 
     if (call.end === "sent") {
-      const { early, sent } = this.#carry(attempt_id, message_id);
+      const { early, sent } = this.#accept(attempt_id, message_id);
       if (early) {
-        await this.#bring({ provider_message_id: sent.provider_message_id }, sent.receipts);
+        await this.#deliver({ provider_message_id: sent.provider_message_id }, sent.receipts);
       }
       await sleep(dice.between(0, 30));
-      if (fate === "answer lost") return "no answer";
+      if (outcome === "answer lost") return "no answer";
       return { outcome: "accepted", provider_message_id: sent.provider_message_id };
     }
     if (call.end === "dropped") return "no answer";
     const permanent = call.end === "refused for good";
-    if (permanent) this.ledger.verdicts.set(message_id, "failed");
+    if (permanent) this.ledger.finalStatuses.set(message_id, "failed");
     const code = permanent ? "invalid_destination" : "throttled";
     return { outcome: "rejected", error: { code, message: "The carrier refused." }, permanent };
   }
 
-  /** Sends the message for real. */
-  #carry(attempt_id: string, message_id: string): { early: boolean; sent: Sent } {
+  /** Accepts a message and schedules its receipts. An early receipt comes before the answer. */
+  #accept(attempt_id: string, message_id: string): { early: boolean; sent: Sent } {
     const { dice } = this.#options;
     const at = this.#options.clock.now();
     const status = dice.pick({ delivered: 80, undelivered: 12, read: 8 });
@@ -159,30 +160,30 @@ export class Carrier {
     }
     if (dice.percent(20)) receipts.reverse();
     if (dice.percent(20)) receipts.push(...receipts);
-    const tellsBy = dice.pick({ callback: 85, "look-up": 15 });
-    const sent: Sent = { provider_message_id: `carrier-${attempt_id}`, receipts, tellsBy };
+    const reportsBy = dice.pick({ callback: 85, "look-up": 15 });
+    const sent: Sent = { provider_message_id: `carrier-${attempt_id}`, receipts, reportsBy };
     this.#sent.set(attempt_id, sent);
-    this.ledger.verdicts.set(message_id, status);
-    if (tellsBy === "look-up") return { early: false, sent };
+    this.ledger.finalStatuses.set(message_id, status);
+    if (reportsBy === "look-up") return { early: false, sent };
     if (dice.percent(10)) return { early: true, sent };
-    const echoes = dice.percent(30);
-    const subject = echoes
+    const namesAttempt = dice.percent(30);
+    const subject = namesAttempt
       ? ({ attempt_id } as ReceiptSubject)
       : { provider_message_id: sent.provider_message_id };
-    void sleep(dice.between(20, 400)).then(() => this.#bring(subject, receipts));
+    void sleep(dice.between(20, 400)).then(() => this.#deliver(subject, receipts));
     return { early: false, sent };
   }
 
-  async #bring(subject: ReceiptSubject, receipts: readonly Receipt[]): Promise<void> {
-    this.#untaken += receipts.length;
+  async #deliver(subject: ReceiptSubject, receipts: readonly Receipt[]): Promise<void> {
+    this.#undelivered += receipts.length;
     for (const receipt of receipts) {
       const body = JSON.stringify({ subject, receipt });
-      while (!this.#closed && !(await this.#isTaken(body))) await sleep(50);
-      this.#untaken--;
+      while (!this.#isClosed && !(await this.#isAccepted(body))) await sleep(50);
+      this.#undelivered--;
     }
   }
 
-  async #isTaken(body: string): Promise<boolean> {
+  async #isAccepted(body: string): Promise<boolean> {
     const url = `${this.#options.engine()}/v1/transports/${transportName}/callbacks`;
     try {
       const { status } = await post(url, body, {
@@ -212,31 +213,36 @@ export class Carrier {
       this.#barred.add(attempt_id);
       return { outcome: "not_sent" };
     }
-    const { provider_message_id, tellsBy, receipts } = sent;
-    // Receipts that come by callback are told once: a look-up says nothing of them.
+    const { provider_message_id, reportsBy, receipts } = sent;
+    // Receipts that come by callback are reported only once, so a look-up leaves them out.
     return {
       outcome: "sent",
       provider_message_id,
-      receipts: tellsBy === "look-up" ? receipts : [],
+      receipts: reportsBy === "look-up" ? receipts : [],
     };
   }
 }
 
-type Fate = "accepted" | "answer lost" | "refused" | "refused for good" | "dropped";
+type Outcome = "accepted" | "answer lost" | "refused" | "refused for good" | "dropped";
 
-const ends: Readonly<Record<Fate, CallEnd>> = {
+const ends: Readonly<Record<Outcome, CallEnd>> = {
   accepted: "sent",
   "answer lost": "sent",
   refused: "refused",
   "refused for good": "refused for good",
   dropped: "dropped",
 };
-const hard: Readonly<Record<Fate, number>> = {
+const firstTries: Readonly<Record<Outcome, number>> = {
   accepted: 79,
   "answer lost": 7,
   refused: 6,
   "refused for good": 3,
   dropped: 5,
 };
-/** A message's later tries go well, or a run would wait for the long pauses between them. */
-const easy: Readonly<Record<Fate, number>> = { ...hard, "answer lost": 0, refused: 0, dropped: 0 };
+/** Later tries do not fail again, since the run would have to wait for the long retry delays. */
+const laterTries: Readonly<Record<Outcome, number>> = {
+  ...firstTries,
+  "answer lost": 0,
+  refused: 0,
+  dropped: 0,
+};

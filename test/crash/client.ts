@@ -2,25 +2,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Dice } from "./dice.ts";
 import { post, type Reply } from "./http.ts";
 
-/** What clients were answered: 201 is a promise. */
+/** What clients were answered. A message that was answered with 201 must not be lost. */
 export class Acknowledgements {
-  /** Of each idempotency key, the message that was acknowledged. */
+  /** The acknowledged message's id by idempotency key. */
   readonly messages = new Map<string, string>();
-  /** What no client should ever see. */
-  readonly oddities: string[] = [];
-  /** Keys that were ever sent. */
+  /** Descriptions of answers that no client should get. */
+  readonly unexpectedAnswers: string[] = [];
+  /** All idempotency keys that were sent. */
   readonly keys = new Set<string>();
 
-  take(key: string, { status, body }: Reply): boolean {
+  /** Records an answer. Returns whether it acknowledges the message. */
+  record(key: string, { status, body }: Reply): boolean {
     if (status !== 201) {
       if (status !== 429 && status !== 409 && status !== 503) {
-        this.oddities.push(`${key} was answered ${status}: ${body}`);
+        this.unexpectedAnswers.push(`${key} was answered ${status}: ${body}`);
       }
       return false;
     }
     const { id } = JSON.parse(body) as { id: string };
     const before = this.messages.get(key) ?? id;
-    if (before !== id) this.oddities.push(`${key} was acknowledged as ${before} and as ${id}`);
+    if (before !== id) {
+      this.unexpectedAnswers.push(`${key} was acknowledged as ${before} and as ${id}`);
+    }
     this.messages.set(key, id);
     return true;
   }
@@ -35,10 +38,10 @@ export interface ClientOptions {
   readonly stopped: () => boolean;
 }
 
-/** Numbers that get several messages each, so that conversations are worked off in order. */
-const regulars = 40;
+/** Recipients that get several messages each, so that the order in a conversation matters. */
+const frequentRecipients = 40;
 
-/** Sends messages one after the other; each under a key of its own, and again under it until it is acknowledged. */
+/** Sends messages one after another, each under its own key until it is acknowledged. */
 export async function runClient({
   name,
   dice,
@@ -50,7 +53,8 @@ export async function runClient({
   for (let i = 0; !stopped(); i++) {
     const key = `${name}-${i}`;
     acknowledgements.keys.add(key);
-    const recipient = dice.percent(50) ? dice.whole(0, regulars) : dice.whole(1_000, 9_999_999);
+    const isFrequent = dice.percent(50);
+    const recipient = isFrequent ? dice.whole(0, frequentRecipients) : dice.whole(1_000, 9_999_999);
     const message = JSON.stringify({
       to: `+1212${String(recipient).padStart(7, "0")}`,
       body: `message ${key}`,
@@ -59,11 +63,11 @@ export async function runClient({
     const attempt = async (signal?: AbortSignal): Promise<boolean> => {
       const options = signal === undefined ? { headers } : { headers, signal };
       return post(`${engine()}/v1/messages`, message, options).then(
-        (reply) => acknowledgements.take(key, reply),
+        (reply) => acknowledgements.record(key, reply),
         () => false,
       );
     };
-    // Some leave before they are answered, and some send twice in one breath: what counts is the key.
+    // Some clients hang up early, and some send twice at once. The key makes it one message.
     if (dice.percent(5)) await attempt(AbortSignal.timeout(dice.whole(1, 20)));
     if (dice.percent(5)) void attempt();
     while (!(await attempt())) await sleep(dice.between(5, 40));

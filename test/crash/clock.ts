@@ -1,11 +1,11 @@
 import { system } from "../../adapters/system/index.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 
-/** Which reading of the machine's monotonic clock stands for which time, and how fast time runs from there. */
+/** Maps the machine's monotonic clock to a time that runs at another rate. */
 export interface Epoch {
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** Milliseconds of the monotonic clock. */
+  /** The monotonic clock's reading at that time, in milliseconds. */
   readonly since: number;
   readonly rate: number;
 }
@@ -15,12 +15,14 @@ export function epoch(rate: number): Epoch {
 }
 
 /**
- * Time that runs `rate` times as fast as the machine's, so that the minute of a lease and the minute before a look-up pass in
- * seconds. The machine has one monotonic clock for all its processes: whoever is given the same epoch reads the same time, so it runs
- * on while a process is dead, never runs back over a restart, and a step of the wall clock is not seen.
+ * A clock that runs `rate` times as fast as the machine's, so that a lease of a minute lapses
+ * within seconds. All processes of a machine share one monotonic clock, so all that use the same
+ * epoch read the same time. It goes on while a process is dead, never goes back, and ignores steps
+ * of the wall clock.
  *
- * What it makes shorter is how long a process may stall before its call counts as over: a minute and a half of the engine's
- * is a few seconds here. The carrier keeps its word that it never sends what it said it has not (`carrier.ts`).
+ * A fast clock also shortens the time after which a stalled call counts as over: a minute and a
+ * half is a few seconds here. The carrier makes up for that: it never sends an attempt that it has
+ * reported as not sent (`carrier.ts`).
  */
 export function fastClock({ at, since, rate }: Epoch): Clock {
   const { sleep } = system().clock;

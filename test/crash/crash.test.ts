@@ -1,25 +1,25 @@
 import { expect, test } from "vitest";
+import { crash } from "./crash.ts";
 import { crashedStorage } from "./crashed-storage.ts";
-import { crash } from "./judge.ts";
 
 test.each([
-  { name: "sqlite", cut: false, told: "of the one process on SQLite" },
+  { name: "sqlite", cut: false, processes: "one process on SQLite" },
   {
     name: "postgres",
     cut: true,
-    told: "of three processes on PostgreSQL, whose connections are cut as well,",
+    processes: "three processes on PostgreSQL, whose connections are cut as well,",
   },
 ] as const)(
-  "what was acknowledged survives kill -9 $told and reaches its end, and nothing is done twice",
+  "after kill -9 of $processes no acknowledged message is lost and nothing is done twice",
   async ({ name, cut }) => {
     await using storage = await crashedStorage(name);
-    const { lost, doubled, broken, acknowledged } = await crash({
+    const { lost, duplicated, violations, acknowledged } = await crash({
       storage,
       kills: 10,
       cut,
       seed: 7,
     });
-    expect({ lost, doubled, broken }).toEqual({ lost: [], doubled: [], broken: [] });
+    expect({ lost, duplicated, violations }).toEqual({ lost: [], duplicated: [], violations: [] });
     expect(acknowledged).toBeGreaterThan(50);
   },
 );

@@ -3,16 +3,19 @@ import type { Statement } from "../support/postgres-proxy.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import type { CrashedStorage } from "./storages.ts";
-import { type Ask, type View, viewBy } from "./view.ts";
+import { type Query, type DatabaseView, databaseView } from "./database-view.ts";
 
-/** A server of its own, or the one that `DATABASE_URL` names. The processes reach it through a proxy, the judge does not. */
+/**
+ * PostgreSQL: the server that `DATABASE_URL` names, or one of its own. The engines connect through
+ * a proxy that can cut their connections. The judge connects directly.
+ */
 export async function crashedPostgres(): Promise<CrashedStorage> {
   const given = process.env["DATABASE_URL"];
   const server = given === undefined ? await startPostgres() : undefined;
   const database = await makeDatabase(server?.url ?? given ?? "");
   const proxy = await database.proxy();
   const pool = database.pool({ max: 2 });
-  const ask: Ask = async (sql, ...values) => {
+  const query: Query = async (sql, ...values) => {
     for (;;) {
       try {
         const { rows } = await pool.query<Record<string, unknown>>(sql.replaceAll("?", "$1"), [
@@ -25,15 +28,15 @@ export async function crashedPostgres(): Promise<CrashedStorage> {
       }
     }
   };
-  const view = (): View => viewBy(ask, () => Promise.resolve());
+  const view = (): DatabaseView => databaseView(query, () => Promise.resolve());
   return {
     name: "postgres",
     processes: 3,
     settings: { kind: "postgres", url: proxy.url },
     view,
-    // The database is not what was killed: it is looked at as it is.
-    wreck: async () => ({ view: view(), damage: [] }),
-    async disturb(dice) {
+    // A kill of an engine cannot damage the server's files, so the live database is inspected.
+    inspectAfterKill: async () => ({ view: view(), damage: [] }),
+    async breakConnections(dice) {
       switch (
         dice.pick({
           all: 4,
@@ -74,7 +77,7 @@ function isWrite({ sql }: Statement): boolean {
   return /\b(INSERT INTO|UPDATE|DELETE FROM)\b/.test(sql);
 }
 
-/** The judge waits for a server that starts again. */
+/** Whether the server is down for now. The judge waits until it is back. */
 function isDown(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return String(error).includes("terminated");
   return ["57P01", "57P02", "57P03", "ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE"].includes(

@@ -1,9 +1,10 @@
+/** SQLite: one file in a temporary directory. */
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { CrashedStorage } from "./storages.ts";
-import { type View, viewBy } from "./view.ts";
+import { type DatabaseView, databaseView } from "./database-view.ts";
 
 export async function crashedSqlite(): Promise<CrashedStorage> {
   const directory = await mkdtemp(join(tmpdir(), "tidings-crash-"));
@@ -13,12 +14,12 @@ export async function crashedSqlite(): Promise<CrashedStorage> {
     processes: 1,
     settings: { kind: "sqlite", file },
     view: () => viewOf(file, true),
-    async wreck() {
+    async inspectAfterKill() {
       const copy = join(directory, "copy.db");
       await rm(`${copy}-shm`, { force: true });
       await copyFile(file, copy);
       await copyFile(`${file}-wal`, `${copy}-wal`).catch(() => rm(`${copy}-wal`, { force: true }));
-      // Recovering the log is a write.
+      // Opened for writing, since SQLite recovers the log by writing.
       return { damage: damageOf(copy), view: viewOf(copy, false) };
     },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
@@ -31,10 +32,13 @@ function damageOf(file: string): string[] {
   return found.map((row) => String(row["integrity_check"])).filter((line) => line !== "ok");
 }
 
-/** Reading alone leaves no trace when it ends: else the last one to go would tidy the log up before it is recovered. */
-function viewOf(file: string, readOnly: boolean): View {
+/**
+ * A read-only connection leaves the log as it is when it closes. A writable one would check-point
+ * it, so that the next process would have nothing to recover.
+ */
+function viewOf(file: string, readOnly: boolean): DatabaseView {
   const db = new DatabaseSync(file, { readOnly, timeout: 60_000 });
-  return viewBy(
+  return databaseView(
     async (sql, ...values) => db.prepare(sql).all(...values),
     async () => db.close(),
   );

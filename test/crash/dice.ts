@@ -1,6 +1,9 @@
 import { seededRandom } from "../../src/testing/seeded-random.ts";
 
-/** What chance decides. One seed throws the same numbers; what meets them is real time, so a run is not repeated exactly. */
+/**
+ * Random choices from a seed. The same seed draws the same numbers, but the engines run in real
+ * time, so a run is not repeated exactly.
+ */
 export class Dice {
   readonly #draw: () => number;
 
@@ -18,12 +21,12 @@ export class Dice {
     return Math.floor(this.between(low, high));
   }
 
-  /** True in so many of a hundred. */
+  /** True with a probability of `share` percent. */
   percent(share: number): boolean {
     return this.#draw() * 100 < share;
   }
 
-  /** One of the names, each as likely as its weight of the sum says. */
+  /** One of the names, likely in proportion to its weight. */
   pick<T extends string>(weights: Readonly<Record<T, number>>): T {
     const entries = Object.entries(weights) as [T, number][];
     let left = this.#draw() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -31,6 +34,6 @@ export class Dice {
       left -= weight;
       if (left < 0) return name;
     }
-    throw new RangeError("nothing to pick from");
+    throw new RangeError("pick() needs at least one name with a positive weight");
   }
 }

@@ -1,4 +1,4 @@
-/** HTTP that breaks when the other side dies: nothing is tried again but by those who call. */
+/** HTTP calls that fail when the other process dies. Nothing is retried here. */
 import {
   Agent,
   createServer,
@@ -24,7 +24,7 @@ export interface PostOptions {
 
 const agent = new Agent({ keepAlive: true });
 
-/** Rejects when the connection breaks before the whole answer is there. */
+/** Rejects when the connection breaks before the whole response has arrived. */
 export function post(
   url: string,
   body: string,
@@ -57,7 +57,7 @@ export async function listen(
   port = 0,
 ): Promise<Listening> {
   const server = createServer(handler);
-  // A killed client's sockets are gone; those of a living one must not be closed under it.
+  // Without this, the server would close an idle connection just as a client reuses it.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const { port: taken } = server.address() as AddressInfo;

@@ -1,7 +1,10 @@
-/** `npm run crash -- --storage sqlite|postgres --kills 50 [--cut] [--seed 1]`; `--cut` cuts connections too. */
+/**
+ * `npm run crash -- --storage sqlite|postgres --kills 50 [--cut] [--seed 1]`
+ *
+ * `--cut` also cuts the engines' connections to PostgreSQL.
+ */
 import { parseArgs } from "node:util";
-import { groups } from "./groups.ts";
-import { crash } from "./judge.ts";
+import { crash } from "./crash.ts";
 import { crashedStorage, storageNames } from "./crashed-storage.ts";
 
 const { values } = parseArgs({
@@ -30,29 +33,29 @@ if (
 
 await using storage = await crashedStorage(name);
 console.log(`seed ${seed}`);
-const { lost, doubled, broken, acknowledged, ledger, posts } = await crash({
+const { lost, duplicated, violations, acknowledged, ledger, requests } = await crash({
   storage,
   kills,
   cut: values.cut,
   seed,
   log: console.log,
 });
-const wrong = [...lost, ...doubled, ...broken];
-for (const line of wrong.slice(0, 50)) console.error(line);
-if (wrong.length > 50) console.error(`… and ${wrong.length - 50} more`);
+const problems = [...lost, ...duplicated, ...violations];
+for (const line of problems.slice(0, 50)) console.error(line);
+if (problems.length > 50) console.error(`… and ${problems.length - 50} more`);
 
 const count = (n: number): string => n.toLocaleString("en");
-const ends = groups(ledger.calls, ({ end }) => end);
+const ends = Map.groupBy(ledger.calls, ({ end }) => end);
 const calls = [...ends].map(([end, each]) => `${count(each.length)} ${end}`).join(", ");
-const answers = groups(ledger.lookups, ({ answer }) => answer);
+const answers = Map.groupBy(ledger.lookups, ({ answer }) => answer);
 const lookups = [...answers].map(([answer, each]) => `${count(each.length)} ${answer}`).join(", ");
-const events = groups(posts, ({ endpoint, event_id }) => `${endpoint} ${event_id}`).size;
+const events = Map.groupBy(requests, ({ endpoint, event_id }) => `${endpoint} ${event_id}`).size;
 console.log(
-  `carrier calls: ${calls}; look-ups: ${lookups}; webhooks: ${count(events)} events in ${count(posts.length)} requests`,
+  `carrier calls: ${calls}; look-ups: ${lookups}; webhooks: ${count(events)} events in ${count(requests.length)} requests`,
 );
-const rest = broken.length === 0 ? "" : `, ${count(broken.length)} otherwise broken`;
+const others = violations.length === 0 ? "" : `, ${count(violations.length)} other violations`;
 console.log(
-  `crash: ${storage.name}, ${kills} kills${values.cut ? ", connections cut" : ""}, ${count(acknowledged)} acknowledged, ` +
-    `${count(lost.length)} lost, ${count(doubled.length)} doubled${rest}`,
+  `crash: ${storage.name}, ${kills} kills${values.cut ? ", connections cut" : ""}: ${count(acknowledged)} messages acknowledged, ` +
+    `${count(lost.length)} lost, ${count(duplicated.length)} duplicated${others}`,
 );
-if (wrong.length > 0) process.exitCode = 1;
+if (problems.length > 0) process.exitCode = 1;

@@ -7,11 +7,11 @@ import {
   sharedSecret,
   signatureHeader,
   signatureOf,
-  type Told,
+  type CallbackBody,
   transportName,
 } from "./protocol.ts";
 
-/** A transport to a carrier in another process. A call without an answer throws: nobody knows whether the message left. */
+/** A transport to the carrier of the crash test. A call without an answer throws. */
 export function outsideTransport(url: string): Transport {
   const call = async <T>(
     path: string,
@@ -41,11 +41,11 @@ export function outsideTransport(url: string): Transport {
     parseCallback({ headers, body }) {
       if (headers[signatureHeader] !== signatureOf(body)) {
         return Promise.reject(
-          new TidingsError("invalid_api_key", "The signature is not the carrier's."),
+          new TidingsError("invalid_api_key", "The callback's signature is not the carrier's."),
         );
       }
-      const told = JSON.parse(Buffer.from(body).toString()) as Told;
-      return Promise.resolve({ receipts: [told], inbound: [], response: { status: 204 } });
+      const receipt = JSON.parse(Buffer.from(body).toString()) as CallbackBody;
+      return Promise.resolve({ receipts: [receipt], inbound: [], response: { status: 204 } });
     },
   };
 }

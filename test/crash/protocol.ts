@@ -1,4 +1,4 @@
-/** What the carrier and the transport in the killed process say to each other. */
+/** The HTTP calls between the carrier and the transport in the killed process. */
 import { createHmac } from "node:crypto";
 import type { Receipt, ReceiptSubject } from "../../src/ports/transport.ts";
 
@@ -13,8 +13,8 @@ export interface LookupCall {
   readonly attempt_id: string;
 }
 
-/** What a callback brings. */
-export interface Told {
+/** The body of a callback. */
+export interface CallbackBody {
   readonly subject: ReceiptSubject;
   readonly receipt: Receipt;
 }

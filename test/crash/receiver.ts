@@ -1,6 +1,6 @@
 /**
- * Receivers of webhooks outside the processes that are killed. They note all that they are sent; chance refuses a few events, or breaks off,
- * the first time that they come.
+ * Webhook receivers outside the processes that are killed. They record every request. At random
+ * they refuse an event, or drop the connection, the first time that it arrives.
  */
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -17,23 +17,23 @@ export interface Endpoint {
   readonly ordering: "none" | "fifo";
 }
 
-/** What is subscribed to, so that most events come once. */
+/** The subscriptions. They are chosen so that most events go to one endpoint. */
 export const endpoints: readonly Endpoint[] = [
   { name: "messages", events: ["message.sent", "message.failed"], ordering: "none" },
   { name: "contacts", events: ["contact.created"], ordering: "none" },
   { name: "conversations", events: ["conversation.created"], ordering: "fifo" },
 ];
 
-/** One request. Times are the engine's. */
-export interface Post {
+/** A request that arrived, at a time by the engines' clock. */
+export interface WebhookRequest {
   readonly endpoint: string;
   readonly event_id: string;
   readonly at: number;
 }
 
 export class Receiver {
-  readonly posts: Post[] = [];
-  /** Who trusts it can send to it. */
+  readonly requests: WebhookRequest[] = [];
+  /** The authority's certificate, which clients must trust. */
   readonly certificate: string;
   readonly url: string;
   readonly #server: Server;
@@ -51,18 +51,18 @@ export class Receiver {
     const receiver = new Receiver(server, root.cert);
     const seen = new Set<string>();
     server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      const post = {
+      const arrival = {
         endpoint: (request.url ?? "").slice(1),
         event_id: String(request.headers["webhook-id"]),
       };
-      receiver.posts.push({ ...post, at: clock.now() });
-      const name = `${post.endpoint} ${post.event_id}`;
-      const fate = seen.has(name) ? "taken" : dice.pick(fates(post.endpoint));
+      receiver.requests.push({ ...arrival, at: clock.now() });
+      const name = `${arrival.endpoint} ${arrival.event_id}`;
+      const outcome = seen.has(name) ? "accepted" : dice.pick(outcomes(arrival.endpoint));
       seen.add(name);
       request.resume();
       void sleep(dice.between(0, 20)).then(() => {
-        if (fate === "broken off") response.destroy();
-        else response.writeHead(fate === "taken" ? 204 : 500).end();
+        if (outcome === "dropped") response.destroy();
+        else response.writeHead(outcome === "accepted" ? 204 : 500).end();
       });
     });
     return receiver;
@@ -74,14 +74,14 @@ export class Receiver {
   }
 }
 
-type Fate = "taken" | "refused" | "broken off";
+type Outcome = "accepted" | "refused" | "dropped";
 
-/** Where order is kept one that fails holds up all, and a run would wait for the long pauses between tries. */
-function fates(endpoint: string): Readonly<Record<Fate, number>> {
+/** A failure in fifo order would hold up all later events until its long retry delay is over. */
+function outcomes(endpoint: string): Readonly<Record<Outcome, number>> {
   const isOrdered = endpoints.some(
     ({ name, ordering }) => name === endpoint && ordering === "fifo",
   );
   return isOrdered
-    ? { taken: 1, refused: 0, "broken off": 0 }
-    : { taken: 94, refused: 3, "broken off": 3 };
+    ? { accepted: 1, refused: 0, dropped: 0 }
+    : { accepted: 94, refused: 3, dropped: 3 };
 }

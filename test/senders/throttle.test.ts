@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { allOf } from "../simulator/rows.ts";
 import { decodeLane } from "../../src/queue/lane.ts";
+import { allRows } from "../simulator/rows.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import { senderHandOvers, senderPaces } from "../../src/senders/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
@@ -161,7 +161,7 @@ describe("a sender with a pace", () => {
     for (let n = 0; n < 200; n++) await send(engine, n);
     await clock.advance(1_000);
     const waiting = (): [key: string, version: number][] =>
-      allOf(storage, jobs).flatMap(({ lane, key, version }) =>
+      allRows(storage, jobs).flatMap(({ lane, key, version }) =>
         isWaiting(lane) ? [[key, version]] : [],
       );
     const before = new Map(waiting());
@@ -280,7 +280,7 @@ describe("a sender with a pace", () => {
       expect(line.calls, JSON.stringify(change)).toHaveLength(expected);
       if (expected < 31) continue;
       await clock.advance(10_000);
-      expect([allOf(storage, senderPaces), allOf(storage, senderHandOvers)]).toEqual([[], []]);
+      expect([allRows(storage, senderPaces), allRows(storage, senderHandOvers)]).toEqual([[], []]);
       await engine.messages.send({ to: contact(40), body: "Hi" });
       await clock.settle();
     }
@@ -293,13 +293,13 @@ describe("a sender with a pace", () => {
     });
     for (let n = 0; n < 15; n++) await send(engine, n, { ttl_seconds: 86_400 });
     await clock.advance(20_000);
-    expect(allOf(storage, senderHandOvers)).toHaveLength(12);
+    expect(allRows(storage, senderHandOvers)).toHaveLength(12);
     await engine.senders.update(sender.id, { daily_cap: null });
     await clock.advance(5_000);
     expect(line.calls).toHaveLength(15);
-    expect(allOf(storage, senderHandOvers)).toHaveLength(2);
-    expect(allOf(storage, senderPaces)).toMatchObject([{ waiting: false, handed: 15 }]);
-    expect(allOf(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
+    expect(allRows(storage, senderHandOvers)).toHaveLength(2);
+    expect(allRows(storage, senderPaces)).toMatchObject([{ waiting: false, handed: 15 }]);
+    expect(allRows(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
   });
 
   it("remembers no more while nobody waits", async () => {
@@ -308,8 +308,8 @@ describe("a sender with a pace", () => {
       await send(engine, n);
       await clock.advance(1_000);
     }
-    expect(allOf(storage, senderHandOvers)).toHaveLength(2);
-    expect(allOf(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
+    expect(allRows(storage, senderHandOvers)).toHaveLength(2);
+    expect(allRows(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
   });
 
   it("gives a turn that was not taken to the next", async () => {
@@ -356,7 +356,7 @@ describe("a sender with a pace", () => {
     await clock.advance(2_500);
     expect(line.calls).toHaveLength(2);
     const version = (): number =>
-      allOf(storage, jobs).find(({ kind }) => kind === "throttle")?.version ?? 0;
+      allRows(storage, jobs).find(({ kind }) => kind === "throttle")?.version ?? 0;
     const before = version();
     await clock.advance(10_000);
     expect(line.calls).toHaveLength(2);

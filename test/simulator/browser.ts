@@ -1,177 +1,218 @@
-import type { ApiResponse } from "../../src/api/http.ts";
+import type { ApiRequest, ApiResponse } from "../../src/api/http.ts";
 import type { WebchatMessage } from "../../src/webchat/types.ts";
-import { webRequest, type Asking } from "./web.ts";
+import { laws } from "./invariant.ts";
 import type { World } from "./world.ts";
 
-/** A message as a browser had it from its stream. */
-export interface Had {
+/** A message that the browser received from its event stream. */
+export interface ReceivedMessage {
+  /** The message's number in the visitor's mailbox. */
   readonly number: number;
   readonly message: WebchatMessage;
 }
 
-/** What a visitor wrote. `taken` is the message that it was answered to be. */
-export interface Post {
+/** A message that the visitor posted. */
+export interface PostedMessage {
   readonly client_id: string;
   readonly body: string;
-  taken: string | undefined;
+  /** The id in the response; undefined until there is one. */
+  message_id: string | undefined;
 }
 
+/** A webchat session and the visitor's credentials for it. */
 export interface Admission {
   readonly session_id: string;
   readonly token: string;
   readonly contact_id: string;
-  /** After which number of its mailbox it begins; undefined: where its session does. */
+  /** The mailbox number to read from. Undefined: from where the session begins. */
   readonly after: number | undefined;
 }
 
-/** After that a visitor has to come again, in milliseconds. */
-const longestVisit = 23 * 3_600_000;
+/** A session's token may expire after this many milliseconds; then the visitor opens a new one. */
+const maxSessionMs = 23 * 3_600_000;
+/** How long a request waits for its response. */
+const requestTimeoutMs = 30_000;
 
-/** A visitor's browser: it listens, loses its line, and comes again with the number of the last message that it had. */
+/**
+ * A visitor's browser. It keeps an event stream open, loses the connection now and then, and
+ * reconnects with the number of the last message it received.
+ */
+
 export class Browser {
   readonly admission: Admission;
-  readonly had: Had[] = [];
-  readonly posts: Post[] = [];
-  /** Its session is no more. */
+  readonly received: ReceivedMessage[] = [];
+  readonly posted: PostedMessage[] = [];
+  /** The session has ended. */
   isGone = false;
   readonly #world: World;
-  readonly #told = new Set<string>();
-  readonly #since: number;
-  #line = new AbortController();
+  readonly #marked = new Set<string>();
+  readonly #openedAt: number;
+  #connection = new AbortController();
 
   constructor(world: World, admission: Admission) {
     this.#world = world;
     this.admission = admission;
-    this.#since = world.clock.now();
-    void this.#live();
+    this.#openedAt = world.clock.now();
+    void this.#keepListening();
   }
 
-  /** Its line breaks; what is on its way to it is lost. */
-  cut(): void {
-    this.#line.abort("cut");
+  /** Drops the connection. Events in transit are lost. */
+  disconnect(): void {
+    this.#connection.abort("disconnected");
   }
 
-  async say(body: string): Promise<void> {
-    const post: Post = { client_id: `c${this.posts.length + 1}`, body, taken: undefined };
-    this.posts.push(post);
-    const answer = await this.#insist("messages", { body, client_id: post.client_id });
-    if (answer !== undefined) post.taken = (JSON.parse(answer) as { id: string }).id;
+  async post(body: string): Promise<void> {
+    const client_id = `c${this.posted.length + 1}`;
+    const message: PostedMessage = { client_id, body, message_id: undefined };
+    this.posted.push(message);
+    const answer = await this.#postUntilAnswered("messages", { body, client_id });
+    if (answer !== undefined) message.message_id = (JSON.parse(answer) as { id: string }).id;
   }
 
-  async #live(): Promise<void> {
+  async #keepListening(): Promise<void> {
     const { clock, dice } = this.#world;
     while (!this.isGone) {
       await this.#listen();
-      await clock.sleep(this.#world.healing ? 500 : dice.between(0, 10_000));
+      await clock.sleep(this.#world.faultsStopped ? 500 : dice.between(0, 10_000));
     }
   }
 
-  /** One connection, until it breaks. */
+  /** Reads the event stream over one connection until that breaks. */
   async #listen(): Promise<void> {
     const { clock, dice, faults } = this.#world;
-    const { host, engine } = await this.#world.running();
-    const line = new AbortController();
-    this.#line = line;
+    const { engineProcess, engine } = await this.#world.running();
+    const connection = new AbortController();
+    this.#connection = connection;
     const broken = new Promise<undefined>((resolve) => {
-      line.signal.addEventListener("abort", () => resolve(undefined), { once: true });
-      void host.life.died.then(() => resolve(undefined));
-      if (dice.chance(faults.visitorCut)) {
-        void clock.sleep(dice.between(0, 30_000), line.signal).then(() => resolve(undefined));
+      connection.signal.addEventListener("abort", () => resolve(undefined), { once: true });
+      void engineProcess.lifetime.ended.then(() => resolve(undefined));
+      if (dice.chance(faults.visitorDisconnects)) {
+        void clock.sleep(dice.between(0, 30_000), connection.signal).then(() => resolve(undefined));
       }
     });
-    const last = this.had.at(-1)?.number ?? this.admission.after;
+    const last = this.received.at(-1)?.number ?? this.admission.after;
     const headers = last === undefined ? [] : ["last-event-id", String(last)];
-    const request = this.#request({ method: "GET", headers, signal: line.signal }, "stream");
+    const request = this.#request({ method: "GET", headers, signal: connection.signal }, "stream");
     const response = await Promise.race([engine.api.handle(request), broken]);
-    if (response !== undefined) await this.#follow(response, broken);
-    line.abort("left");
+    if (response !== undefined) await this.#readStream(response, broken);
+    connection.abort("closed");
   }
 
-  async #follow({ status, body }: ApiResponse, broken: Promise<undefined>): Promise<void> {
+  async #readStream({ status, body }: ApiResponse, broken: Promise<undefined>): Promise<void> {
     if (status !== 200 || body === null || typeof body === "string" || body instanceof Uint8Array) {
-      return this.#heed(status, "its stream");
+      return this.#handleRefusal(status, "its stream");
     }
     const chunks = body[Symbol.asyncIterator]();
     for (;;) {
       const next = await Promise.race([chunks.next().catch(() => undefined), broken]);
       if (next === undefined || next.done === true) return;
-      this.#take(next.value);
+      this.#receive(next.value);
     }
   }
 
-  #take(event: string): void {
+  #receive(event: string): void {
     const number = /^id: (\d+)$/m.exec(event)?.[1];
     const data = /^data: (.*)$/m.exec(event)?.[1];
     if (number === undefined || data === undefined) return;
-    const { trace, dice, healing } = this.#world;
+    const { trace, dice, faultsStopped } = this.#world;
     const message = JSON.parse(data) as WebchatMessage;
     const { session_id } = this.admission;
-    this.had.push({ number: Number(number), message });
+    this.received.push({ number: Number(number), message });
     trace.note(
       [session_id, message.id],
-      `visitor of ${session_id} sees ${message.id} as number ${number}`,
+      `visitor of ${session_id} receives ${message.id} as number ${number}`,
     );
-    if (healing || dice.chance(0.5)) {
+    if (faultsStopped || dice.chance(0.5)) {
       void this.#mark(message.id, dice.chance(0.5) ? "read" : "delivered");
     }
   }
 
   async #mark(message_id: string, mark: "delivered" | "read"): Promise<void> {
-    if (this.#told.has(message_id)) return;
-    this.#told.add(message_id);
-    await this.#insist("marks", { message_id, mark });
+    if (this.#marked.has(message_id)) return;
+    this.#marked.add(message_id);
+    await this.#postUntilAnswered("marks", { message_id, mark });
   }
 
-  /** Posts until it is answered; undefined when it is refused, for the session or the message is gone. */
-  async #insist(what: "messages" | "marks", body: object): Promise<string | undefined> {
+  /** Returns undefined when the session has ended or the marked message no longer exists. */
+  async #postUntilAnswered(what: "messages" | "marks", body: object): Promise<string | undefined> {
     const { clients, clock, dice } = this.#world;
-    clients.open++;
+    clients.waiting++;
     try {
       while (!this.isGone) {
-        const answer = await this.#post(what, body);
+        const answer = await this.#postOnce(what, body);
         if (answer?.status === 201 || answer?.status === 204) {
           return typeof answer.body === "string" ? answer.body : "";
         }
         if (what === "marks" && answer?.status === 404) return undefined;
-        if (answer !== undefined) this.#heed(answer.status, what);
+        if (answer !== undefined) this.#handleRefusal(answer.status, what);
         await clock.sleep(dice.between(100, 3_000));
       }
       return undefined;
     } finally {
-      clients.open--;
+      clients.waiting--;
     }
   }
 
-  async #post(what: "messages" | "marks", body: object): Promise<ApiResponse | undefined> {
+  /** Returns undefined when the engine crashes or does not answer in time. */
+  async #postOnce(what: "messages" | "marks", body: object): Promise<ApiResponse | undefined> {
     const { clock } = this.#world;
-    const { host, engine } = await this.#world.running();
-    const hangUp = new AbortController();
-    const lost = Promise.race([host.life.died, clock.sleep(30_000, hangUp.signal)]).then(
-      () => undefined,
-    );
+    const { engineProcess, engine } = await this.#world.running();
+    const timer = new AbortController();
+    const lost = Promise.race([
+      engineProcess.lifetime.ended,
+      clock.sleep(requestTimeoutMs, timer.signal),
+    ]).then(() => undefined);
     const answer = await Promise.race([
       engine.api.handle(this.#request({ method: "POST", body }, what)),
       lost,
     ]);
-    hangUp.abort("answered");
+    timer.abort("answered");
     return answer;
   }
 
-  #request(asking: Omit<Asking, "path" | "token">, what: string): ReturnType<typeof webRequest> {
+  #request(input: Omit<WebRequest, "path" | "token">, what: string): ApiRequest {
     const { session_id, token } = this.admission;
-    return webRequest({ ...asking, token, path: `/v1/webchat/sessions/${session_id}/${what}` });
+    return apiRequest({ ...input, token, path: `/v1/webchat/sessions/${session_id}/${what}` });
   }
 
-  /** What is no answer comes again; a session ends with its contact, or after a day. */
-  #heed(status: number, what: string): void {
+  /** A session ends when its contact is erased or its token expires. Other refusals are errors. */
+  #handleRefusal(status: number, what: string): void {
     if (status === 429 || status === 409 || status >= 500) return;
     const { session_id, contact_id } = this.admission;
     this.isGone = true;
-    if (status === 404 && this.#world.registry.isErased(contact_id)) return;
-    if (status === 401 && this.#world.clock.now() - this.#since >= longestVisit) {
-      return void this.#world.visitors.come(this.#world.registry.now(contact_id));
+    if (status === 404 && this.#world.history.isErased(contact_id)) return;
+    if (status === 401 && this.#world.clock.now() - this.#openedAt >= maxSessionMs) {
+      return void this.#world.visitors.open(this.#world.history.survivorOf(contact_id));
     }
-    const says = `${what} of ${session_id}, of contact ${contact_id}, was answered ${status}`;
-    this.#world.accuse("no surprises", [session_id, contact_id], says);
+    this.#world.report(
+      laws.noUnexpectedErrors,
+      [session_id, contact_id],
+      `a request for ${what} of ${session_id}, contact ${contact_id}, was answered ${status}`,
+    );
   }
+}
+
+interface WebRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly token: string;
+  readonly headers?: readonly string[];
+  readonly body?: object;
+  readonly signal?: AbortSignal;
+}
+
+/** The request as an HTTP adapter passes it to the engine. */
+function apiRequest({ method, path, token, headers = [], body, signal }: WebRequest): ApiRequest {
+  const bytes = new TextEncoder().encode(body === undefined ? "" : JSON.stringify(body));
+  return {
+    method,
+    url: path,
+    path,
+    query: "",
+    headers: ["authorization", `Bearer ${token}`, "content-type", "application/json", ...headers],
+    body: async () => ({ kind: "bytes", bytes }),
+    async *chunks() {
+      yield bytes;
+    },
+    signal: signal ?? new AbortController().signal,
+  };
 }

@@ -8,66 +8,64 @@ import type {
   ReceiptSubject,
   SendAnswer,
 } from "../../src/ports/transport.ts";
-import { carrierName } from "./line.ts";
-import { short } from "./trace.ts";
+import { primaryTransport } from "./settings.ts";
+import { shortId } from "./trace.ts";
 import type { World } from "./world.ts";
 
-/** One call that reached the carrier, as the carrier keeps it: outside the engines, whatever they make of it. */
+/** A call that reached the carrier, as the carrier recorded it. Engines cannot change it. */
 export interface CarrierCall {
   readonly attempt_id: string;
   readonly message: OutboundMessage;
   readonly number: number;
   readonly engine: string;
-  /** The line that it came over. */
+  /** The transport that made the call. */
   readonly transport: string;
-  /** The true time of its arrival. */
+  /** When it arrived, by the world's clock. */
   readonly at: number;
-  /** Given when the carrier took it: it goes out for real. */
+  /** Set when the carrier accepted the message, which it then sends. */
   readonly provider_message_id: string | null;
   readonly receipts: IssuedReceipt[];
-  /** A look-up said that it never came, before it came. */
+  /** An earlier look-up had already answered that this attempt was not sent. */
   readonly wasDenied: boolean;
 }
 
 export interface IssuedReceipt {
   readonly subject: ReceiptSubject;
   readonly receipt: Receipt;
-  /** Never brought by itself: only a look-up finds it. */
+  /** Never delivered as a callback; only a look-up returns it. */
   readonly lost: boolean;
-  /** An engine took it in and said so. */
-  heard: boolean;
+  /** An engine accepted the receipt and answered. */
+  acknowledged: boolean;
 }
 
-export interface Delivery {
-  readonly message: InboundMessage;
-  heard: boolean;
-}
-
-/** The carrier's side: it remembers every call, and brings receipts and inbound messages until an engine has taken them. */
+/**
+ * The carrier. It records every call, and retries each receipt and inbound message until an engine
+ * accepts it.
+ */
 export class Carrier {
   readonly calls: CarrierCall[] = [];
-  readonly inbound: Delivery[] = [];
-  /** Attempts of which a look-up said that they were not sent. */
+  readonly inbound: InboundMessage[] = [];
+  /** Attempts that a look-up reported as not sent. */
   readonly denied = new Set<string>();
   readonly #world: World;
-  #underway = 0;
+  #undelivered = 0;
   #lastId = 0;
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** Receipts and inbound messages that no engine has taken yet. */
-  get underway(): number {
-    return this.#underway;
+  /** The number of receipts and inbound messages that no engine has accepted yet. */
+  get undelivered(): number {
+    return this.#undelivered;
   }
 
   callsOf(message_id: string): CarrierCall[] {
     return this.calls.filter(({ message }) => message.message_id === message_id);
   }
 
-  /** A call arrives. What the carrier answers may still get lost on its way back. */
-  take(
+  /** Handles a call. The transport may still lose the answer on its way back. */
+  handleCall(
     engine: string,
     transport: string,
     message: OutboundMessage,
@@ -89,24 +87,24 @@ export class Carrier {
       receipts: [],
       wasDenied: this.denied.has(attempt_id),
     };
-    const what = accepted ? "takes" : throttled ? "throttles" : "refuses";
+    const verb = accepted ? "accepts" : throttled ? "throttles" : "refuses";
     this.#world.trace.note(
       [engine, message.message_id, attempt_id],
-      `the carrier ${what} ${short(message.message_id)}, attempt ${number}, from ${engine} over its ${transport}`,
+      `the carrier ${verb} ${shortId(message.message_id)}, attempt ${number}, from ${engine} over its ${transport}`,
     );
-    this.#world.called(call);
+    this.#world.onCarrierCall(call);
     this.calls.push(call);
     if (call.provider_message_id !== null) {
       this.#issueReceipts(call, call.provider_message_id);
       return { outcome: "accepted", provider_message_id: call.provider_message_id };
     }
     if (refused) {
-      // For the message's own sake, or for the line's.
+      // The first code blames the message, the second blames the sender.
       const code = dice.pick(["filtered", "invalid_sender"]);
       return { outcome: "rejected", error: failure(code), permanent: true };
     }
-    const wish = dice.chance(0.5) ? { retry_after_ms: dice.between(100, 20_000) } : {};
-    return { outcome: "rejected", error: failure("throttled"), permanent: false, ...wish };
+    const retryAfter = dice.chance(0.5) ? { retry_after_ms: dice.between(100, 20_000) } : {};
+    return { outcome: "rejected", error: failure("throttled"), permanent: false, ...retryAfter };
   }
 
   lookup({ message_id }: OutboundMessage, { attempt_id, number }: AttemptMade): LookupAnswer {
@@ -115,7 +113,7 @@ export class Carrier {
     const note = (found: string): void => {
       trace.note(
         [message_id, attempt_id],
-        `a look-up of attempt ${number} of ${short(message_id)} finds: ${found}`,
+        `a look-up of attempt ${number} of ${shortId(message_id)} returns: ${found}`,
       );
     };
     if (dice.chance(faults.lookupUnknown)) {
@@ -127,35 +125,31 @@ export class Carrier {
       note("not sent");
       return { outcome: "not_sent" };
     }
-    const lags = dice.chance(faults.lookupLags);
-    const receipts = lags
+    const isBehind = dice.chance(faults.lookupLags);
+    const receipts = isBehind
       ? []
       : call.receipts.map(({ receipt }) => receipt).filter(({ at }) => at <= clock.now());
     note(`sent, ${receipts.length} receipts`);
     return { outcome: "sent", provider_message_id: call.provider_message_id, receipts };
   }
 
-  /** A contact writes. */
-  bring(message: Omit<InboundMessage, "provider_message_id" | "at">): void {
+  /** Takes a message from a contact and delivers it to an engine, sometimes twice. */
+  receive(input: Omit<InboundMessage, "provider_message_id" | "at">): void {
     const { dice, clock, faults } = this.#world;
-    const delivery: Delivery = {
-      message: {
-        ...message,
-        provider_message_id: `in-${this.inbound.length + 1}`,
-        at: clock.now(),
-      },
-      heard: false,
+    const message: InboundMessage = {
+      ...input,
+      provider_message_id: `in-${this.inbound.length + 1}`,
+      at: clock.now(),
     };
-    this.inbound.push(delivery);
+    this.inbound.push(message);
     const times = dice.chance(faults.receiptTwice) ? 2 : 1;
     for (let i = 0; i < times; i++) {
       this.#deliver(
         dice.between(0, 2_000),
         [],
-        `inbound ${delivery.message.provider_message_id}`,
+        `inbound ${message.provider_message_id}`,
         async (sink) => {
-          await sink.inbound(delivery.message);
-          delivery.heard = true;
+          await sink.inbound(message);
         },
       );
     }
@@ -165,34 +159,34 @@ export class Carrier {
     const { dice, faults, clock, hasReceipts } = this.#world;
     if (!hasReceipts) return;
     const now = clock.now();
-    const { statuses } = dice.weighted(fates);
+    const { statuses } = dice.weighted(receiptSequences);
     let at = now;
     for (const status of statuses) {
       at += dice.between(0, 20_000);
       const receipt: Receipt =
         status === "undelivered" ? { status, at, error: failure("unreachable") } : { status, at };
-      const subject = dice.chance(this.#world.echoes)
+      const subject = dice.chance(this.#world.attemptIdShare)
         ? { attempt_id: call.attempt_id as `att_${string}` }
         : { provider_message_id };
       const issued: IssuedReceipt = {
         subject,
         receipt,
         lost: dice.chance(faults.receiptLost),
-        heard: false,
+        acknowledged: false,
       };
       call.receipts.push(issued);
       if (issued.lost) continue;
       const times = dice.chance(faults.receiptTwice) ? 2 : 1;
       for (let i = 0; i < times; i++) {
-        // Some come before the answer to the call, and each by its own way: order is not to be relied on.
+        // Receipts may overtake each other, and even the answer to the call.
         const delay = dice.chance(faults.receiptEarly) ? 0 : at - now + dice.between(0, 30_000);
         this.#deliver(
           delay,
           [call.message.message_id],
-          `receipt "${status}" of ${short(call.message.message_id)}`,
+          `receipt "${status}" of ${shortId(call.message.message_id)}`,
           async (sink) => {
             await sink.receipt(subject, receipt);
-            issued.heard = true;
+            issued.acknowledged = true;
           },
           call.transport,
         );
@@ -200,34 +194,35 @@ export class Carrier {
     }
   }
 
-  /** Brings it to one engine after the other until one has taken it. */
+  /** Tries one engine after another until one accepts. */
   #deliver(
     delay: number,
     about: readonly string[],
     what: string,
-    bring: Parameters<World["bring"]>[0],
-    transport = carrierName,
+    deliver: Parameters<World["deliverToEngine"]>[0],
+    transport = primaryTransport,
   ): void {
     const { clock, trace, dice } = this.#world;
-    this.#underway++;
+    this.#undelivered++;
     const run = async (): Promise<void> => {
       await clock.sleep(delay);
       for (;;) {
-        const heard = await this.#world.bring(bring, transport);
+        const { engine, accepted } = await this.#world.deliverToEngine(deliver, transport);
         trace.note(
-          [...about, heard.engine],
-          `${what} brought to ${heard.engine}: ${heard.taken ? "taken" : "no answer"}`,
+          [...about, engine],
+          `${what} delivered to ${engine}: ${accepted ? "accepted" : "no answer"}`,
         );
-        if (heard.taken) break;
+        if (accepted) break;
         await clock.sleep(dice.between(500, 5_000));
       }
-      this.#underway--;
+      this.#undelivered--;
     };
     void run();
   }
 }
 
-const fates: readonly {
+/** The receipts that follow an accepted message, and how likely each sequence is. */
+const receiptSequences: readonly {
   readonly weight: number;
   readonly statuses: readonly Receipt["status"][];
 }[] = [
@@ -242,5 +237,5 @@ const fates: readonly {
 ];
 
 function failure(code: CarrierError["code"]): CarrierError {
-  return { code, message: `The carrier says ${code}.` };
+  return { code, message: `The carrier answered ${code}.` };
 }

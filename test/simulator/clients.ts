@@ -4,47 +4,49 @@ import {
   type SendMessage,
   TidingsError,
 } from "../../adapters/entry.ts";
+import { laws } from "./invariant.ts";
 import type { World } from "./world.ts";
 
-/** What a client asked for, and what it was answered: its own record, kept outside the engines. */
-export interface Order {
+/** A send request and its answers, as the client recorded them. Engines cannot change it. */
+export interface SendRequest {
   readonly number: number;
   readonly key: string | null;
   readonly input: SendMessage;
-  /** Steps of the trace at which it was begun and first answered. */
-  readonly begun: number;
-  acknowledged: number | null;
+  /** The length of the trace when the request was made, and when it was first answered. */
+  readonly startedAt: number;
+  acknowledgedAt: number | null;
   /** The first answer. */
   message: Message | undefined;
   refusal: string | null;
-  /** It got no answer and asks no more: it is done or it is not. */
+  /** The client got no answer and gave up, so the message may or may not exist. */
   unknown: boolean;
-  cancel: "none" | "asked" | "acknowledged" | "refused" | "unknown";
-  redaction: "none" | "asked" | "acknowledged" | "refused";
-  /** Edits in the order in which they were made; one at a time. */
+  cancel: "none" | "requested" | "acknowledged" | "refused" | "unknown";
+  redaction: "none" | "requested" | "acknowledged" | "refused";
+  /** In the order in which they were made. There is one edit at a time. */
   readonly edits: Edit[];
 }
 
 export interface Edit {
   readonly body?: string;
   readonly send_at?: string;
-  state: "asked" | "acknowledged" | "refused";
+  state: "requested" | "acknowledged" | "refused";
 }
 
-/** `unknown`: the answer was lost, came too late, or says itself that nobody knows. */
+/** `unknown`: the answer was lost, came too late, or reports an unknown outcome. */
 export type Answer<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "refused"; readonly code: string }
   | { readonly kind: "unknown" };
 
+/** API clients of the host application, with a record of what they asked and were answered. */
 export class Clients {
-  readonly orders: Order[] = [];
-  /** Inbound messages whose redaction was acknowledged, by id. */
+  readonly requests: SendRequest[] = [];
+  /** Ids of inbound messages whose redaction was acknowledged. */
   readonly redactedInbound = new Set<string>();
-  /** Those whose redaction was refused, of which an earlier request that was not answered may yet be done. */
+  /** Ids of inbound messages whose redaction was refused. An earlier try may still commit. */
   readonly perhapsRedacted = new Set<string>();
-  /** Requests whose clients go on asking until they are answered. */
-  open = 0;
+  /** The number of clients that retry until they are answered. */
+  waiting = 0;
   readonly #world: World;
   #keys = 0;
 
@@ -52,13 +54,14 @@ export class Clients {
     this.#world = world;
   }
 
-  order(input: SendMessage, key: string | null): Order {
-    const order: Order = {
-      number: this.orders.length + 1,
+  /** Records a new send request. */
+  record(input: SendMessage, key: string | null): SendRequest {
+    const request: SendRequest = {
+      number: this.requests.length + 1,
       key,
       input,
-      begun: this.#world.trace.entries.length,
-      acknowledged: null,
+      startedAt: this.#world.trace.entries.length,
+      acknowledgedAt: null,
       message: undefined,
       refusal: null,
       unknown: false,
@@ -66,92 +69,98 @@ export class Clients {
       redaction: "none",
       edits: [],
     };
-    this.orders.push(order);
-    return order;
+    this.requests.push(request);
+    return request;
   }
 
-  drawKey(): string {
+  nextKey(): string {
     return `key-${++this.#keys}`;
   }
 
-  /** Notes an answer to an order. Whoever asks under one key twice is answered the same. */
-  answered(order: Order, message: Message): void {
-    if (order.message === undefined) {
-      order.message = message;
-      order.acknowledged = this.#world.trace.entries.length;
+  /** Records an answer. A second answer under the same key must equal the first. */
+  recordAnswer(request: SendRequest, message: Message): void {
+    if (request.message === undefined) {
+      request.message = message;
+      request.acknowledgedAt = this.#world.trace.entries.length;
       this.#world.trace.note(
         [message.id, message.conversation_id],
-        `client: order ${order.number} is message ${message.id}`,
+        `client: send ${request.number} is message ${message.id}`,
       );
-    } else if (JSON.stringify(order.message) !== JSON.stringify(message)) {
-      const says = `order ${order.number} was answered twice under key ${order.key ?? "none"}, and not the same`;
-      this.#world.accuse("one key, one answer", [order.message.id, message.id], says);
+    } else if (JSON.stringify(request.message) !== JSON.stringify(message)) {
+      this.#world.report(
+        laws.sameAnswerPerKey,
+        [request.message.id, message.id],
+        `send ${request.number} got two different answers under key ${request.key ?? "none"}`,
+      );
     }
   }
 
-  refused(order: Order, code: string): void {
-    const isForgotten = order.redaction !== "none" || this.#isErased(order.message);
-    if (order.message !== undefined && !(code === "erased" && isForgotten)) {
-      const says = `order ${order.number} was taken and then, under the same key, refused as ${code}`;
-      this.#world.accuse("one key, one answer", [order.message.id], says);
+  recordRefusal(request: SendRequest, code: string): void {
+    const isForgotten = request.redaction !== "none" || this.#isErased(request.message);
+    if (request.message !== undefined && !(code === "erased" && isForgotten)) {
+      this.#world.report(
+        laws.sameAnswerPerKey,
+        [request.message.id],
+        `send ${request.number} was acknowledged, and then refused as ${code} under the same key`,
+      );
     }
-    order.refusal = code;
+    request.refusal = code;
   }
 
   #isErased(message: Message | undefined): boolean {
-    return message !== undefined && this.#world.registry.isErased(message.contact_id);
+    return message !== undefined && this.#world.history.isErased(message.contact_id);
   }
 
-  /** Asks one engine once. */
+  /** Sends a request to a running engine once. */
   async ask<T>(work: (engine: MessagingEngine) => Promise<T>): Promise<Answer<T>> {
     const { clock, dice, faults } = this.#world;
-    const { host, engine } = await this.#world.running();
-    const answer = this.#answer(host.name, work(engine));
-    if (this.#world.healing) {
-      return Promise.race([answer, host.life.died.then((): Answer<T> => ({ kind: "unknown" }))]);
-    }
-    const patience = dice.chance(faults.clientImpatient) ? dice.between(50, 2_000) : 30_000;
-    const hangUp = new AbortController();
-    const lost = Promise.race([host.life.died, clock.sleep(patience, hangUp.signal)]).then(
-      (): Answer<T> => ({
-        kind: "unknown",
-      }),
-    );
+    const { engineProcess, engine } = await this.#world.running();
+    const answer = this.#answer(engineProcess.name, work(engine));
+    const unknown = (): Answer<T> => ({ kind: "unknown" });
+    const { ended } = engineProcess.lifetime;
+    if (this.#world.faultsStopped) return Promise.race([answer, ended.then(unknown)]);
+    const timeoutMs = dice.chance(faults.clientImpatient) ? dice.between(50, 2_000) : 30_000;
+    const timer = new AbortController();
+    const lost = Promise.race([ended, clock.sleep(timeoutMs, timer.signal)]).then(unknown);
     const first = await Promise.race([answer, lost]);
-    hangUp.abort("answered");
+    timer.abort("answered");
     return first;
   }
 
-  /** Asks, under a key, one engine after the other until there is an answer. */
-  async persist<T>(
+  /** Sends a request to one engine after another until there is an answer. */
+  async askUntilAnswered<T>(
     work: (engine: MessagingEngine) => Promise<T>,
   ): Promise<Exclude<Answer<T>, { kind: "unknown" }>> {
     const { clock, dice } = this.#world;
-    this.open++;
+    this.waiting++;
     for (;;) {
       const answer = await this.ask(work);
       if (answer.kind !== "unknown") {
-        this.open--;
+        this.waiting--;
         return answer;
       }
       await clock.sleep(dice.between(10, 3_000));
     }
   }
 
-  #answer<T>(host: string, answer: Promise<T>): Promise<Answer<T>> {
+  #answer<T>(engine: string, answer: Promise<T>): Promise<Answer<T>> {
     return answer.then(
       (value): Answer<T> => ({ kind: "done", value }),
-      (error: unknown): Answer<T> => this.#failed(host, error),
+      (error: unknown): Answer<T> => this.#failed(engine, error),
     );
   }
 
-  #failed(host: string, error: unknown): Answer<never> {
+  #failed(engine: string, error: unknown): Answer<never> {
     if (error instanceof TidingsError && (error.retryable || error.status >= 500)) {
       return { kind: "unknown" };
     }
     if (error instanceof TidingsError) return { kind: "refused", code: error.code };
-    const told = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    this.#world.accuse("no surprises", [host], `${host} threw what is no answer: ${told}`);
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    this.#world.report(
+      laws.noUnexpectedErrors,
+      [engine],
+      `${engine} threw an error that is no API error: ${text}`,
+    );
     return { kind: "unknown" };
   }
 }

@@ -1,6 +1,6 @@
 import { seededRandom } from "../../src/testing/index.ts";
 
-/** Every choice that the simulation makes comes from here: one seed, one history. */
+/** All randomness of the simulation. The same seed draws the same numbers. */
 export class Dice {
   readonly #random;
 
@@ -14,27 +14,30 @@ export class Dice {
     return (a + b * 2 ** 8 + c * 2 ** 16 + d * 2 ** 24) / 2 ** 32;
   }
 
+  /** True with the given probability. Draws nothing if that is 0. */
   chance(probability: number): boolean {
     return probability > 0 && this.number() < probability;
   }
 
-  /** A whole number, both ends included. */
+  /** A whole number from `min` to `max`, both included. */
   between(min: number, max: number): number {
     return min + Math.floor(this.number() * (max - min + 1));
   }
 
+  /** One item, each equally likely. */
   pick<const T extends readonly [unknown, ...unknown[]]>(from: T): T[number];
   pick<T>(from: readonly T[]): T | undefined;
   pick<T>(from: readonly T[]): T | undefined {
     return from[this.between(0, from.length - 1)];
   }
 
+  /** One item, likely in proportion to its weight. */
   weighted<T extends { readonly weight: number }>(from: readonly T[]): T {
     let left = this.number() * from.reduce((sum, { weight }) => sum + weight, 0);
     for (const each of from) {
       left -= each.weight;
       if (left < 0) return each;
     }
-    throw new RangeError("there is nothing to choose from");
+    throw new RangeError("weighted() needs at least one item with a positive weight");
   }
 }

@@ -1,6 +1,6 @@
 import type { Dice } from "./dice.ts";
 
-/** How likely each fault is at one call of a port; and how far clocks may differ, in milliseconds. */
+/** The probability of each fault at one call of a port. `skewMs` is how far a clock may be off. */
 export interface Faults {
   readonly commitFailsBefore: number;
   readonly commitFailsAfter: number;
@@ -9,10 +9,10 @@ export interface Faults {
   readonly commitStalled: number;
   readonly crashAtCommit: number;
   readonly connectionLost: number;
-  readonly noticeLost: number;
+  readonly notificationLost: number;
   readonly readFails: number;
   readonly readDelayed: number;
-  readonly crashAtCall: number;
+  readonly crashAtCarrierCall: number;
   readonly callFailsBefore: number;
   readonly callFailsAfter: number;
   readonly callDelayed: number;
@@ -25,12 +25,12 @@ export interface Faults {
   readonly receiptLost: number;
   readonly receiptTwice: number;
   readonly receiptEarly: number;
-  readonly ruleDenies: number;
-  readonly ruleDefers: number;
-  readonly ruleFails: number;
+  readonly policyDenies: number;
+  readonly policyDefers: number;
+  readonly policyFails: number;
   readonly analyzerFails: number;
   readonly analyzerSlow: number;
-  readonly crashAtThought: number;
+  readonly crashAtModelCall: number;
   readonly modelSlow: number;
   readonly modelFails: number;
   readonly modelHostile: number;
@@ -38,12 +38,13 @@ export interface Faults {
   readonly actionFailsBefore: number;
   readonly actionFailsAfter: number;
   readonly actionSlow: number;
-  readonly visitorCut: number;
+  readonly visitorDisconnects: number;
   readonly clientImpatient: number;
   readonly skewMs: number;
 }
 
-const most: Faults = {
+/** No history has a fault more often than this. */
+const maxRates: Faults = {
   commitFailsBefore: 0.06,
   commitFailsAfter: 0.06,
   commitConflicts: 0.08,
@@ -51,10 +52,10 @@ const most: Faults = {
   commitStalled: 0.04,
   crashAtCommit: 0.005,
   connectionLost: 0.004,
-  noticeLost: 0.5,
+  notificationLost: 0.5,
   readFails: 0.03,
   readDelayed: 0.06,
-  crashAtCall: 0.05,
+  crashAtCarrierCall: 0.05,
   callFailsBefore: 0.12,
   callFailsAfter: 0.15,
   callDelayed: 0.3,
@@ -67,12 +68,12 @@ const most: Faults = {
   receiptLost: 0.15,
   receiptTwice: 0.3,
   receiptEarly: 0.5,
-  ruleDenies: 0.15,
-  ruleDefers: 0.3,
-  ruleFails: 0.1,
+  policyDenies: 0.15,
+  policyDefers: 0.3,
+  policyFails: 0.1,
   analyzerFails: 0.2,
   analyzerSlow: 0.2,
-  crashAtThought: 0.05,
+  crashAtModelCall: 0.05,
   modelSlow: 0.3,
   modelFails: 0.2,
   modelHostile: 0.3,
@@ -80,41 +81,47 @@ const most: Faults = {
   actionFailsBefore: 0.1,
   actionFailsAfter: 0.15,
   actionSlow: 0.3,
-  visitorCut: 0.6,
+  visitorDisconnects: 0.6,
   clientImpatient: 0.3,
   skewMs: 2_000,
 };
 
 type Fault = keyof Faults;
-const kinds = Object.keys(most) as Fault[];
+const kinds = Object.keys(maxRates) as Fault[];
 
 function faults(rate: (kind: Fault) => number): Faults {
   return Object.fromEntries(kinds.map((kind) => [kind, rate(kind)])) as Record<Fault, number>;
 }
 
 /**
- * Each seed has kinds of faults of its own, some rare, some frequent, some not at all: what one fault hides another shows.
+ * Each seed draws which kinds of faults occur, and how often. Leaving some out matters: one fault
+ * can hide the effects of another.
  */
 export function drawFaults(dice: Dice): Faults {
-  return faults((kind) => (dice.chance(0.6) ? most[kind] * dice.number() : 0));
+  return faults((kind) => (dice.chance(0.6) ? maxRates[kind] * dice.number() : 0));
 }
 
 export const noFaults: Faults = faults(() => 0);
 
 /**
- * The longest that one port keeps an engine waiting, in milliseconds. Together they stay below what the engine allows an owner to
- * stall: its lease and 60 seconds.
+ * How long each call of a port may take, in milliseconds. In sum they stay below the time that an
+ * engine may stall while it holds a job: its lease and 60 seconds.
  */
-export const longest = {
+export const maxDelayMs = {
+  /** A stall after a commit. */
   stall: 60_000,
+  /** A lost connection to the storage. */
   outage: 20_000,
   commit: 3_000,
   read: 300,
-  transit: 15_000,
-  answer: 45_000,
+  /** From the transport to the carrier. */
+  carrierCall: 15_000,
+  /** From the carrier back. */
+  carrierAnswer: 45_000,
   lookup: 8_000,
+  /** The time by which a host policy defers a message. */
   deferral: 60_000,
-  score: 4_000,
-  thought: 30_000,
+  sentiment: 4_000,
+  modelReply: 30_000,
   action: 15_000,
 } as const;

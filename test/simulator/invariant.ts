@@ -1,39 +1,50 @@
 import type { Write } from "../../src/ports/storage.ts";
 import type { CarrierCall } from "./carrier.ts";
-import type { Post } from "./receivers.ts";
-import type { Effect } from "./works.ts";
+import type { WebhookRequest } from "./webhook-receivers.ts";
+import type { ActionEffect } from "./action-backend.ts";
 import type { World } from "./world.ts";
 
-/** Where an invariant does not hold. */
-export interface Breach {
-  /** Ids of messages, conversations and engines whose story is to be told. */
-  readonly about: readonly string[];
-  readonly says: string;
+/** A law that must hold throughout every history. */
+export interface Invariant {
+  /** The law, as one sentence. */
+  readonly name: string;
+  check(world: World): Checks;
 }
 
-export interface Finding extends Breach {
+/** The moments at which an invariant is checked. Each check returns the violations it finds. */
+export interface Checks {
+  /** An engine has just committed. */
+  commit?(engine: string, writes: readonly Write[]): Iterable<Violation>;
+  /** A call has just reached the carrier, which has not recorded it yet. */
+  call?(call: CarrierCall): Iterable<Violation>;
+  /** A request has just reached a webhook receiver, which has not recorded it yet. */
+  webhookRequest?(request: WebhookRequest): Iterable<Violation>;
+  /** An action has just taken effect in the host application, which has not recorded it yet. */
+  effect?(effect: ActionEffect): Iterable<Violation>;
+  /** A step is over. */
+  step?(): Promise<Iterable<Violation>>;
+  /** The faults have stopped and all work is done. */
+  end?(): Promise<Iterable<Violation>>;
+}
+
+export interface Violation {
+  /** Ids of the messages, conversations and engines whose trace explains the violation. */
+  readonly about: readonly string[];
+  readonly description: string;
+}
+
+export interface Finding extends Violation {
   readonly invariant: string;
-  /** How much of the trace there was when it was found. */
+  /** The length of the trace when the violation was found. */
   readonly at: number;
 }
 
-/** What an invariant looks at, and when. */
-export interface Watch {
-  /** What an engine just committed. */
-  commit?(engine: string, writes: readonly Write[]): Iterable<Breach>;
-  /** A call that just reached the carrier; the ledger does not have it yet. */
-  call?(call: CarrierCall): Iterable<Breach>;
-  /** A request that just reached a receiver; the ledger does not have it yet. */
-  post?(post: Post): Iterable<Breach>;
-  /** What an action just did in the host's world; the ledger does not have it yet. */
-  effect?(effect: Effect): Iterable<Breach>;
-  /** After each step. */
-  step?(): Promise<Iterable<Breach>>;
-  /** When everything has come to rest. */
-  end?(): Promise<Iterable<Breach>>;
-}
-
-export interface Invariant {
-  readonly name: string;
-  watch(world: World): Watch;
-}
+/** Laws that clients, operators, engine processes or the simulation itself report on. */
+export const laws = {
+  acknowledgedIsStored: "Whatever was acknowledged can be read back.",
+  sameAnswerPerKey: "Requests under the same idempotency key get the same answer.",
+  statusFromEvidence: "A message's status follows its strongest evidence and never goes back.",
+  allWorkCompletes: "When the faults have stopped, all work completes.",
+  noUnexpectedErrors: "Nothing fails or is refused without a reason that the simulation knows.",
+  cleanStop: "An engine that has stopped no longer watches the storage.",
+} as const;

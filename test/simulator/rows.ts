@@ -1,21 +1,43 @@
 import type { Collection, Index, KeyValue, Seen } from "../../src/ports/collection.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
 
-/** What is committed at this moment, past all faults. */
-export function peek<R extends object>(
-  ground: StoragePort,
+/** The rows that are committed at this moment. No fault applies to this read. */
+export function readRows<R extends object>(
+  database: StoragePort,
   index: Index<R>,
   key: readonly KeyValue[],
 ): readonly Seen<R>[] {
-  const found = ground.begin().read([{ index, key, limit: 10_000 }]);
-  if (found instanceof Promise) throw new TypeError("the ground of a simulation answers at once");
+  const found = database.begin().read([{ index, key, limit: 10_000 }]);
+  if (found instanceof Promise) throw new TypeError("the simulated database must be synchronous");
   return (found[0] ?? []) as readonly Seen<object>[] as readonly Seen<R>[];
 }
 
-/** All rows of a collection. */
-export function allOf<R extends object>(
-  ground: StoragePort,
+/** All committed rows of a collection. */
+export function allRows<R extends object>(
+  database: StoragePort,
   collection: Collection<R>,
 ): readonly Seen<R>[] {
-  return peek(ground, collection.primary, []);
+  return readRows(database, collection.primary, []);
+}
+
+/** The rows of a collection that a commit inserted. */
+export function insertedRows<R extends object>(
+  writes: readonly Write[],
+  collection: Collection<R>,
+): R[] {
+  return writes.flatMap((write) =>
+    write.collection === collection && write.kind === "insert" ? [write.row as unknown as R] : [],
+  );
+}
+
+/** The rows of a collection that a commit inserted or updated. */
+export function writtenRows<R extends object>(
+  writes: readonly Write[],
+  collection: Collection<R>,
+): R[] {
+  return writes.flatMap((write) =>
+    write.collection === collection && (write.kind === "insert" || write.kind === "update")
+      ? [write.row as unknown as R]
+      : [],
+  );
 }

@@ -1,20 +1,20 @@
-import { expect, test } from "vitest";
 import { runs } from "../support/runs.ts";
-import { simulate } from "./run.ts";
+import { expect, test } from "vitest";
+import { simulate } from "./simulate.ts";
 
-/** As many as the time allows on a slow machine; `npm run simulate -- --seeds N` runs more. */
+/** As many as a slow machine has time for. `npm run simulate -- --seeds N` runs more. */
 const seeds = runs(110);
-/** Shorter than the command line's, so that more kinds of faults meet. */
+/** Shorter than the command line's default, so that more combinations of faults occur. */
 const steps = 60;
 
-test(`what must hold holds through ${seeds} histories of crashes, lost answers and races`, async () => {
+test(`all invariants hold in ${seeds} histories of crashes, lost answers and races`, async () => {
   for (let seed = 1; seed <= seeds; seed++) {
-    const { story } = await simulate(seed, steps);
-    expect(story, story).toBeUndefined();
+    const { failure } = await simulate(seed, steps);
+    expect(failure, failure).toBeUndefined();
   }
 });
 
-test("one seed replays one history, exactly", async () => {
+test("one seed always replays the same history", async () => {
   const digests = new Set<string>();
   for (const seed of [1, 2, 3, 5, 8, 13]) {
     const [first, second] = [await simulate(seed), await simulate(seed)];
@@ -24,21 +24,21 @@ test("one seed replays one history, exactly", async () => {
   expect(digests.size).toBe(6);
 });
 
-test("a broken invariant is told as a story that can be replayed", async () => {
-  const { story, calls } = await simulate(4, undefined, [
+test("a violation is reported with the trace that led to it and the command that replays it", async () => {
+  const { failure, calls } = await simulate(4, undefined, [
     {
-      name: "the carrier is never called",
-      watch: () => ({
+      name: "The carrier is never called.",
+      check: () => ({
         *call({ message: { message_id } }) {
-          yield { about: [message_id], says: `the carrier was called with ${message_id}` };
+          yield { about: [message_id], description: `the carrier was called with ${message_id}` };
         },
       }),
     },
   ]);
   expect(calls).toBeGreaterThan(0);
-  expect(story).toMatch(
-    /^seed 4 broke "the carrier is never called"\n {2}the carrier was called with msg_/,
+  expect(failure).toMatch(
+    /^seed 4 violates "The carrier is never called."\n {2}the carrier was called with msg_/,
   );
-  expect(story).toMatch(/is queued.*\n(.*\n)* +[\d.]+ s {2}the carrier \w+ msg…/);
-  expect(story).toMatch(/npm run simulate -- --seed 4 --steps 150$/);
+  expect(failure).toMatch(/is queued.*\n(.*\n)* +[\d.]+ s {2}the carrier \w+ msg…/);
+  expect(failure).toMatch(/npm run simulate -- --seed 4 --steps 150$/);
 });

@@ -1,8 +1,8 @@
 import { Browser } from "./browser.ts";
 import type { World } from "./world.ts";
 
-/** Those who came to the host's pages to chat. */
-export class Visitors {
+/** The visitors who chat on the host application's web pages. */
+export class WebchatVisitors {
   readonly browsers: Browser[] = [];
   readonly #world: World;
 
@@ -14,31 +14,32 @@ export class Visitors {
     return this.browsers.filter(({ isGone }) => !isGone);
   }
 
-  /** All lines break. */
-  cut(): void {
-    for (const browser of this.browsers) browser.cut();
+  /** Drops all connections. */
+  disconnectAll(): void {
+    for (const browser of this.browsers) browser.disconnect();
   }
 
-  /** Somebody new, or one whom the host knows. */
-  async come(contact_id?: string): Promise<void> {
+  /** Opens a session for a new visitor, or for a known contact. */
+  async open(contact_id?: string): Promise<void> {
     const { clients, words } = this.#world;
-    const input = contact_id === undefined ? { name: `Visitor ${words.draw()}` } : { contact_id };
-    const idempotencyKey = clients.drawKey();
-    const answer = await clients.persist((engine) =>
+    const input = contact_id === undefined ? { name: `Visitor ${words.next()}` } : { contact_id };
+    const idempotencyKey = clients.nextKey();
+    const answer = await clients.askUntilAnswered((engine) =>
       engine.webchat.open(input, { idempotencyKey }),
     );
     if (answer.kind !== "done") return;
     const { id: session_id, token, contact_id: known } = answer.value;
-    // The token is told once, and it was told to nobody: the host opens another one, and the browser wants all that there is.
-    if (token === null) return this.#comeAgain(known);
+    // The token is returned only once. If that answer was lost, the visitor needs a new session,
+    // and reads its whole mailbox.
+    if (token === null) return this.#openAgain(known);
     this.#enter({ session_id, token, contact_id: known, after: undefined });
   }
 
-  async #comeAgain(contact_id: string): Promise<void> {
+  async #openAgain(contact_id: string): Promise<void> {
     const { clients } = this.#world;
     for (;;) {
-      const idempotencyKey = clients.drawKey();
-      const answer = await clients.persist((engine) =>
+      const idempotencyKey = clients.nextKey();
+      const answer = await clients.askUntilAnswered((engine) =>
         engine.webchat.open({ contact_id }, { idempotencyKey }),
       );
       if (answer.kind !== "done") return;
@@ -51,7 +52,7 @@ export class Visitors {
     const { session_id, contact_id } = admission;
     this.#world.trace.note(
       [session_id, contact_id],
-      `visitor of ${contact_id} comes in as ${session_id}`,
+      `visitor ${contact_id} opens session ${session_id}`,
     );
     this.browsers.push(new Browser(this.#world, admission));
   }

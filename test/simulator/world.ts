@@ -4,62 +4,65 @@ import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";
 import { type VirtualClock, virtualClock } from "../../src/testing/index.ts";
 import { LateStorage } from "../support/late-storage.ts";
+import { ActionBackend, type ActionEffect } from "./action-backend.ts";
 import { Carrier, type CarrierCall } from "./carrier.ts";
 import { Clients } from "./clients.ts";
-import { Desk } from "./desk.ts";
 import { Dice } from "./dice.ts";
+import { EngineProcess } from "./engine-process.ts";
 import { drawFaults, type Faults, noFaults } from "./faults.ts";
-import { Host } from "./host.ts";
-import type { Finding, Invariant, Watch } from "./invariant.ts";
-import type { Life } from "./life.ts";
-import { People } from "./people.ts";
-import { type Post, Receivers } from "./receivers.ts";
-import { Registry } from "./registry.ts";
-import { Rule } from "./rule.ts";
-import { drawShape, type Shape } from "./shapes.ts";
-import { drawTerms, type Terms } from "./terms.ts";
+import { HostPolicy } from "./host-policy.ts";
+import type { Checks, Finding, Invariant, Violation } from "./invariant.ts";
+import type { Lifetime } from "./lifetime.ts";
+import { Operators } from "./operators.ts";
+import { UniqueWords } from "./personal-data.ts";
+import { PhoneNumbers } from "./phone-numbers.ts";
+import { ResourceHistory } from "./resource-history.ts";
+import { drawSettings, type Settings } from "./settings.ts";
 import { Trace } from "./trace.ts";
-import { Visitors } from "./visitors.ts";
-import { Words } from "./words.ts";
-import { type Effect, Works } from "./works.ts";
+import { type WebhookRequest, WebhookReceivers } from "./webhook-receivers.ts";
+import { WebchatVisitors } from "./visitors.ts";
+import { drawWorkload, type Workload } from "./workloads.ts";
 
-/** Everything that one seed brings about: engines, the storage that they share, the carrier and the clients outside. */
+/** Everything in one history: the engines, their shared storage, and all that is outside them. */
 export class World {
   readonly seed: number;
   readonly dice: Dice;
   readonly clock: VirtualClock;
   readonly trace: Trace;
-  /** What is committed, whatever the engines were told of it. */
-  readonly ground: StoragePort = memory();
-  /** The same, as engines reach it. */
+  /** The committed state. The simulator reads it directly; no fault applies. */
+  readonly database: StoragePort = memory();
+  /** The same state as engines reach it, with delays and conflicts. */
   readonly storage: LateStorage;
-  /** How many turns of the event loop anything takes on its way, at most. */
-  readonly latestTurn: number;
-  readonly hosts: readonly Host[];
+  /** The most event-loop turns by which a storage call is delayed. */
+  readonly maxYields: number;
+  readonly engineProcesses: readonly EngineProcess[];
   readonly carrier: Carrier;
   readonly clients: Clients;
-  readonly receivers: Receivers;
-  readonly works = new Works(this);
-  readonly shape: Shape;
-  readonly terms: Terms;
-  readonly people: People;
-  readonly words = new Words();
-  readonly registry = new Registry();
-  readonly desk: Desk;
-  readonly visitors: Visitors;
-  readonly rule: Rule;
-  /** The engines' clocks differ. */
-  readonly isSkewed: boolean;
-  readonly canLookUp: boolean;
+  readonly receivers: WebhookReceivers;
+  readonly actionBackend = new ActionBackend(this);
+  readonly workload: Workload;
+  readonly settings: Settings;
+  readonly phones: PhoneNumbers;
+  readonly words = new UniqueWords();
+  readonly history = new ResourceHistory();
+  readonly operators: Operators;
+  readonly visitors: WebchatVisitors;
+  readonly policy: HostPolicy;
+  /** The engines' clocks are not equal. */
+  readonly clocksDiffer: boolean;
+  /** The carrier answers look-ups. */
+  readonly hasLookup: boolean;
+  /** The carrier sends receipts. */
   readonly hasReceipts: boolean;
-  /** How often the carrier names the attempt in its receipts rather than its own id. */
-  readonly echoes: number;
-  /** Lives that listen to the storage. */
-  readonly watchers = new Set<Life>();
+  /** The share of receipts that name the attempt instead of the carrier's own message id. */
+  readonly attemptIdShare: number;
+  /** The engine processes that watch the storage. */
+  readonly storageWatchers = new Set<Lifetime>();
   faults: Faults;
-  healing = false;
+  faultsStopped = false;
+  /** The first violation that was found. */
   finding: Finding | undefined;
-  readonly #watches: readonly { readonly name: string; readonly watch: Watch }[];
+  readonly #checks: readonly { readonly name: string; readonly checks: Checks }[];
 
   constructor(seed: number, invariants: readonly Invariant[]) {
     this.seed = seed;
@@ -68,72 +71,82 @@ export class World {
     const start = this.clock.now();
     this.trace = new Trace(() => this.clock.now() - start);
     this.faults = drawFaults(this.dice);
-    this.shape = drawShape(this.dice);
-    this.terms = drawTerms(this.dice);
-    this.people = new People(this.shape.people);
-    this.isSkewed = this.faults.skewMs > 0;
-    this.storage = new LateStorage(this.ground);
-    this.latestTurn = this.dice.between(0, 3);
-    this.canLookUp = this.dice.chance(0.85);
+    this.workload = drawWorkload(this.dice);
+    this.settings = drawSettings(this.dice);
+    this.phones = new PhoneNumbers(this.workload.phones);
+    this.clocksDiffer = this.faults.skewMs > 0;
+    this.storage = new LateStorage(this.database);
+    this.maxYields = this.dice.between(0, 3);
+    this.hasLookup = this.dice.chance(0.85);
     this.hasReceipts = this.dice.chance(0.9);
-    this.echoes = this.dice.chance(0.5) ? this.dice.number() : 0;
+    this.attemptIdShare = this.dice.chance(0.5) ? this.dice.number() : 0;
     this.carrier = new Carrier(this);
     this.clients = new Clients(this);
-    this.receivers = new Receivers(this);
-    this.desk = new Desk(this);
-    this.visitors = new Visitors(this);
-    this.rule = new Rule(this);
-    this.hosts = Array.from({ length: this.dice.between(2, 3) }, (_, i) => new Host(this, i + 1));
-    this.#watches = invariants.map(({ name, watch }) => ({ name, watch: watch(this) }));
+    this.receivers = new WebhookReceivers(this);
+    this.operators = new Operators(this);
+    this.visitors = new WebchatVisitors(this);
+    this.policy = new HostPolicy(this);
+    this.engineProcesses = Array.from(
+      { length: this.dice.between(2, 3) },
+      (_, i) => new EngineProcess(this, i + 1),
+    );
+    this.#checks = invariants.map(({ name, check }) => ({ name, checks: check(this) }));
   }
 
-  /** The first that is found broken is told; what follows from it is not. */
-  accuse(invariant: string, about: readonly string[], says: string): void {
-    this.finding ??= { invariant, about, says, at: this.trace.entries.length };
+  /** Only the first violation counts, since later ones may follow from it. */
+  report(invariant: string, about: readonly string[], description: string): void {
+    this.finding ??= { invariant, about, description, at: this.trace.entries.length };
   }
 
-  committed(life: Life, writes: readonly Write[]): void {
-    this.registry.heed(writes);
-    this.#each((watch) => watch.commit?.(life.name, writes));
+  onCommit(lifetime: Lifetime, writes: readonly Write[]): void {
+    this.history.apply(writes);
+    this.#check((checks) => checks.commit?.(lifetime.name, writes));
   }
 
-  called(call: CarrierCall): void {
-    this.#each((watch) => watch.call?.(call));
+  onCarrierCall(call: CarrierCall): void {
+    this.#check((checks) => checks.call?.(call));
   }
 
-  posted(post: Post): void {
-    this.#each((watch) => watch.post?.(post));
+  onWebhookRequest(request: WebhookRequest): void {
+    this.#check((checks) => checks.webhookRequest?.(request));
   }
 
-  effected(effect: Effect): void {
-    this.#each((watch) => watch.effect?.(effect));
+  onActionEffect(effect: ActionEffect): void {
+    this.#check((checks) => checks.effect?.(effect));
   }
 
-  async stepped(): Promise<void> {
-    for (const { name, watch } of this.#watches) {
-      for (const { about, says } of (await watch.step?.()) ?? []) this.accuse(name, about, says);
+  async checkStep(): Promise<void> {
+    for (const { name, checks } of this.#checks) {
+      for (const { about, description } of (await checks.step?.()) ?? []) {
+        this.report(name, about, description);
+      }
     }
   }
 
-  async ended(): Promise<void> {
-    for (const { name, watch } of this.#watches) {
-      for (const { about, says } of (await watch.end?.()) ?? []) this.accuse(name, about, says);
+  async checkEnd(): Promise<void> {
+    for (const { name, checks } of this.#checks) {
+      for (const { about, description } of (await checks.end?.()) ?? []) {
+        this.report(name, about, description);
+      }
     }
   }
 
-  /** No more faults: whoever is down comes up, the carrier is honest and quick. */
-  heal(): void {
+  /** From now on nothing fails, crashed engines start again, and the carrier answers at once. */
+  stopFaults(): void {
     this.faults = noFaults;
-    this.healing = true;
+    this.faultsStopped = true;
     this.trace.note([], "the faults stop");
-    this.visitors.cut();
+    this.visitors.disconnectAll();
   }
 
-  /** An engine that takes calls. */
-  async running(): Promise<{ readonly host: Host; readonly engine: MessagingEngine }> {
+  /** A running engine. Waits for one if all are down. */
+  async running(): Promise<{
+    readonly engineProcess: EngineProcess;
+    readonly engine: MessagingEngine;
+  }> {
     for (;;) {
-      const up = this.hosts.flatMap((host) =>
-        host.engine === undefined ? [] : [{ host, engine: host.engine }],
+      const up = this.engineProcesses.flatMap((engineProcess) =>
+        engineProcess.engine === undefined ? [] : [{ engineProcess, engine: engineProcess.engine }],
       );
       const chosen = this.dice.pick(up);
       if (chosen !== undefined) return chosen;
@@ -141,31 +154,31 @@ export class World {
     }
   }
 
-  /** The carrier brings something to one of the engines, over one of its lines. */
-  async bring(
-    bring: (sink: TransportSink) => Promise<void>,
+  /** Delivers something from the carrier to a running engine, once. */
+  async deliverToEngine(
+    deliver: (sink: TransportSink) => Promise<void>,
     transport: string,
-  ): Promise<{ readonly engine: string; readonly taken: boolean }> {
-    const { host } = await this.running();
-    const { life, name } = host;
-    const sink = host.sinkOf(transport);
-    if (sink === undefined) return { engine: name, taken: false };
-    const hangUp = new AbortController();
-    const taken = bring(sink).then(
+  ): Promise<{ readonly engine: string; readonly accepted: boolean }> {
+    const { engineProcess } = await this.running();
+    const { lifetime, name } = engineProcess;
+    const sink = engineProcess.sinkOf(transport);
+    if (sink === undefined) return { engine: name, accepted: false };
+    const timer = new AbortController();
+    const delivered = deliver(sink).then(
       () => true,
       () => false,
     );
-    const lost = Promise.race([life.died, this.clock.sleep(30_000, hangUp.signal)]).then(
+    const lost = Promise.race([lifetime.ended, this.clock.sleep(30_000, timer.signal)]).then(
       () => false,
     );
-    const heard = await Promise.race([taken, lost]);
-    hangUp.abort("heard");
-    return { engine: name, taken: heard };
+    const accepted = await Promise.race([delivered, lost]);
+    timer.abort("answered");
+    return { engine: name, accepted };
   }
 
-  #each(look: (watch: Watch) => Iterable<Omit<Finding, "invariant" | "at">> | undefined): void {
-    for (const { name, watch } of this.#watches) {
-      for (const { about, says } of look(watch) ?? []) this.accuse(name, about, says);
+  #check(run: (checks: Checks) => Iterable<Violation> | undefined): void {
+    for (const { name, checks } of this.#checks) {
+      for (const { about, description } of run(checks) ?? []) this.report(name, about, description);
     }
   }
 }

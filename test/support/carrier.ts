@@ -1,4 +1,4 @@
-/** A carrier that does what a test says, and remembers what it was asked. */
+/** A carrier whose answers a test scripts, and which records its calls. */
 import type {
   AttemptMade,
   LookupAnswer,
@@ -14,18 +14,18 @@ import type {
 export interface CarrierCall {
   readonly message: OutboundMessage;
   readonly attempt: SendContext;
-  /** When it came, by the engine's clock. */
+  /** When the call came, by the engine's clock. */
   readonly at: number;
 }
 
 export interface Script extends Partial<TransportCapabilities> {
   readonly name?: string;
-  /** What a call is answered; by default it is accepted under an id that names the attempt. */
+  /** The answer to a call. By default it is accepted, with `providerId` as the message's id. */
   readonly send?: (
     message: OutboundMessage,
     attempt: SendContext,
   ) => SendAnswer | Promise<SendAnswer>;
-  /** Without it, the carrier can't be asked. */
+  /** Without it, the carrier has no look-ups. */
   readonly lookup?: (
     message: OutboundMessage,
     attempt: AttemptMade,
@@ -35,14 +35,16 @@ export interface Script extends Partial<TransportCapabilities> {
 export interface Carrier extends Transport {
   readonly calls: CarrierCall[];
   readonly lookups: { readonly attempt: AttemptMade; readonly at: number }[];
-  /** How often it was started, and stopped. */
+  /** How often it was started and stopped. */
   readonly starts: number;
   readonly stops: number;
-  /** Where it brings receipts and messages, while it is started. */
+  /** Where it delivers receipts and inbound messages. Throws while it is not started. */
   sink(): TransportSink;
 }
 
-/** Messages that came to a carrier of the other mode: after each test there must be none. */
+/**
+ * Messages of a mode that the carrier does not serve. `no-strays.ts` checks that there are none.
+ */
 export const strays: OutboundMessage[] = [];
 
 export const providerId = ({ attempt_id }: Pick<SendContext, "attempt_id">): string =>
@@ -53,7 +55,7 @@ export const accepted = (attempt: Pick<SendContext, "attempt_id">): SendAnswer =
   provider_message_id: providerId(attempt),
 });
 
-/** Surely not sent, and worth another try. */
+/** Not sent, and worth a retry. */
 export const busy = (retry_after_ms?: number): SendAnswer => ({
   outcome: "rejected",
   error: { code: "carrier_unavailable", message: "Try again." },
@@ -69,10 +71,10 @@ export const refused: SendAnswer = {
 
 export const lost: SendAnswer = {
   outcome: "ambiguous",
-  error: { code: "unknown", message: "The line broke." },
+  error: { code: "unknown", message: "The connection broke." },
 };
 
-/** By default it goes by the sandbox's name, so that every account can send over it at once. */
+/** A scripted carrier. It is named `sandbox` by default, so that every account can send over it. */
 export function carrier(script: Script = {}): Carrier {
   const {
     name = "sandbox",
@@ -132,7 +134,7 @@ export function carrier(script: Script = {}): Carrier {
   };
 }
 
-/** A transport as it is, whose calls are counted. */
+/** A transport that also records its calls. */
 export function counted(transport: Transport): Transport & { readonly calls: CarrierCall[] } {
   const calls: CarrierCall[] = [];
   let clock: TransportContext["clock"] | undefined;
@@ -151,7 +153,7 @@ export function counted(transport: Transport): Transport & { readonly calls: Car
   };
 }
 
-/** An answer that a test gives when it likes. */
+/** A promise that the test resolves with `answer`. */
 export function held<T>(): { readonly promise: Promise<T>; readonly answer: (value: T) => void } {
   let answer: (value: T) => void = () => {};
   const promise = new Promise<T>((resolve) => {

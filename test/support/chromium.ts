@@ -1,20 +1,20 @@
-/** A real browser, from npm alone. */
+/** A real browser, from npm packages only. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium as playwright } from "playwright-core";
 import { onTestFinished, type TestContext, vi } from "vitest";
 
-/** Skips the test, and says why, where Chromium can't be started. */
+/** Skips the test, with the reason, if Chromium cannot be started. */
 export function chromium(skip: TestContext["skip"]): Promise<Browser> {
   return launch().catch((error: unknown) =>
-    skip(`Chromium can't be started here: ${String(error).slice(0, 200)}`),
+    skip(`Chromium cannot be started here: ${String(error).slice(0, 200)}`),
   );
 }
 
 async function launch(): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
-  // Unpacked there, and never found half-unpacked by another run.
+  // Chromium is unpacked into TMPDIR. Parallel runs must not see each other's half-unpacked files.
   vi.stubEnv("TMPDIR", folder);
   const { default: packed } = await import("@sparticuz/chromium");
   const browser = await playwright.launch({

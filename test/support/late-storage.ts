@@ -1,7 +1,8 @@
 /**
- * A storage in memory as several processes have it over a network: answers come later than they were asked for, groups of different
- * processes meet, one that is exclusive keeps the others' commits out, and rows that one claimed the others don't get. When each thing
- * happens is for the test to say, so one seed can have one history.
+ * A memory storage that behaves like a shared database over a network. Calls take time, groups of
+ * different processes overlap, an exclusive group blocks the others' commits, and a claimed row is
+ * skipped by other claims. The test decides how long each call takes, so that a seed always gives
+ * the same history.
  */
 import { type Collection, keyOf } from "../../src/ports/collection.ts";
 import {
@@ -15,42 +16,42 @@ import {
 } from "../../src/ports/storage.ts";
 
 export interface ConnectionOptions {
-  /** Each ends when the other side gets to it; by default at once, though in a later microtask. */
+  /** Awaited before each part of a call proceeds. Resolve at once for no delay. */
   readonly onTheWay: (what: "read" | "rows" | "commit" | "outcome") => Promise<void>;
-  /** Told in the moment in which something is committed. */
-  readonly landed?: (writes: readonly Write[]) => void;
+  /** Called at the moment of each commit. */
+  readonly onCommit?: (writes: readonly Write[]) => void;
 }
 
 export interface Connection extends StoragePort {
-  /** What is open ends without a trace, as a server does with whoever is gone. */
+  /** Ends all open groups, as a database does when a client is gone. */
   disconnect(): void;
 }
 
 export class LateStorage {
-  readonly #ground: StoragePort;
-  /** The group that keeps the others' commits out. */
+  readonly #database: StoragePort;
+  /** The group that blocks the others' commits. */
   #exclusive: Session | undefined;
   readonly #claims = new Map<string, Session>();
 
-  constructor(ground: StoragePort) {
-    this.#ground = ground;
+  constructor(database: StoragePort) {
+    this.#database = database;
   }
 
-  connect({ onTheWay, landed }: ConnectionOptions): Connection {
-    const ground = this.#ground;
+  connect({ onTheWay, onCommit }: ConnectionOptions): Connection {
+    const database = this.#database;
     let last: Session | undefined;
     const open = new Set<Session>();
-    const late = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    const delayed = async <T>(work: () => T | Promise<T>): Promise<T> => {
       await onTheWay("read");
       const rows = await work();
       await onTheWay("rows");
       return rows;
     };
     return {
-      capabilities: { ...ground.capabilities, synchronous: false },
-      open: (schema) => ground.open(schema),
-      migrate: (schema) => ground.migrate(schema),
-      migrationSql: (schema, from) => ground.migrationSql(schema, from),
+      capabilities: { ...database.capabilities, synchronous: false },
+      open: (schema) => database.open(schema),
+      migrate: (schema) => database.migrate(schema),
+      migrationSql: (schema, from) => database.migrationSql(schema, from),
       begin: (how = "shared"): Group => {
         const session = new Session(last);
         last = session;
@@ -61,14 +62,14 @@ export class LateStorage {
         };
         return {
           read: (lookups) =>
-            late(async () => {
+            delayed(async () => {
               if (how === "exclusive") await this.#exclude(session);
               return Promise.all(lookups.map((lookup) => this.#read(session, lookup)));
             }),
           commit: async (writes) => {
             await onTheWay("commit");
             try {
-              await this.#commit(session, how, writes, landed);
+              await this.#commit(session, how, writes, onCommit);
             } finally {
               end();
             }
@@ -78,12 +79,12 @@ export class LateStorage {
         };
       },
       reader: {
-        get: (lookups) => late(() => ground.reader.get(lookups)),
-        range: (range) => late(() => ground.reader.range(range)),
-        search: (searches) => late(() => ground.reader.search(searches)),
+        get: (lookups) => delayed(() => database.reader.get(lookups)),
+        range: (range) => delayed(() => database.reader.range(range)),
+        search: (searches) => delayed(() => database.reader.search(searches)),
       },
-      watch: (listener) => ground.watch?.(listener) ?? ((): void => {}),
-      turn: () => ground.turn(),
+      watch: (listener) => database.watch?.(listener) ?? ((): void => {}),
+      turn: () => database.turn(),
       close: () => Promise.resolve(),
       disconnect: () => {
         for (const session of open) this.#end(session);
@@ -106,15 +107,16 @@ export class LateStorage {
     return rows;
   }
 
-  /** What is committed at this moment. */
+  /** The rows that are committed at this moment. */
   #stored(lookup: Lookup): readonly Row[] {
-    const [rows = []] = this.#ground.begin().read([lookup]) as readonly (readonly Row[])[];
+    const [rows = []] = this.#database.begin().read([lookup]) as readonly (readonly Row[])[];
     return rows;
   }
 
+  /** Waits until no other group runs exclusively, and makes this group the exclusive one. */
   async #exclude(session: Session): Promise<void> {
-    const inTheWay = (): Session | undefined => session.before ?? this.#others(session);
-    while (!session.isOver && inTheWay() !== undefined) await session.waitFor(inTheWay);
+    const blocker = (): Session | undefined => session.before ?? this.#otherExclusive(session);
+    while (!session.isOver && blocker() !== undefined) await session.waitFor(blocker);
     if (!session.isOver) this.#exclusive = session;
   }
 
@@ -122,23 +124,24 @@ export class LateStorage {
     session: Session,
     how: Access,
     writes: readonly Write[],
-    landed: ConnectionOptions["landed"],
+    onCommit: ConnectionOptions["onCommit"],
   ): Promise<void> {
     if (how === "exclusive") await this.#exclude(session);
-    // Of one lane's groups one commits at a time, in the order in which they were begun.
-    const inTheWay = (): Session | undefined =>
-      session.before ?? this.#others(session) ?? this.#holderOf(session, writes);
-    while (!session.isOver && inTheWay() !== undefined) await session.waitFor(inTheWay);
+    // The groups of one connection commit one at a time, in the order in which they began.
+    const blocker = (): Session | undefined =>
+      session.before ?? this.#otherExclusive(session) ?? this.#holderOf(session, writes);
+    while (!session.isOver && blocker() !== undefined) await session.waitFor(blocker);
     if (session.isOver) throw new Error("the connection is gone");
-    const committing = this.#ground.begin().commit(writes);
+    const committing = this.#database.begin().commit(writes);
     if (committing instanceof Promise) await committing;
-    landed?.(writes);
+    onCommit?.(writes);
   }
 
-  #others(session: Session): Session | undefined {
+  #otherExclusive(session: Session): Session | undefined {
     return this.#exclusive === session ? undefined : this.#exclusive;
   }
 
+  /** Another group that has claimed one of the rows. */
   #holderOf(session: Session, writes: readonly Write[]): Session | undefined {
     return writes
       .map((write) => this.#claims.get(idOfWrite(write)))
@@ -152,7 +155,7 @@ export class LateStorage {
   }
 }
 
-/** A group, as the storage has it. */
+/** The server's side of a group. */
 class Session {
   #before: Session | undefined;
   readonly #ended: Promise<void>;
@@ -161,14 +164,14 @@ class Session {
   #waitsFor: Session | undefined;
 
   constructor(last: Session | undefined) {
-    // Who has ended is forgotten here, so that a lane's past is not kept.
+    // Skips a predecessor that has ended, so that ended sessions can be garbage-collected.
     this.#before = last?.isOver === true ? last.before : last;
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
   }
 
-  /** The one before it on its lane that has not ended. */
+  /** The previous group on the same connection that has not ended. */
   get before(): Session | undefined {
     while (this.#before?.isOver === true) this.#before = this.#before.#before;
     return this.#before;
@@ -183,11 +186,14 @@ class Session {
     this.#end();
   }
 
-  /** Waits until nothing is in the way; by the time that is heard, something else may be. Refused when what is in the way waits for this one, as a database finds a deadlock. */
-  async waitFor(inTheWay: () => Session | undefined): Promise<void> {
-    for (let other = inTheWay(); other !== undefined && !this.#over; other = inTheWay()) {
+  /**
+   * Waits until nothing blocks this group. Something else may block it by the time the caller goes
+   * on. Throws a conflict if the blocker waits for this group, as a database does on a deadlock.
+   */
+  async waitFor(blocker: () => Session | undefined): Promise<void> {
+    for (let other = blocker(); other !== undefined && !this.#over; other = blocker()) {
       for (let next: Session | undefined = other; next !== undefined; next = next.#waitsFor) {
-        if (next === this) throw new StorageConflict("two groups waited for each other");
+        if (next === this) throw new StorageConflict("two groups wait for each other");
       }
       this.#waitsFor = other;
       await other.#ended;

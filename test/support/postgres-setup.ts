@@ -1,4 +1,7 @@
-/** One PostgreSQL server for a whole run of the tests, started when the first of them asks for it. `DATABASE_URL` uses that instead. */
+/**
+ * One PostgreSQL server for a whole test run. It starts when the first test needs it. If
+ * `DATABASE_URL` is set, the tests use that server instead.
+ */
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,9 +12,11 @@ import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 declare module "vitest" {
   interface ProvidedContext {
     readonly postgres: {
-      /** Answers the URL of the server, when that runs. */
-      readonly desk: string;
-      /** The name of a database with the engine's schema; made by the first who needs it. */
+      /** The URL of an HTTP endpoint that returns the server's URL, once the server runs. */
+      readonly locator: string;
+      /**
+       * The name of a database with the engine's schema. The first test that needs it creates it.
+       */
       readonly template: string;
     };
   }
@@ -23,21 +28,21 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const url = async (): Promise<string> =>
     given ?? (await (server ??= startPostgres({ syncs: false }))).url;
 
-  const desk = createServer((_, response) => {
+  const locator = createServer((_, response) => {
     void url().then(
       (answer) => response.end(answer),
       (error: unknown) => response.writeHead(503).end(String(error)),
     );
   });
-  await new Promise<void>((resolve) => desk.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => locator.listen(0, "127.0.0.1", resolve));
   const template = `tidings_template_${randomUUID().replaceAll("-", "")}`;
   project.provide("postgres", {
-    desk: `http://127.0.0.1:${(desk.address() as AddressInfo).port}`,
+    locator: `http://127.0.0.1:${(locator.address() as AddressInfo).port}`,
     template,
   });
 
   return async () => {
-    desk.close();
+    locator.close();
     if (given !== undefined) {
       await onServer(given, (client) => client.query(`DROP DATABASE IF EXISTS ${template}`));
     }

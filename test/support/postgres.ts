@@ -1,11 +1,11 @@
-/** Databases on the run's PostgreSQL server, which is started by the first who asks. */
+/** Databases on the test run's PostgreSQL server. */
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { schema } from "../../src/schema.ts";
 import { type Database, makeDatabase, onServer, urlOf } from "./postgres-database.ts";
 
-/** An empty database, or a copy of another; removed when the test has finished. */
+/** An empty database, or a copy of `template`. It is removed when the test has finished. */
 export async function database(template?: string): Promise<Database> {
   const made = await makeDatabase(await serverUrl(), template);
   onTestFinished(() => made[Symbol.asyncDispose]());
@@ -23,7 +23,7 @@ async function makeTemplate(): Promise<string> {
   const { template: name } = inject("postgres");
   const server = await serverUrl();
   await onServer(server, async (client) => {
-    // One process makes it; the others wait.
+    // One process creates it while the others wait for the lock.
     await client.query("SELECT pg_advisory_lock(1)");
     const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [name]);
     if (rowCount !== 0) return;
@@ -37,9 +37,9 @@ async function makeTemplate(): Promise<string> {
 
 let server: Promise<string> | undefined;
 
-/** The URL of the server, as a role that may make databases. */
+/** The URL of the server, as a role that may create databases. */
 export function serverUrl(): Promise<string> {
-  server ??= fetch(inject("postgres").desk).then(async (response) => {
+  server ??= fetch(inject("postgres").locator).then(async (response) => {
     const text = await response.text();
     if (!response.ok) throw new Error(text);
     return text;

@@ -1,11 +1,14 @@
-/** Temporary files live in memory where that has room: no test takes the machine's power away, and none waits for a disk then. */
+/**
+ * Puts temporary files into memory (`/dev/shm`) if there is room, so that tests do not wait for the
+ * disk. No test cuts the machine's power, so none needs its files to be on a disk.
+ */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const memory = "/dev/shm";
-/** Several times what a run has needed. */
-const leastBytes = 4 * 1024 ** 3;
+/** Several times what a test run needs. */
+const minFreeBytes = 4 * 1024 ** 3;
 
 export function setup(): (() => void) | undefined {
   if (!hasRoom()) return undefined;
@@ -16,7 +19,7 @@ export function setup(): (() => void) | undefined {
     remove();
     return undefined;
   }
-  // PostgreSQL may run as somebody else, who has folders of its own in here.
+  // PostgreSQL may run as another user, whose folders are inside this one.
   chmodSync(folder, 0o711);
   process.env["TMPDIR"] = folder;
   // Programs that tests start many times are compiled once.
@@ -27,13 +30,13 @@ export function setup(): (() => void) | undefined {
 function hasRoom(): boolean {
   try {
     const { bavail, bsize } = statfsSync(memory);
-    return bavail * bsize >= leastBytes;
+    return bavail * bsize >= minFreeBytes;
   } catch {
     return false;
   }
 }
 
-/** Containers often forbid it there; a browser that is unpacked is to be run, too. */
+/** Containers often mount it without execute permission, which an unpacked browser needs. */
 function runsPrograms(folder: string): boolean {
   const program = join(folder, "program");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
@@ -45,7 +48,7 @@ function runsPrograms(folder: string): boolean {
   }
 }
 
-/** Runs that were killed have left theirs. */
+/** Removes the folders of test runs that were killed. */
 function sweep(): void {
   for (const name of readdirSync(memory)) {
     const [, pid] = /^tidings-(\d+)-/.exec(name) ?? [];

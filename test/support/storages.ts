@@ -1,4 +1,4 @@
-/** The storages that the engine's behaviour is tested over, each made anew for a test and removed after it. */
+/** The storages that behaviour is tested on. Each test gets its own, removed after the test. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,17 +10,17 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { over } from "./over.ts";
 import { type Database, makeDatabase } from "./postgres-database.ts";
 import { migrated, serverUrl } from "./postgres.ts";
-import { unhurried } from "./unhurried.ts";
+import { realTimeStorage } from "./real-time-storage.ts";
 
-/** One storage, to which several engines can connect as processes do. */
+/** A storage that several engines can connect to, as processes do. */
 export interface Ground {
   connect(): StoragePort;
 }
 
 export interface StorageCase {
-  /** Properties have fewer runs where each takes longer. */
+  /** Tests with random inputs do fewer runs where each takes longer. */
   readonly name: "memory" | "SQLite" | "PostgreSQL";
-  /** To be called within a test: the storage is removed when that has finished. `empty`: has not even the engine's schema. */
+  /** Call it within a test; the storage is removed after it. `empty` leaves out the schema. */
   readonly open: (options?: { readonly empty?: boolean }) => Ground;
 }
 
@@ -44,22 +44,22 @@ export const storages: readonly StorageCase[] = [
     name: "PostgreSQL",
     open({ empty = false } = {}) {
       let made: Promise<Database> | undefined;
-      // Registered before any engine's end is, so that it comes after that.
+      // Cleanups run in reverse order, so the database outlives the engines registered later.
       onTestFinished(async () => (await made)?.[Symbol.asyncDispose]());
       const listeners = new Set<() => void>();
-      // Notifications take as long as they take: what has to do with them is tested in real time.
-      const tell = (): void => {
+      // Replaces LISTEN/NOTIFY, which takes real time. Other tests cover that.
+      const notify = (): void => {
         for (const listener of listeners) queueMicrotask(listener);
       };
       const watch = (listener: () => void): (() => void) => {
-        const own = (): void => listener();
-        listeners.add(own);
-        return () => listeners.delete(own);
+        const unique = (): void => listener();
+        listeners.add(unique);
+        return () => listeners.delete(unique);
       };
-      const database = (): Promise<Database> => (made ??= fresh(empty));
+      const database = (): Promise<Database> => (made ??= create(empty));
       return {
         connect() {
-          const port = postgres({ pool: lazy(database) });
+          const port = postgres({ pool: lazyPool(database) });
           // The first database of a run may take longer than the storage waits for a connection.
           const ready = over(port, {
             open: async (schema) => {
@@ -71,19 +71,19 @@ export const storages: readonly StorageCase[] = [
               await port.migrate(schema);
             },
           });
-          return unhurried(ready, tell, watch);
+          return realTimeStorage(ready, notify, watch);
         },
       };
     },
   },
 ];
 
-async function fresh(empty: boolean): Promise<Database> {
+async function create(empty: boolean): Promise<Database> {
   return makeDatabase(await serverUrl(), empty ? undefined : await migrated());
 }
 
-/** A pool to a database that is made when the first connection is asked for. */
-function lazy(database: () => Promise<Database>): PostgresPool {
+/** A pool whose database is created when the first connection is requested. */
+function lazyPool(database: () => Promise<Database>): PostgresPool {
   let pool: Promise<PostgresPool> | undefined;
   return {
     connect: async () => (await (pool ??= database().then((made) => made.pool()))).connect(),

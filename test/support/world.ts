@@ -1,4 +1,4 @@
-/** Engines on virtual time, stopped when the test has finished. */
+/** Engines on a virtual clock, which are stopped when the test has finished. */
 import { onTestFinished } from "vitest";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { EngineOptions } from "../../src/options.ts";
@@ -14,9 +14,9 @@ export interface LogLine {
 
 export interface World {
   readonly clock: VirtualClock;
-  /** What the engines logged. */
+  /** Everything that the engines logged. */
   readonly log: LogLine[];
-  /** One more engine, on the world's clock. It is stopped at the end. */
+  /** Creates an engine on the virtual clock. It is stopped at the end of the test. */
   engine(storage: StoragePort, options?: Partial<EngineOptions>): MessagingEngine;
 }
 
@@ -48,7 +48,7 @@ export function world(): World {
   };
 }
 
-/** Stops an engine on virtual time: what it waits for has its time. */
+/** Stops an engine, and advances the virtual clock while the engine waits. */
 export async function stopped(
   engine: MessagingEngine,
   clock: VirtualClock,

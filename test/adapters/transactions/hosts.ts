@@ -13,7 +13,7 @@ import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { makeDatabase } from "../../support/postgres-database.ts";
 import { migrated, serverUrl } from "../../support/postgres.ts";
-import { held, unhurried } from "../../support/unhurried.ts";
+import { held, realTimeStorage } from "../../support/real-time-storage.ts";
 
 export interface Host {
   connect(): StoragePort;
@@ -104,7 +104,7 @@ export const hosts: readonly HostCase[] = [
       };
       return {
         end,
-        connect: () => unhurried(postgres({ pool: db.pool() }), tell, watch),
+        connect: () => realTimeStorage(postgres({ pool: db.pool() }), tell, watch),
         async begin() {
           const tx = await held(own.connect());
           await held(tx.query("BEGIN"));

@@ -1,11 +1,12 @@
-import type { Part } from "../shapes.ts";
+import type { ActorGroup } from "../workloads.ts";
 import type { World } from "../world.ts";
 
-/** Somebody outside the engines who does something now and then. */
+/** Somebody or something outside the engines that acts now and then. */
 export interface Actor {
-  readonly name: string;
-  readonly part: Part;
-  /** How often, compared with the others, in a history of no particular shape. */
+  /** What it does, as one sentence. */
+  readonly does: string;
+  readonly group: ActorGroup;
+  /** How often it acts compared with the others, before the workload's weights. */
   readonly weight: number;
   act(world: World): Promise<void>;
 }

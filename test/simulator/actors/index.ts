@@ -1,29 +1,25 @@
 import type { Actor } from "./actor.ts";
-import { askers } from "./askers.ts";
-import { changers } from "./changers.ts";
-import { clerks } from "./clerks.ts";
-import { employers } from "./employers.ts";
-import { operators } from "./operators.ts";
-import { outside } from "./outside.ts";
-import { pollers } from "./pollers.ts";
-import { searchers } from "./searchers.ts";
-import { senders } from "./senders.ts";
-import { texters } from "./texters.ts";
-import { visitors } from "./visitors.ts";
-import { webhookKeepers } from "./webhook-keepers.ts";
+import { agentOperators } from "./agent-operators.ts";
+import { contactOperators } from "./contact-operators.ts";
+import { keywordTexter, plainTexter, questionTexter } from "./inbound-texters.ts";
+import { inboxOperators } from "./inbox-operators.ts";
+import { messageClients } from "./message-clients.ts";
+import { messageSenders } from "./message-senders.ts";
+import { processFaults } from "./process-faults.ts";
+import { webchatVisitors } from "./webchat-visitors.ts";
+import { webhookOperators } from "./webhook-operators.ts";
 
-/** A later capability adds its actors here. */
+/** The order is part of every seed's history. A new actor changes all histories. */
 export const actors: readonly Actor[] = [
-  ...senders,
-  ...changers,
-  ...pollers,
-  ...texters,
-  ...operators,
-  ...clerks,
-  ...searchers,
-  ...visitors,
-  ...webhookKeepers,
-  ...employers,
-  ...askers,
-  ...outside,
+  ...messageSenders,
+  ...messageClients,
+  keywordTexter,
+  ...inboxOperators,
+  ...contactOperators,
+  ...webchatVisitors,
+  ...webhookOperators,
+  ...agentOperators,
+  questionTexter,
+  plainTexter,
+  ...processFaults,
 ];

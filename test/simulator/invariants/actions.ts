@@ -1,68 +1,74 @@
 import { defaultAccountId } from "../../../src/accounts/prepare-storage.ts";
 import { conversationById } from "../../../src/conversations/rows.ts";
-import type { ActionCall } from "../../../src/agents/runs/types.ts";
+import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
-import type { Breach, Invariant } from "../invariant.ts";
-import { peek } from "../rows.ts";
-import type { Effect } from "../works.ts";
-import { runsIn } from "./runs.ts";
+import type { ActionEffect } from "../action-backend.ts";
+import type { Invariant, Violation } from "../invariant.ts";
+import { readRows, writtenRows } from "../rows.ts";
 
-/** Calls that were ever on record, and what was said of them. */
-class CallLog {
+type ActionCall = RunRow["calls"][number];
+
+/** Every version of every action call that was committed, by the call's id. */
+class CallHistory {
   readonly #calls = new Map<string, ActionCall[]>();
 
-  heed(writes: readonly Write[]): void {
-    for (const { calls } of runsIn(writes)) {
+  apply(writes: readonly Write[]): void {
+    for (const { calls } of writtenRows(writes, runs)) {
       for (const call of calls) {
         this.#calls.set(call.id, [...(this.#calls.get(call.id) ?? []), call]);
       }
     }
   }
 
-  was(key: string, status: ActionCall["status"]): ActionCall | undefined {
+  /** The version of the call with this status, if there ever was one. */
+  find(key: string, status: ActionCall["status"]): ActionCall | undefined {
     return this.#calls.get(key)?.find((call) => call.status === status);
   }
 }
 
-const runOf = (key: string): string => key.slice(0, key.indexOf("."));
+/** A call's idempotency key begins with the id of its run. */
+const runIdOf = (key: string): string => key.slice(0, key.indexOf("."));
 
-function breach({ action, key, conversation_id, engine }: Effect, says: string): Breach {
+function violation(
+  { action, key, conversation_id, engine }: ActionEffect,
+  text: string,
+): Violation {
   return {
-    about: [runOf(key), conversation_id],
-    says: `${engine} did ${action} under ${key}, ${says}`,
+    about: [runIdOf(key), conversation_id],
+    description: `${engine} ran ${action} under key ${key}, ${text}`,
   };
 }
 
-export const onCallRecord: Invariant = {
-  name: "an action is on record before it is called",
-  watch({ ground, registry }) {
-    const log = new CallLog();
+export const recordedBeforeCall: Invariant = {
+  name: "An action that changes something runs only after its call is committed, and for the contact of its conversation.",
+  check({ database, history }) {
+    const log = new CallHistory();
     return {
       commit(_engine, writes) {
-        log.heed(writes);
+        log.apply(writes);
         return [];
       },
       *effect(effect) {
         const { action, about, key, risk, conversation_id, contact_id } = effect;
-        const call = log.was(key, "pending");
+        const call = log.find(key, "pending");
         if (
           risk !== "read" &&
           (call?.action !== action || JSON.stringify(call.input) !== JSON.stringify({ about }))
         ) {
-          yield breach(effect, `and on record is ${JSON.stringify(call ?? null)}`);
+          yield violation(effect, `but the committed call is ${JSON.stringify(call ?? null)}`);
         }
-        const [conversation] = peek(ground, conversationById, [
+        const [conversation] = readRows(database, conversationById, [
           defaultAccountId,
           "live",
           conversation_id,
         ]);
         if (
           conversation !== undefined &&
-          registry.now(conversation.contact_id) !== registry.now(contact_id)
+          history.survivorOf(conversation.contact_id) !== history.survivorOf(contact_id)
         ) {
-          yield breach(
+          yield violation(
             effect,
-            `for ${contact_id}, in a conversation with ${conversation.contact_id}`,
+            `for ${contact_id}, but the conversation is with ${conversation.contact_id}`,
           );
         }
       },
@@ -70,27 +76,27 @@ export const onCallRecord: Invariant = {
   },
 };
 
-export const doneOnce: Invariant = {
-  name: "what must not be repeated is done once, and what may be under one key",
-  watch({ works }) {
+export const actionDoneOnce: Invariant = {
+  name: "An action that is not idempotent runs once, and an idempotent one always under the same key.",
+  check({ actionBackend }) {
     return {
       *effect(effect) {
         const { action, about, key, risk, idempotent } = effect;
         if (risk === "read") return;
-        for (const earlier of works.effects) {
-          // The model asks for each call once in a run.
+        for (const earlier of actionBackend.effects) {
+          // The model requests each call only once in a run.
           const isSame =
-            runOf(earlier.key) === runOf(key) &&
+            runIdOf(earlier.key) === runIdOf(key) &&
             earlier.action === action &&
             earlier.about === about;
           if (isSame && !idempotent) {
-            yield breach(effect, `after ${earlier.engine} had done it under ${earlier.key}`);
+            yield violation(effect, `after ${earlier.engine} had run it under ${earlier.key}`);
           }
           if (isSame && earlier.key !== key) {
-            yield breach(effect, `and ${earlier.engine} the same under ${earlier.key}`);
+            yield violation(effect, `and ${earlier.engine} the same under ${earlier.key}`);
           }
           if (earlier.key === key && !isSame) {
-            yield breach(effect, `which was ${earlier.action} ${earlier.about}`);
+            yield violation(effect, `the key of ${earlier.action} ${earlier.about}`);
           }
         }
       },
@@ -98,24 +104,24 @@ export const doneOnce: Invariant = {
   },
 };
 
-export const approvedFirst: Invariant = {
-  name: "nothing that needs an approval is done without",
-  watch({ desk }) {
-    const log = new CallLog();
+export const approvedBeforeAction: Invariant = {
+  name: "An action that needs approval runs only after a person approved it.",
+  check({ operators }) {
+    const log = new CallHistory();
     return {
       commit(_engine, writes) {
-        log.heed(writes);
+        log.apply(writes);
         return [];
       },
       *effect(effect) {
         const { risk, key } = effect;
         if (risk !== "approval") return;
-        if (log.was(key, "approved") === undefined) {
-          yield breach(effect, "which nobody had approved");
-        } else if (!desk.approvals.has(runOf(key))) {
-          yield breach(effect, "which nobody wanted to approve");
+        if (log.find(key, "approved") === undefined) {
+          yield violation(effect, "which is not recorded as approved");
+        } else if (!operators.approvedRuns.has(runIdOf(key))) {
+          yield violation(effect, "which no operator asked to approve");
         }
-        if (log.was(key, "denied") !== undefined) yield breach(effect, "which was denied");
+        if (log.find(key, "denied") !== undefined) yield violation(effect, "which was denied");
       },
     };
   },

@@ -1,171 +1,173 @@
-import { senderAddresses } from "../actors/senders.ts";
-import { sayings } from "../actors/texters.ts";
 import { identities } from "../../../src/contacts/rows.ts";
 import { events, type EventRow } from "../../../src/events/rows.ts";
-import {
-  type AttemptRow,
-  attempts,
-  messageById,
-  messages,
-  type MessageRow,
-} from "../../../src/messages/rows.ts";
+import { attempts, messageById, messages, type MessageRow } from "../../../src/messages/rows.ts";
+import { mediumOf } from "../../../src/kernel/fields.ts";
 import type { Write } from "../../../src/ports/storage.ts";
-import type { Breach, Invariant } from "../invariant.ts";
-import { allOf, peek } from "../rows.ts";
+import { keywordTexts } from "../actors/inbound-texters.ts";
+import type { Invariant, Violation } from "../invariant.ts";
+import { allRows, insertedRows, readRows } from "../rows.ts";
+import { senderAddresses } from "../settings.ts";
 import type { World } from "../world.ts";
 
-/** Whether an address is to be left alone: by all senders, but for those of which it said something since. */
-interface Wish {
-  byAll: boolean;
-  readonly by: Map<string, boolean>;
+/** The opt-outs of an address. An entry for a sender takes precedence over `all`. */
+interface OptOuts {
+  all: boolean;
+  readonly bySender: Map<string, boolean>;
 }
 
-/** What was said and done of consent, by what was committed: people's words, and what the host's people set. */
-class Wishes {
-  readonly #terms: World["terms"];
-  readonly #wishes = new Map<string, Wish>();
-  /** Opt-outs by words, by address: each is confirmed once. */
-  readonly saidOut = new Map<string, number>();
-  readonly #lifted = new Set<string>();
+/**
+ * The opt-outs that should be in force: computed from the committed inbound texts and consent
+ * events, independently of the engine's own consent state.
+ */
+class ExpectedConsent {
+  readonly #settings: World["settings"];
+  readonly #optOuts = new Map<string, OptOuts>();
+  /** How often an address opted out by keyword. Each opt-out is confirmed once. */
+  readonly keywordOptOuts = new Map<string, number>();
+  readonly #optedIn = new Set<string>();
 
-  constructor({ terms }: World) {
-    this.#terms = terms;
+  constructor({ settings }: World) {
+    this.#settings = settings;
   }
 
-  of(medium: string, address: string): Wish {
-    const wish = this.#wishes.get(`${medium} ${address}`) ?? { byAll: false, by: new Map() };
-    this.#wishes.set(`${medium} ${address}`, wish);
-    return wish;
+  of(medium: string, address: string): OptOuts {
+    const key = `${medium} ${address}`;
+    const optOuts = this.#optOuts.get(key) ?? { all: false, bySender: new Map() };
+    this.#optOuts.set(key, optOuts);
+    return optOuts;
   }
 
-  isOut(medium: string, address: string, sender: string): boolean {
-    const { byAll, by } = this.of(medium, address);
-    return by.get(sender) ?? byAll;
+  isOptedOut(medium: string, address: string, sender: string): boolean {
+    const { all, bySender } = this.of(medium, address);
+    return bySender.get(sender) ?? all;
   }
 
-  /** In the order in which they were drawn, which is theirs. Answers the addresses that opted in. */
-  heed(writes: readonly Write[]): ReadonlySet<string> {
-    this.#lifted.clear();
-    const said = inserted<MessageRow>(writes, messages).filter(
-      ({ direction }) => direction === "inbound",
-    );
-    const set = inserted<EventRow>(writes, events).filter(({ type }) =>
+  /**
+   * Applies a commit's texts and events in the order of their ids, which is the order in which they
+   * happened. Returns the addresses that opted in.
+   */
+  apply(writes: readonly Write[]): ReadonlySet<string> {
+    this.#optedIn.clear();
+    const texts = insertedRows(writes, messages).filter(({ direction }) => direction === "inbound");
+    const consentEvents = insertedRows(writes, events).filter(({ type }) =>
       type.startsWith("contact.opted_"),
     );
     const all = [
-      ...said.map((row) => ({ at: row.id.slice("msg_".length), heed: () => this.#hear(row) })),
-      ...set.map((row) => ({ at: row.id.slice("evt_".length), heed: () => this.#see(row) })),
+      ...texts.map((row) => ({
+        at: row.id.slice("msg_".length),
+        apply: () => this.#applyText(row),
+      })),
+      ...consentEvents.map((row) => ({
+        at: row.id.slice("evt_".length),
+        apply: () => this.#applyEvent(row),
+      })),
     ];
-    for (const each of all.toSorted((a, b) => (a.at < b.at ? -1 : 1))) each.heed();
-    return this.#lifted;
+    for (const each of all.toSorted((a, b) => (a.at < b.at ? -1 : 1))) each.apply();
+    return this.#optedIn;
   }
 
-  #hear({ from, to, channel, body }: MessageRow): void {
-    const saying = sayings.find(({ text }) => text === body);
-    if (saying === undefined || channel === "webchat") return;
-    const isOut = this.isOut("text", from, to);
-    const { means } = saying;
-    const sender = this.#terms.consent.scope === "sender" ? to : null;
-    if (isOut && (means === "opt_in" || means === "yes")) this.#wish("text", from, sender, false);
-    if (means !== "opt_out" && !(means === "near" && this.#terms.consent.honourNearMatches)) return;
-    if (!isOut) this.saidOut.set(from, (this.saidOut.get(from) ?? 0) + 1);
-    this.#wish("text", from, sender, true);
+  #applyText({ from, to, channel, body }: MessageRow): void {
+    const keyword = keywordTexts.find(({ text }) => text === body);
+    if (keyword === undefined || channel === "webchat") return;
+    const isOut = this.isOptedOut("text", from, to);
+    const { means } = keyword;
+    const { scope, honourNearMatches } = this.#settings.consent;
+    const sender = scope === "sender" ? to : null;
+    if (isOut && (means === "opt_in" || means === "yes")) this.#set("text", from, sender, false);
+    if (means !== "opt_out" && !(means === "near" && honourNearMatches)) return;
+    if (!isOut) this.keywordOptOuts.set(from, (this.keywordOptOuts.get(from) ?? 0) + 1);
+    this.#set("text", from, sender, true);
   }
 
-  #see({ type, data }: EventRow): void {
+  #applyEvent({ type, data }: EventRow): void {
     const { medium, address, source } = data as { medium: string; address: string; source: string };
-    // Words are heard above, and what an import says to the contrary of them counts for nothing.
+    // Keywords are applied as texts. An import cannot opt an address in that has opted out.
     if (source === "keyword") return;
     const isOut = type === "contact.opted_out";
-    if (isOut || source !== "import") this.#wish(medium, address, null, isOut);
+    if (isOut || source !== "import") this.#set(medium, address, null, isOut);
   }
 
-  /** Of each sender counts what was said last. */
-  #wish(medium: string, address: string, sender: string | null, isOut: boolean): void {
-    if (!isOut) this.#lifted.add(`${medium} ${address}`);
-    const wish = this.of(medium, address);
+  #set(medium: string, address: string, sender: string | null, isOut: boolean): void {
+    if (!isOut) this.#optedIn.add(`${medium} ${address}`);
+    const optOuts = this.of(medium, address);
     if (sender !== null) {
-      wish.by.set(sender, isOut);
+      optOuts.bySender.set(sender, isOut);
     } else {
-      wish.byAll = isOut;
-      wish.by.clear();
+      optOuts.all = isOut;
+      optOuts.bySender.clear();
     }
   }
 }
-
-function inserted<Row>(writes: readonly Write[], collection: Write["collection"]): Row[] {
-  return writes.flatMap((write) =>
-    write.collection === collection && write.kind === "insert" ? [write.row as unknown as Row] : [],
-  );
-}
-
-const mediumOf = (channel: string): string => (channel === "webchat" ? "webchat" : "text");
-
-export const leftAlone: Invariant = {
-  name: "who opted out is left alone",
-  watch(world) {
-    const { ground } = world;
-    const wishes = new Wishes(world);
+export const optOutsRespected: Invariant = {
+  name: "No message is handed over to a recipient who has opted out.",
+  check(world) {
+    const { database } = world;
+    const consent = new ExpectedConsent(world);
     return {
       *commit(engine, writes) {
-        const handedOver = inserted<AttemptRow>(writes, attempts).flatMap(
+        const handedOver = insertedRows(writes, attempts).flatMap(
           ({ account_id, mode, message_id }) =>
-            peek(ground, messageById, [account_id, mode, message_id]),
+            readRows(database, messageById, [account_id, mode, message_id]),
         );
-        const late = handedOver.filter(
+        const suspects = handedOver.filter(
           ({ to, from, channel, keyword }) =>
-            keyword !== "opt_out" && wishes.isOut(mediumOf(channel), to, from),
+            keyword !== "opt_out" && consent.isOptedOut(mediumOf(channel), to, from),
         );
-        const lifted = wishes.heed(writes);
-        for (const { id, to, channel, contact_id } of late) {
-          // What commits together with an opt-in may come after it, and what commits together with an opt-out before it.
-          if (lifted.has(`${mediumOf(channel)} ${to}`)) continue;
+        const optedIn = consent.apply(writes);
+        for (const { id, to, channel, contact_id } of suspects) {
+          // Within one commit, an opt-in may have come before the hand-over.
+          if (optedIn.has(`${mediumOf(channel)} ${to}`)) continue;
           yield {
             about: [id, contact_id],
-            says: `${engine} handed over ${id} to ${to}, who opted out`,
+            description: `${engine} handed over ${id} to ${to}, who had opted out`,
           };
         }
       },
       async end() {
-        return allOf(ground, identities).flatMap((identity): Breach[] => {
-          const { medium, address, contact_id, consent, opted_out_of, opted_in_to } = identity;
-          const of = (isOut: (sender: string) => boolean): string =>
+        return allRows(database, identities).flatMap((identity): Violation[] => {
+          const {
+            medium,
+            address,
+            contact_id,
+            consent: stored,
+            opted_out_of,
+            opted_in_to,
+          } = identity;
+          const sendersWhere = (isOut: (sender: string) => boolean): string =>
             senderAddresses.filter(isOut).join(" ");
-          const said = of((sender) => wishes.isOut(medium, address, sender));
-          const known = of(
+          const expected = sendersWhere((sender) => consent.isOptedOut(medium, address, sender));
+          const found = sendersWhere(
             (sender) =>
               opted_out_of.includes(sender) ||
-              (consent === "opted_out" && !opted_in_to.includes(sender)),
+              (stored === "opted_out" && !opted_in_to.includes(sender)),
           );
-          if (known === said && (consent === "opted_out") === wishes.of(medium, address).byAll) {
+          if (found === expected && (stored === "opted_out") === consent.of(medium, address).all) {
             return [];
           }
-          const says = `${medium} ${address} opted out of ${said || "nobody"}, and is kept as ${consent} ${known}`;
-          return [{ about: [contact_id], says }];
+          const description = `${medium} ${address} opted out of ${expected || "no sender"}, but is stored as ${stored}, opted out of ${found || "no sender"}`;
+          return [{ about: [contact_id], description }];
         });
       },
     };
   },
 };
 
-export const spared: Invariant = {
-  name: "no agent writes to who opted out",
-  watch(world) {
-    const wishes = new Wishes(world);
+export const agentsRespectOptOuts: Invariant = {
+  name: "No agent writes to a recipient who has opted out.",
+  check(world) {
+    const consent = new ExpectedConsent(world);
     return {
       *commit(engine, writes) {
-        const said = inserted<MessageRow>(writes, messages).filter(
-          ({ author_type }) => author_type === "agent",
+        const suspects = insertedRows(writes, messages).filter(
+          ({ author_type, to, from, channel }) =>
+            author_type === "agent" && consent.isOptedOut(mediumOf(channel), to, from),
         );
-        const late = said.filter(({ to, from, channel }) =>
-          wishes.isOut(mediumOf(channel), to, from),
-        );
-        const lifted = wishes.heed(writes);
-        for (const { id, to, channel, conversation_id } of late) {
-          if (lifted.has(`${mediumOf(channel)} ${to}`)) continue;
+        const optedIn = consent.apply(writes);
+        for (const { id, to, channel, conversation_id } of suspects) {
+          if (optedIn.has(`${mediumOf(channel)} ${to}`)) continue;
           yield {
             about: [id, conversation_id],
-            says: `${engine} had an agent say ${id} to ${to}, who opted out`,
+            description: `${engine}: an agent wrote ${id} to ${to}, who had opted out`,
           };
         }
       },
@@ -173,36 +175,36 @@ export const spared: Invariant = {
   },
 };
 
-export const confirmedOnce: Invariant = {
-  name: "an opt-out is confirmed once",
-  watch(world) {
-    const wishes = new Wishes(world);
+export const optOutConfirmedOnce: Invariant = {
+  name: "Each opt-out by keyword is confirmed once, unless the carrier confirms it.",
+  check(world) {
+    const consent = new ExpectedConsent(world);
     const confirmed = new Map<string, string[]>();
     return {
       *commit(_engine, writes) {
-        wishes.heed(writes);
-        for (const { id, direction, keyword, to } of inserted<MessageRow>(writes, messages)) {
+        consent.apply(writes);
+        for (const { id, direction, keyword, to } of insertedRows(writes, messages)) {
           if (direction !== "outbound" || keyword !== "opt_out") continue;
           const all = [...(confirmed.get(to) ?? []), id];
           confirmed.set(to, all);
-          const times = wishes.saidOut.get(to) ?? 0;
+          const times = consent.keywordOptOuts.get(to) ?? 0;
           if (all.length > times) {
             yield {
               about: all,
-              says: `${to} opted out ${times} times, and ${all.length} messages confirm it`,
+              description: `${to} opted out ${times} times, but ${all.length} messages confirm it`,
             };
           }
         }
       },
       async end() {
-        const silent = world.terms.carrierConfirms;
-        return [...wishes.saidOut].flatMap(([address, times]) => {
+        const isSilent = world.settings.carrierConfirmsOptOuts;
+        return [...consent.keywordOptOuts].flatMap(([address, times]) => {
           const all = confirmed.get(address) ?? [];
-          if (all.length === (silent ? 0 : times)) return [];
+          if (all.length === (isSilent ? 0 : times)) return [];
           return [
             {
               about: all,
-              says: `${address} opted out ${times} times, and ${all.length} messages confirm it`,
+              description: `${address} opted out ${times} times, but ${all.length} messages confirm it`,
             },
           ];
         });

@@ -1,30 +1,30 @@
 import { contacts } from "../../../src/contacts/rows.ts";
 import { conversationById, notes } from "../../../src/conversations/rows.ts";
 import { agentSessions } from "../../../src/agents/rows.ts";
-import { type AttemptRow, attempts, messageById, messages } from "../../../src/messages/rows.ts";
-import type { Write } from "../../../src/ports/storage.ts";
+import { attempts, messageById, messages } from "../../../src/messages/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
+import type { Write } from "../../../src/ports/storage.ts";
 import { schema } from "../../../src/schema.ts";
-import type { Breach, Invariant } from "../invariant.ts";
-import { allOf, peek } from "../rows.ts";
-import { tellingIn } from "../words.ts";
+import type { Invariant, Violation } from "../invariant.ts";
+import { personalDataIn } from "../personal-data.ts";
+import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import type { World } from "../world.ts";
 
 type Columns = Readonly<Record<string, unknown>>;
 
-/** The contact that a row is about; undefined where it is about none. */
-function ownerOf({ ground }: World, { collection }: Write, row: Columns): string | undefined {
+/** The contact that a row belongs to, if any. */
+function ownerOf({ database }: World, { collection }: Write, row: Columns): string | undefined {
   if (collection === contacts) return String(row["id"]);
   if (collection === notes || collection === runs || collection === agentSessions) {
     const key = [row["account_id"], row["mode"], row["conversation_id"]] as string[];
-    return peek(ground, conversationById, key)[0]?.contact_id;
+    return readRows(database, conversationById, key)[0]?.contact_id;
   }
   const { contact_id } = row;
   return typeof contact_id === "string" ? contact_id : undefined;
 }
 
-/** Words, numbers and addresses, and the contacts that they were ever seen with. */
-class Owners {
+/** For each piece of personal data, the contacts in whose rows it was ever stored. */
+class DataOwners {
   readonly #world: World;
   readonly #owners = new Map<string, Set<string>>();
 
@@ -32,159 +32,153 @@ class Owners {
     this.#world = world;
   }
 
-  heed(writes: readonly Write[]): void {
+  apply(writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.kind !== "insert" && write.kind !== "update") continue;
       const contact_id = ownerOf(this.#world, write, write.row);
       if (contact_id === undefined) continue;
-      for (const word of tellingIn(write.row)) {
-        const owners = this.#owners.get(word) ?? new Set();
-        this.#owners.set(word, owners.add(contact_id));
+      for (const datum of personalDataIn(write.row)) {
+        const owners = this.#owners.get(datum) ?? new Set();
+        this.#owners.set(datum, owners.add(contact_id));
       }
     }
   }
 
-  /** Whether all whom it tells of are erased. */
-  isDead(word: string): boolean {
-    const owners = this.#owners.get(word);
-    return owners !== undefined && [...owners].every((id) => this.#world.registry.isErased(id));
+  /** Whether all contacts that the datum belongs to are erased. */
+  mustBeGone(datum: string): boolean {
+    const owners = this.#owners.get(datum);
+    return owners !== undefined && [...owners].every((id) => this.#world.history.isErased(id));
   }
 
-  ownersOf(word: string): string[] {
-    return [...(this.#owners.get(word) ?? [])];
+  of(datum: string): string[] {
+    return [...(this.#owners.get(datum) ?? [])];
   }
 }
 
-/** Every row of every table, so that no new one is forgotten here. */
-function* everything({
-  ground,
+/** Every row of every table in the schema, so that a new table is included by itself. */
+function* everyRow({
+  database,
 }: World): Iterable<{ readonly table: string; readonly row: object }> {
   for (const collection of schema.collections) {
-    for (const row of allOf(ground, collection)) yield { table: collection.name, row };
+    for (const row of allRows(database, collection)) yield { table: collection.name, row };
   }
 }
 
-export const nothingLeft: Invariant = {
-  name: "of who is erased nothing is left",
-  watch(world) {
-    const owners = new Owners(world);
-    const { desk, registry } = world;
-    let judged = 0;
-    const found = (): Breach[] => {
-      const breaches: Breach[] = [];
-      for (const { table, row } of everything(world)) {
-        for (const word of tellingIn(row)) {
-          if (!owners.isDead(word)) continue;
-          const whose = owners.ownersOf(word);
-          breaches.push({
-            about: whose,
-            says: `${whose.join(" and ")} is erased, and ${word} is in ${table}: ${JSON.stringify(row)}`,
+export const erasedDataGone: Invariant = {
+  name: "Nothing of an erased contact's data is left, and no contact is erased unasked.",
+  check(world) {
+    const owners = new DataOwners(world);
+    const { operators, history } = world;
+    let checked = 0;
+    const leftovers = (): Violation[] => {
+      const violations: Violation[] = [];
+      for (const { table, row } of everyRow(world)) {
+        for (const datum of personalDataIn(row)) {
+          if (!owners.mustBeGone(datum)) continue;
+          const contacts = owners.of(datum);
+          violations.push({
+            about: contacts,
+            description: `${contacts.join(" and ")} is erased, but ${datum} is in ${table}: ${JSON.stringify(row)}`,
           });
         }
       }
-      return breaches;
+      return violations;
     };
     return {
       commit(_engine, writes) {
-        owners.heed(writes);
+        owners.apply(writes);
         return [];
       },
       async step() {
-        const fresh = desk.erased.slice(judged);
-        judged = desk.erased.length;
+        const fresh = operators.completedErasures.slice(checked);
+        checked = operators.completedErasures.length;
         if (fresh.length === 0) return [];
-        const there = fresh.filter((id) => !registry.isErased(id));
+        const remaining = fresh.filter((id) => !history.isErased(id));
         return [
-          ...there.map((id) => ({
+          ...remaining.map((id) => ({
             about: [id],
-            says: `the erasure of ${id} was answered, and it is there`,
+            description: `the erasure of ${id} was acknowledged, but the contact still exists`,
           })),
-          ...found().filter(({ about }) =>
-            about.every((id) => desk.erased.includes(registry.now(id))),
+          ...leftovers().filter(({ about }) =>
+            about.every((id) => operators.completedErasures.includes(history.survivorOf(id))),
           ),
         ];
       },
       async end() {
-        const unasked = registry.erased.filter(
-          (id) => !registry.goneWith(id).some((each) => desk.erasures.has(each)),
+        const unasked = history.erased.filter(
+          (id) => !history.erasedTogether(id).some((each) => operators.requestedErasures.has(each)),
         );
         return [
-          ...unasked.map((id) => ({ about: [id], says: `nobody wanted ${id} to be erased` })),
-          ...found(),
+          ...unasked.map((id) => ({
+            about: [id],
+            description: `${id} was erased, though no operator asked for it`,
+          })),
+          ...leftovers(),
         ];
       },
     };
   },
 };
 
-export const nothingSent: Invariant = {
-  name: "nothing is handed over to who is erased",
-  watch({ ground, registry }) {
-    /** Before the commit that is looked at: what commits together with an erasure may have come before it. */
+export const nothingSentToErased: Invariant = {
+  name: "No message is handed over to an erased contact.",
+  check({ database, history }) {
+    /** As of the previous commit: within one commit, a hand-over may precede the erasure. */
     let erased = new Set<string>();
     return {
       *commit(engine, writes) {
-        for (const write of writes) {
-          if (write.collection !== attempts || write.kind !== "insert") continue;
-          const { account_id, mode, message_id } = write.row as unknown as AttemptRow;
-          const [message] = peek(ground, messageById, [account_id, mode, message_id]);
-          if (message === undefined || !erased.has(registry.now(message.contact_id))) continue;
-          const about = [message_id, message.contact_id];
+        for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
+          const [message] = readRows(database, messageById, [account_id, mode, message_id]);
+          if (message === undefined) continue;
+          if (!erased.has(history.survivorOf(message.contact_id))) continue;
           yield {
-            about,
-            says: `${engine} handed over ${message_id} of ${message.contact_id}, which is erased`,
+            about: [message_id, message.contact_id],
+            description: `${engine} handed over ${message_id} of ${message.contact_id}, which is erased`,
           };
         }
-        erased = new Set(registry.erased);
+        erased = new Set(history.erased);
       },
     };
   },
 };
 
-export const nothingSaid: Invariant = {
-  name: "what is redacted is said nowhere",
-  watch(world) {
-    const said = new Map<string, Set<string>>();
+export const redactedTextGone: Invariant = {
+  name: "The text of a redacted message is stored nowhere.",
+  check(world) {
+    const texts = new Map<string, Set<string>>();
     return {
       commit(_engine, writes) {
-        for (const write of writes) {
-          if (
-            write.collection !== messages ||
-            (write.kind !== "insert" && write.kind !== "update")
-          ) {
-            continue;
-          }
-          const id = String(write.row["id"]);
-          const words = said.get(id) ?? new Set();
-          for (const word of tellingIn(write.row["body"] ?? "")) words.add(word);
-          said.set(id, words);
+        for (const { id, body } of writtenRows(writes, messages)) {
+          const words = texts.get(id) ?? new Set();
+          for (const word of personalDataIn(body ?? "")) words.add(word);
+          texts.set(id, words);
         }
         return [];
       },
       async end() {
         const { clients } = world;
-        const redacted = clients.orders.filter(({ redaction }) => redaction === "acknowledged");
+        const redacted = clients.requests.filter(({ redaction }) => redaction === "acknowledged");
         const ids = [
           ...redacted.flatMap(({ message }) => message?.id ?? []),
           ...clients.redactedInbound,
         ];
         const gone = new Map(
-          ids.flatMap((id) => [...(said.get(id) ?? [])].map((word) => [word, id] as const)),
+          ids.flatMap((id) => [...(texts.get(id) ?? [])].map((word) => [word, id] as const)),
         );
         if (gone.size === 0) return [];
-        const breaches: Breach[] = [];
-        for (const { table, row } of everything(world)) {
-          for (const word of tellingIn(row)) {
+        const violations: Violation[] = [];
+        for (const { table, row } of everyRow(world)) {
+          for (const word of personalDataIn(row)) {
             const id = gone.get(word);
             if (id !== undefined) {
-              breaches.push({
+              violations.push({
                 about: [id],
-                says: `${id} is redacted, and ${word} is in ${table}: ${JSON.stringify(row)}`,
+                description: `${id} is redacted, but ${word} is in ${table}: ${JSON.stringify(row)}`,
               });
             }
           }
         }
-        return breaches;
+        return violations;
       },
     };
   },

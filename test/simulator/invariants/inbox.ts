@@ -1,10 +1,12 @@
-import { labels } from "../actors/operators.ts";
 import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import type { ListConversations } from "../../../src/conversations/types.ts";
 import type { MessagingEngine } from "../../../adapters/entry.ts";
-import type { Breach, Invariant } from "../invariant.ts";
-import { allOf } from "../rows.ts";
+import type { Invariant } from "../invariant.ts";
+import { labels } from "../actors/inbox-operators.ts";
+import type { Violation } from "../invariant.ts";
+import { allRows } from "../rows.ts";
 
+/** Filters of the inbox, and the rows that they must show. */
 interface View {
   readonly filters: ListConversations;
   readonly shows: (row: ConversationRow) => boolean;
@@ -37,8 +39,8 @@ const views: readonly View[] = [
   })),
 ];
 
-/** A walk through all pages, each so short that there are several. */
-async function walk(engine: MessagingEngine, filters: ListConversations): Promise<string[]> {
+/** The ids on all pages, which are so short that there are several. */
+async function listAll(engine: MessagingEngine, filters: ListConversations): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | undefined; ;) {
     const page = await engine.conversations.list({
@@ -52,23 +54,23 @@ async function walk(engine: MessagingEngine, filters: ListConversations): Promis
   }
 }
 
-export const plainInbox: Invariant = {
-  name: "the inbox is a plain sort",
-  watch: ({ ground, clients }) => ({
+export const inboxMatchesRows: Invariant = {
+  name: "The inbox lists exactly the conversations that match its filters, the latest first.",
+  check: ({ database, clients }) => ({
     async end() {
-      const breaches: Breach[] = [];
+      const violations: Violation[] = [];
       const newestFirst = (a: ConversationRow, b: ConversationRow): number =>
         b.last_activity_at - a.last_activity_at || (a.id < b.id ? 1 : -1);
-      const sorted = allOf(ground, conversations).toSorted(newestFirst);
+      const sorted = allRows(database, conversations).toSorted(newestFirst);
       for (const { filters, shows } of views) {
         const expected = sorted.filter(shows).map(({ id }) => id);
-        const answer = await clients.ask((engine) => walk(engine, filters));
+        const answer = await clients.ask((engine) => listAll(engine, filters));
         const found = answer.kind === "done" ? answer.value : [answer.kind];
         if (found.join() === expected.join()) continue;
-        const says = `the inbox with ${JSON.stringify(filters)} shows ${found.join(", ")} and not ${expected.join(", ")}`;
-        breaches.push({ about: [...found, ...expected], says });
+        const description = `the inbox with ${JSON.stringify(filters)} lists ${found.join(", ")} instead of ${expected.join(", ")}`;
+        violations.push({ about: [...found, ...expected], description });
       }
-      return breaches;
+      return violations;
     },
   }),
 };

@@ -1,90 +1,110 @@
-import type { Invariant } from "../invariant.ts";
-import { approvedFirst, doneOnce, onCallRecord } from "./actions.ts";
-import { answeredOnce, heardOut, ownAlone } from "./answers.ts";
-import { asAsked, atMostOnce, cancelOrSend, inItsTime, onRecord } from "./calls.ts";
-import { confirmedOnce, leftAlone, spared } from "./consents.ts";
-import { nothingLeft, nothingSaid, nothingSent } from "./erasures.ts";
-import { connectedEvents, countedUsage, wholeTimeline } from "./events.ts";
-import { handedOffOnce, rightHands } from "./handlers.ts";
-import { holderAlone } from "./holder.ts";
-import { noneStuck, onSchedule } from "./deliveries.ts";
-import { plainInbox } from "./inbox.ts";
-import { rightMailbox, seenOnce } from "./mailboxes.ts";
-import { moods } from "./moods.ts";
-import { inOrder } from "./order.ts";
-import { lastHeard, mergesAnswered, noOrphans, onePerson } from "./people.ts";
-import { inTurn, oneAtATime, signed } from "./posts.ts";
-import { acknowledged, oneInbound, oneKeyOneMessage } from "./records.ts";
-import { reopening } from "./reopening.ts";
-import { quiet, ruled } from "./rules.ts";
-import { oneLine, paced, routed, sticky } from "./senders.ts";
-import { endsOnce } from "./runs.ts";
+import { type Invariant, laws } from "../invariant.ts";
+import { actionDoneOnce, approvedBeforeAction, recordedBeforeCall } from "./actions.ts";
+import {
+  agentAnswersOnce,
+  agentAnswersOrHandsOff,
+  agentOwnsConversation,
+} from "./agent-replies.ts";
+import { runEndsOnce } from "./agent-runs.ts";
+import {
+  attemptRecordedBeforeCall,
+  canceledOrSent,
+  contentAsRequested,
+  sentAtMostOnce,
+  sentWithinItsTime,
+} from "./carrier-calls.ts";
+import { agentsRespectOptOuts, optOutConfirmedOnce, optOutsRespected } from "./consents.ts";
+import { lastMessageTime, mergesComplete, noOrphans, uniqueAddresses } from "./contacts.ts";
+import { conversationEventsMatch } from "./conversation-events.ts";
+import {
+  reopenWindow,
+  sequencesContiguous,
+  snoozeEndsOnTime,
+  unreadCounted,
+} from "./conversations.ts";
+import { erasedDataGone, nothingSentToErased, redactedTextGone } from "./erasures.ts";
+import { handlerChangesAllowed, handOffEventOnce } from "./hand-offs.ts";
+import { inboxMatchesRows } from "./inbox.ts";
+import { messageEventsInOrder, timelineComplete, usageCounted } from "./message-events.ts";
+import { leaseHolderSends, messagesInOrder, waitingMessagesHaveJobs } from "./message-order.ts";
+import { policyAllowed, quietHoursRespected } from "./policies.ts";
 import { searchFinds } from "./search.ts";
-import { joinOfEvidence, receiptsKept } from "./status.ts";
-import { sequences, snoozes, unread } from "./threads.ts";
-import { conversationEvents } from "./tidings.ts";
-import { neverForgotten } from "./waiting.ts";
+import { oneTransportAtATime, rateLimited, routeFollowed, senderChosen } from "./senders.ts";
+import { sentimentFromScores } from "./sentiment.ts";
+import { receiptsInTimeline, statusFromEvidence } from "./status.ts";
+import {
+  acknowledgedIsStored,
+  inboundStoredOnce,
+  oneMessagePerRequest,
+} from "./stored-messages.ts";
+import { mailboxMatchesMessages, visitorSeesOnce } from "./webchat-mailboxes.ts";
+import { deliveriesOnSchedule, deliveriesProgress } from "./webhook-deliveries.ts";
+import { oneRequestAtATime, requestsDueAndInOrder, requestsSigned } from "./webhook-requests.ts";
 
-/** Judged by those who see it: clients, hosts, and the wait for rest. */
-const elsewhere = ["one key, one answer", "everything comes to rest", "no surprises", "clean stop"];
+/** Checked where they can be observed: by clients, by engine processes, and at the end of a run. */
+const checkedElsewhere = [
+  laws.sameAnswerPerKey,
+  laws.allWorkCompletes,
+  laws.noUnexpectedErrors,
+  laws.cleanStop,
+];
 
-/** A later capability adds its invariants here. */
 export const invariants: readonly Invariant[] = [
-  acknowledged,
-  oneKeyOneMessage,
-  atMostOnce,
-  onRecord,
-  asAsked,
-  inItsTime,
-  cancelOrSend,
-  oneLine,
-  routed,
-  paced,
-  sticky,
-  holderAlone,
-  inOrder,
-  neverForgotten,
-  sequences,
-  unread,
-  snoozes,
-  reopening,
-  onePerson,
+  acknowledgedIsStored,
+  oneMessagePerRequest,
+  sentAtMostOnce,
+  attemptRecordedBeforeCall,
+  contentAsRequested,
+  sentWithinItsTime,
+  canceledOrSent,
+  oneTransportAtATime,
+  routeFollowed,
+  rateLimited,
+  senderChosen,
+  leaseHolderSends,
+  messagesInOrder,
+  waitingMessagesHaveJobs,
+  sequencesContiguous,
+  unreadCounted,
+  snoozeEndsOnTime,
+  reopenWindow,
+  uniqueAddresses,
   noOrphans,
-  lastHeard,
-  mergesAnswered,
+  lastMessageTime,
+  mergesComplete,
   searchFinds,
-  nothingLeft,
-  nothingSaid,
-  nothingSent,
-  leftAlone,
-  spared,
-  confirmedOnce,
-  plainInbox,
-  seenOnce,
-  rightMailbox,
-  moods,
-  ruled,
-  quiet,
-  oneInbound,
-  joinOfEvidence,
-  receiptsKept,
-  connectedEvents,
-  conversationEvents,
-  wholeTimeline,
-  countedUsage,
-  signed,
-  oneAtATime,
-  inTurn,
-  noneStuck,
-  onSchedule,
-  answeredOnce,
-  ownAlone,
-  heardOut,
-  handedOffOnce,
-  rightHands,
-  endsOnce,
-  onCallRecord,
-  doneOnce,
-  approvedFirst,
-  ...elsewhere.map((name) => ({ name, watch: () => ({}) })),
+  erasedDataGone,
+  redactedTextGone,
+  nothingSentToErased,
+  optOutsRespected,
+  agentsRespectOptOuts,
+  optOutConfirmedOnce,
+  inboxMatchesRows,
+  visitorSeesOnce,
+  mailboxMatchesMessages,
+  sentimentFromScores,
+  policyAllowed,
+  quietHoursRespected,
+  inboundStoredOnce,
+  statusFromEvidence,
+  receiptsInTimeline,
+  messageEventsInOrder,
+  conversationEventsMatch,
+  timelineComplete,
+  usageCounted,
+  requestsSigned,
+  oneRequestAtATime,
+  requestsDueAndInOrder,
+  deliveriesProgress,
+  deliveriesOnSchedule,
+  agentAnswersOnce,
+  agentOwnsConversation,
+  agentAnswersOrHandsOff,
+  handOffEventOnce,
+  handlerChangesAllowed,
+  runEndsOnce,
+  recordedBeforeCall,
+  actionDoneOnce,
+  approvedBeforeAction,
+  ...checkedElsewhere.map((name) => ({ name, check: () => ({}) })),
 ];

@@ -1,75 +1,60 @@
-import { identities, type IdentityRow } from "../../../src/contacts/rows.ts";
+import { identities } from "../../../src/contacts/rows.ts";
 import {
   attempts,
   type AttemptRow,
   attemptsOfMessage,
   messageById,
   messages,
-  type MessageRow,
 } from "../../../src/messages/rows.ts";
+import { senderHandOvers, senders } from "../../../src/senders/rows.ts";
 import { orderFor } from "../../../src/senders/rules.ts";
-import { type HandOverRow, senderHandOvers, senders } from "../../../src/senders/rows.ts";
-import type { Write } from "../../../src/ports/storage.ts";
-import { senderAddresses } from "../actors/senders.ts";
-import type { CarrierCall } from "../carrier.ts";
 import type { Invariant } from "../invariant.ts";
-import { carrierName } from "../line.ts";
-import { allOf, peek } from "../rows.ts";
-import type { World } from "../world.ts";
-
-function written<R>(
-  writes: readonly Write[],
-  to: Write["collection"],
-  kinds: readonly Write["kind"][],
-): R[] {
-  return writes.flatMap((write) =>
-    write.collection === to && kinds.includes(write.kind) && "row" in write
-      ? [write.row as unknown as R]
-      : [],
-  );
-}
+import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
+import { primaryTransport, senderAddresses } from "../settings.ts";
+import { surelyNotSent } from "./carrier-calls.ts";
 
 const dayMs = 86_400_000;
 
-export const paced: Invariant = {
-  name: "no sender is over its pace in any stretch of time",
-  watch: ({ ground, isSkewed, terms: { pace } }) => {
+export const rateLimited: Invariant = {
+  name: "No sender exceeds its rate or its daily cap in any window of time.",
+  check: ({ database, clocksDiffer, settings: { senderLimits } }) => {
     const [address] = senderAddresses;
-    const { messages_per_second: rate, daily_cap } = pace;
-    const aSecond =
-      rate == null ? [] : [{ most: Math.max(rate, 1), within: rate < 1 ? 1_000 / rate : 1_000 }];
-    const aDay = daily_cap == null ? [] : [{ most: daily_cap, within: dayMs }];
-    const bounds = [...aSecond, ...aDay];
+    const { messages_per_second: rate, daily_cap } = senderLimits;
+    const perSecond =
+      rate == null ? [] : [{ max: Math.max(rate, 1), windowMs: rate < 1 ? 1_000 / rate : 1_000 }];
+    const perDay = daily_cap == null ? [] : [{ max: daily_cap, windowMs: dayMs }];
+    const limits = [...perSecond, ...perDay];
     const times: number[] = [];
     return {
       *commit(engine, writes) {
-        if (bounds.length === 0) return;
-        const made = written<AttemptRow>(writes, attempts, ["insert"]).filter(
-          ({ account_id, mode, message_id }) =>
-            peek(ground, messageById, [account_id, mode, message_id]).some(
-              ({ from }) => from === address,
-            ),
+        if (limits.length === 0) return;
+        const made = insertedRows(writes, attempts).filter(({ account_id, mode, message_id }) =>
+          readRows(database, messageById, [account_id, mode, message_id]).some(
+            ({ from }) => from === address,
+          ),
         );
-        const counted = written<HandOverRow>(writes, senderHandOvers, ["insert"]);
+        const counted = insertedRows(writes, senderHandOvers);
         const about = made.map(({ message_id }) => message_id);
         if (made.length !== counted.length) {
           yield {
             about,
-            says: `${engine} handed over ${made.length} from ${address} and counted ${counted.length}`,
+            description: `${engine} handed over ${made.length} messages from ${address}, but counted ${counted.length}`,
           };
         }
-        // Where the engines' clocks differ, only what they count by can be compared.
+        // If clocks differ, the limit holds by the times that the engines count with.
         times.push(
-          ...(isSkewed ? counted.map(({ at }) => at) : made.map(({ started_at }) => started_at)),
+          ...(clocksDiffer
+            ? counted.map(({ at }) => at)
+            : made.map(({ started_at }) => started_at)),
         );
-        for (const { most, within } of bounds) {
-          const fullest = Math.max(
-            ...times.map((from) => times.filter((at) => at >= from && at < from + within).length),
+        for (const { max, windowMs } of limits) {
+          const most = Math.max(
+            ...times.map((from) => times.filter((at) => at >= from && at < from + windowMs).length),
           );
-          if (fullest > most) {
+          if (most > max) {
             yield {
               about,
-              says: `${engine} handed over from ${address}, ${fullest} times within ${within} ms`,
+              description: `${engine} exceeded the limit of ${max}: ${most} messages from ${address} within ${windowMs} ms`,
             };
           }
         }
@@ -78,78 +63,71 @@ export const paced: Invariant = {
   },
 };
 
-/** Only then may another line have it. */
-function surelyNotSent(
-  { carrier }: World,
-  { attempt_id, provider_message_id }: CarrierCall,
-): boolean {
-  return provider_message_id === null || carrier.denied.has(attempt_id);
-}
-
-export const oneLine: Invariant = {
-  name: "no second transport while the first may have it",
-  watch: (world) => ({
+export const oneTransportAtATime: Invariant = {
+  name: "A message is handed to another transport only if it was surely not sent over the first.",
+  check: (world) => ({
     *call({ message: { message_id }, number, transport, engine }) {
       const first = world.carrier
         .callsOf(message_id)
         .find((each) => each.transport !== transport && !surelyNotSent(world, each));
       if (first === undefined) return;
-      const says = `${engine} called with ${message_id} over ${transport}, attempt ${number}, and ${first.transport} may have it`;
-      yield { about: [message_id], says };
+      const description = `${engine} handed ${message_id}, attempt ${number}, to ${transport}, though it may have been sent over ${first.transport}`;
+      yield { about: [message_id], description };
     },
   }),
 };
 
-export const routed: Invariant = {
-  name: "messages go over the lines of their route, in turn, and to none before it asked to have them",
-  watch: ({ ground, isSkewed, terms: { routes } }) => ({
+export const routeFollowed: Invariant = {
+  name: "A message goes over the transports of its route in turn, and to none before its retry time.",
+  check: ({ database, clocksDiffer, settings: { routes } }) => ({
     *commit(engine, writes) {
-      for (const attempt of written<AttemptRow>(writes, attempts, ["insert"])) {
+      for (const attempt of insertedRows(writes, attempts)) {
         const { account_id, mode, message_id, number, transport, started_at } = attempt;
-        const [message] = peek(ground, messageById, [account_id, mode, message_id]);
+        const [message] = readRows(database, messageById, [account_id, mode, message_id]);
         if (message === undefined || message.channel === "webchat") continue;
         const route = routes.find(({ from }) => from?.includes(message.from) ?? true);
-        const lines = route?.transports ?? [carrierName];
-        const earlier = peek(ground, attemptsOfMessage, [message_id]).filter(
+        const transports = route?.transports ?? [primaryTransport];
+        const earlier = readRows(database, attemptsOfMessage, [message_id]).filter(
           (each) => each.number < number,
         );
-        const over = (line: string): AttemptRow[] =>
-          earlier.filter((each) => each.transport === line);
+        const over = (name: string): AttemptRow[] =>
+          earlier.filter((each) => each.transport === name);
         const last = earlier.at(-1);
-        // One whose answer was lost is passed over, unless it is found not to have had the message, or the only one.
-        const isLeft = (line: string): boolean =>
-          over(line).every((each) =>
+        // A transport is usable unless it refused permanently. After an unknown outcome it is
+        // usable only for the next attempt.
+        const isUsable = (name: string): boolean =>
+          over(name).every((each) =>
             each.outcome === "rejected" ? each.error?.permanent !== true : each === last,
           );
-        const untried = lines.find((line) => over(line).length === 0);
-        const left = lines.length === 1 ? lines : lines.filter(isLeft);
-        const expected = untried === undefined ? left : [untried];
-        const asked = over(transport).at(-1)?.not_before ?? 0;
-        const hands = `${engine} hands over ${message_id}, attempt ${number}, to ${transport}`;
+        const untried = transports.find((name) => over(name).length === 0);
+        const usable = transports.length === 1 ? transports : transports.filter(isUsable);
+        const expected = untried === undefined ? usable : [untried];
+        const notBefore = over(transport).at(-1)?.not_before ?? 0;
+        const action = `${engine} handed ${message_id}, attempt ${number}, to ${transport}`;
         const about = [message_id];
         if (!expected.includes(transport)) {
-          yield { about, says: `${hands} and not to ${expected.join(" or ")}` };
+          yield { about, description: `${action} instead of ${expected.join(" or ")}` };
         }
-        if (!isSkewed && started_at < asked) {
-          yield { about, says: `${hands} ${asked - started_at} ms too soon` };
+        if (!clocksDiffer && started_at < notBefore) {
+          yield { about, description: `${action} ${notBefore - started_at} ms too early` };
         }
       }
     },
   }),
 };
 
-/** How long what an engine read may be old when it commits: stalls and delays together. */
+/** How old a read may be when an engine commits: stalls and delays together. */
 const staleMs = 120_000;
 
-export const sticky: Invariant = {
-  name: "a contact is written to by the sender that it knows, else by its own of the pool",
-  watch: ({ ground, clients, clock, terms: { hasPool } }) => {
-    /** Who wrote to an address, or was written to from there, and until when that was the last. */
-    const known = new Map<string, { readonly sender: string; until: number }[]>();
+export const senderChosen: Invariant = {
+  name: "A contact keeps the sender it last had, and a new contact gets its sender of the pool.",
+  check: ({ database, clients, clock, settings: { hasPool } }) => {
+    /** For each address, the last senders in order, and until when each was the last. */
+    const lastSenders = new Map<string, { readonly sender: string; until: number }[]>();
     const addressOf = (id: string | null): string =>
-      allOf(ground, senders).find((each) => each.id === id)?.address ?? "";
-    const fresh = (to: string): string => {
-      const phones = allOf(ground, senders).filter(
+      allRows(database, senders).find((each) => each.id === id)?.address ?? "";
+    const senderForNew = (to: string): string => {
+      const phones = allRows(database, senders).filter(
         ({ mode, channels }) => mode === "live" && channels.includes("sms"),
       );
       const [first] = orderFor(
@@ -162,43 +140,42 @@ export const sticky: Invariant = {
     };
     return {
       *commit(engine, writes) {
-        const inserted = written<MessageRow>(writes, messages, ["insert"]);
+        const inserted = insertedRows(writes, messages);
         for (const { id, to, from, body, channel } of inserted) {
-          const order = clients.orders.find(({ input }) => input.body === body);
+          const request = clients.requests.find(({ input }) => input.body === body);
           const isAlone = inserted.every(
             (each) => each.id === id || ![each.to, each.from].includes(to),
           );
           if (
             channel === "webchat" ||
-            order === undefined ||
-            order.input.from !== undefined ||
+            request === undefined ||
+            request.input.from !== undefined ||
             !isAlone
           ) {
             continue;
           }
-          const recent = (known.get(to) ?? []).filter(({ until }) => until > clock.now() - staleMs);
-          const expected = recent.length > 0 ? recent.map(({ sender }) => sender) : [fresh(to)];
+          const recent = (lastSenders.get(to) ?? []).filter(
+            ({ until }) => until > clock.now() - staleMs,
+          );
+          const expected =
+            recent.length > 0 ? recent.map(({ sender }) => sender) : [senderForNew(to)];
           if (expected.includes(from)) continue;
           yield {
             about: [id],
-            says: `${engine} writes to ${to} from ${from}, and not from ${expected.join(" or ")}`,
+            description: `${engine} wrote to ${to} from ${from} instead of ${expected.join(" or ")}`,
           };
         }
-        for (const { address, last_sender_id } of written<IdentityRow>(writes, identities, [
-          "insert",
-          "update",
-        ])) {
-          const before = known.get(address) ?? [];
+        for (const { address, last_sender_id } of writtenRows(writes, identities)) {
+          const before = lastSenders.get(address) ?? [];
           const latest = before.at(-1);
           const sender = addressOf(last_sender_id);
           if (sender === "" || latest?.sender === sender) continue;
           if (latest !== undefined) latest.until = clock.now();
-          known.set(address, [...before, { sender, until: Infinity }]);
+          lastSenders.set(address, [...before, { sender, until: Infinity }]);
         }
         for (const write of writes) {
-          // What was known of an address goes with its contact.
           if (write.collection === identities && write.kind === "remove") {
-            known.delete(String(write.key.at(-1)));
+            lastSenders.delete(String(write.key.at(-1)));
           }
         }
       },

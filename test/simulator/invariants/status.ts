@@ -1,64 +1,80 @@
 import { attemptsOfMessage, messages } from "../../../src/messages/rows.ts";
 import type { Receipt } from "../../../src/ports/transport.ts";
 import type { IssuedReceipt } from "../carrier.ts";
-import type { Breach, Invariant } from "../invariant.ts";
-import { rankOf } from "../ranks.ts";
-import { allOf, peek } from "../rows.ts";
+import { type Invariant, laws, type Violation } from "../invariant.ts";
+import { allRows, readRows } from "../rows.ts";
 import type { World } from "../world.ts";
 
-export const joinOfEvidence: Invariant = {
-  name: "status is the join of all evidence",
-  watch: (world) => ({
+const ranks: Readonly<Record<string, number>> = {
+  sent: 1,
+  unconfirmed: 2,
+  undelivered: 3,
+  delivered: 4,
+  read: 5,
+};
+
+/** How strong a status is as evidence; 0 for a status that is no evidence of a delivery. */
+export function statusRank(status: string): number {
+  return ranks[status] ?? 0;
+}
+
+export const statusFromEvidence: Invariant = {
+  name: laws.statusFromEvidence,
+  check: (world) => ({
     async end() {
-      const outbound = allOf(world.ground, messages).filter(
+      const outbound = allRows(world.database, messages).filter(
         ({ direction, channel }) => direction === "outbound" && channel !== "webchat",
       );
-      return outbound.flatMap(({ id, status, delivered_at }): Breach[] => {
-        const breach = (says: string): Breach[] => [
-          { about: [id], says: `${id} is ${status}: ${says}` },
+      return outbound.flatMap(({ id, status, delivered_at }): Violation[] => {
+        const violation = (text: string): Violation[] => [
+          { about: [id], description: `${id} is ${status}, but ${text}` },
         ];
         const calls = world.carrier
           .callsOf(id)
           .filter(({ provider_message_id }) => provider_message_id !== null);
         if (calls.length === 0) {
-          const ends = ["canceled", "expired", "failed", ...(world.canLookUp ? [] : ["ambiguous"])];
-          return ends.includes(status) ? [] : breach("the carrier never took it");
+          const ends = ["canceled", "expired", "failed", ...(world.hasLookup ? [] : ["ambiguous"])];
+          return ends.includes(status) ? [] : violation("the carrier never accepted it");
         }
         const issued = calls.flatMap(({ receipts }) => receipts);
         const certain = issued
-          .filter((each) => each.heard && isKnown(world, id, each))
+          .filter((each) => each.acknowledged && isAssignable(world, id, each))
           .map(({ receipt }) => receipt);
         const possible = issued.map(({ receipt }) => receipt);
-        if (rankOf(status) === 0) {
-          const blind = !world.canLookUp && status === "ambiguous" && certain.length === 0;
-          return blind ? [] : breach("the carrier took it");
+        if (statusRank(status) === 0) {
+          const cannotKnow = !world.hasLookup && status === "ambiguous" && certain.length === 0;
+          return cannotKnow ? [] : violation("the carrier accepted it");
         }
         if (!world.hasReceipts) {
           return status === "delivered"
             ? []
-            : breach("accepted is all that this carrier ever says");
+            : violation("a carrier without receipts leaves it at delivered");
         }
         const [least, most] = [strongest(certain), strongest(possible)];
-        if (rankOf(status) < rankOf(least)) return breach(`a receipt said ${least}`);
-        if (rankOf(status) > Math.max(rankOf(most), rankOf("unconfirmed"))) {
-          return breach(`the carrier never said more than ${most}`);
+        if (statusRank(status) < statusRank(least)) return violation(`a receipt says ${least}`);
+        if (statusRank(status) > Math.max(statusRank(most), statusRank("unconfirmed"))) {
+          return violation(`the strongest receipt says ${most}`);
         }
         if (certain.length < possible.length) return [];
         const first = firstDelivery(possible);
         return first === delivered_at
           ? []
-          : breach(
-              `delivered at ${delivered_at ?? "no time"}, and the carrier says ${first ?? "no time"}`,
+          : violation(
+              `was delivered at ${delivered_at ?? "no time"}, while the receipts say ${first ?? "no time"}`,
             );
       });
     },
   }),
 };
 
-/** A receipt under the carrier's own id says nothing to engines that never learned it. */
-function isKnown({ ground }: World, message_id: string, { subject }: IssuedReceipt): boolean {
+/** A receipt under the carrier's message id is useless to engines that never learned that id. */
+function isAssignable(
+  { database }: World,
+  message_id: string,
+  { subject }: IssuedReceipt,
+): boolean {
   if ("attempt_id" in subject) return true;
-  const tried = peek(ground, attemptsOfMessage, [message_id]);
+  const tried = readRows(database, attemptsOfMessage, [message_id]);
   return tried.some(
     ({ provider_message_id }) => provider_message_id === subject.provider_message_id,
   );
@@ -66,7 +82,7 @@ function isKnown({ ground }: World, message_id: string, { subject }: IssuedRecei
 
 function strongest(receipts: readonly Receipt[]): string {
   return receipts.reduce(
-    (best, { status }) => (rankOf(status) > rankOf(best) ? status : best),
+    (best, { status }) => (statusRank(status) > statusRank(best) ? status : best),
     "sent",
   );
 }
@@ -78,37 +94,38 @@ function firstDelivery(receipts: readonly Receipt[]): number | null {
   return times.length > 0 ? Math.min(...times) : null;
 }
 
-export const receiptsKept: Invariant = {
-  name: "every receipt that was taken is in the timeline",
-  watch: (world) => ({
+export const receiptsInTimeline: Invariant = {
+  name: "Every receipt that an engine acknowledged is in the message's timeline.",
+  check: (world) => ({
     async end() {
-      const breaches: Breach[] = [];
-      const there = new Set<string>(allOf(world.ground, messages).map(({ id }) => id));
+      const violations: Violation[] = [];
+      const existing = new Set<string>(allRows(world.database, messages).map(({ id }) => id));
       for (const { message, receipts } of world.carrier.calls) {
         const id = message.message_id;
-        if (!there.has(id)) continue;
-        const taken = receipts.filter((each) => each.heard && isKnown(world, id, each));
-        if (taken.length === 0) continue;
+        if (!existing.has(id)) continue;
+        const acknowledged = receipts.filter(
+          (each) => each.acknowledged && isAssignable(world, id, each),
+        );
+        if (acknowledged.length === 0) continue;
         const answer = await world.clients.ask((engine) => engine.messages.timeline(id));
-        const told =
+        const found =
           answer.kind === "done" ? answer.value.data.filter(({ type }) => type === "receipt") : [];
-        for (const { receipt } of taken) {
-          const kept = told.some((entry) => {
-            return (
+        for (const { receipt } of acknowledged) {
+          const isFound = found.some(
+            (entry) =>
               entry.type === "receipt" &&
               entry.status === receipt.status &&
-              Date.parse(entry.carrier_at) === receipt.at
-            );
-          });
-          if (!kept) {
-            breaches.push({
+              Date.parse(entry.carrier_at) === receipt.at,
+          );
+          if (!isFound) {
+            violations.push({
               about: [id],
-              says: `the timeline of ${id} has no receipt "${receipt.status}", and one was taken`,
+              description: `the timeline of ${id} has no receipt "${receipt.status}", though an engine acknowledged one`,
             });
           }
         }
       }
-      return breaches;
+      return violations;
     },
   }),
 };

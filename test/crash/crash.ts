@@ -1,0 +1,213 @@
+/**
+ * Kills engines at random times while clients send over HTTP, a carrier answers and webhooks are
+ * delivered. Then judges by what clients, carrier and receivers saw and by what the storage holds.
+ * All of these run in this process, which is never killed.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Carrier, type Ledger } from "./carrier.ts";
+import { Acknowledgements, runClient } from "./client.ts";
+import { epoch, fastClock } from "./clock.ts";
+import { Dice } from "./dice.ts";
+import type { ProcessSettings } from "./engine-main.ts";
+import { EngineProcess } from "./engine-process.ts";
+import { judge, type Verdict } from "./judge.ts";
+import type { Disturbance } from "./judge-deliveries.ts";
+import { Receiver, type WebhookRequest } from "./receiver.ts";
+import type { CrashedStorage } from "./storages.ts";
+import type { DatabaseView } from "./database-view.ts";
+
+export interface CrashOptions {
+  readonly storage: CrashedStorage;
+  readonly kills: number;
+  /** Whether connections to the storage are cut meanwhile. */
+  readonly cut?: boolean;
+  readonly seed: number;
+  /** Called after each kill. */
+  readonly log?: (line: string) => void;
+}
+
+export interface Report extends Verdict {
+  readonly kills: number;
+  readonly acknowledged: number;
+  readonly ledger: Ledger;
+  readonly requests: readonly WebhookRequest[];
+}
+
+/** How much faster than real time the engines' clock runs: a lease of a minute lasts 3 s. */
+const rate = 20;
+const clients = 12;
+/**
+ * The longest time from a start to the kill, if the process is ready, or if it is still starting.
+ */
+const maxLifeMs = 1_400;
+const maxStartMs = 400;
+const completesWithinMs = 90_000;
+/** How long engines may take to reconnect after connections were cut, by the engines' clock. */
+const maxReconnectMs = 60_000;
+
+export async function crash({
+  storage,
+  kills,
+  cut = false,
+  seed,
+  log = () => {},
+}: CrashOptions): Promise<Report> {
+  const time = epoch(rate);
+  const dice = new Dice(seed);
+  const engines: EngineProcess[] = [];
+  const anyEngine = (): string => engines[dice.whole(0, engines.length)]?.url ?? "";
+  let view: DatabaseView | undefined;
+  const carrier = new Carrier({
+    dice: new Dice(seed + 1),
+    clock: fastClock(time),
+    hasAttempt: async (id) => view?.hasAttempt(id) ?? true,
+    engine: anyEngine,
+  });
+  const { server, url } = await carrier.listen();
+  const receiver = await Receiver.open(fastClock(time), new Dice(seed + 2_000));
+  const cache = await mkdtemp(join(tmpdir(), "tidings-compiled-"));
+  const certificate = join(cache, "authority.pem");
+  await writeFile(certificate, receiver.certificate);
+  const settings: ProcessSettings = {
+    storage: storage.settings,
+    carrier: url,
+    receiver: receiver.url,
+    epoch: time,
+    port: 0,
+    setup: false,
+  };
+  const environment = { NODE_COMPILE_CACHE: cache, NODE_EXTRA_CA_CERTS: certificate };
+  const disturbances: Disturbance[] = [];
+  const { now } = fastClock(time);
+  const acknowledgements = new Acknowledgements();
+  const damage: string[] = [];
+  let stopped = false;
+  try {
+    const apiKey = await new EngineProcess({ ...settings, setup: true }, environment).line();
+    for (let i = 0; i < storage.processes; i++) {
+      engines.push(new EngineProcess(settings, environment));
+    }
+    await Promise.all(engines.map((each) => each.ready()));
+    view = storage.view();
+    const sending = Array.from({ length: clients }, (_, i) =>
+      runClient({
+        name: `client${i}`,
+        dice: new Dice(seed + 2 + i),
+        apiKey,
+        engine: anyEngine,
+        acknowledgements,
+        stopped: () => stopped,
+      }),
+    );
+
+    const cutting = cut
+      ? breakConnections(storage, new Dice(seed + 1_000), {
+          now,
+          disturbances,
+          stopped: () => stopped,
+        })
+      : undefined;
+    for (let kill = 1; kill <= kills; kill++) {
+      const engine = engines[dice.whole(0, engines.length)];
+      if (engine === undefined) throw new Error("no engine runs");
+      await sleep(engine.isReady ? dice.between(0, maxLifeMs) : dice.between(0, maxStartMs));
+      await engine.kill();
+      disturbances.push({ from: now(), to: now() });
+      if (engines.length === 1) {
+        // Close the only other connection, so that the next process must recover the database.
+        await view[Symbol.asyncDispose]();
+        view = undefined;
+      }
+      const found = await inspect(storage, acknowledgements);
+      damage.push(...found.map((what) => `after kill ${kill}: ${what}`));
+      log(
+        `kill ${kill}: ${acknowledgements.messages.size} acknowledged, ${carrier.ledger.calls.length} calls`,
+      );
+      const next = engine.restart();
+      engines[engines.indexOf(engine)] = next;
+      if (kill === kills || dice.percent(85)) await next.ready();
+      view ??= storage.view();
+    }
+
+    stopped = true;
+    await Promise.all([...sending, cutting]);
+    await completed(view, carrier);
+    await Promise.all(engines.map((each) => each.stop()));
+    const verdict = judge({
+      acknowledged: acknowledgements.messages,
+      keys: acknowledgements.keys,
+      ledger: carrier.ledger,
+      messages: await view.messages(),
+      attempts: await view.attempts(),
+      requests: receiver.requests,
+      events: await view.events(),
+      deliveries: await view.deliveries(),
+      deliveryAttempts: await view.deliveryAttempts(),
+      disturbances,
+    });
+    return {
+      ...verdict,
+      violations: [...damage, ...acknowledgements.unexpectedAnswers, ...verdict.violations],
+      kills,
+      acknowledged: acknowledgements.messages.size,
+      ledger: carrier.ledger,
+      requests: receiver.requests,
+    };
+  } finally {
+    stopped = true;
+    carrier.close();
+    await Promise.all(engines.map((each) => each.kill()));
+    server.close();
+    server.closeAllConnections();
+    receiver.close();
+    await view?.[Symbol.asyncDispose]();
+    await rm(cache, { recursive: true, force: true });
+  }
+}
+
+/** Describes damage to the storage, and acknowledged messages that are missing from it. */
+async function inspect(storage: CrashedStorage, { messages }: Acknowledgements): Promise<string[]> {
+  const known = [...messages.values()];
+  const { view, damage } = await storage.inspectAfterKill();
+  await using _ = view;
+  const stored = new Set((await view.messages()).map(({ id }) => id));
+  return [
+    ...damage,
+    ...known
+      .filter((id) => !stored.has(id))
+      .map((id) => `${id} was acknowledged, but is not stored`),
+  ];
+}
+
+interface BreakOptions {
+  readonly now: () => number;
+  readonly disturbances: Disturbance[];
+  readonly stopped: () => boolean;
+}
+
+async function breakConnections(
+  storage: CrashedStorage,
+  dice: Dice,
+  { now, disturbances, stopped }: BreakOptions,
+): Promise<void> {
+  while (!stopped()) {
+    await sleep(dice.between(0, 500));
+    const from = now();
+    await storage.breakConnections?.(dice);
+    disturbances.push({ from, to: now() + maxReconnectMs });
+  }
+}
+
+/**
+ * Waits until all messages and deliveries have reached their final status and all receipts are
+ * accepted. After the deadline the judge reports what has not.
+ */
+async function completed(view: DatabaseView, carrier: Carrier): Promise<void> {
+  const deadline = Date.now() + completesWithinMs;
+  while (Date.now() < deadline && ((await view.unsettled()) > 0 || carrier.undelivered > 0)) {
+    await sleep(100);
+  }
+}

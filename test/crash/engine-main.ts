@@ -1,0 +1,88 @@
+/**
+ * The program of the process that is killed: an engine behind an HTTP server. Its one argument is
+ * `ProcessSettings` as JSON. It prints `ready` and its port once it accepts requests. With `setup`
+ * it only creates the account, prints the API key, and exits.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { httpClient } from "../../adapters/http-client/index.ts";
+import { nodeHandler } from "../../adapters/http/node.ts";
+import { system } from "../../adapters/system/index.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import type { Logger } from "../../src/ports/logger.ts";
+import { type Epoch, fastClock } from "./clock.ts";
+import { listen } from "./http.ts";
+import { outsideTransport } from "./outside-transport.ts";
+import { transportName } from "./protocol.ts";
+import { endpoints } from "./receiver.ts";
+import { openStorage, type StorageSettings } from "./storages.ts";
+
+export interface ProcessSettings {
+  readonly storage: StorageSettings;
+  readonly carrier: string;
+  /** The base URL of the webhook receivers. Each webhook has its own path. */
+  readonly receiver: string;
+  readonly epoch: Epoch;
+  readonly port: number;
+  readonly setup: boolean;
+}
+
+const { storage, carrier, receiver, epoch, port, setup } = JSON.parse(
+  process.argv[2] ?? "",
+) as ProcessSettings;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+/** Retryable errors are expected here, so they are not printed. */
+const printError = (facts: object, message: string): void => {
+  if (Object.values(facts).some((each) => each instanceof TidingsError && each.retryable)) return;
+  process.stderr.write(
+    `${message}: ${JSON.stringify(facts, (_, value: unknown) => (value instanceof Error ? String(value.stack) : value))}\n`,
+  );
+};
+const logger: Logger = { debug() {}, info() {}, warn() {}, error: printError };
+
+const engine = new MessagingEngine({
+  storage: openStorage(storage),
+  transports: [outsideTransport(carrier)],
+  clock: fastClock(epoch),
+  random: system().random,
+  logger,
+  mode: "live",
+  http: { client: httpClient(), allow: ["localhost"] },
+  // By the fast clock. Shorter deadlines would fail whenever the machine is busy for a moment.
+  webhooks: { deadlineSeconds: 60 },
+});
+
+if (setup) {
+  const plan = { name: "crash test", requests_per_second: 100_000 };
+  const { account } = await engine.accounts.create({ name: "Crash", plan });
+  const { senders, apiKeys, webhooks } = engine.account(account.id);
+  await senders.create({ address: "+15005550199", channels: ["sms"], transport: transportName });
+  for (const { name, events, ordering } of endpoints) {
+    await webhooks.create({ url: `${receiver}/${name}`, events: [...events], ordering });
+  }
+  const { secret } = await apiKeys.create({ name: "judge" });
+  await engine.stop();
+  print(secret ?? "");
+} else {
+  await start();
+  const { server, port: taken } = await listen(nodeHandler(engine), port);
+  process.once("SIGTERM", () => {
+    server.close();
+    server.closeIdleConnections();
+    void engine.stop().then(() => process.exit(0));
+  });
+  print(`ready ${taken}`);
+}
+
+/** Retries while the storage cannot be reached, as a process supervisor would. */
+async function start(): Promise<void> {
+  for (;;) {
+    try {
+      return await engine.start();
+    } catch (error) {
+      if (!(error instanceof TidingsError) || !error.retryable) throw error;
+      await sleep(100);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { action, type Action, type ActionContext } from "../../src/ports/action.ts";
+import { maxDelayMs } from "./faults.ts";
+import { type Lifetime, never } from "./lifetime.ts";
+import type { World } from "./world.ts";
+
+/** An effect of an action, as the host application recorded it. Engines cannot change it. */
+export interface ActionEffect {
+  readonly action: string;
+  readonly risk: Action["risk"];
+  readonly idempotent: boolean;
+  readonly about: string;
+  readonly key: string;
+  readonly contact_id: string;
+  readonly conversation_id: string;
+  readonly engine: string;
+}
+
+const kinds = [
+  { name: "look", risk: "read", idempotent: true },
+  { name: "reserve", risk: "write", idempotent: true },
+  { name: "charge", risk: "write", idempotent: false },
+  { name: "refund", risk: "approval", idempotent: false },
+  { name: "cancel", risk: "approval", idempotent: true },
+] as const;
+
+export const actionNames = kinds.map(({ name }) => name);
+
+/** The part of the host application that carries out agents' actions. */
+export class ActionBackend {
+  readonly effects: ActionEffect[] = [];
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /**
+   * The actions as one engine calls them. Calls and answers get lost, and a call takes effect even
+   * if the engine crashes meanwhile.
+   */
+  actions(lifetime: Lifetime, crash: (why: string) => void): Action[] {
+    return kinds.map(({ name, risk, idempotent }) =>
+      action({
+        name,
+        description: `Does ${name}.`,
+        input: z.strictObject({ about: z.string().max(200) }),
+        risk,
+        idempotent,
+        timeout_ms: 8_000,
+        execute: ({ about }, context) =>
+          lifetime.isAlive
+            ? lifetime.guard(
+                this.#call({ action: name, risk, idempotent, about }, context, lifetime, crash),
+              )
+            : never(),
+      }),
+    );
+  }
+
+  async #call(
+    what: Pick<ActionEffect, "action" | "risk" | "idempotent" | "about">,
+    { idempotency_key: key, contact, conversation }: ActionContext,
+    lifetime: Lifetime,
+    crash: (why: string) => void,
+  ): Promise<{ readonly done: string }> {
+    const { dice, faults, clock } = this.#world;
+    if (dice.chance(faults.crashAtAction)) {
+      crash(`before it calls ${what.action} ${key}`);
+      return never();
+    }
+    if (dice.chance(faults.actionFailsBefore)) {
+      throw new Error(`${what.action} ${what.about} fails`);
+    }
+    if (dice.chance(faults.actionSlow)) await clock.sleep(dice.between(1, maxDelayMs.action));
+    const effect: ActionEffect = {
+      ...what,
+      key,
+      contact_id: contact.id,
+      conversation_id: conversation.id,
+      engine: lifetime.name,
+    };
+    const run_id = key.slice(0, key.indexOf("."));
+    this.#world.trace.note(
+      [lifetime.name, conversation.id, run_id],
+      `${lifetime.name} calls ${what.action} under key ${key}`,
+    );
+    this.#world.onActionEffect(effect);
+    this.effects.push(effect);
+    if (dice.chance(faults.crashAtAction)) {
+      crash(`before it gets the result of ${what.action} ${key}`);
+      return never();
+    }
+    if (dice.chance(faults.actionFailsAfter)) {
+      throw new Error(`the result of ${what.action} ${what.about} is lost`);
+    }
+    return { done: what.about };
+  }
+}

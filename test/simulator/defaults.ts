@@ -1,2 +1,0 @@
-export const defaultSteps = 150;
-export const defaultSeeds = 300;

@@ -1,0 +1,66 @@
+import { events } from "../../../src/events/rows.ts";
+import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
+import type { Run } from "../../../src/agents/runs/types.ts";
+import type { Invariant } from "../invariant.ts";
+import { allRows, insertedRows, writtenRows } from "../rows.ts";
+
+const isUnderWay = (status: RunRow["status"]): boolean =>
+  status === "running" || status === "awaiting_approval";
+
+export const runEndsOnce: Invariant = {
+  name: "Every run ends once, and one event reports its end.",
+  check({ database }) {
+    const ended = new Map<string, string>();
+    const reported = new Set<string>();
+    return {
+      *commit(engine, writes) {
+        for (const { id, status, finished_at, conversation_id } of writtenRows(writes, runs)) {
+          const about = [id, conversation_id];
+          const before = ended.get(id);
+          if (before !== undefined && before !== status) {
+            yield {
+              about,
+              description: `${engine} set ${id} to ${status} after it had ended as ${before}`,
+            };
+          }
+          if (isUnderWay(status) !== (finished_at === null)) {
+            yield {
+              about,
+              description: `${id} is ${status}, but finished at ${finished_at ?? "no time"}`,
+            };
+          }
+          if (!isUnderWay(status)) ended.set(id, status);
+        }
+        for (const { type, data } of insertedRows(writes, events)) {
+          if (type !== "agent.run.completed") continue;
+          const { id, status } = (data as { run: Run }).run;
+          if (reported.has(id)) {
+            yield { about: [id], description: `${engine} reported the end of ${id} twice` };
+          }
+          if (ended.get(id) !== status) {
+            yield {
+              about: [id],
+              description: `${engine} reported ${id} as ${status}, but it is ${ended.get(id) ?? "under way"}`,
+            };
+          }
+          reported.add(id);
+        }
+        for (const { id, status, conversation_id } of writtenRows(writes, runs)) {
+          if (isUnderWay(status) || reported.has(id)) continue;
+          yield {
+            about: [id, conversation_id],
+            description: `${engine} ended ${id} as ${status} without an event`,
+          };
+        }
+      },
+      async end() {
+        return allRows(database, runs)
+          .filter(({ status }) => isUnderWay(status))
+          .map(({ id, status, conversation_id }) => ({
+            about: [id, conversation_id],
+            description: `${id} stays ${status}`,
+          }));
+      },
+    };
+  },
+};

@@ -1,0 +1,185 @@
+import {
+  attemptById,
+  type AttemptRow,
+  attempts,
+  messageById,
+  timelineById,
+} from "../../../src/messages/rows.ts";
+import type { CarrierCall } from "../carrier.ts";
+import type { Invariant } from "../invariant.ts";
+import { insertedRows, readRows } from "../rows.ts";
+import type { World } from "../world.ts";
+
+/**
+ * Whether the carrier refused the call, or reported in a look-up that it was not sent. Only then
+ * may the message be sent again, or over another transport.
+ */
+export function surelyNotSent(
+  { carrier }: World,
+  { attempt_id, provider_message_id }: CarrierCall,
+): boolean {
+  return provider_message_id === null || carrier.denied.has(attempt_id);
+}
+
+export const sentAtMostOnce: Invariant = {
+  name: "A message is handed to the carrier again only if no earlier attempt can have been sent.",
+  check: (world) => ({
+    *call({ attempt_id, number, message, engine, wasDenied }) {
+      const id = message.message_id;
+      const earlier = world.carrier.callsOf(id);
+      const open = earlier.find(
+        (each) => !surelyNotSent(world, each) || each.attempt_id === attempt_id,
+      );
+      if (open !== undefined) {
+        const description = `${engine} called the carrier with ${id}, attempt ${number}, though attempt ${open.number} may have been sent`;
+        yield { about: [id], description };
+      }
+      if (wasDenied) {
+        yield {
+          about: [id],
+          description: `attempt ${number} of ${id} was looked up before its call could have ended`,
+        };
+      }
+    },
+    async end() {
+      const sent = new Map<string, number>();
+      for (const { message, provider_message_id } of world.carrier.calls) {
+        if (provider_message_id !== null) {
+          sent.set(message.message_id, (sent.get(message.message_id) ?? 0) + 1);
+        }
+      }
+      const twice = [...sent].filter(([, times]) => times > 1);
+      return twice.map(([id, times]) => ({
+        about: [id],
+        description: `the carrier sent message ${id} ${times} times`,
+      }));
+    },
+  }),
+};
+
+export const attemptRecordedBeforeCall: Invariant = {
+  name: "An attempt is committed before the carrier is called.",
+  check: () => {
+    /** Kept after an erasure, since a call may still be under way then. */
+    const recorded = new Map<string, AttemptRow>();
+    return {
+      commit(_engine, writes) {
+        for (const row of insertedRows(writes, attempts)) recorded.set(row.id, row);
+        return [];
+      },
+      *call({ attempt_id, number, message, engine }) {
+        const row = recorded.get(attempt_id);
+        if (row === undefined || row.message_id !== message.message_id || row.number !== number) {
+          const description = `${engine} called the carrier with ${message.message_id}, attempt ${number}, which is not committed`;
+          yield { about: [message.message_id], description };
+        }
+      },
+    };
+  },
+};
+
+/** How late an engine may call because of stalls, clock differences and steps of the clock. */
+const slackMs = 120_000;
+
+export const sentWithinItsTime: Invariant = {
+  name: "A message is handed over neither before its send time nor after it has expired.",
+  check: ({ database, clients, clock, faults: { skewMs } }) => ({
+    *call({ attempt_id, message: { message_id } }) {
+      const [attempt] = readRows(database, attemptById, [attempt_id]);
+      const request = clients.requests.find((each) => each.message?.id === message_id);
+      if (attempt === undefined || request?.message === undefined) return;
+      const { send_at, ttl_seconds = 4 * 3_600 } = request.input;
+      const requested = [send_at, ...request.edits.map((edit) => edit.send_at)].filter(
+        (each) => each !== undefined,
+      );
+      const times = requested.map((each) => Date.parse(each));
+      const created = Date.parse(request.message.created_at);
+      const earliest = Math.min(...(times.length > 0 ? times : [created]));
+      // Clocks differ, and are set, by some seconds.
+      const toleranceMs = skewMs > 0 ? 2 * skewMs + 10_000 : 0;
+      if (send_at !== undefined && clock.now() < earliest - toleranceMs) {
+        yield {
+          about: [message_id],
+          description: `${message_id} was due at ${iso(earliest)} and was handed over at ${iso(clock.now())}`,
+        };
+      }
+      const [row] = readRows(database, messageById, [attempt.account_id, attempt.mode, message_id]);
+      // A policy that defers a message also extends its time to live.
+      const isDeferred = readRows(database, timelineById, [
+        attempt.account_id,
+        attempt.mode,
+        message_id,
+      ]).some(({ entry }) => entry?.type === "policy" && entry.verdict === "defer");
+      const latest = isDeferred
+        ? (row?.expires_at ?? Infinity)
+        : Math.max(created, ...times) + ttl_seconds * 1_000;
+      const deadline = latest + toleranceMs;
+      if (attempt.started_at > deadline || clock.now() > deadline + slackMs) {
+        yield {
+          about: [message_id],
+          description: `${message_id} expired at ${iso(latest)} and was handed over at ${iso(clock.now())}`,
+        };
+      }
+    },
+  }),
+};
+
+export const contentAsRequested: Invariant = {
+  name: "The carrier gets the recipient and the text that the client gave.",
+  check: ({ clients }) => ({
+    *call({ message: { message_id, body, to } }) {
+      const request = clients.requests.find((each) => each.message?.id === message_id);
+      if (request?.message === undefined) return;
+      const bodies = [request.input.body];
+      for (const edit of request.edits) {
+        if (edit.body === undefined || edit.state === "refused") continue;
+        if (edit.state === "acknowledged") bodies.length = 0;
+        bodies.push(edit.body);
+      }
+      if (!bodies.includes(body)) {
+        yield {
+          about: [message_id],
+          description: `the carrier got "${body}" for ${message_id} instead of "${bodies.join('" or "')}"`,
+        };
+      }
+      if (to !== request.message.to) {
+        yield {
+          about: [message_id],
+          description: `${message_id} to ${request.message.to} was sent to ${to}`,
+        };
+      }
+    },
+  }),
+};
+
+export const canceledOrSent: Invariant = {
+  name: "A message is either canceled or sent, never both.",
+  check: (world) => {
+    const { clients, carrier } = world;
+    return {
+      *call({ message: { message_id }, number }) {
+        const request = clients.requests.find((each) => each.message?.id === message_id);
+        if (request?.cancel === "acknowledged") {
+          yield {
+            about: [message_id],
+            description: `the carrier was called with ${message_id}, attempt ${number}, after it was canceled`,
+          };
+        }
+      },
+      async end() {
+        const canceled = clients.requests.filter(({ cancel }) => cancel === "acknowledged");
+        return canceled.flatMap(({ message }) => {
+          const id = message?.id ?? "";
+          const sent = carrier
+            .callsOf(id)
+            .find(({ provider_message_id }) => provider_message_id !== null);
+          return sent === undefined
+            ? []
+            : [{ about: [id], description: `${id} was canceled, but the carrier sent it` }];
+        });
+      },
+    };
+  },
+};
+
+const iso = (ms: number): string => new Date(ms).toISOString();

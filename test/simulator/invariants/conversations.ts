@@ -1,0 +1,164 @@
+import { contacts } from "../../../src/contacts/rows.ts";
+import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
+import { jobByName } from "../../../src/queue/rows.ts";
+import { messages, type MessageRow } from "../../../src/messages/rows.ts";
+import { mediumOf } from "../../../src/kernel/fields.ts";
+import type { Write } from "../../../src/ports/storage.ts";
+import type { Invariant } from "../invariant.ts";
+import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
+import { reopenHours } from "../settings.ts";
+const windowMs = reopenHours * 3_600_000;
+
+/** The messages that a commit inserted, by conversation. */
+function newMessages(writes: readonly Write[]): Map<string, MessageRow[]> {
+  return Map.groupBy(
+    insertedRows(writes, messages),
+    ({ conversation_id }) => conversation_id as string,
+  );
+}
+export const reopenWindow: Invariant = {
+  name: "An inbound message reopens a closed conversation within the reopen window, and starts a new one after it.",
+  check({ operators }) {
+    /** Conversations as of the previous commit. */
+    const known = new Map<string, ConversationRow>();
+    const currentOf = ({ contact_id, channel }: MessageRow): ConversationRow | undefined =>
+      [...known.values()].find(
+        (each) =>
+          each.current === true &&
+          each.contact_id === contact_id &&
+          each.medium === mediumOf(channel),
+      );
+    return {
+      *commit(engine, writes) {
+        const all = insertedRows(writes, messages);
+        // A merge in the same commit may have changed the contact's current conversation first.
+        const checked = writtenRows(writes, contacts).length > 0 ? [] : all;
+        for (const message of checked) {
+          const { id, contact_id, conversation_id, created_at, from } = message;
+          const last = currentOf(message);
+          if (last?.status !== "closed" || last.closed_at === null) continue;
+          // Another message or an operator may have opened a conversation just before.
+          const isAlone = all.filter((each) => each.contact_id === contact_id).length === 1;
+          const isRequested = [last.id, contact_id, from].some((id) => operators.opening.has(id));
+          if (message.direction === "outbound" || !isAlone || isRequested) continue;
+          const age = created_at - last.closed_at;
+          if (age < windowMs === (conversation_id === last.id)) continue;
+          const effect = conversation_id === last.id ? "reopened it" : `started ${conversation_id}`;
+          yield {
+            about: [last.id, id, conversation_id],
+            description: `${engine}: ${last.id} had been closed for ${age} ms when ${id} came in, which ${effect}`,
+          };
+        }
+        for (const row of writtenRows(writes, conversations)) known.set(row.id, row);
+        for (const write of writes) {
+          if (write.collection === conversations && write.kind === "remove") {
+            known.delete(String(write.key[2]));
+          }
+        }
+      },
+    };
+  },
+};
+
+export const sequencesContiguous: Invariant = {
+  name: "The messages of a conversation are numbered 1, 2, 3 and so on, without gaps.",
+  check() {
+    const counts = new Map<string, number>();
+    return {
+      *commit(engine, writes) {
+        for (const [conversation_id, rows] of newMessages(writes)) {
+          for (const { id, sequence } of rows.toSorted((a, b) => a.sequence - b.sequence)) {
+            const next = (counts.get(conversation_id) ?? 0) + 1;
+            counts.set(conversation_id, next);
+            if (sequence !== next) {
+              const description = `${engine} gave ${id} number ${sequence} in ${conversation_id} instead of ${next}`;
+              yield { about: [id, conversation_id], description };
+            }
+          }
+        }
+        for (const { id, message_count } of writtenRows(writes, conversations)) {
+          const count = counts.get(id) ?? 0;
+          if (message_count !== count) {
+            yield {
+              about: [id],
+              description: `${id} has ${count} messages, but counts ${message_count}`,
+            };
+          }
+        }
+      },
+    };
+  },
+};
+
+export const unreadCounted: Invariant = {
+  name: "A conversation's unread count is the number of inbound messages since it was last read.",
+  check({ operators }) {
+    const counts = new Map<string, number>();
+    return {
+      *commit(_engine, writes) {
+        const inbound = newMessages(
+          writes.filter((write) => "row" in write && write.row["direction"] === "inbound"),
+        );
+        for (const row of writtenRows(writes, conversations)) {
+          const fresh = inbound.get(row.id)?.length ?? 0;
+          const expected = (counts.get(row.id) ?? 0) + fresh;
+          counts.set(row.id, row.unread_count);
+          // An operator may have read it just before these messages, or between them.
+          const wasRead = operators.markingRead.has(row.id) && row.unread_count <= fresh;
+          if (row.unread_count !== expected && !wasRead) {
+            yield {
+              about: [row.id],
+              description: `${row.id} has ${expected} unread messages, but counts ${row.unread_count}`,
+            };
+          }
+          if ((row.unread === true) !== row.unread_count > 0) {
+            yield {
+              about: [row.id],
+              description: `${row.id} counts ${row.unread_count} unread messages, but its unread flag is ${String(row.unread)}`,
+            };
+          }
+        }
+      },
+    };
+  },
+};
+
+export const snoozeEndsOnTime: Invariant = {
+  name: "A snoozed conversation opens when its time has come, and not before, unless something opens it.",
+  check({ database, operators, clock, clocksDiffer, history }) {
+    const snoozed = new Map<string, number>();
+    const toleranceMs = clocksDiffer ? 15_000 : 0;
+    return {
+      *commit(engine, writes) {
+        const inserted = newMessages(writes);
+        for (const { id, status, snoozed_until, contact_id } of writtenRows(
+          writes,
+          conversations,
+        )) {
+          const until = snoozed.get(id);
+          snoozed.delete(id);
+          if (status === "snoozed" && snoozed_until !== null) {
+            snoozed.set(id, snoozed_until);
+            if (readRows(database, jobByName, ["wake", id]).length > 0) continue;
+            yield { about: [id], description: `${engine} snoozed ${id} without a job to wake it` };
+          } else if (status === "open" && until !== undefined) {
+            const isExplained =
+              operators.opening.has(id) || inserted.has(id) || history.isErased(contact_id);
+            if (isExplained || clock.now() >= until - toleranceMs) continue;
+            yield {
+              about: [id],
+              description: `${engine} opened ${id} ${until - clock.now()} ms too early`,
+            };
+          }
+        }
+      },
+      async end() {
+        return allRows(database, conversations).flatMap(({ id, status, snoozed_until }) =>
+          status === "snoozed" || snoozed_until !== null
+            ? [{ about: [id], description: `${id} is still ${status} at the end` }]
+            : [],
+        );
+      },
+    };
+  },
+};

@@ -1,0 +1,150 @@
+import { jobByName, jobs, type JobRow } from "../../../src/queue/rows.ts";
+import {
+  attempts,
+  messageById,
+  messages,
+  type MessageRow,
+  outbox,
+} from "../../../src/messages/rows.ts";
+import type { Invariant, Violation } from "../invariant.ts";
+import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
+
+/** An engine that stalled and lost its lease must notice that before it sends on. */
+export const leaseHolderSends: Invariant = {
+  name: "Only the engine that holds the lease on a conversation hands over its messages.",
+  check({ database }) {
+    const holders = new Map<string, string>();
+    return {
+      *commit(engine, writes) {
+        for (const write of writes) {
+          if (write.collection !== jobs || (write.kind !== "insert" && write.kind !== "update")) {
+            continue;
+          }
+          const { kind, key, leased } = write.row as unknown as JobRow;
+          // A job that is armed and leased in one commit is inserted with its lease.
+          const isTaken = leased && (write.kind === "insert" || write.changed.includes("fence"));
+          if (kind === "send" && isTaken) holders.set(key, engine);
+        }
+        for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
+          const [message] = readRows(database, messageById, [account_id, mode, message_id]);
+          const holder = message && holders.get(message.conversation_id);
+          if (message !== undefined && holder !== engine) {
+            const about = [message_id, message.conversation_id];
+            yield {
+              about,
+              description: `${engine} handed over ${message_id}, but ${holder ?? "no engine"} holds the lease on its conversation`,
+            };
+          }
+        }
+      },
+    };
+  },
+};
+
+/**
+ * A message that waits for a retry holds up those after it. A message that was ever scheduled or
+ * ambiguous does not, and has no place in the order.
+ */
+export const messagesInOrder: Invariant = {
+  name: "The messages of a conversation are handed over in the order in which they were accepted.",
+  check: ({ database, clients, carrier }) => {
+    /** Messages that once were scheduled or ambiguous, and so have no place in the order. */
+    const loose = new Set<string>();
+    const placed = ({ id }: MessageRow): boolean => !loose.has(id);
+    return {
+      *commit(engine, writes) {
+        for (const { id, status } of writtenRows(writes, messages)) {
+          if (status === "scheduled" || status === "ambiguous") loose.add(id);
+        }
+        for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
+          const [message] = readRows(database, messageById, [account_id, mode, message_id]);
+          if (message === undefined || loose.has(message_id)) continue;
+          const ahead = readRows(database, outbox, [message.conversation_id]).find(
+            (each) => each.sequence < message.sequence && placed(each),
+          );
+          if (ahead !== undefined) {
+            const description = `${engine} handed over ${message_id} before ${ahead.id}, which comes first and is ${ahead.status}`;
+            yield { about: [message_id, ahead.id], description };
+          }
+        }
+      },
+      async end() {
+        const violations: Violation[] = [];
+        const all = new Map(allRows(database, messages).map((each) => [each.id as string, each]));
+        const last = new Map<string, MessageRow>();
+        for (const { message, number } of carrier.calls) {
+          const row = all.get(message.message_id);
+          if (row === undefined || number > 1 || loose.has(row.id)) continue;
+          const before = last.get(row.conversation_id);
+          if (before !== undefined && before.sequence > row.sequence) {
+            violations.push({
+              about: [before.id, row.id],
+              description: `the carrier got ${before.id} before ${row.id}, which comes first`,
+            });
+          }
+          last.set(row.conversation_id, row);
+        }
+        return [...violations, ...misplaced()];
+      },
+    };
+
+    /** A client that waits for each answer can rely on the order of its messages. */
+    function misplaced(): Violation[] {
+      const answered = clients.requests.filter(({ acknowledgedAt }) => acknowledgedAt !== null);
+      const rows = new Map(allRows(database, messages).map((each) => [each.id as string, each]));
+      return answered.flatMap((later) =>
+        answered.flatMap((earlier) => {
+          const [a, b] = [rows.get(earlier.message?.id ?? ""), rows.get(later.message?.id ?? "")];
+          if (a === undefined || b === undefined || a.conversation_id !== b.conversation_id) {
+            return [];
+          }
+          if ((earlier.acknowledgedAt ?? Infinity) >= later.startedAt || a.sequence < b.sequence) {
+            return [];
+          }
+          return [
+            {
+              about: [a.id, b.id],
+              description: `${b.id} was requested after ${a.id} was acknowledged, but comes first`,
+            },
+          ];
+        }),
+      );
+    }
+  },
+};
+
+/** Checked on every commit, since the next message would arm the missing job and so hide this. */
+export const waitingMessagesHaveJobs: Invariant = {
+  name: "A scheduled or queued message always has a job that will send it.",
+  check: ({ database }) => ({
+    *commit(engine, writes) {
+      for (const write of writes) {
+        if (write.collection === messages && (write.kind === "insert" || write.kind === "update")) {
+          const { id, status, conversation_id } = write.row as unknown as MessageRow;
+          const name =
+            status === "scheduled"
+              ? ["release", id]
+              : status === "queued"
+                ? ["send", conversation_id]
+                : undefined;
+          if (name !== undefined && readRows(database, jobByName, name).length === 0) {
+            yield {
+              about: [id],
+              description: `${engine} left ${id} ${status} without a job ${name.join(" ")}`,
+            };
+          }
+        }
+        if (write.collection === jobs && write.kind === "remove" && write.key[0] === "send") {
+          const [, conversation_id = ""] = write.key;
+          const [left] = readRows(database, outbox, [conversation_id]);
+          if (left !== undefined) {
+            yield {
+              about: [left.id],
+              description: `${engine} removed the send job of ${left.id}'s conversation, though the message is ${left.status}`,
+            };
+          }
+        }
+      }
+    },
+  }),
+};

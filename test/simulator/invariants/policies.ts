@@ -1,0 +1,66 @@
+import { contactById, identityByAddress } from "../../../src/contacts/rows.ts";
+import { attempts, messageById } from "../../../src/messages/rows.ts";
+import { mediumOf } from "../../../src/kernel/fields.ts";
+import type { Invariant } from "../invariant.ts";
+import { insertedRows, readRows } from "../rows.ts";
+
+export const policyAllowed: Invariant = {
+  name: "A message is handed over only if the host's policy allowed it last.",
+  check: ({ policy, settings }) => ({
+    *commit(engine, writes) {
+      if (!settings.hasPolicy) return;
+      for (const { message_id } of insertedRows(writes, attempts)) {
+        const verdict = policy.lastVerdict(engine, message_id) ?? "nothing";
+        if (verdict !== "allow") {
+          yield {
+            about: [message_id],
+            description: `${engine} handed over ${message_id}, for which the policy returned ${verdict}`,
+          };
+        }
+      }
+    },
+  }),
+};
+
+/** How old a read may be when an engine commits: stalls and delays together. */
+const staleMs = 120_000;
+
+export const quietHoursRespected: Invariant = {
+  name: "Marketing messages wait until the recipient's quiet hours are over.",
+  check: ({ database, settings: { quietHours } }) => ({
+    *commit(engine, writes) {
+      if (quietHours === undefined) return;
+      for (const { account_id, mode, message_id, started_at } of insertedRows(writes, attempts)) {
+        const [message] = readRows(database, messageById, [account_id, mode, message_id]);
+        if (message?.category !== "marketing") continue;
+        // The quiet hours of the number's current owner apply.
+        const [owner] = readRows(database, identityByAddress, [
+          account_id,
+          mode,
+          mediumOf(message.channel),
+          message.to,
+        ]);
+        const [contact] = readRows(database, contactById, [
+          account_id,
+          mode,
+          owner?.contact_id ?? message.contact_id,
+        ]);
+        // The contact's time zone may have changed since the engine read it.
+        if (
+          contact === undefined ||
+          (started_at - contact.updated_at < staleMs && contact.updated_at > contact.created_at)
+        ) {
+          continue;
+        }
+        const time = new Date(started_at).toLocaleTimeString("en-GB", {
+          timeZone: contact.time_zone ?? "UTC",
+          hour: "2-digit",
+          minute: "2-digit",
+        });
+        if (time < quietHours.from || time >= quietHours.to) continue;
+        const description = `${engine} handed over ${message_id} in the quiet hours, at ${time} in ${contact.time_zone ?? "UTC"}`;
+        yield { about: [message_id], description };
+      }
+    },
+  }),
+};

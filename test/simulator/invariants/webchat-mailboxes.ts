@@ -1,0 +1,157 @@
+import { messageById, messages } from "../../../src/messages/rows.ts";
+import {
+  mail,
+  mailByNumber,
+  mailOfMessage,
+  webchatSessions,
+  type WebchatSessionRow,
+} from "../../../src/webchat/rows.ts";
+import type { Browser } from "../browser.ts";
+import type { Violation, Invariant } from "../invariant.ts";
+import { allRows, readRows } from "../rows.ts";
+import type { World } from "../world.ts";
+
+function sessionOf(
+  { database }: World,
+  { admission: { session_id } }: Browser,
+): WebchatSessionRow | undefined {
+  return allRows(database, webchatSessions).find(({ id }) => id === session_id);
+}
+
+export const visitorSeesOnce: Invariant = {
+  name: "A visitor receives each message once and in order.",
+  check(world) {
+    const { database, visitors } = world;
+    /** How many of a browser's messages are checked. */
+    const checked = new Map<Browser, number>();
+    /** The existing messages with numbers between two others, which the browser did not receive. */
+    const missed = (browser: Browser, after: number, before: number): Violation[] => {
+      const session = sessionOf(world, browser);
+      if (session === undefined) return [];
+      const { account_id, mode, address, id } = session;
+      return readRows(database, mailByNumber, [account_id, mode, address]).flatMap(
+        ({ number, message_id }) => {
+          if (number <= after || number >= before) return [];
+          const [message] = readRows(database, messageById, [account_id, mode, message_id]);
+          if (message === undefined) return [];
+          return [
+            {
+              about: [id, message_id],
+              description: `the visitor of ${id} did not receive ${message_id}, number ${number}`,
+            },
+          ];
+        },
+      );
+    };
+    const beginning = (browser: Browser): number =>
+      browser.admission.after ?? sessionOf(world, browser)?.begins_after ?? Infinity;
+    return {
+      async step() {
+        const violations: Violation[] = [];
+        for (const browser of visitors.browsers) {
+          const { received, admission } = browser;
+          const { session_id } = admission;
+          for (let i = checked.get(browser) ?? 0; i < received.length; i++) {
+            const each = received[i];
+            if (each === undefined) continue;
+            const { number, message } = each;
+            const last = received[i - 1]?.number ?? beginning(browser);
+            const about = [session_id, message.id];
+            const isRepeated = received
+              .slice(0, i)
+              .some((earlier) => earlier.message.id === message.id);
+            if (isRepeated) {
+              violations.push({
+                about,
+                description: `the visitor of ${session_id} received ${message.id} twice`,
+              });
+            }
+            if (number <= last && last !== Infinity) {
+              violations.push({
+                about,
+                description: `the visitor of ${session_id} received ${message.id}, number ${number}, after number ${last}`,
+              });
+            }
+            violations.push(...missed(browser, last, number));
+          }
+          checked.set(browser, received.length);
+        }
+        return violations;
+      },
+      async end() {
+        return visitors.present.flatMap((browser) => {
+          const last = browser.received.at(-1)?.number ?? beginning(browser);
+          return missed(browser, last, Infinity);
+        });
+      },
+    };
+  },
+};
+
+export const mailboxMatchesMessages: Invariant = {
+  name: "A visitor's mailbox has every message that was sent to it, and every post makes one message.",
+  check(world) {
+    const { database, visitors, clients, history } = world;
+    return {
+      async end() {
+        const violations: Violation[] = [];
+        for (const { id, channel, direction, status, to } of allRows(database, messages)) {
+          if (channel !== "webchat" || direction === "inbound") continue;
+          const isInMailbox = readRows(database, mailOfMessage, [id, to]).length > 0;
+          const isSent = ["sent", "delivered", "read", "unconfirmed"].includes(status);
+          if (isInMailbox !== isSent) {
+            violations.push({
+              about: [id],
+              description: `${id} is ${status}, but ${isInMailbox ? "is" : "is not"} in the mailbox`,
+            });
+          }
+        }
+        const last = new Map<string, number>();
+        for (const { address, number } of allRows(database, mail)) {
+          const before = last.get(address) ?? 0;
+          if (number !== before + 1) {
+            violations.push({
+              about: [],
+              description: `number ${number} follows ${before} in the mailbox of ${address}`,
+            });
+          }
+          last.set(address, number);
+        }
+        for (const { received, admission, posted, isGone } of visitors.browsers) {
+          const { session_id } = admission;
+          for (const { message } of received) {
+            const request = clients.requests.find((each) => each.message?.id === message.id);
+            const expected = [request?.input.body, null];
+            if (request === undefined || expected.includes(message.body)) continue;
+            violations.push({
+              about: [message.id],
+              description: `the visitor of ${session_id} received ${message.id} with the text "${message.body}"`,
+            });
+          }
+          for (const { message_id, client_id, body } of posted) {
+            if (message_id === undefined && !isGone) {
+              violations.push({
+                about: [session_id],
+                description: `the post ${client_id} of ${session_id} was never answered`,
+              });
+            }
+            if (message_id === undefined || history.isErased(admission.contact_id)) continue;
+            const made = allRows(database, messages).filter(({ provider_message_id }) =>
+              provider_message_id?.endsWith(`${session_id.slice("wcs_".length)}:${client_id}`),
+            );
+            const isRight =
+              made.length === 1 &&
+              made.every((row) => row.id === message_id && [body, null].includes(row.body));
+            if (!isRight) {
+              violations.push({
+                about: [message_id],
+                description: `the post ${client_id} of ${session_id} made ${made.length} messages, or one that differs from the answer`,
+              });
+            }
+          }
+        }
+        return violations;
+      },
+    };
+  },
+};

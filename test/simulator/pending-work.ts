@@ -1,0 +1,47 @@
+import { jobs } from "../../src/queue/rows.ts";
+import { runs } from "../../src/agents/runs/rows.ts";
+import { attemptById, messages } from "../../src/messages/rows.ts";
+import { allRows, readRows } from "./rows.ts";
+import type { World } from "./world.ts";
+
+/** The end of the sentence about a run that waits for an approval, which may take a day. */
+export const awaitsApproval = "waits for an approval";
+
+/** Names one piece of work that is still to be done; empty when there is none. */
+export function pendingWork({
+  clients,
+  carrier,
+  receivers,
+  database,
+  hasLookup,
+  engineProcesses,
+  clock,
+}: World): string {
+  if (engineProcesses.some(({ engine }) => engine === undefined)) return "an engine is down";
+  if (clients.waiting > 0) return `${clients.waiting} clients still wait for an answer`;
+  if (carrier.undelivered > 0) {
+    return `no engine accepts ${carrier.undelivered} receipts and messages of the carrier`;
+  }
+  if (receivers.isBusy) return "a request to a webhook receiver is under way";
+  for (const { id, status } of allRows(database, messages)) {
+    if (["scheduled", "queued", "sending", "sent"].includes(status)) {
+      return `message ${id} stays ${status}`;
+    }
+    if (status === "ambiguous" && hasLookup) {
+      return `message ${id} stays ambiguous, though the carrier offers look-ups`;
+    }
+  }
+  for (const { id, status } of allRows(database, runs)) {
+    if (status === "awaiting_approval") return `${id} ${awaitsApproval}`;
+  }
+  for (const { kind, key, leased, due_at } of allRows(database, jobs)) {
+    // These jobs find nothing to do: the attempt was erased, or the waiting messages have expired.
+    const isIdle =
+      kind === "reap" ||
+      kind === "throttle" ||
+      (kind === "follow-up" && readRows(database, attemptById, [key]).length === 0);
+    const isLater = kind === "deliver" && !leased && due_at > clock.now();
+    if (!isIdle && !isLater) return `the job ${kind} ${key} is not done`;
+  }
+  return "";
+}

@@ -1,0 +1,70 @@
+import type { CreateSender } from "../../src/index.ts";
+import type { ConsentOptions, QuietHours } from "../../src/operations/consent-settings.ts";
+import type { Route } from "../../src/ports/route.ts";
+import type { Dice } from "./dice.ts";
+
+/** The transports that each engine has to the carrier. */
+export const primaryTransport = "carrier";
+export const backupTransport = "spare";
+
+/** The phone numbers of the account's senders. */
+export const senderAddresses = ["+15550001000", "+15550002000"] as const;
+
+/** For how long after it was closed an inbound message reopens a conversation. */
+export const reopenHours = 1;
+
+/** How the host application configures its engines. All engines of a history are alike. */
+export interface Settings {
+  readonly consent: Required<Pick<ConsentOptions, "scope" | "honourNearMatches">>;
+  /** The carrier itself confirms opt-outs. */
+  readonly carrierConfirmsOptOuts: boolean;
+  readonly quietHours: QuietHours | undefined;
+  readonly hasPolicy: boolean;
+  readonly scoresSentiment: boolean;
+  readonly routes: readonly Route[];
+  /** The senders form a pool, over which new contacts are spread. */
+  readonly hasPool: boolean;
+  /** The limits of the first sender. */
+  readonly senderLimits: Required<Pick<CreateSender, "messages_per_second" | "daily_cap">>;
+}
+
+/**
+ * The time of day at the start of a history, in minutes, for contacts without a time zone, in
+ * Berlin and in Kolkata.
+ */
+const startOfHistory = [0, 0, 60, 330] as const;
+
+function timeOfDay(minutes: number): string {
+  return [Math.floor(minutes / 60), minutes % 60]
+    .map((each) => String(each).padStart(2, "0"))
+    .join(":");
+}
+
+export function drawSettings(dice: Dice): Settings {
+  const from = dice.pick(startOfHistory) + dice.between(0, 3);
+  const to = from + dice.between(1, 6);
+  return {
+    consent: {
+      scope: dice.chance(0.25) ? "sender" : "account",
+      honourNearMatches: dice.chance(0.3),
+    },
+    carrierConfirmsOptOuts: dice.chance(0.15),
+    quietHours: dice.chance(0.4) ? { from: timeOfDay(from), to: timeOfDay(to) } : undefined,
+    hasPolicy: dice.chance(0.4),
+    scoresSentiment: dice.chance(0.6),
+    routes: dice.chance(0.5) ? drawRoutes(dice) : [],
+    hasPool: dice.chance(0.4),
+    senderLimits: {
+      messages_per_second: dice.chance(0.4) ? dice.pick([0.1, 0.5, 1, 3]) : null,
+      daily_cap: dice.chance(0.05) ? dice.between(3, 20) : null,
+    },
+  };
+}
+
+/** Both transports in order; or, for messages from the first sender only, in reverse order. */
+function drawRoutes(dice: Dice): Route[] {
+  const [first] = senderAddresses;
+  const both = [primaryTransport, backupTransport];
+  const reversed = { from: [first], transports: both.toReversed() };
+  return dice.chance(0.5) ? [{ transports: both }] : [reversed, { transports: both }];
+}

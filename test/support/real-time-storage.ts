@@ -1,0 +1,67 @@
+/** A storage whose calls take real time, for engines on a virtual clock, which stands still during each call. */
+import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";
+import { holdTime } from "../../src/testing/virtual-clock.ts";
+
+/**
+ * `onCommit` is called after each commit. `watch` replaces the storage's notifications. Rate limits
+ * are left to the engine, since the storage's own clock is not the virtual one.
+ */
+export function realTimeStorage(
+  port: StoragePort,
+  onCommit: () => void,
+  watch: (listener: () => void) => () => void,
+): StoragePort {
+  const group = (inner: Group): Group => ({
+    read: (lookups) => held(inner.read(lookups)),
+    abort: () => held(inner.abort()),
+    async commit(writes: readonly Write[]) {
+      await held(inner.commit(writes));
+      onCommit();
+    },
+  });
+  return {
+    capabilities: port.capabilities,
+    open: (schema) => held(port.open(schema)),
+    migrate: (schema) => held(port.migrate(schema)),
+    migrationSql: (schema, from) => port.migrationSql(schema, from),
+    begin: (how) => group(port.begin(how)),
+    host: (handle) => {
+      if (port.host === undefined) throw new TypeError("the storage cannot join a transaction");
+      return group(port.host(handle));
+    },
+    async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+      if (port.transaction === undefined) throw new TypeError("the storage has no transactions");
+      // Its beginning and its end take real time; what is done in it may wait for virtual time.
+      let release = holdTime();
+      try {
+        return await port.transaction(async (handle) => {
+          release();
+          try {
+            return await work(handle);
+          } finally {
+            release = holdTime();
+          }
+        });
+      } finally {
+        release();
+        onCommit();
+      }
+    },
+    reader: {
+      get: (lookups) => held(port.reader.get(lookups)),
+      range: (range) => held(port.reader.range(range)),
+      search: (searches) => held(port.reader.search(searches)),
+    },
+    watch,
+    turn: () => port.turn(),
+    close: () => held(port.close()),
+  };
+}
+
+/** Virtual time stands still until the call settles. */
+export function held<T>(call: T): T {
+  if (!(call instanceof Promise)) return call;
+  const release = holdTime();
+  call.then(release, release);
+  return call;
+}
