@@ -33,12 +33,11 @@ import { schema } from "./schema.ts";
 import { settingsOf } from "./settings.ts";
 import type { Action } from "./ports/action.ts";
 import type { Mode, Scope } from "./kernel/scope.ts";
-import type { Runtime } from "./operations/runtime.ts";
 import { Store } from "./store/store.ts";
 import { webchatTransport } from "./webchat/transport.ts";
 import { stopTransports } from "./messages/transports.ts";
 import { fanOut } from "./webhooks/fan-out.ts";
-import { startWork, type Work } from "./work.ts";
+import { type EngineRuntime, startWork, type Work } from "./work.ts";
 import { parse } from "./kernel/validation.ts";
 
 export interface StopOptions {
@@ -48,7 +47,7 @@ export interface StopOptions {
 
 /** An engine whose storage is open. */
 interface Prepared {
-  readonly runtime: Runtime;
+  readonly runtime: EngineRuntime;
   readonly executor: Executor;
 }
 
@@ -345,7 +344,7 @@ export class MessagingEngine<
       isInProgress: isMessageInProgress,
       secret: createSecretKey(secret),
     };
-    const runtime: Runtime = {
+    const runtime: EngineRuntime = {
       ...this.#settings,
       store: this.#store,
       drawId: this.#drawId,

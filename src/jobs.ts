@@ -1,6 +1,6 @@
 import type { JobHandlers, JobTable } from "./queue/job.ts";
 import type { JobKind } from "./queue/types.ts";
-import type { Runtime } from "./operations/runtime.ts";
+import type { EngineRuntime } from "./work.ts";
 import { agentJobs } from "./agents/jobs.ts";
 import { callConsumer } from "./events/call-consumer.ts";
 import { contactJobs } from "./privacy/jobs.ts";
@@ -8,13 +8,11 @@ import { conversationJobs } from "./conversations/jobs.ts";
 import { messageJobs } from "./messages/jobs.ts";
 import { reap } from "./privacy/reap-job.ts";
 import { scoreMessages } from "./sentiment/score-messages.ts";
-import { senderJobs } from "./senders/jobs.ts";
 import { webhookJobs } from "./webhooks/jobs.ts";
 
 /** Every kind of job, with what does its work. */
-const jobTable: JobTable = {
+const jobTable: JobTable<EngineRuntime> = {
   ...messageJobs,
-  ...senderJobs,
   ...conversationJobs,
   ...contactJobs,
   ...webhookJobs,
@@ -25,7 +23,7 @@ const jobTable: JobTable = {
 };
 
 /** The handlers of one engine. */
-export function jobHandlers(runtime: Runtime): JobHandlers {
+export function jobHandlers(runtime: EngineRuntime): JobHandlers {
   const handlers = Object.entries(jobTable).map(([kind, define]) => [kind, define(runtime)]);
   return Object.fromEntries(handlers) as { [K in JobKind]: JobHandlers[K] };
 }

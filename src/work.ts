@@ -1,3 +1,8 @@
+import type { AgentRuntime } from "./agents/options.ts";
+import type { ConsumerRuntime } from "./events/consumer-types.ts";
+import type { CarrierRuntime } from "./messages/carriers.ts";
+import type { Settings } from "./options.ts";
+import type { WebhookRuntime } from "./webhooks/options.ts";
 import type { Consumers } from "./events/consumers.ts";
 import { Dispatcher } from "./queue/dispatcher.ts";
 import { pools } from "./queue/lane.ts";
@@ -5,7 +10,6 @@ import { arm } from "./queue/rows.ts";
 import { jobHandlers } from "./jobs.ts";
 import { reapJob } from "./privacy/reap-job.ts";
 import { analyzerName } from "./ports/sentiment.ts";
-import type { Runtime } from "./operations/runtime.ts";
 import { startTransports } from "./messages/transports.ts";
 import { DeliveryReader } from "./webhooks/delivery-reader.ts";
 
@@ -17,7 +21,14 @@ export interface Work {
   stop(deadlineMs: number): Promise<void>;
 }
 
-export async function startWork(runtime: Runtime, consumers: Consumers): Promise<Work> {
+/** What every job of the engine needs. */
+export type EngineRuntime = Settings &
+  AgentRuntime &
+  CarrierRuntime &
+  ConsumerRuntime &
+  WebhookRuntime;
+
+export async function startWork(runtime: EngineRuntime, consumers: Consumers): Promise<Work> {
   const { store, clock, logger, storage, transports, sentiment, http, agents } = runtime;
   await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();

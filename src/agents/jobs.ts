@@ -1,8 +1,9 @@
+import type { AgentRuntime } from "./options.ts";
 import { timeOutQueue } from "./time-out-queue.ts";
 import type { JobTable } from "../queue/job.ts";
 import { runTurn } from "./run-turn.ts";
 
-export const agentJobs: Pick<JobTable, "turn" | "queue-timeout"> = {
+export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> = {
   turn: runTurn,
   "queue-timeout":
     ({ hostPolicies, services }) =>

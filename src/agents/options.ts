@@ -1,3 +1,4 @@
+import type { Runtime } from "../operations/runtime.ts";
 import type { Action } from "../ports/action.ts";
 import type { AgentModel } from "../ports/agent-model.ts";
 
@@ -15,4 +16,10 @@ export interface AgentSettings {
   readonly model: AgentModel;
   readonly actions: ReadonlyMap<string, Action>;
   readonly redact: (text: string) => string;
+}
+
+/** What agents' jobs run with. */
+export interface AgentRuntime extends Runtime {
+  /** Undefined when no model is set up in this engine. */
+  readonly agents: AgentSettings | undefined;
 }

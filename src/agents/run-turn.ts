@@ -10,7 +10,7 @@ import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import type { AgentSettings } from "./options.ts";
 import type { ModelAction } from "../ports/agent-model.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { AgentRuntime } from "./options.ts";
 import { TurnRun } from "./turn-run.ts";
 
 const own = { own: true } as const;
@@ -21,7 +21,7 @@ const maxFailures = 5;
  * Runs an agent's turn in a conversation. No transaction is open while the model works: the transaction that ends the turn
  * checks whether its result still applies.
  */
-export function runTurn(runtime: Runtime): JobHandler<"turn"> {
+export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
   const { store, logger, services, agents } = runtime;
   const shown = new Map([...services.actions].map(([name, action]) => [name, shownAction(action)]));
   return async (claim, { abort }) => {
@@ -52,7 +52,7 @@ interface TakeOptions {
 }
 
 async function take(
-  runtime: Runtime,
+  runtime: AgentRuntime,
   claim: Claim<"turn">,
   begun: BegunTurn,
   { agents, shown, abort }: TakeOptions,

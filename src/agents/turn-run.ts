@@ -4,7 +4,7 @@ import { maySay } from "./reply.ts";
 import { soundAnswer } from "./sound-answer.ts";
 import { takeTurn } from "./turn.ts";
 import type { BegunTurn, Progress, TurnOutcome } from "./turn-rows.ts";
-import { withDeadline } from "../queue/deadline.ts";
+import { withDeadline } from "../kernel/deadline.ts";
 import type { Claim } from "../queue/types.ts";
 import type { Given, Move, RunStep, Thought } from "./runs/types.ts";
 import { iso } from "../kernel/time.ts";
@@ -12,11 +12,11 @@ import { storable } from "../kernel/fields.ts";
 import type { AgentSettings } from "./options.ts";
 import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/agent-model.ts";
 import { ActionCalls } from "./action-calls.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { AgentRuntime } from "./options.ts";
 import { errorFacts } from "../queue/error-facts.ts";
 
 export interface TurnRunOptions {
-  readonly runtime: Runtime;
+  readonly runtime: AgentRuntime;
   readonly agents: AgentSettings;
   /** The host application's actions as models see them. */
   readonly shown: ReadonlyMap<string, ModelAction>;

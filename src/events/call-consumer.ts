@@ -4,7 +4,7 @@ import {
   nextConsumerEvent,
   takeConsumerEvent,
 } from "./next-consumer-event.ts";
-import { withDeadline } from "../queue/deadline.ts";
+import { withDeadline } from "../kernel/deadline.ts";
 import { leaseMs } from "../queue/dispatcher.ts";
 import type { JobHandler, JobRun } from "../queue/job.ts";
 import type { LocalConsumer } from "./consumer-types.ts";
@@ -12,7 +12,7 @@ import { eventResource } from "./resource.ts";
 import { encodeJobKey } from "../queue/job-key.ts";
 import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { ConsumerRuntime } from "./consumer-types.ts";
 import { errorFacts } from "../queue/error-facts.ts";
 
 /** The deadline of a handler: well within a lease, and about as long as others can wait for the locks of its transaction. */
@@ -27,17 +27,17 @@ type Handler = LocalConsumer["handler"];
 type Handled = "done" | "aborted" | { readonly error: unknown };
 
 /** Calls a consumer's handler with the events of one key, in order, one at a time. */
-export function callConsumer(runtime: Runtime): JobHandler<"consume"> {
+export function callConsumer(runtime: ConsumerRuntime): JobHandler<"consume"> {
   const calls = new ConsumerCalls(runtime);
   return (claim, run) => calls.run(claim, run);
 }
 
 class ConsumerCalls {
-  readonly #runtime: Runtime;
+  readonly #runtime: ConsumerRuntime;
   /** Keys whose handler has not returned, also after its deadline. It is not called for them meanwhile. */
   readonly #overdue = new Set<string>();
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: ConsumerRuntime) {
     this.#runtime = runtime;
   }
 

@@ -1,3 +1,5 @@
+import type { Runtime } from "../operations/runtime.ts";
+import type { Lane } from "../queue/lane.ts";
 import type { AnyEvent } from "./types.ts";
 import type { Mode, Scope } from "../kernel/scope.ts";
 import type { AccountId, EventId } from "../kernel/ids.ts";
@@ -56,4 +58,19 @@ export interface Handling {
   readonly account_id: AccountId;
   readonly mode: Mode;
   readonly failures: number;
+}
+
+/** The consumers that are set up in this engine. */
+export interface LocalConsumers {
+  get(name: string): LocalConsumer | undefined;
+  /**
+   * Whether this engine runs the jobs of a lane. False only for consumers that are not set up here,
+   * or were stopped.
+   */
+  serves(lane: Lane): boolean;
+}
+
+/** What consumers' jobs run with. */
+export interface ConsumerRuntime extends Runtime {
+  readonly consumers: LocalConsumers;
 }

@@ -1,12 +1,7 @@
 import { resumeConsumerEvent, skipConsumerEvent } from "./resume-consumer-event.ts";
 import { parkedEvents } from "./consumer-rows.ts";
 import { isConsumerName } from "./consumer-rules.ts";
-import type {
-  ConsumeOptions,
-  EventConsumer,
-  LocalConsumer,
-  ParkedEvent,
-} from "./consumer-types.ts";
+import type { ConsumeOptions, EventConsumer, LocalConsumer, ParkedEvent, LocalConsumers } from "./consumer-types.ts";
 import { eventResource } from "./resource.ts";
 import { events, eventsByPosition } from "./rows.ts";
 import { type AnyEvent, type EventType, eventTypes } from "./types.ts";
@@ -18,7 +13,6 @@ import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Write } from "../ports/storage.ts";
 import { removeConsumer } from "./remove-consumer.ts";
-import type { LocalConsumers } from "../operations/runtime.ts";
 import type { Store } from "../store/store.ts";
 
 /** A consumer of events that is set up in this engine. Its progress is the storage's: engines with the same name share the work. */

@@ -1,3 +1,4 @@
+import type { Runtime } from "../operations/runtime.ts";
 import type { Transport, TransportCapabilities } from "../ports/transport.ts";
 
 /** What decisions need to know of the transports: what each can do, and whether it can look attempts up. */
@@ -14,4 +15,9 @@ export function carriersOf(transports: readonly Transport[]): Carriers {
       { ...each.capabilities, canLookUp: each.lookup !== undefined },
     ]),
   );
+}
+
+/** What jobs that call carriers run with. */
+export interface CarrierRuntime extends Runtime {
+  readonly carriers: Carriers;
 }

@@ -1,10 +1,10 @@
 import { recordLookup } from "./record-lookup.ts";
-import { withDeadline } from "../queue/deadline.ts";
+import { withDeadline } from "../kernel/deadline.ts";
 import type { JobHandler } from "../queue/job.ts";
 import { finish } from "../queue/rows.ts";
 import { attemptById, type AttemptRow, messageById, type MessageRow } from "./rows.ts";
 import type { LookupAnswer, Transport } from "../ports/transport.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { CarrierRuntime } from "./carriers.ts";
 import { awaitMs } from "./await-transport.ts";
 import { errorFacts } from "../queue/error-facts.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
@@ -12,7 +12,7 @@ import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 const own = { own: true } as const;
 
 /** Looks up an attempt whose answer was lost or whose receipts do not come. */
-export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
+export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> {
   const { store, services, transports, carriers } = runtime;
   return async (claim, { abort }) => {
     const reads = store.reads(claim);
@@ -36,7 +36,7 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
 const unknown: LookupAnswer = { outcome: "unknown" };
 
 async function lookUp(
-  { clock, logger }: Runtime,
+  { clock, logger }: CarrierRuntime,
   transport: Transport,
   message: MessageRow,
   attempt: AttemptRow,

@@ -1,4 +1,4 @@
-import type { Lane } from "../queue/lane.ts";
+import { sendLane } from "../senders/send-lane.ts";
 import type { JobOrder } from "../queue/types.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
 
@@ -9,15 +9,6 @@ export function sendJob(message: MessageRow, due_at: number): JobOrder<"send"> {
   return { kind: "send", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
-export function sendLane({
-  transport,
-  account_id,
-  mode,
-}: Pick<MessageRow, "transport" | "account_id" | "mode">): Lane<"send"> {
-  // A message without a transport is never handed over.
-  const remote = transport ?? "";
-  return { kind: "send", slow: false, remote, account_id, mode, waiting_for: null };
-}
 
 /** Queues a scheduled message when its time has come. */
 export function releaseJob(

@@ -1,7 +1,7 @@
 import { handOverMessage } from "./hand-over.ts";
 import { recordAnswer } from "./record-answer.ts";
 import type { HandedOver } from "./settle-attempt.ts";
-import { withDeadline } from "../queue/deadline.ts";
+import { withDeadline } from "../kernel/deadline.ts";
 import { leaseMs } from "../queue/dispatcher.ts";
 import type { JobHandler, JobRun } from "../queue/job.ts";
 import { retry } from "../queue/retry.ts";
@@ -9,7 +9,7 @@ import { finish } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
 import type { OutboundMessage, SendAnswer, Transport } from "../ports/transport.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { CarrierRuntime } from "./carriers.ts";
 import { awaitTransport } from "./await-transport.ts";
 import { errorFacts } from "../queue/error-facts.ts";
 
@@ -20,7 +20,7 @@ const own = { own: true } as const;
 const maxInARow = 50;
 
 /** Hands over what is queued in a conversation, in order, one message at a time. */
-export function sendQueued(runtime: Runtime): JobHandler<"send"> {
+export function sendQueued(runtime: CarrierRuntime): JobHandler<"send"> {
   return async (claim, run) => {
     for (let i = 0; !run.abort.aborted; i++) {
       const handed = await handOver(runtime, claim, i >= maxInARow || run.isStopping());
@@ -37,7 +37,7 @@ export function sendQueued(runtime: Runtime): JobHandler<"send"> {
 
 /** Undefined when nothing is handed over now: the job is given back. */
 function handOver(
-  { hostPolicies, services, carriers, drawId }: Runtime,
+  { hostPolicies, services, carriers, drawId }: CarrierRuntime,
   claim: Claim<"send">,
   last: boolean,
 ): Promise<HandedOver | undefined> {
@@ -53,7 +53,7 @@ function handOver(
 
 /** Returns whether there is more to hand over. The answer is known here alone, so the commit is retried. */
 function record(
-  { store, clock, services, carriers }: Runtime,
+  { store, clock, services, carriers }: CarrierRuntime,
   claim: Claim<"send">,
   { abort }: JobRun,
   handed: HandedOver,
@@ -66,7 +66,7 @@ function record(
 
 /** Records that the carrier did not answer in time, and the answer when it comes after all. */
 async function endLate(
-  runtime: Runtime,
+  runtime: CarrierRuntime,
   claim: Claim<"send">,
   run: JobRun,
   handed: HandedOver,
@@ -103,7 +103,7 @@ interface Called {
 
 /** Calls the carrier. A call that misses its deadline counts as unanswered: nobody knows whether the message was sent. */
 async function call(
-  { clock, logger }: Runtime,
+  { clock, logger }: CarrierRuntime,
   transport: Transport | undefined,
   message: MessageRow,
   attempt: AttemptRow,

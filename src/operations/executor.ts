@@ -43,10 +43,10 @@ export interface Context {
 }
 
 /** What the executor needs of the runtime. */
-type ExecutorRuntime = Pick<
-  Runtime,
-  "store" | "clock" | "services" | "hostPolicies" | "idempotencyHours"
->;
+interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" | "hostPolicies"> {
+  /** How long an idempotency key is remembered, in hours. */
+  readonly idempotencyHours: number;
+}
 
 const hourMs = 3_600_000;
 

@@ -5,7 +5,7 @@
  */
 import { AskedOpinions, noOpinions, Unasked } from "./opinions.ts";
 import { maxScheduleAhead } from "../kernel/limits.ts";
-import { withDeadline } from "../queue/deadline.ts";
+import { withDeadline } from "../kernel/deadline.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HostOpinions, Opinion, Policy, PolicyFacts, Verdict } from "../ports/policy.ts";

@@ -1,28 +1,29 @@
-import type { Carriers } from "../messages/carriers.ts";
-import type { LocalConsumer } from "../events/consumer-types.ts";
-import type { Lane } from "../queue/lane.ts";
-import type { HostPolicies } from "./host-policies.ts";
 import type { DrawId } from "../kernel/ids.ts";
-import type { Services } from "./operation.ts";
-import type { Settings } from "../options.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { Random } from "../ports/random.ts";
+import type { SentimentAnalyzer } from "../ports/sentiment.ts";
+import type { Transport } from "../ports/transport.ts";
 import type { Store } from "../store/store.ts";
+import type { HostPolicies } from "./host-policies.ts";
+import type { Services } from "./operation.ts";
 
-/** What an opened engine runs with: its settings, and what was made from them. */
-export interface Runtime extends Settings {
+/**
+ * What an opened engine runs with. Every job and every part of the engine takes it as one object. A
+ * module that needs more extends it, as `AgentRuntime` does.
+ */
+export interface Runtime {
   readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
   readonly drawId: DrawId;
+  readonly transports: readonly Transport[];
+  readonly sentiment: SentimentAnalyzer | undefined;
+  /** How long events and finished deliveries are kept, in days. */
+  readonly eventRetentionDays: number;
   /** What decisions depend on. */
   readonly services: Services;
   /** Evaluates the host application's policies. */
   readonly hostPolicies: HostPolicies;
-  /** What the transports of this engine can do, by name. */
-  readonly carriers: Carriers;
-  readonly consumers: LocalConsumers;
-}
-
-/** The consumers that are set up in this engine. */
-export interface LocalConsumers {
-  get(name: string): LocalConsumer | undefined;
-  /** Whether this engine runs the jobs of a lane: false only for consumers that are not set up here, or were stopped. */
-  serves(lane: Lane): boolean;
 }

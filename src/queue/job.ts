@@ -1,5 +1,4 @@
 import type { Claim, JobKind } from "./types.ts";
-import type { Runtime } from "../operations/runtime.ts";
 
 /** What a handler is told about the run of its job. */
 export interface JobRun {
@@ -20,9 +19,9 @@ export type JobHandler<K extends JobKind = JobKind> = (
   run: JobRun,
 ) => Promise<void>;
 
-/** Makes the handler of one engine. */
-export type JobDefinition<K extends JobKind = JobKind> = (runtime: Runtime) => JobHandler<K>;
+/** Makes the handler of one engine. `R` is what the handler needs of the engine. */
+export type JobDefinition<K extends JobKind, R> = (runtime: R) => JobHandler<K>;
 
 /** A definition for every kind of job. */
-export type JobTable = { readonly [K in JobKind]: JobDefinition<K> };
+export type JobTable<R> = { readonly [K in JobKind]: JobDefinition<K, R> };
 export type JobHandlers = { readonly [K in JobKind]: JobHandler<K> };

@@ -3,18 +3,22 @@ import type { JobDefinition } from "./job.ts";
 import { finish, renew } from "./rows.ts";
 import type { EngineJobKind } from "./job-key.ts";
 import type { Claim, JobKeys, JobKind } from "./types.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { Store } from "../store/store.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Tx } from "../store/transaction.ts";
+
+interface WithStore {
+  readonly store: Store;
+}
 
 const own = { own: true } as const;
 /** Chunks of one run. Then other jobs have their turn. */
 const maxChunks = 100;
 
 /** A job whose work is one transaction in its scope, which also finishes the job. */
-export function inTransaction<K extends Exclude<JobKind, EngineJobKind>>(
-  work: (tx: Tx, claim: Claim<K>, runtime: Runtime) => Promise<void>,
-): JobDefinition<K> {
+export function inTransaction<K extends Exclude<JobKind, EngineJobKind>, R extends WithStore>(
+  work: (tx: Tx, claim: Claim<K>, runtime: R) => Promise<void>,
+): JobDefinition<K, R> {
   return (runtime) => (claim) => {
     const scope: Scope = claim;
     return runtime.store.commit(scope, (tx) => work(tx, claim, runtime), own);
@@ -27,7 +31,7 @@ type ChunkedKind = "discard" | "erase" | "merge";
 /** A job whose work takes many transactions, one chunk in each. The last chunk removes the job. */
 export function inChunks<K extends ChunkedKind>(
   work: (tx: Tx, key: JobKeys[K]) => Promise<"more" | "done">,
-): JobDefinition<K> {
+): JobDefinition<K, WithStore> {
   return ({ store }) =>
     async (claim, { isStopping }) => {
       const { key }: { readonly key: JobKeys[K] } = claim;

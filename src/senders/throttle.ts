@@ -6,19 +6,11 @@
 import type { Lane } from "../queue/lane.ts";
 import { arm, finish, isInLane, moveToUsualLane } from "../queue/rows.ts";
 import type { Claim, JobOrder } from "../queue/types.ts";
-import type { MessageRow } from "../messages/rows.ts";
 import { boundsOf, looksBack } from "./throttle-rules.ts";
-import {
-  handOverByNumber,
-  paceByAddress,
-  type PaceRow,
-  senderHandOvers,
-  senderPaces,
-  type SenderRow,
-} from "./rows.ts";
+import { handOverByNumber, paceByAddress, type PaceRow, senderHandOvers, senderPaces, type SenderRow } from "./rows.ts";
 import type { Seen } from "../ports/collection.ts";
 import type { Tx } from "../store/transaction.ts";
-import { sendLane } from "../messages/send-jobs.ts";
+import { sendLane } from "./send-lane.ts";
 
 /** Gives those that wait for a sender their turns. */
 export function throttleJob(
@@ -59,7 +51,7 @@ export async function turnAt(tx: Tx, pace: PaceRow, ahead = 0): Promise<number> 
 export async function turnOf(
   tx: Tx,
   claim: Claim<"send">,
-  message: MessageRow,
+  message: { readonly from: string; readonly expires_at: number | null },
 ): Promise<Seen<PaceRow> | "wait" | undefined> {
   const { from, expires_at } = message;
   const pace = await tx.get(paceByAddress, [from], { hold: true });

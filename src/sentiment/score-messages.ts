@@ -1,5 +1,5 @@
 import { nextUnscored, recordScore, type Unscored } from "./score-message.ts";
-import { withDeadline } from "../queue/deadline.ts";
+import { withDeadline } from "../kernel/deadline.ts";
 import { leaseMs } from "../queue/dispatcher.ts";
 import type { JobHandler, JobRun } from "../queue/job.ts";
 import { finish } from "../queue/rows.ts";

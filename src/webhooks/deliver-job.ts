@@ -2,14 +2,14 @@ import type { JobHandler, JobRun } from "../queue/job.ts";
 import { poolOf } from "../queue/lane.ts";
 import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "./rows.ts";
 import type { Write } from "../ports/storage.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { WebhookRuntime } from "./options.ts";
 import { WebhookDrain } from "./drain.ts";
 
 /** Between the starts of two drains in the slow pool, in milliseconds. */
 const slowStartMs = 5;
 
 /** Sends a webhook its deliveries for as long as some are due. */
-export function deliver(runtime: Runtime): JobHandler<"deliver"> {
+export function deliver(runtime: WebhookRuntime): JobHandler<"deliver"> {
   const { clock, http } = runtime;
   const drains = runningDrains(runtime);
   /**
@@ -37,7 +37,7 @@ export function deliver(runtime: Runtime): JobHandler<"deliver"> {
 }
 
 /** The drains of this engine, by webhook. Commits notify them, so that a new delivery does not wait for an earlier answer. */
-function runningDrains({ store }: Runtime): Map<string, WebhookDrain> {
+function runningDrains({ store }: WebhookRuntime): Map<string, WebhookDrain> {
   const drains = new Map<string, WebhookDrain>();
   store.onCommit((writes) => {
     if (drains.size === 0) return;

@@ -1,6 +1,6 @@
 import { endWebhookDrain } from "./end-drain.ts";
 import { type MadeAttempt, recordAttempts } from "./record-attempts.ts";
-import { SharedDeadline } from "../queue/deadline.ts";
+import { SharedDeadline } from "../kernel/deadline.ts";
 import { leaseMs } from "../queue/dispatcher.ts";
 import type { JobRun } from "../queue/job.ts";
 import { retry } from "../queue/retry.ts";
@@ -11,7 +11,7 @@ import type { WebhookRow } from "./rows.ts";
 import { TidingsError } from "../kernel/errors.ts";
 import type { DeliveryId } from "../kernel/ids.ts";
 import type { HttpSettings } from "./options.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { WebhookRuntime } from "./options.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { Signal } from "../queue/signal.ts";
 import type { Tx } from "../store/transaction.ts";
@@ -19,7 +19,7 @@ import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
 import { deliveryPoster, late, type PostDelivery } from "./post-delivery.ts";
 
 export interface WebhookDrainOptions {
-  readonly runtime: Runtime;
+  readonly runtime: WebhookRuntime;
   readonly http: HttpSettings;
   readonly claim: Claim<"deliver">;
   readonly run: JobRun;
@@ -50,7 +50,7 @@ const graceMs = 1_000;
  */
 export class WebhookDrain {
   readonly #options: WebhookDrainOptions;
-  readonly #runtime: Runtime;
+  readonly #runtime: WebhookRuntime;
   readonly #scope: Scope;
   readonly #ahead: ReadAhead;
   readonly #deadline: SharedDeadline;

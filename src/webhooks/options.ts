@@ -1,3 +1,4 @@
+import type { Runtime } from "../operations/runtime.ts";
 import type { HttpClient } from "../ports/http-client.ts";
 import type { Destinations } from "../ports/destinations.ts";
 import type { Mode } from "../kernel/scope.ts";
@@ -22,4 +23,11 @@ export interface HttpSettings {
   readonly client: HttpClient;
   /** Plain http is for sandboxes. */
   readonly destinations: Readonly<Record<Mode, Destinations>>;
+}
+
+/** What webhooks' jobs run with. */
+export interface WebhookRuntime extends Runtime {
+  /** Undefined when no HTTP client is set up in this engine. */
+  readonly http: HttpSettings | undefined;
+  readonly webhooks: Required<WebhookOptions>;
 }

@@ -1,4 +1,7 @@
-import type { Clock } from "../ports/clock.ts";
+/** What deadlines need of a clock. */
+interface Clock {
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
 
 /**
  * The result of `work`, or of `late` when the work takes longer than `ms` milliseconds. The signal that `work` gets aborts at
