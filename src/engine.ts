@@ -1,3 +1,5 @@
+import { agentHookHandlers } from "./agents/hooks.ts";
+import { sentimentHookHandlers } from "./sentiment/hooks.ts";
 import { createSandboxSenders } from "./senders/sandbox-senders.ts";
 import { isMessageInProgress } from "./messages/in-progress.ts";
 import type { EventConsumer } from "./events/consumer-types.ts";
@@ -340,6 +342,7 @@ export class MessagingEngine<
       destinations: http?.destinations,
       hasAgents: agents !== undefined,
       actions: agents?.actions ?? new Map<string, Action>(),
+      hookHandlers: [...sentimentHookHandlers, ...agentHookHandlers],
       setUpSandbox: createSandboxSenders,
       isInProgress: isMessageInProgress,
       secret: createSecretKey(secret),

@@ -1,3 +1,5 @@
+import { runHook } from "../operations/hooks.ts";
+import { onMessageReceived } from "./hooks.ts";
 import { messageReceived } from "./events.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { contactById, identities } from "../contacts/rows.ts";
@@ -19,11 +21,9 @@ import type { Services } from "../operations/operation.ts";
 import type { InboundMessage } from "../ports/transport.ts";
 import type { Tx } from "../store/transaction.ts";
 import { appendEvent } from "../events/append.ts";
-import { callAgent } from "../agents/call-agent.ts";
 import { changeConversation } from "../conversations/change.ts";
 import { countMessage } from "./count.ts";
 import { findContact } from "../contacts/find.ts";
-import { scoreLater } from "../sentiment/score-later.ts";
 import { answerKeyword, flagOf, heedWords } from "./apply-keywords.ts";
 import { openForInbound, takePlace } from "../conversations/begin.ts";
 
@@ -110,13 +110,11 @@ export async function takeInMessage(
     conversation_id: conversation.id,
     media: [...inbound.media],
   };
-  // Words that are read for what they say, not for how they sound, are scored by nobody.
-  if (services.scoresSentiment && message.keyword === null) await scoreLater(tx, message);
   appendEvent(tx, drawId, messageReceived, data, message, receivedEventId(id));
   await answerKeyword(tx, services, sender, identity, heeded);
-  // Keywords never reach an agent.
+  // Keywords are neither scored nor answered by an agent.
   if (message.keyword === null) {
-    await callAgent(tx, drawId, message, { isReopened, reopenMs: services.reopenMs });
+    await runHook(tx, services, onMessageReceived, { message, isReopened });
   }
   return message;
 }

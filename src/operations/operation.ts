@@ -15,6 +15,7 @@ import type { Random } from "../ports/random.ts";
 import type { Route } from "../ports/route.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { Mode, Scope } from "../kernel/scope.ts";
+import type { HookHandler } from "./hooks.ts";
 import type { Signal } from "../queue/signal.ts";
 import type { Reads } from "../store/reads.ts";
 import type { Tx } from "../store/transaction.ts";
@@ -77,6 +78,8 @@ export interface Services {
   readonly actions: ReadonlyMap<string, Action>;
   /** Whether there is an analyzer: without one nothing is written down to be scored. */
   readonly scoresSentiment: boolean;
+  /** What the modules do at each other's hooks, in the order of the modules. */
+  readonly hookHandlers: readonly HookHandler[];
   /** Creates what the sandbox of a new account starts with. `tx` is in the scope of that sandbox. */
   readonly setUpSandbox: (tx: Tx, drawId: DrawId) => void;
   /** Whether what a request made is still in progress: until then its idempotency key is kept. */

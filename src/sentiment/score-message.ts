@@ -1,14 +1,14 @@
+import { runHook } from "../operations/hooks.ts";
+import type { Services } from "../operations/operation.ts";
+import { onMessageScored } from "./hooks.ts";
 import { sentimentChanged } from "./events.ts";
 import { contactReference } from "../contacts/resource.ts";
 import { contacts } from "../contacts/rows.ts";
-import { conversationById } from "../conversations/rows.ts";
-import { arm, finish, renew } from "../queue/rows.ts";
+import { finish, renew } from "../queue/rows.ts";
 import type { Claim } from "../queue/types.ts";
-import { messageById, type MessageRow } from "../messages/rows.ts";
-import { turnJob } from "../agents/runs/rules.ts";
+import { messageById } from "../messages/rows.ts";
 import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
 import { feel, sentimentOf, unmoved } from "../contacts/sentiment-rules.ts";
-import type { DrawId } from "../kernel/ids.ts";
 import type { Tx } from "../store/transaction.ts";
 import { appendEvent } from "../events/append.ts";
 import { findSurvivor } from "../contacts/find-survivor.ts";
@@ -44,13 +44,13 @@ export async function recordScore(
   tx: Tx,
   { contact_id, message_id }: MessageScoreRow,
   score: number | null,
-  drawId: DrawId,
+  services: Services,
 ): Promise<void> {
   const row = await tx.get(messageScoreById, [contact_id, message_id]);
   if (row?.state !== "pending") return;
   tx.update(messageScores, row, { state: score === null ? "none" : "scored", score });
   const message = await tx.get(messageById, [message_id]);
-  if (message !== undefined) await tellAgent(tx, message);
+  if (message !== undefined) await runHook(tx, services, onMessageScored, { message });
   // Of a contact that was merged and whose history has not moved yet, it moves the survivor's.
   const contact = score === null ? undefined : await findSurvivor(tx, row.contact_id);
   if (contact === undefined || score === null) return;
@@ -65,14 +65,8 @@ export async function recordScore(
     to,
     message_id,
   };
-  appendEvent(tx, drawId, sentimentChanged, data, {
+  appendEvent(tx, services.drawId, sentimentChanged, data, {
     contact_id: contact.id,
     ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
   });
-}
-
-/** An agent that waits for the score goes on. */
-async function tellAgent(tx: Tx, { conversation_id }: MessageRow): Promise<void> {
-  const conversation = await tx.get(conversationById, [conversation_id]);
-  if (conversation?.handler === "ai") await arm(tx, turnJob(conversation, tx.now));
 }

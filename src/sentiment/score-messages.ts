@@ -19,7 +19,7 @@ const maxInARow = 50;
  * message. Without an analyzer, messages that another engine left to be scored get no score.
  */
 export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
-  const { store, drawId } = runtime;
+  const { store, services } = runtime;
   return async (claim, run) => {
     let scored: { readonly row: MessageScoreRow; readonly score: number | null } | undefined;
     for (let i = 0; !run.abort.aborted; i++) {
@@ -27,7 +27,7 @@ export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
       const next = await store.commit(
         claim,
         async (tx) => {
-          if (scored !== undefined) await recordScore(tx, scored.row, scored.score, drawId);
+          if (scored !== undefined) await recordScore(tx, scored.row, scored.score, services);
           if (!isLast) return nextUnscored(tx, claim, leaseMs);
           await finish(tx, claim, { againAt: tx.now });
           return undefined;

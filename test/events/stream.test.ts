@@ -95,6 +95,7 @@ async function follow(
     limits: defaultLimits,
     transports: [],
     routes: [],
+    hookHandlers: [],
     setUpSandbox: () => {},
     isInProgress: () => Promise.resolve(false),
     scoresSentiment: false,
