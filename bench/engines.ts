@@ -5,7 +5,7 @@ import { memory } from "../adapters/storage/memory/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { system } from "../adapters/system/index.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
-import type { EngineOptions } from "../src/options.ts";
+import type { EngineOptions } from "../src/host/options.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { Transport } from "../src/ports/transport.ts";
 import { scaled } from "./measure.ts";

@@ -10,7 +10,7 @@ import { postgres } from "../adapters/storage/postgres/index.ts";
 import { sqlTypes } from "../adapters/storage/postgres/values.ts";
 import { type Collection, columnsOf } from "../src/ports/collection.ts";
 import type { Lookup, Row, Write } from "../src/ports/storage.ts";
-import { schema } from "../src/schema.ts";
+import { schema } from "../src/modules.ts";
 import type { Database } from "../test/support/postgres-database.ts";
 import type { Recipients } from "./engines.ts";
 import { concurrently, type Work } from "./measure.ts";

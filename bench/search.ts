@@ -10,7 +10,7 @@ import { Table as SqliteTable } from "../adapters/storage/sqlite/tables.ts";
 import { contactsByWords } from "../src/contacts/rows.ts";
 import type { MessagingEngine } from "../src/engine.ts";
 import type { Write } from "../src/ports/storage.ts";
-import { schema } from "../src/schema.ts";
+import { schema } from "../src/modules.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { withEngineOn, withTempFile } from "./engines.ts";
 import { count, median, ratio, scaled, table } from "./measure.ts";

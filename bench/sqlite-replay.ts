@@ -7,7 +7,7 @@ import { layoutOf } from "../adapters/storage/layout.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { columnsOf, type Index } from "../src/ports/collection.ts";
 import type { Lookup, Write } from "../src/ports/storage.ts";
-import { schema } from "../src/schema.ts";
+import { schema } from "../src/modules.ts";
 import { type Recipients, withTempFile } from "./engines.ts";
 import type { Work } from "./measure.ts";
 import { record, type Recorded } from "./recording.ts";

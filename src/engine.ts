@@ -1,18 +1,16 @@
-import { agentHookHandlers } from "./agents/hooks.ts";
-import { sentimentHookHandlers } from "./sentiment/hooks.ts";
+import { apiRoutes, hookHandlers, jobHandlers, schema } from "./modules.ts";
 import { createSandboxSenders } from "./senders/sandbox-senders.ts";
 import { isMessageInProgress } from "./messages/in-progress.ts";
 import type { EventConsumer } from "./events/consumer-types.ts";
 import type { Event } from "./webhooks/event-catalog.ts";
 import { createSecretKey } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { AccountHandle, Accounts, CommandOptions } from "./handles.ts";
-import { accountHandle, type Run } from "./account-handle.ts";
-import { apiBackend } from "./api/backend-of-engine.ts";
+import type { AccountHandle, Accounts, CommandOptions } from "./host/handles.ts";
+import { accountHandle, type Run } from "./host/account-handle.ts";
+import { apiBackend } from "./host/api-backend.ts";
 import { type Consumer, Consumers } from "./events/consumers.ts";
 import { apiHandler } from "./api/handler.ts";
 import type { ApiHandler } from "./api/http.ts";
-import { apiRoutes } from "./api/routes.ts";
 import { createAccount } from "./accounts/create.ts";
 import { carriersOf } from "./messages/carriers.ts";
 import { defaultAccountId, prepareStorage } from "./accounts/prepare-storage.ts";
@@ -29,17 +27,16 @@ import { HostPolicies } from "./operations/host-policies.ts";
 import { checkedKey } from "./operations/idempotency-key.ts";
 import { type AccountId, type DrawId, idSource, isId } from "./kernel/ids.ts";
 import { KeyRing } from "./accounts/key-ring.ts";
-import type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
+import type { DefaultPorts, EngineOptions, Settings } from "./host/options.ts";
 import { inputSchema, type RowProcedure, type Services } from "./operations/operation.ts";
-import { schema } from "./schema.ts";
-import { settingsOf } from "./settings.ts";
+import { settingsOf } from "./host/settings.ts";
 import type { Action } from "./ports/action.ts";
 import type { Mode, Scope } from "./kernel/scope.ts";
 import { Store } from "./store/store.ts";
 import { webchatTransport } from "./webchat/transport.ts";
 import { stopTransports } from "./messages/transports.ts";
 import { fanOut } from "./webhooks/fan-out.ts";
-import { type EngineRuntime, startWork, type Work } from "./work.ts";
+import { type EngineRuntime, startWork, type Work } from "./host/background-work.ts";
 import { parse } from "./kernel/validation.ts";
 
 export interface StopOptions {
@@ -342,7 +339,7 @@ export class MessagingEngine<
       destinations: http?.destinations,
       hasAgents: agents !== undefined,
       actions: agents?.actions ?? new Map<string, Action>(),
-      hookHandlers: [...sentimentHookHandlers, ...agentHookHandlers],
+      hookHandlers,
       setUpSandbox: createSandboxSenders,
       isInProgress: isMessageInProgress,
       secret: createSecretKey(secret),
@@ -361,7 +358,7 @@ export class MessagingEngine<
 
   async #start(): Promise<Work> {
     const { runtime } = await this.#prepared();
-    this.#work = await startWork(runtime, this.#consumers);
+    this.#work = await startWork(runtime, jobHandlers(runtime), this.#consumers);
     return this.#work;
   }
 

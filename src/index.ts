@@ -15,14 +15,14 @@ export type {
   Senders,
   Webchat,
   Webhooks,
-} from "./handles.ts";
+} from "./host/handles.ts";
 export { defaultLimits } from "./kernel/limits.ts";
 export type { Limits } from "./kernel/limits.ts";
 export type { ConsentOptions, QuietHours } from "./operations/consent-settings.ts";
 export type { WebchatOptions } from "./webchat/options.ts";
 export type { HttpOptions, WebhookOptions } from "./webhooks/options.ts";
 export type { AgentOptions } from "./agents/options.ts";
-export type { EngineOptions } from "./options.ts";
+export type { EngineOptions } from "./host/options.ts";
 export { ReplayedError, TidingsError } from "./kernel/errors.ts";
 export type { ErrorCode, FieldError, FieldPlace } from "./kernel/errors.ts";
 export type { Mode, Scope } from "./kernel/scope.ts";

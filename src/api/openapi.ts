@@ -1,3 +1,4 @@
+import type { Tag } from "../operations/module.ts";
 import type { z } from "zod";
 import type { Limits } from "../kernel/limits.ts";
 import { problemSchema } from "../kernel/problem.ts";
@@ -8,11 +9,6 @@ import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 
 /** OpenAPI 3.1, as JSON. */
 export type OpenApiDocument = { readonly [key: string]: unknown };
-
-export interface Tag {
-  readonly name: string;
-  readonly description: string;
-}
 
 /** A visitor's token, or an API key with these scopes. */
 const securityOf = (route: Guarded): readonly object[] =>

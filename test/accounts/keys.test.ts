@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";

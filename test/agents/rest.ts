@@ -1,6 +1,6 @@
 /** What holds of agents' conversations, whatever was done to them, when all has come to rest. */
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import { agentSessions } from "../../src/agents/rows.ts";
 import { conversations } from "../../src/conversations/rows.ts";
 import { messages, type MessageRow } from "../../src/messages/rows.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { apiRoutes } from "../../src/api/routes.ts";
+import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { runs } from "../support/runs.ts";
 import { exchange, parseAnswers } from "./raw.ts";

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import type { Route } from "../../src/operations/api-route.ts";
-import { apiRoutes } from "../../src/api/routes.ts";
+import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { call, jsonOf } from "./call.ts";
 import { serve } from "./servers.ts";

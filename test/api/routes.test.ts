@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Route } from "../../src/operations/api-route.ts";
-import { apiRoutes } from "../../src/api/routes.ts";
+import { apiRoutes } from "../../src/modules.ts";
 import { scopes } from "../../src/accounts/key-types.ts";
 import type { KeyScope } from "../../src/accounts/key-types.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";

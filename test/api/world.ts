@@ -14,7 +14,7 @@ import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import type { Mode, Scope } from "../../src/kernel/scope.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
 import { migrated, serverUrl } from "../support/postgres.ts";

@@ -18,7 +18,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/senders/create.ts": "a live address is one account's",
 
   "src/engine.ts": "prepares the storage, and finds the account of a handle",
-  "src/api/backend-of-engine.ts": "the health check reads the default account",
+  "src/host/api-backend.ts": "the health check reads the default account",
   "src/accounts/prepare-storage.ts": "makes what every engine needs",
   "src/accounts/create.ts": "makes an account, which has no scope before",
   "src/accounts/open.ts": "the same",
@@ -29,7 +29,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/queue/dispatcher.ts": "the same",
   "src/queue/due.ts": "the same",
   "src/messages/release-throttled.ts": "reads the jobs of a lane",
-  "src/work.ts": "arms the engine's own job",
+  "src/host/background-work.ts": "arms the engine's own job",
   "src/messages/early-receipts-job.ts": "a job of the engine itself",
   "src/privacy/reap-job.ts": "removes what has expired, whosever it is",
   "src/webhooks/reap-deliveries.ts": "the same",

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { PoolClient } from "pg";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { EngineOptions } from "../../src/options.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
 import type { Policy, PolicyFacts, Verdict } from "../../src/ports/policy.ts";
 import { carrier } from "../support/carrier.ts";
 import { held } from "../support/real-time-storage.ts";

@@ -1,7 +1,7 @@
 /** What may be done to contacts, each on a small model of them and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import type { ImportReport } from "../../src/contacts/types.ts";
 import { addressesOf, all, imported, outcome } from "./people.ts";
 

@@ -1,7 +1,7 @@
 /** Two things that are done to contacts at once: the one whole between what the other read and what it writes, at each of its commits. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { LateStorage } from "../support/late-storage.ts";
 import { type StorageCase, storages } from "../support/storages.ts";

@@ -1,5 +1,5 @@
 /** An engine with people to write to, on storages that can fail. */
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import type { Contact, ImportContact, ImportReport } from "../../src/contacts/types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";

@@ -1,7 +1,7 @@
 /** Every row that a storage holds, table by table. */
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Row, StoragePort } from "../../src/ports/storage.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 
 /** All of a table, or one account's. */
 export async function rowsOf<R extends object>(

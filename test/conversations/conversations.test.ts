@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
 import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
 import type { Mood } from "../../src/contacts/sentiment-types.ts";

@@ -1,7 +1,7 @@
 /** Changes of conversations, alone and at the same moment, on the model and on two engines of one storage. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import { agentSessions } from "../../src/agents/rows.ts";
 import {
   conversationLabels,

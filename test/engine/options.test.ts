@@ -4,7 +4,7 @@ import { english } from "../../adapters/language/english.ts";
 import { rules } from "../../adapters/models/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { EngineOptions } from "../../src/options.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
 import { simulated } from "../../src/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 

@@ -12,7 +12,7 @@ import { defaultLimits } from "../../src/kernel/limits.ts";
 import { standardConsent } from "../../src/operations/consent-settings.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { Reader } from "../../src/ports/storage.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import type { Scope } from "../../src/kernel/scope.ts";
 import { simulated, type VirtualClock } from "../../src/testing/index.ts";
 import { unscopedReads } from "../../src/store/reads.ts";

@@ -7,7 +7,7 @@ import { fetchHandler } from "tidings/fetch";
 import { postgres } from "tidings/postgres";
 import { sandbox } from "tidings/sandbox";
 import { system } from "tidings/system";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import { database, serverUrl } from "../support/postgres.ts";
 import { onServer } from "../support/postgres-database.ts";
 

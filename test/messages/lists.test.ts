@@ -5,7 +5,7 @@ import type { Page } from "../../src/kernel/fields.ts";
 import type { ContactId, ConversationId } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import type { Scope } from "../../src/kernel/scope.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

@@ -1,7 +1,7 @@
 /** What may be done to messages, each on the model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
 import { type Evidence, ModelMessage, type Plan } from "./message-model.ts";

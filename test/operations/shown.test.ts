@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { CommandOptions } from "../../src/handles.ts";
-import { apiRoutes } from "../../src/api/routes.ts";
+import type { CommandOptions } from "../../src/host/handles.ts";
+import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

@@ -5,7 +5,7 @@ import { arm, disarm, finish, jobByName, lease, renew, storedName } from "../../
 import type { Lane } from "../../src/queue/lane.ts";
 import type { Claim, JobOrder } from "../../src/queue/types.ts";
 import { silent } from "../../src/ports/logger.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { runs } from "../support/runs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jobs } from "../../src/queue/rows.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";

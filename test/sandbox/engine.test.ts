@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";

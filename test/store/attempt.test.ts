@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
 import { silent } from "../../src/ports/logger.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import { simulated } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 

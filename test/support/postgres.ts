@@ -2,7 +2,7 @@
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import { type Database, makeDatabase, onServer, urlOf } from "./postgres-database.ts";
 
 /** An empty database, or a copy of `template`. It is removed when the test has finished. */

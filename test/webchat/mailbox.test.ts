@@ -8,7 +8,7 @@ import { silent } from "../../src/ports/logger.ts";
 import type { WebchatSession } from "../../src/webchat/types.ts";
 import type { OutboundMessage } from "../../src/ports/transport.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import { seededRandom } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { webchatTransport } from "../../src/webchat/transport.ts";

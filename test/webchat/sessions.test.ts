@@ -5,7 +5,7 @@ import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { WebchatSession } from "../../src/webchat/types.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import { seededRandom } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";

@@ -7,7 +7,7 @@ import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { WebchatMessage, WebchatSession } from "../../src/webchat/types.ts";
-import type { EngineOptions } from "../../src/options.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { type Mounting, serve } from "../api/servers.ts";
 import { over } from "../support/over.ts";

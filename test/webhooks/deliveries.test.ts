@@ -7,7 +7,7 @@ import { deliveries, webhookPatterns, webhooks } from "../../src/webhooks/rows.t
 import { idSource } from "../../src/kernel/ids.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { schema } from "../../src/schema.ts";
+import { schema } from "../../src/modules.ts";
 import { simulated } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { fanOut } from "../../src/webhooks/fan-out.ts";

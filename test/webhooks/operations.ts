@@ -1,7 +1,7 @@
 /** What may be done with webhooks and their deliveries, each on a small model of them and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
 import type { DeliveryStatus, WebhookStatus } from "../../src/webhooks/types.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";

@@ -1,5 +1,5 @@
 /** An account with receivers on the world's clock, and engines on one storage that send to them. */
-import type { AccountHandle } from "../../src/handles.ts";
+import type { AccountHandle } from "../../src/host/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import {
   deliveries,
@@ -12,7 +12,7 @@ import {
   webhooks,
 } from "../../src/webhooks/rows.ts";
 import type { Collection, Index } from "../../src/ports/collection.ts";
-import type { EngineOptions } from "../../src/options.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { CreatedWebhook, CreateWebhook } from "../../src/webhooks/types.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { postgres, type PostgresOptions } from "../../../adapters/storage/postgres/index.ts";
 import { StorageConflict, type StoragePort, type Write } from "../../../src/ports/storage.ts";
-import { schema as engineSchema } from "../../../src/schema.ts";
+import { schema as engineSchema } from "../../../src/modules.ts";
 import { database } from "../../support/postgres.ts";
 import type { Database } from "../../support/postgres-database.ts";
 import {

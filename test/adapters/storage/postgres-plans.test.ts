@@ -19,7 +19,7 @@ import {
   positionColumnOf,
 } from "../../../src/ports/collection.ts";
 import type { Range, Row, SearchedWord, Write } from "../../../src/ports/storage.ts";
-import { schema } from "../../../src/schema.ts";
+import { schema } from "../../../src/modules.ts";
 import { schema as conformance } from "../../../src/testing/storage-conformance/collections.ts";
 import { database } from "../../support/postgres.ts";
 

@@ -4,7 +4,7 @@ import { agentSessions } from "../../../src/agents/rows.ts";
 import { attempts, messageById, messages } from "../../../src/messages/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
-import { schema } from "../../../src/schema.ts";
+import { schema } from "../../../src/modules.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { personalDataIn } from "../personal-data.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";

@@ -1,5 +1,5 @@
-import type { AnyEvent } from "./events/types.ts";
-import type { Account, CreateAccount, CreatedAccount } from "./accounts/types.ts";
+import type { AnyEvent } from "../events/types.ts";
+import type { Account, CreateAccount, CreatedAccount } from "../accounts/types.ts";
 import type {
   Agent,
   ApproveRun,
@@ -7,8 +7,8 @@ import type {
   ListRuns,
   TriggerAgent,
   UpdateAgent,
-} from "./agents/types.ts";
-import type { ConsentMedium, Consents, SetConsent } from "./contacts/consent-types.ts";
+} from "../agents/types.ts";
+import type { ConsentMedium, Consents, SetConsent } from "../contacts/consent-types.ts";
 import type {
   Contact,
   CreateContact,
@@ -18,7 +18,7 @@ import type {
   ListContacts,
   SearchContacts,
   UpdateContact,
-} from "./contacts/types.ts";
+} from "../contacts/types.ts";
 import type {
   Reply,
   BatchMessages,
@@ -29,7 +29,7 @@ import type {
   MessagePreview,
   PreviewMessage,
   SendMessage,
-} from "./messages/types.ts";
+} from "../messages/types.ts";
 import type {
   AddNote,
   AssignConversation,
@@ -39,13 +39,13 @@ import type {
   Note,
   OpenConversation,
   UpdateConversation,
-} from "./conversations/types.ts";
-import type { Event } from "./webhooks/event-catalog.ts";
-import type { ListEvents } from "./events/types.ts";
-import type { ApiKey, CreatedKey, CreateKey } from "./accounts/key-types.ts";
-import type { AddObservation, Observation } from "./observations/types.ts";
-import type { CreatePlaybook, Playbook, UpdatePlaybook } from "./agents/playbooks/types.ts";
-import type { Run } from "./agents/runs/types.ts";
+} from "../conversations/types.ts";
+import type { Event } from "../webhooks/event-catalog.ts";
+import type { ListEvents } from "../events/types.ts";
+import type { ApiKey, CreatedKey, CreateKey } from "../accounts/key-types.ts";
+import type { AddObservation, Observation } from "../observations/types.ts";
+import type { CreatePlaybook, Playbook, UpdatePlaybook } from "../agents/playbooks/types.ts";
+import type { Run } from "../agents/runs/types.ts";
 import type {
   SandboxEvent,
   SandboxInbound,
@@ -53,12 +53,12 @@ import type {
   SandboxReceipts,
   SandboxResetResult,
   SandboxSeedResult,
-} from "./sandbox/types.ts";
-import type { CreateSender, Sender, UpdateSender } from "./senders/types.ts";
-import type { ContactSentiment } from "./contacts/sentiment-types.ts";
-import type { Timeline } from "./messages/timeline-types.ts";
-import type { GetUsage, Usage } from "./accounts/usage-types.ts";
-import type { OpenWebchatSession, WebchatSession } from "./webchat/types.ts";
+} from "../sandbox/types.ts";
+import type { CreateSender, Sender, UpdateSender } from "../senders/types.ts";
+import type { ContactSentiment } from "../contacts/sentiment-types.ts";
+import type { Timeline } from "../messages/timeline-types.ts";
+import type { GetUsage, Usage } from "../accounts/usage-types.ts";
+import type { OpenWebchatSession, WebchatSession } from "../webchat/types.ts";
 import type {
   CreatedWebhook,
   CreateWebhook,
@@ -68,9 +68,9 @@ import type {
   TestWebhook,
   UpdateWebhook,
   Webhook,
-} from "./webhooks/types.ts";
-import type { Page, PageQuery } from "./kernel/fields.ts";
-import type { Scope } from "./kernel/scope.ts";
+} from "../webhooks/types.ts";
+import type { Page, PageQuery } from "../kernel/fields.ts";
+import type { Scope } from "../kernel/scope.ts";
 
 /** What every change takes beside its input. */
 export interface CommandOptions {

@@ -1,17 +1,17 @@
-import type { AgentRuntime } from "./agents/options.ts";
-import type { ConsumerRuntime } from "./events/consumer-types.ts";
-import type { CarrierRuntime } from "./messages/carriers.ts";
+import type { JobHandlers } from "../queue/job.ts";
+import type { AgentRuntime } from "../agents/options.ts";
+import type { ConsumerRuntime } from "../events/consumer-types.ts";
+import type { CarrierRuntime } from "../messages/carriers.ts";
 import type { Settings } from "./options.ts";
-import type { WebhookRuntime } from "./webhooks/options.ts";
-import type { Consumers } from "./events/consumers.ts";
-import { Dispatcher } from "./queue/dispatcher.ts";
-import { pools } from "./queue/lane.ts";
-import { arm } from "./queue/rows.ts";
-import { jobHandlers } from "./jobs.ts";
-import { reapJob } from "./privacy/reap-job.ts";
-import { analyzerName } from "./ports/sentiment.ts";
-import { startTransports } from "./messages/transports.ts";
-import { DeliveryReader } from "./webhooks/delivery-reader.ts";
+import type { WebhookRuntime } from "../webhooks/options.ts";
+import type { Consumers } from "../events/consumers.ts";
+import { Dispatcher } from "../queue/dispatcher.ts";
+import { pools } from "../queue/lane.ts";
+import { arm } from "../queue/rows.ts";
+import { reapJob } from "../privacy/reap-job.ts";
+import { analyzerName } from "../ports/sentiment.ts";
+import { startTransports } from "../messages/transports.ts";
+import { DeliveryReader } from "../webhooks/delivery-reader.ts";
 
 /** What an engine does in the background while it is started. */
 export interface Work {
@@ -28,7 +28,11 @@ export type EngineRuntime = Settings &
   ConsumerRuntime &
   WebhookRuntime;
 
-export async function startWork(runtime: EngineRuntime, consumers: Consumers): Promise<Work> {
+export async function startWork(
+  runtime: EngineRuntime,
+  handlers: JobHandlers,
+  consumers: Consumers,
+): Promise<Work> {
   const { store, clock, logger, storage, transports, sentiment, http, agents } = runtime;
   await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
@@ -37,7 +41,7 @@ export async function startWork(runtime: EngineRuntime, consumers: Consumers): P
   if (sentiment !== undefined) remotes.add(analyzerName);
   const dispatcher = new Dispatcher({
     ...runtime,
-    handlers: jobHandlers(runtime),
+    handlers,
     remotes,
     pools: pools.filter(
       (pool) => pool === "work" || (pool === "turns" ? agents : http) !== undefined,

@@ -1,7 +1,7 @@
-import type { ApiBackend } from "./backend.ts";
-import { Callbacks } from "./callbacks.ts";
+import type { ApiBackend } from "../api/backend.ts";
+import { Callbacks } from "../api/callbacks.ts";
 import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { NewsDesk } from "./stream-notifier.ts";
+import type { NewsDesk } from "../api/stream-notifier.ts";
 import type { Executor } from "../operations/executor.ts";
 import { accountById } from "../accounts/rows.ts";
 import { defaultAccountId } from "../accounts/prepare-storage.ts";

@@ -1,0 +1,8 @@
+import { observations } from "./rows.ts";
+import { observationRoutes } from "./routes.ts";
+import type { Module } from "../operations/module.ts";
+
+export const observationsModule: Module = {
+  collections: [observations],
+  routes: [...observationRoutes],
+};

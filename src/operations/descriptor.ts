@@ -1,0 +1,6 @@
+import { idempotency } from "./idempotency-rows.ts";
+import type { Module } from "./module.ts";
+
+export const operationsModule: Module = {
+  collections: [idempotency],
+};

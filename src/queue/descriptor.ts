@@ -1,0 +1,5 @@
+import { jobs } from "./rows.ts";
+
+export const queueModule = {
+  collections: [jobs],
+} as const;

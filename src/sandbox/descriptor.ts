@@ -1,0 +1,7 @@
+import { sandboxRoutes } from "./routes.ts";
+import type { Module } from "../operations/module.ts";
+
+export const sandboxModule: Module = {
+  tags: [{ name: "Sandbox", description: "A test bench: for sandbox keys only." }],
+  routes: [...sandboxRoutes],
+};

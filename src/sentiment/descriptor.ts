@@ -1,0 +1,10 @@
+import { messageScores } from "./rows.ts";
+import { sentimentRoutes } from "./routes.ts";
+import { sentimentHookHandlers } from "./hooks.ts";
+import type { Module } from "../operations/module.ts";
+
+export const sentimentModule: Module = {
+  collections: [messageScores],
+  routes: [...sentimentRoutes],
+  hookHandlers: sentimentHookHandlers,
+};
