@@ -1,6 +1,6 @@
 /** The package's main entry: the core, with the default adapters. */
 import { MessagingEngine as Engine } from "../src/engine.ts";
-import type { EngineOptions } from "../src/host/options.ts";
+import type { EngineOptions } from "../src/host/index.ts";
 import { english } from "./language/english.ts";
 import { system } from "./system/index.ts";
 import { stderrLogger } from "./system/stderr-logger.ts";

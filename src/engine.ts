@@ -1,43 +1,64 @@
+import { contactActivity } from "./conversations/index.ts";
 import { apiRoutes, hookHandlers, jobHandlers, schema } from "./modules.ts";
-import { createSandboxSenders } from "./senders/sandbox-senders.ts";
-import { isMessageInProgress } from "./messages/in-progress.ts";
-import type { EventConsumer } from "./events/consumer-types.ts";
-import type { Event } from "./webhooks/event-catalog.ts";
+import { createSandboxSenders } from "./senders/index.ts";
+import { carriersOf, isMessageInProgress, stopTransports } from "./messages/index.ts";
+import {
+  type ConsumeOptions,
+  type Consumer,
+  Consumers,
+  EventBus,
+  type EventConsumer,
+  type EventType,
+} from "./events/index.ts";
+import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./webhooks/index.ts";
 import { createSecretKey } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { AccountHandle, Accounts, CommandOptions } from "./host/handles.ts";
-import { accountHandle, type Run } from "./host/account-handle.ts";
-import { apiBackend } from "./host/api-backend.ts";
-import { type Consumer, Consumers } from "./events/consumers.ts";
-import { apiHandler } from "./api/handler.ts";
-import type { ApiHandler } from "./api/http.ts";
-import { createAccount } from "./accounts/create.ts";
-import { carriersOf } from "./messages/carriers.ts";
-import { defaultAccountId, prepareStorage } from "./accounts/prepare-storage.ts";
-import { accountById } from "./accounts/rows.ts";
-import type { ConsumerHandler } from "./webhooks/event-catalog.ts";
-import type { ConsumeOptions } from "./events/consumer-types.ts";
-import type { EventType } from "./events/types.ts";
-import { notFound, TidingsError } from "./kernel/errors.ts";
-import { type EventHandler } from "./webhooks/event-catalog.ts";
-import { EventBus } from "./events/bus.ts";
-import { NewsDesk } from "./api/stream-notifier.ts";
-import { type Context, Executor } from "./operations/executor.ts";
-import { HostPolicies } from "./operations/host-policies.ts";
-import { checkedKey } from "./operations/idempotency-key.ts";
-import { type AccountId, type DrawId, idSource, isId } from "./kernel/ids.ts";
-import { KeyRing } from "./accounts/key-ring.ts";
-import type { DefaultPorts, EngineOptions, Settings } from "./host/options.ts";
-import { inputSchema, type RowProcedure, type Services } from "./operations/operation.ts";
-import { settingsOf } from "./host/settings.ts";
-import type { Action } from "./ports/action.ts";
-import type { Mode, Scope } from "./kernel/scope.ts";
-import { Store } from "./store/store.ts";
-import { webchatTransport } from "./webchat/transport.ts";
-import { stopTransports } from "./messages/transports.ts";
-import { fanOut } from "./webhooks/fan-out.ts";
-import { type EngineRuntime, startWork, type Work } from "./host/background-work.ts";
-import { parse } from "./kernel/validation.ts";
+import {
+  accountHandle,
+  type AccountHandle,
+  type Accounts,
+  apiBackend,
+  type CommandOptions,
+  type DefaultPorts,
+  type EngineOptions,
+  type EngineRuntime,
+  type Run,
+  type Settings,
+  settingsOf,
+  startWork,
+  type Work,
+} from "./host/index.ts";
+import { apiHandler, type ApiHandler, NewsDesk } from "./api/index.ts";
+import {
+  accountById,
+  createAccount,
+  defaultAccountId,
+  KeyRing,
+  prepareStorage,
+} from "./accounts/index.ts";
+import {
+  type AccountId,
+  type DrawId,
+  idSource,
+  isId,
+  type Mode,
+  notFound,
+  parse,
+  type Scope,
+  TidingsError,
+} from "./kernel/index.ts";
+import {
+  checkedKey,
+  type Context,
+  Executor,
+  HostPolicies,
+  inputSchema,
+  type RowProcedure,
+  type Services,
+} from "./operations/index.ts";
+import type { Action } from "./ports/index.ts";
+import { Store } from "./store/index.ts";
+import { webchatTransport } from "./webchat/index.ts";
 
 export interface StopOptions {
   /** How long what is under way, and then the transports, may take to end, in milliseconds; by default 10,000. */
@@ -339,6 +360,7 @@ export class MessagingEngine<
       destinations: http?.destinations,
       hasAgents: agents !== undefined,
       actions: agents?.actions ?? new Map<string, Action>(),
+      contactActivity,
       hookHandlers,
       setUpSandbox: createSandboxSenders,
       isInProgress: isMessageInProgress,

@@ -1,13 +1,21 @@
 export type { StopOptions } from "./engine.ts";
-export type { Consumer } from "./events/consumers.ts";
 export type {
-  Accounts,
+  ConsumeOptions,
+  Consumer,
+  ConsumerContext,
+  EventType,
+  ListEvents,
+  ParkedEvent,
+} from "./events/index.ts";
+export type {
   AccountHandle,
+  Accounts,
   Agents,
   ApiKeys,
   CommandOptions,
-  Conversations,
   Contacts,
+  Conversations,
+  EngineOptions,
   Events,
   Messages,
   Playbooks,
@@ -15,37 +23,84 @@ export type {
   Senders,
   Webchat,
   Webhooks,
-} from "./host/handles.ts";
-export { defaultLimits } from "./kernel/limits.ts";
-export type { Limits } from "./kernel/limits.ts";
-export type { ConsentOptions, QuietHours } from "./operations/consent-settings.ts";
-export type { WebchatOptions } from "./webchat/options.ts";
-export type { HttpOptions, WebhookOptions } from "./webhooks/options.ts";
-export type { AgentOptions } from "./agents/options.ts";
-export type { EngineOptions } from "./host/options.ts";
-export { ReplayedError, TidingsError } from "./kernel/errors.ts";
-export type { ErrorCode, FieldError, FieldPlace } from "./kernel/errors.ts";
-export type { Mode, Scope } from "./kernel/scope.ts";
-export type { EventHandler, Event, EventMap, ConsumerHandler } from "./webhooks/event-catalog.ts";
-export type { ApiHandler, ApiRequest, ApiResponse } from "./api/http.ts";
-export type { Problem } from "./kernel/problem.ts";
-
-export type { Account, CreateAccount, CreatedAccount, Plan } from "./accounts/types.ts";
+} from "./host/index.ts";
+export {
+  defaultLimits,
+  type ErrorCode,
+  type FieldError,
+  type FieldPlace,
+  type Limits,
+  type Mode,
+  type Page,
+  type PageQuery,
+  type Problem,
+  ReplayedError,
+  type Scope,
+  TidingsError,
+} from "./kernel/index.ts";
+export type { ConsentOptions, QuietHours } from "./operations/index.ts";
+export type {
+  OpenWebchatSession,
+  WebchatMessage,
+  WebchatOptions,
+  WebchatSession,
+} from "./webchat/index.ts";
+export type {
+  ConsumerHandler,
+  CreatedWebhook,
+  CreateWebhook,
+  Delivery,
+  DeliveryAttempt,
+  DeliveryWithAttempts,
+  Event,
+  EventHandler,
+  EventMap,
+  HttpOptions,
+  ListDeliveries,
+  UpdateWebhook,
+  Webhook,
+  WebhookOptions,
+} from "./webhooks/index.ts";
 export type {
   Agent,
+  AgentOptions,
   ApproveRun,
   CreateAgent,
+  CreatePlaybook,
   HandoffCause,
   HandoffRule,
   ListRuns,
+  Playbook,
+  PlaybookStep,
+  Run,
+  RunStatus,
+  RunStep,
+  Slot,
   TriggerAgent,
   UpdateAgent,
-} from "./agents/types.ts";
-export type { Consent, ConsentMedium, Consents, SetConsent } from "./contacts/consent-types.ts";
-export type { ConsumeOptions, ConsumerContext, ParkedEvent } from "./events/consumer-types.ts";
+  UpdatePlaybook,
+} from "./agents/index.ts";
+export type { ApiHandler, ApiRequest, ApiResponse } from "./api/index.ts";
+
 export type {
+  Account,
+  ApiKey,
+  CreateAccount,
+  CreatedAccount,
+  CreatedKey,
+  CreateKey,
+  GetUsage,
+  KeyScope,
+  Plan,
+  Usage,
+} from "./accounts/index.ts";
+export type {
+  Consent,
+  ConsentMedium,
+  Consents,
   Contact,
   ContactReference,
+  ContactSentiment,
   CreateContact,
   Identity,
   ImportContact,
@@ -53,10 +108,12 @@ export type {
   ImportReport,
   ListContacts,
   SearchContacts,
+  Sentiment,
+  SentimentLabel,
+  SetConsent,
   UpdateContact,
-} from "./contacts/types.ts";
+} from "./contacts/index.ts";
 export type {
-  Reply,
   BatchMessages,
   BatchResult,
   BatchResults,
@@ -67,9 +124,12 @@ export type {
   MessagePreview,
   MessageStatus,
   PreviewMessage,
+  Reply,
   Segments,
   SendMessage,
-} from "./messages/types.ts";
+  Timeline,
+  TimelineEntry,
+} from "./messages/index.ts";
 export type {
   AddNote,
   AssignConversation,
@@ -79,54 +139,37 @@ export type {
   Note,
   OpenConversation,
   UpdateConversation,
-} from "./conversations/types.ts";
-export type { EventType, ListEvents } from "./events/types.ts";
-export type { Page, PageQuery } from "./kernel/fields.ts";
-export type { ApiKey, CreatedKey, CreateKey, KeyScope } from "./accounts/key-types.ts";
-export type { AddObservation, Observation } from "./observations/types.ts";
-export type { ContactSentiment, Sentiment, SentimentLabel } from "./contacts/sentiment-types.ts";
-export type {
-  CreatePlaybook,
-  Playbook,
-  PlaybookStep,
-  Slot,
-  UpdatePlaybook,
-} from "./agents/playbooks/types.ts";
-export type { Run, RunStatus, RunStep } from "./agents/runs/types.ts";
-export type { PolicyVerdict } from "./consents/policy-types.ts";
-export type { CreateSender, Sender, UpdateSender } from "./senders/types.ts";
-export type { Timeline, TimelineEntry } from "./messages/timeline-types.ts";
-export type { OpenWebchatSession, WebchatMessage, WebchatSession } from "./webchat/types.ts";
-export type {
-  CreatedWebhook,
-  CreateWebhook,
-  Delivery,
-  DeliveryAttempt,
-  DeliveryWithAttempts,
-  ListDeliveries,
-  UpdateWebhook,
-  Webhook,
-} from "./webhooks/types.ts";
-export type { GetUsage, Usage } from "./accounts/usage-types.ts";
+} from "./conversations/index.ts";
+export type { AddObservation, Observation } from "./observations/index.ts";
+export type { PolicyVerdict } from "./consents/index.ts";
+export type { CreateSender, Sender, UpdateSender } from "./senders/index.ts";
 
-export type { Policy, PolicyFacts, Verdict } from "./ports/policy.ts";
-export { action } from "./ports/action.ts";
-export type {
-  Action,
-  ActionContext,
-  ActionSchema,
-  SchemaIssue,
-  SchemaResult,
-} from "./ports/action.ts";
+export {
+  action,
+  type Action,
+  type ActionContext,
+  type ActionSchema,
+  type Clock,
+  type DateContext,
+  type DestinationOptions,
+  destinations,
+  type Destinations,
+  type Language,
+  type Logger,
+  type Passage,
+  type Policy,
+  type PolicyFacts,
+  publicOnly,
+  type Random,
+  type RankedPassage,
+  type Route,
+  type SchemaIssue,
+  type SchemaResult,
+  type SentimentAnalyzer,
+  type StorageCapabilities,
+  type StoragePort,
+  type Verdict,
+} from "./ports/index.ts";
 export type * from "./ports/agent-model.ts";
-export type { Clock } from "./ports/clock.ts";
-export type { DateContext, Language, Passage, RankedPassage } from "./ports/language.ts";
-export type { Logger } from "./ports/logger.ts";
-export type { Random } from "./ports/random.ts";
-export type { Route } from "./ports/route.ts";
-export type { SentimentAnalyzer } from "./ports/sentiment.ts";
-export type { StorageCapabilities, StoragePort } from "./ports/storage.ts";
-export { destinations, publicOnly } from "./ports/destinations.ts";
-export type { DestinationOptions, Destinations } from "./ports/destinations.ts";
 export type * from "./ports/http-client.ts";
 export type * from "./ports/transport.ts";

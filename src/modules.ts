@@ -1,37 +1,29 @@
-import { queueModule } from "./queue/descriptor.ts";
-import { operationsModule } from "./operations/descriptor.ts";
-import { eventsModule } from "./events/descriptor.ts";
-import { accountsModule } from "./accounts/descriptor.ts";
-import { contactsModule } from "./contacts/descriptor.ts";
-import { sendersModule } from "./senders/descriptor.ts";
-import { conversationsModule } from "./conversations/descriptor.ts";
-import { consentsModule } from "./consents/descriptor.ts";
-import { messagesModule } from "./messages/descriptor.ts";
-import { observationsModule } from "./observations/descriptor.ts";
-import { sentimentModule } from "./sentiment/descriptor.ts";
-import { webchatModule } from "./webchat/descriptor.ts";
-import { agentsModule } from "./agents/descriptor.ts";
-import { webhooksModule } from "./webhooks/descriptor.ts";
-import { sandboxModule } from "./sandbox/descriptor.ts";
-import { privacyModule } from "./privacy/descriptor.ts";
-import { agentJobs } from "./agents/jobs.ts";
-import { openApiDocument } from "./api/openapi.ts";
-import { serviceRoutes } from "./api/service-routes.ts";
-import { conversationJobs } from "./conversations/jobs.ts";
-import { callConsumer } from "./events/call-consumer.ts";
-import type { EngineRuntime } from "./host/background-work.ts";
-import type { Limits } from "./kernel/limits.ts";
-import { messageJobs } from "./messages/jobs.ts";
-import type { Route } from "./operations/api-route.ts";
-import type { HookHandler } from "./operations/hooks.ts";
-import type { Module, Tag } from "./operations/module.ts";
-import { type Schema, schemaOf } from "./ports/collection.ts";
-import { contactJobs } from "./privacy/jobs.ts";
-import { reap } from "./privacy/reap-job.ts";
-import type { JobHandlers, JobTable } from "./queue/job.ts";
-import type { JobKind } from "./queue/types.ts";
-import { scoreMessages } from "./sentiment/score-messages.ts";
-import { webhookJobs } from "./webhooks/jobs.ts";
+import { type JobHandlers, type JobKind, type JobTable, queueModule } from "./queue/index.ts";
+import {
+  type HookHandler,
+  type Module,
+  operationsModule,
+  type Route,
+  type Tag,
+} from "./operations/index.ts";
+import { callConsumer, eventsModule } from "./events/index.ts";
+import { accountsModule } from "./accounts/index.ts";
+import { contactsModule } from "./contacts/index.ts";
+import { sendersModule } from "./senders/index.ts";
+import { conversationJobs, conversationsModule } from "./conversations/index.ts";
+import { consentsModule } from "./consents/index.ts";
+import { messageJobs, messagesModule } from "./messages/index.ts";
+import { observationsModule } from "./observations/index.ts";
+import { scoreMessages, sentimentModule } from "./sentiment/index.ts";
+import { webchatModule } from "./webchat/index.ts";
+import { agentJobs, agentsModule } from "./agents/index.ts";
+import { webhookJobs, webhooksModule } from "./webhooks/index.ts";
+import { sandboxModule } from "./sandbox/index.ts";
+import { contactJobs, privacyModule, reap } from "./privacy/index.ts";
+import { openApiDocument, serviceRoutes } from "./api/index.ts";
+import type { EngineRuntime } from "./host/index.ts";
+import type { Limits } from "./kernel/index.ts";
+import { type Schema, schemaOf } from "./ports/index.ts";
 
 /** The modules of the engine, lowest first. Everything below is derived from their descriptors. */
 const modules: readonly Module[] = [

@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
-import { checkAddress, type Destinations } from "../../src/ports/destinations.ts";
+import { checkAddress, type Destinations } from "../../src/ports/index.ts";
 import { Failure } from "./failures.ts";
 
 /**

@@ -1,14 +1,15 @@
 import http, { type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP, type LookupFunction, type Socket } from "node:net";
-import { checkAddress, type Destinations } from "../../src/ports/destinations.ts";
 import {
+  checkAddress,
+  type Destinations,
   type HttpOutcome,
   type HttpPhase,
   type HttpRequest,
   type HttpResponse,
   mostHeaderBytes,
-} from "../../src/ports/http-client.ts";
+} from "../../src/ports/index.ts";
 import { allowedAddresses, dnsFailure, type Resolve } from "./dns.ts";
 import { Failure, failed, failureOf, timeout } from "./failures.ts";
 

@@ -1,4 +1,4 @@
-import type { HttpFailure, HttpFailureCode, HttpPhase } from "../../src/ports/http-client.ts";
+import type { HttpFailure, HttpFailureCode, HttpPhase } from "../../src/ports/index.ts";
 
 /** An error that carries the failure code to report. */
 export class Failure extends Error {

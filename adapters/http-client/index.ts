@@ -2,8 +2,13 @@ import http from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
 import { LRUCache } from "lru-cache";
-import { checkUrl, type Destinations, hostOf, type Refusal } from "../../src/ports/destinations.ts";
-import type { HttpClient } from "../../src/ports/http-client.ts";
+import {
+  checkUrl,
+  type Destinations,
+  hostOf,
+  type HttpClient,
+  type Refusal,
+} from "../../src/ports/index.ts";
 import { nameResolver } from "./dns.ts";
 import { exchange, type Target } from "./exchange.ts";
 import { Failure, failed } from "./failures.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Mountable } from "../../src/api/http.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
+import type { Mountable } from "../../src/api/index.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
 import { isApiPath } from "./mount.ts";
 import { NodeRequest, type Parsed, respond } from "./node-http.ts";
 

@@ -1,5 +1,5 @@
-import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
+import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/index.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
 import { type MountOptions, stripBasePath } from "./mount.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Requests and responses of `node:http` in the form that the API handler takes and returns. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ApiBody, ApiHandler, ApiRequest, ApiResponse } from "../../src/api/http.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
+import type { ApiBody, ApiHandler, ApiRequest, ApiResponse } from "../../src/api/index.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
 
 /** What an earlier body parser left on the framework's request. */
 export interface Parsed {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Mountable } from "../../src/api/http.ts";
+import type { Mountable } from "../../src/api/index.ts";
 import { type MountOptions, stripBasePath } from "./mount.ts";
 import { NodeRequest, respond } from "./node-http.ts";
 

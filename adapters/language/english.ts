@@ -1,4 +1,4 @@
-import type { Language } from "../../src/ports/language.ts";
+import type { Language } from "../../src/ports/index.ts";
 import { asksForPerson } from "./english/asks-for-person.ts";
 import { readChoice } from "./english/choices.ts";
 import { readDate } from "./english/dates.ts";

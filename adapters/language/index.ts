@@ -1,2 +1,2 @@
 export { english } from "./english.ts";
-export type { DateContext, Language, Passage, RankedPassage } from "../../src/ports/language.ts";
+export type { DateContext, Language, Passage, RankedPassage } from "../../src/ports/index.ts";

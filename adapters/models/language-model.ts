@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { TidingsError } from "../../src/kernel/errors.ts";
-import type { AgentModel, ModelTurn } from "../../src/ports/agent-model.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
+import type { AgentModel, ModelTurn } from "../../src/ports/index.ts";
 import { answerOf } from "./language-model/answer.ts";
 import { promptOf } from "./language-model/prompt.ts";
 import type {

@@ -1,5 +1,5 @@
-import { TidingsError } from "../../src/kernel/errors.ts";
-import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
+import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/index.ts";
 import { likeliestIntent, likeliestPlaybook } from "./rules/intents.ts";
 import { noticedIn } from "./rules/noticing.ts";
 import { smallTalk } from "./rules/small-talk.ts";

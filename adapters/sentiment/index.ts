@@ -1,6 +1,6 @@
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
-import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
-import { straightenApostrophes } from "../../src/kernel/text.ts";
+import type { SentimentAnalyzer } from "../../src/ports/index.ts";
+import { straightenApostrophes } from "../../src/kernel/index.ts";
 import { carePhrases, neutralPhrases } from "./care-phrases.ts";
 
 /**

@@ -10,8 +10,9 @@ import {
   type Index,
   type KeyValue,
   positionColumnOf,
-} from "../../src/ports/collection.ts";
-import { type Row, StorageRefusal } from "../../src/ports/storage.ts";
+  type Row,
+  StorageRefusal,
+} from "../../src/ports/index.ts";
 
 /** A stored value. Booleans are stored as 0 and 1, JSON as text. */
 export type Stored = string | number | null;

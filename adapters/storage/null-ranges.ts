@@ -1,5 +1,4 @@
-import { type Collection, columnsOf } from "../../src/ports/collection.ts";
-import type { Range } from "../../src/ports/storage.ts";
+import { type Collection, columnsOf, type Range } from "../../src/ports/index.ts";
 import { orderOf } from "./layout.ts";
 
 /**

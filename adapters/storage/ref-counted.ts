@@ -1,4 +1,4 @@
-import { TidingsError } from "../../src/kernel/errors.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
 
 /** The resources of an open storage. */
 export interface Opened {

@@ -2,7 +2,7 @@
  * How the database adapters compare a database's schema version with the code's, and find what the
  * database lacks.
  */
-import { TidingsError } from "../../src/kernel/errors.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
 import {
   type Collection,
   type Column,
@@ -10,7 +10,7 @@ import {
   type Index,
   type Schema,
   type WordIndex,
-} from "../../src/ports/collection.ts";
+} from "../../src/ports/index.ts";
 
 /** The parts of a collection that a database lacks. */
 export interface Addition {

@@ -1,6 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { Random } from "../../src/ports/random.ts";
+import type { Clock, Random } from "../../src/ports/index.ts";
 
 /** The clock and the randomness of the machine, as engine options. */
 export interface System {

@@ -1,4 +1,4 @@
-import type { Logger } from "../../src/ports/logger.ts";
+import type { Logger } from "../../src/ports/index.ts";
 
 /**
  * Writes warnings and errors to stderr, one line each: the time, the level, the message, and the

@@ -1,7 +1,6 @@
 /** The parts of callback handling that all carriers share. */
-import { TidingsError } from "../../src/kernel/errors.ts";
-import { type AttemptId, isId } from "../../src/kernel/ids.ts";
-import type { Media, ReceiptSubject } from "../../src/ports/transport.ts";
+import { type AttemptId, isId, TidingsError } from "../../src/kernel/index.ts";
+import type { Media, ReceiptSubject } from "../../src/ports/index.ts";
 import { wrongOption } from "./carrier-api.ts";
 
 /** The query field of a callback URL that holds the attempt's id. */

@@ -1,13 +1,17 @@
 /** HTTP requests to carriers, and what their responses mean for a message. */
 import {
-  type Destinations,
+  type CarrierError,
   destinations,
+  type Destinations,
   hostOf,
+  type HttpClient,
+  type HttpOutcome,
+  type HttpResponse,
+  permanentReasons,
   publicOnly,
-} from "../../src/ports/destinations.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
-import type { HttpClient, HttpOutcome, HttpResponse } from "../../src/ports/http-client.ts";
-import { type CarrierError, permanentReasons, type SendAnswer } from "../../src/ports/transport.ts";
+  type SendAnswer,
+} from "../../src/ports/index.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
 import { carrierError } from "./carrier-errors.ts";
 
 /** In milliseconds. */

@@ -1,4 +1,4 @@
-import type { CarrierError, CarrierErrorCode } from "../../src/ports/transport.ts";
+import type { CarrierError, CarrierErrorCode } from "../../src/ports/index.ts";
 
 /**
  * The message of each error code. Carriers' own messages are not passed on, because they quote

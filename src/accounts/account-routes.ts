@@ -2,7 +2,7 @@ import { getAccount } from "./reads.ts";
 import { accountSchema } from "./types.ts";
 import { getUsage } from "./get-usage.ts";
 import { usageSchema } from "./usage-types.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const anyKey = { tag: "Account", scopes: [] } as const;
 

@@ -6,9 +6,8 @@ import {
   type KeyScope,
   scopes as allScopes,
 } from "./key-types.ts";
-import { millis } from "../kernel/time.ts";
-import { invalid } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { invalid, millis } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { endOf, mintKey, refuseWider } from "./mint-key.ts";
 
 /** Makes a key of the caller's mode. */

@@ -6,10 +6,10 @@ import {
   standardPlan,
 } from "./types.ts";
 import { scopes } from "./key-types.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { mintKey } from "./mint-key.ts";
 import { openAccount } from "./open.ts";
-import { unscoped } from "../store/scoped-tx.ts";
+import { unscoped } from "../store/index.ts";
 
 /** Opens an account: with a sandbox that can be used at once, and a key to it. */
 export const createAccount: Command<CreateAccount, CreatedAccount> = {

@@ -1,6 +1,5 @@
-import { invalid } from "../kernel/errors.ts";
-import type { Query } from "../operations/operation.ts";
-import { iso } from "../kernel/time.ts";
+import { invalid, iso } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
 import { usageByDay } from "./usage-rows.ts";
 import { type GetUsage, getUsageSchema, type Usage } from "./usage-types.ts";
 

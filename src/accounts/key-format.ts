@@ -3,8 +3,8 @@
  * before them. The checksum finds typos and look-alikes without a look-up; it is no secret. Only the SHA-256 is kept.
  */
 import { hash } from "node:crypto";
-import type { Random } from "../ports/random.ts";
-import type { Mode } from "../kernel/scope.ts";
+import type { Random } from "../ports/index.ts";
+import type { Mode } from "../kernel/index.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const bodyLength = 32;

@@ -1,4 +1,4 @@
-import { iso, isoOrNull } from "../kernel/time.ts";
+import { iso, isoOrNull } from "../kernel/index.ts";
 import type { KeyRow } from "./key-rows.ts";
 import type { ApiKey } from "./key-types.ts";
 

@@ -3,14 +3,10 @@ import { accountById } from "./rows.ts";
 import { hashKey, parseKey } from "./key-format.ts";
 import { keyById, keyByPreviousSecret, keyBySecret, keys, type KeyRow } from "./key-rows.ts";
 import { judgeKey } from "./key-rules.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { KeyId } from "../kernel/ids.ts";
-import type { KeyCaller } from "../operations/operation.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Write } from "../ports/storage.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { Store } from "../store/store.ts";
+import { type KeyId, type Scope, TidingsError } from "../kernel/index.ts";
+import type { KeyCaller } from "../operations/index.ts";
+import type { Clock, Logger, Write } from "../ports/index.ts";
+import type { Store } from "../store/index.ts";
 
 /** Whose key it is, and what it may do. */
 export interface Authenticated {

@@ -1,10 +1,10 @@
 import { createKey } from "./create-key.ts";
 import { revokeKey } from "./revoke-key.ts";
 import { rotateKey } from "./rotate-key.ts";
-import { pageSchema } from "../kernel/fields.ts";
+import { pageSchema } from "../kernel/index.ts";
 import { listKeys } from "./list-keys.ts";
 import { createdKeySchema, keySchema } from "./key-types.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const manage = { tag: "API keys", scopes: ["keys:manage"] } as const;
 

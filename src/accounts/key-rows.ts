@@ -1,5 +1,5 @@
-import type { KeyId } from "../kernel/ids.ts";
-import { json, nullable, text, time, type RowOf, scoped } from "../ports/collection.ts";
+import type { KeyId } from "../kernel/index.ts";
+import { json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { KeyScope } from "./key-types.ts";
 
 export const keys = scoped("api_keys", {

@@ -8,7 +8,7 @@ import {
   pageFields,
   reference,
   timestamp,
-} from "../kernel/fields.ts";
+} from "../kernel/index.ts";
 
 /** None is implied by another. */
 export const scopes = [

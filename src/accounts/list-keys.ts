@@ -1,6 +1,5 @@
-import type { Query } from "../operations/operation.ts";
-import { mapPage, page } from "../operations/pagination.ts";
-import type { Page } from "../kernel/fields.ts";
+import { mapPage, page, type Query } from "../operations/index.ts";
+import type { Page } from "../kernel/index.ts";
 import { keyResource } from "./key-resource.ts";
 import { keys } from "./key-rows.ts";
 import { type ApiKey, type ListKeys, listKeysSchema } from "./key-types.ts";

@@ -3,9 +3,9 @@ import { keyResource } from "./key-resource.ts";
 import { keys, type KeyRow } from "./key-rows.ts";
 import { widerThan } from "./key-rules.ts";
 import type { CreatedKey, KeyScope } from "./key-types.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Caller, Services } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Caller, Services } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** @throws TidingsError `insufficient_scope` when a key would hand out more than it has */
 export function refuseWider(scopes: readonly KeyScope[], caller: Caller): void {

@@ -1,7 +1,7 @@
-import type { DrawId } from "../kernel/ids.ts";
-import type { Services } from "../operations/operation.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
 import { accounts, type AccountRow } from "./rows.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
 /** Writes an account and what it starts with. */
 export function openAccount(

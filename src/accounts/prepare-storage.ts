@@ -1,9 +1,9 @@
-import type { Services } from "../operations/operation.ts";
+import type { Services } from "../operations/index.ts";
 import { accountById } from "./rows.ts";
 import { standardPlan } from "./types.ts";
 import { settingByName, settings } from "./setting-rows.ts";
-import type { AccountId } from "../kernel/ids.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import type { AccountId } from "../kernel/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 import { openAccount } from "./open.ts";
 
 /** The account of hosts that have but one. */

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { notFound } from "../kernel/errors.ts";
-import type { Query } from "../operations/operation.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
 import { accountResource } from "./resource.ts";
 import { accountById } from "./rows.ts";
 import type { Account } from "./types.ts";
-import { unscopedReadsOf } from "../store/reads.ts";
+import { unscopedReadsOf } from "../store/index.ts";
 
 const nothing = z.strictObject({});
 

@@ -1,5 +1,5 @@
-import type { Services } from "../operations/operation.ts";
-import { iso } from "../kernel/time.ts";
+import type { Services } from "../operations/index.ts";
+import { iso } from "../kernel/index.ts";
 import type { AccountRow } from "./rows.ts";
 import type { Account } from "./types.ts";
 

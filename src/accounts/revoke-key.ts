@@ -1,7 +1,6 @@
-import { type ById, byIdSchema } from "../kernel/fields.ts";
+import { type ById, byIdSchema, notFound } from "../kernel/index.ts";
 import { keyById, keys } from "./key-rows.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 
 /** Ends a key at once, for good. Its row stays, for the record. */
 export const revokeKey: Command<ById, void> = {

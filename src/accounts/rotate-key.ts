@@ -8,8 +8,8 @@ import {
   type RotateKey,
   rotateKeySchema,
 } from "./key-types.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { notFound, TidingsError } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { endOf, refuseWider } from "./mint-key.ts";
 
 /** Gives a key a new secret. The old one lives on for the grace time; the one before that ends now. */

@@ -1,4 +1,4 @@
-import type { AccountId } from "../kernel/ids.ts";
+import type { AccountId } from "../kernel/index.ts";
 import {
   collection,
   integer,
@@ -7,9 +7,8 @@ import {
   type Seen,
   text,
   time,
-} from "../ports/collection.ts";
-import { unscoped } from "../store/scoped-tx.ts";
-import type { ReadOptions, Tx } from "../store/transaction.ts";
+} from "../ports/index.ts";
+import { type ReadOptions, type Tx, unscoped } from "../store/index.ts";
 
 export const accounts = collection("accounts", {
   id: text<AccountId>(),

@@ -1,4 +1,4 @@
-import { collection, text, type RowOf } from "../ports/collection.ts";
+import { collection, type RowOf, text } from "../ports/index.ts";
 
 /** What the engine keeps about itself, for all accounts: the key of its keyed hashes. */
 export const settings = collection("settings", {

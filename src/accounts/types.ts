@@ -1,7 +1,6 @@
 /** Tenants. Single-tenant hosts never see them: there is a default one. */
 import { z } from "zod";
-import { ids, name, text, timestamp } from "../kernel/fields.ts";
-import { isTimeZone } from "../kernel/time-zones.ts";
+import { ids, isTimeZone, name, text, timestamp } from "../kernel/index.ts";
 import { createdKeySchema } from "./key-types.ts";
 
 export const planSchema = z

@@ -1,5 +1,5 @@
-import { integer, text, type RowOf, scoped } from "../ports/collection.ts";
-import type { Channel } from "../kernel/fields.ts";
+import { integer, type RowOf, scoped, text } from "../ports/index.ts";
+import type { Channel } from "../kernel/index.ts";
 
 /** How many messages of a channel entered a status on a day (UTC, `2026-01-31`). */
 export const usage = scoped(

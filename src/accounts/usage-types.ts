@@ -1,6 +1,6 @@
 /** What went out and came in, counted. */
 import { z } from "zod";
-import { channelSchema } from "../kernel/fields.ts";
+import { channelSchema } from "../kernel/index.ts";
 
 const day = z.iso.date();
 

@@ -2,17 +2,12 @@ import { type Checked, checkInput, execute, isSameCall } from "./actions.ts";
 import type { TurnFacts } from "./facts.ts";
 import { keepCall, recordCall } from "./keep-call.ts";
 import type { BegunTurn, Progress } from "./turn-rows.ts";
-import { withDeadline } from "../kernel/deadline.ts";
-import { leaseMs } from "../queue/dispatcher.ts";
-import { retry } from "../queue/retry.ts";
-import type { Claim } from "../queue/types.ts";
+import { storable, withDeadline } from "../kernel/index.ts";
+import { type Claim, errorFacts, leaseMs, retry } from "../queue/index.ts";
 import { withCall } from "./runs/rules.ts";
 import type { ActionCall, Given, Move } from "./runs/types.ts";
-import { storable } from "../kernel/fields.ts";
-import type { Action } from "../ports/action.ts";
-import type { Json } from "../ports/agent-model.ts";
+import type { Action, Json } from "../ports/index.ts";
 import type { AgentRuntime } from "./options.ts";
-import { errorFacts } from "../queue/error-facts.ts";
 
 export interface ActionCallsOptions {
   readonly runtime: AgentRuntime;

@@ -1,7 +1,6 @@
-import { canonicalJson } from "../operations/fingerprint.ts";
-import { storable } from "../kernel/fields.ts";
-import type { Action, ActionContext, SchemaIssue } from "../ports/action.ts";
-import type { Json, ModelAction } from "../ports/agent-model.ts";
+import { canonicalJson } from "../operations/index.ts";
+import { storable } from "../kernel/index.ts";
+import type { Action, ActionContext, Json, ModelAction, SchemaIssue } from "../ports/index.ts";
 
 /** Of an answer, as JSON. */
 const mostBytes = 16_384;

@@ -1,16 +1,15 @@
 import type { AgentRow } from "./rows.ts";
 import { answersIn } from "./rules.ts";
 import { type ApproveRun, approveRunSchema } from "./types.ts";
-import { conversationById } from "../conversations/rows.ts";
-import { arm } from "../queue/rows.ts";
+import { conversationById } from "../conversations/index.ts";
+import { arm } from "../queue/index.ts";
 import { runResource } from "./runs/resource.ts";
 import { runById, type RunRow, runs } from "./runs/rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run } from "./runs/types.ts";
-import { iso } from "../kernel/time.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
+import { iso, notFound, TidingsError } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
 import { agentToChange } from "./find-agent.ts";
 
 /** Lets an action that waits for it be called, or not. Where several wait, it is the one that has waited longest. */

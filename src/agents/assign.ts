@@ -1,15 +1,16 @@
 import { agentById } from "./rows.ts";
-import { handlerOnAssign } from "../conversations/rules.ts";
 import {
   type AssignConversation,
   assignConversationSchema,
+  changeConversation,
   type Conversation,
-} from "../conversations/types.ts";
-import { invalid } from "../kernel/errors.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import { changeConversation, findActiveConversation } from "../conversations/change.ts";
+  findActiveConversation,
+  handlerOnAssign,
+  showConversation,
+} from "../conversations/index.ts";
+import { invalid } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { giveToAgent } from "./give-to-agent.ts";
-import { showConversation } from "../conversations/show.ts";
 
 /** Gives a conversation to a person, an agent or nobody, who from then on handles it. */
 export const assignConversation: Command<AssignConversation, Conversation> = {

@@ -1,7 +1,7 @@
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import { type RunRow, runs } from "./runs/rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 type Begun = Pick<
   RunRow,

@@ -1,4 +1,4 @@
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import {
   agentById,
   type AgentRow,
@@ -8,15 +8,14 @@ import {
 } from "./rows.ts";
 import { answersIn } from "./rules.ts";
 import type { AgentDefinition } from "./types.ts";
-import { conversationById, type ConversationRow } from "../conversations/rows.ts";
-import { finish, renew } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
-import type { MessageRow } from "../messages/rows.ts";
+import { conversationById, type ConversationRow } from "../conversations/index.ts";
+import { type Claim, finish, renew } from "../queue/index.ts";
+import type { MessageRow } from "../messages/index.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { denied, isAside, mayReplyAt, mostOpenRuns } from "./runs/rules.ts";
-import { pendingScores } from "../sentiment/rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import { pendingScores } from "../sentiment/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { beginRun } from "./begin-run.ts";
 import { endRun } from "./end-run.ts";
 import { handOff } from "./hand-off.ts";

@@ -1,4 +1,4 @@
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import {
   agentById,
   type AgentRow,
@@ -9,12 +9,15 @@ import {
   enabledAgents,
 } from "./rows.ts";
 import { answersFor, mostAgents } from "./rules.ts";
-import { conversationById, type ConversationRow } from "../conversations/rows.ts";
-import { arm } from "../queue/rows.ts";
-import type { MessageRow } from "../messages/rows.ts";
+import {
+  changeConversation,
+  conversationById,
+  type ConversationRow,
+} from "../conversations/index.ts";
+import { arm } from "../queue/index.ts";
+import type { MessageRow } from "../messages/index.ts";
 import { turnJob } from "./runs/rules.ts";
-import type { Tx } from "../store/transaction.ts";
-import { changeConversation } from "../conversations/change.ts";
+import type { Tx } from "../store/index.ts";
 import { openSession } from "./open-session.ts";
 
 interface CallAgent {

@@ -1,8 +1,8 @@
-import type { DrawId } from "../kernel/ids.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { ConversationRow } from "../conversations/index.ts";
 import { openRuns } from "./runs/rows.ts";
 import { isAside, mostOpenRuns } from "./runs/rules.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 import { endRun } from "./end-run.ts";
 
 /** Ends what was begun as an answer before people had the conversation, and may still be under way: what begins now begins anew. */

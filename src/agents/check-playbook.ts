@@ -1,11 +1,10 @@
 import { calledBy, checkGraph } from "./playbooks/graph.ts";
 import { playbookById, playbooks, type PlaybookRow } from "./playbooks/rows.ts";
 import type { PlaybookDefinition } from "./playbooks/types.ts";
-import { type FieldError, invalid } from "../kernel/errors.ts";
-import type { PlaybookId } from "../kernel/ids.ts";
-import type { Call, Services } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type FieldError, invalid, type PlaybookId } from "../kernel/index.ts";
+import type { Call, Services } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Playbooks that one leads to. What lies beyond can't be called. */
 const mostCalled = 100;

@@ -1,7 +1,7 @@
 import { agentResource } from "./resource.ts";
-import { definitionOf } from "./rules.ts";
+import { agentDefinitionOf } from "./rules.ts";
 import { type Agent, type CreateAgent, createAgentSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { equipAgent } from "./validate-agent.ts";
 import { insertAgent } from "./write-agent.ts";
 
@@ -15,7 +15,7 @@ export const createAgent: Command<CreateAgent, Agent> = {
     const { enabled = true } = input;
     await equipAgent(tx, call, { ...input, enabled });
     const { drawId } = call.services;
-    const definition = definitionOf(input);
+    const definition = agentDefinitionOf(input);
     return agentResource(await insertAgent(tx, drawId, { definition, enabled }), definition);
   },
 };

@@ -1,12 +1,11 @@
 import { agentRunCompleted } from "./events.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
-import { completedEventId } from "../events/rows.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { ConversationRow } from "../conversations/index.ts";
+import { appendEvent, completedEventId } from "../events/index.ts";
 import { toldRun } from "./runs/resource.ts";
 import { type RunRow, runs } from "./runs/rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Ends a run, and tells so. */
 export function endRun(

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { defineEvent } from "../events/types.ts";
-import { contactReferenceSchema } from "../contacts/types.ts";
-import { sentimentSchema } from "../contacts/sentiment-types.ts";
-import { ids } from "../kernel/fields.ts";
+import { defineEvent } from "../events/index.ts";
+import { contactReferenceSchema, sentimentSchema } from "../contacts/index.ts";
+import { ids } from "../kernel/index.ts";
 import { runSchema } from "./runs/types.ts";
 
 export const conversationHandoff = defineEvent(

@@ -3,10 +3,9 @@ import type { AgentDefinition } from "./types.ts";
 import type { Library } from "./playbooks/play.ts";
 import type { PinnedPlaybook } from "./playbooks/types.ts";
 import type { RunRequest } from "./runs/types.ts";
-import type { SentimentLabel } from "../contacts/sentiment-types.ts";
-import type { Json, ModelMessage } from "../ports/agent-model.ts";
-import type { Channel } from "../kernel/fields.ts";
-import type { Language } from "../ports/language.ts";
+import type { SentimentLabel } from "../contacts/index.ts";
+import type { Json, Language, ModelMessage } from "../ports/index.ts";
+import type { Channel } from "../kernel/index.ts";
 
 /** What was heard in a conversation, as far as a turn looks back. */
 export interface Heard {

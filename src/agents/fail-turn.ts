@@ -1,6 +1,5 @@
-import { renew } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type Claim, renew } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
 import { endRun } from "./end-run.ts";
 import { giveBackTurn } from "./give-back-turn.ts";
 import { handOff } from "./hand-off.ts";

@@ -1,8 +1,8 @@
 import { agentById, type AgentRow, agentVersionOf } from "./rows.ts";
 import type { AgentDefinition } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { ReadOptions, Tx } from "../store/transaction.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
 
 /** @throws TidingsError `not_found` */
 export async function agentToChange(
@@ -16,7 +16,7 @@ export async function agentToChange(
 }
 
 /** What an agent is in its current version. */
-export async function definitionOf(tx: Tx, { id, revision }: AgentRow): Promise<AgentDefinition> {
+export async function findDefinition(tx: Tx, { id, revision }: AgentRow): Promise<AgentDefinition> {
   const version = await tx.get(agentVersionOf, [id, revision]);
   if (version === undefined) throw new TypeError("an agent has no version");
   return version.definition;

@@ -1,7 +1,7 @@
 import { playbookById, type PlaybookRow } from "./playbooks/rows.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** @throws TidingsError `not_found` */
 export async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> {

@@ -1,18 +1,16 @@
-import type { DrawId } from "../kernel/ids.ts";
+import { type DrawId, invalid, TidingsError } from "../kernel/index.ts";
 import {
+  beginConversation,
   conversationById,
   type ConversationRow,
   currentConversation,
-} from "../conversations/rows.ts";
+  findConversation,
+  isActive,
+} from "../conversations/index.ts";
 import type { TriggerAgent } from "./types.ts";
-import { invalid, TidingsError } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import { StorageConflict } from "../ports/storage.ts";
-import type { Tx } from "../store/transaction.ts";
-import { findRecipient } from "../contacts/find-recipient.ts";
-import { findSurvivor } from "../contacts/find-survivor.ts";
-import { beginConversation, findConversation, isActive } from "../conversations/begin.ts";
-import { media } from "../contacts/show.ts";
+import { type Seen, StorageConflict } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { findRecipient, findSurvivor, media } from "../contacts/index.ts";
 
 /**
  * The conversation that an agent is to do something in: the one that is named, or the contact's active one, of several that of the last

@@ -3,8 +3,8 @@ import { type RunOfAgent, runOfAgentSchema } from "./types.ts";
 import { runResource } from "./runs/resource.ts";
 import { runById } from "./runs/rows.ts";
 import type { Run } from "./runs/types.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Query } from "../operations/operation.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
 
 export const getRun: Query<RunOfAgent, Run> = {
   kind: "query",

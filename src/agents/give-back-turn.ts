@@ -1,7 +1,6 @@
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { type Claim, finish } from "../queue/index.ts";
 import { awaitingRuns, openRuns } from "./runs/rows.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 
 interface GiveBackTurn {
   /** There is more to do than what is on record. */

@@ -1,13 +1,12 @@
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import type { AgentRow } from "./rows.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
-import { arm } from "../queue/rows.ts";
+import { changeConversation, type ConversationRow } from "../conversations/index.ts";
+import { arm } from "../queue/index.ts";
 import { turnJob } from "./runs/rules.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { beginRun } from "./begin-run.ts";
 import { cancelAnswers } from "./cancel-answers.ts";
-import { changeConversation } from "../conversations/change.ts";
 import { openSession } from "./open-session.ts";
 import { heardIn, unansweredIn } from "./unanswered.ts";
 

@@ -1,14 +1,17 @@
 import { agentById, type AgentRow, agentSessionOf } from "./rows.ts";
-import { assigneeOf } from "../conversations/resource.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
-import { handlerOnHandBack } from "../conversations/rules.ts";
-import type { Conversation } from "../conversations/types.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
-import { changeConversation, findActiveConversation } from "../conversations/change.ts";
+import {
+  assigneeOf,
+  changeConversation,
+  type Conversation,
+  type ConversationRow,
+  findActiveConversation,
+  handlerOnHandBack,
+  showConversation,
+} from "../conversations/index.ts";
+import { type ById, byIdSchema } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
 import { giveToAgent } from "./give-to-agent.ts";
-import { showConversation } from "../conversations/show.ts";
 
 /** Gives a conversation that people have back to its agent; one that has no agent is nobody's then. */
 export const handBackConversation: Command<ById, Conversation> = {

@@ -1,12 +1,12 @@
 import {
   type Conversation,
+  findActiveConversation,
   type HandOffConversation,
   handOffConversationSchema,
-} from "../conversations/types.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import { findActiveConversation } from "../conversations/change.ts";
+  showConversation,
+} from "../conversations/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { handOff } from "./hand-off.ts";
-import { showConversation } from "../conversations/show.ts";
 
 /** Puts a conversation in the queue, for the first person free. One that waits there already stays as it is, and nothing is told. */
 export const handOffConversation: Command<HandOffConversation, Conversation> = {

@@ -1,9 +1,9 @@
 import type { AgentDefinition, HandoffCause, HandoffRule } from "./types.ts";
-import { isVeryNegative } from "../contacts/sentiment-rules.ts";
+import { isVeryNegative } from "../contacts/index.ts";
 import type { HandOff } from "./ending.ts";
 import type { TurnFacts } from "./facts.ts";
 import { suspectsLoop } from "./loop-guard.ts";
-import { containsPhrase, normalizedWords } from "../kernel/text.ts";
+import { containsPhrase, normalizedWords } from "../kernel/index.ts";
 
 export function ruleFor(
   { handoff: { rules } }: AgentDefinition,

@@ -1,19 +1,19 @@
 import { conversationHandoff } from "./events.ts";
 import { agentSessionOf, agentSessions, agentVersionOf } from "./rows.ts";
 import type { HandoffCause } from "./types.ts";
-import { contactById } from "../contacts/rows.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
-import { handoffEventId } from "../events/rows.ts";
-import { arm } from "../queue/rows.ts";
-import { messagesOfConversation } from "../messages/rows.ts";
+import { contactById, sentimentOf } from "../contacts/index.ts";
+import {
+  changeConversation,
+  type ConversationRow,
+  showConversation,
+} from "../conversations/index.ts";
+import { appendEvent, handoffEventId } from "../events/index.ts";
+import { arm } from "../queue/index.ts";
+import { messagesOfConversation } from "../messages/index.ts";
 import { queueTimeoutJob } from "./runs/rules.ts";
-import { sentimentOf } from "../contacts/sentiment-rules.ts";
-import { isId, type MessageId, type RunId, type DrawId } from "../kernel/ids.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
-import { changeConversation } from "../conversations/change.ts";
-import { showConversation } from "../conversations/show.ts";
+import { type DrawId, isId, type MessageId, type RunId } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 export interface HandOver {
   /** Null where nobody's rule asks for it. */

@@ -1,8 +1,8 @@
-import { conversationById } from "../conversations/rows.ts";
-import { onMessageReceived } from "../messages/hooks.ts";
-import { type HookHandler, onHook } from "../operations/hooks.ts";
-import { arm } from "../queue/rows.ts";
-import { onMessageScored } from "../sentiment/hooks.ts";
+import { conversationById } from "../conversations/index.ts";
+import { onMessageReceived } from "../messages/index.ts";
+import { type HookHandler, onHook } from "../operations/index.ts";
+import { arm } from "../queue/index.ts";
+import { onMessageScored } from "../sentiment/index.ts";
 import { callAgent } from "./call-agent.ts";
 import { turnJob } from "./runs/rules.ts";
 

@@ -1,6 +1,6 @@
 import type { AgentRuntime } from "./options.ts";
 import { timeOutQueue } from "./time-out-queue.ts";
-import type { JobTable } from "../queue/job.ts";
+import type { JobTable } from "../queue/index.ts";
 import { runTurn } from "./run-turn.ts";
 
 export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> = {

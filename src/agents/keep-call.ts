@@ -1,9 +1,8 @@
-import type { Claim } from "../queue/types.ts";
-import { renew } from "../queue/rows.ts";
+import { type Claim, renew } from "../queue/index.ts";
 import { type RunRow, runById, runs } from "./runs/rows.ts";
 import { withCall } from "./runs/rules.ts";
 import type { ActionCall } from "./runs/types.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 import { keepProgress } from "./keep-progress.ts";
 import { runStanding } from "./run-standing.ts";
 import type { BegunTurn, Progress } from "./turn-rows.ts";

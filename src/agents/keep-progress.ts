@@ -1,7 +1,7 @@
 import { agentSessions, type AgentSessionRow } from "./rows.ts";
 import { type RunRow, runs } from "./runs/rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import type { Progress } from "./turn-rows.ts";
 
 interface Worked {

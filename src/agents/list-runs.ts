@@ -3,10 +3,8 @@ import { type ListRuns, listRunsSchema } from "./types.ts";
 import { runResource } from "./runs/resource.ts";
 import { type RunRow, runsOfAgent, runsOfConversation } from "./runs/rows.ts";
 import type { Run } from "./runs/types.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Page } from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
-import { mapPage, page, type Walk } from "../operations/pagination.ts";
+import { notFound, type Page } from "../kernel/index.ts";
+import { mapPage, page, type Query, type Walk } from "../operations/index.ts";
 
 /** Newest first. */
 export const listRuns: Query<ListRuns, Page<Run>> = {

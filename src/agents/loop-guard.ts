@@ -1,5 +1,5 @@
 import type { TurnFacts } from "./facts.ts";
-import { normalizedWords } from "../kernel/text.ts";
+import { normalizedWords } from "../kernel/index.ts";
 
 /** What is older says nothing about now; in milliseconds. */
 const windowMs = 600_000;

@@ -1,5 +1,5 @@
 import type { ActionCall } from "./runs/types.ts";
-import type { Json, ModelAction, ModelCall, ModelTask, ModelTurn } from "../ports/agent-model.ts";
+import type { Json, ModelAction, ModelCall, ModelTask, ModelTurn } from "../ports/index.ts";
 import type { TurnFacts } from "./facts.ts";
 import { listOf, ruleFor } from "./hand-off-rules.ts";
 

@@ -1,7 +1,7 @@
 import { agentSessionOf, agentSessions, type AgentRow, type AgentSessionRow } from "./rows.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { ConversationRow } from "../conversations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 export interface OpenSession {
   /** The place of the last message that it need not answer; by default the last there is. */

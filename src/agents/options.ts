@@ -1,6 +1,5 @@
-import type { Runtime } from "../operations/runtime.ts";
-import type { Action } from "../ports/action.ts";
-import type { AgentModel } from "../ports/agent-model.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { Action, AgentModel } from "../ports/index.ts";
 
 /** What thinks for agents, and what they can do in your world. */
 export interface AgentOptions {

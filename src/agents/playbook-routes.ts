@@ -3,7 +3,7 @@ import { removePlaybook } from "./remove-playbook.ts";
 import { updatePlaybook } from "./update-playbook.ts";
 import { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 import { playbookPageSchema, playbookSchema } from "./playbooks/types.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Playbooks";
 const read = { tag, scopes: ["agents:read"] } as const;

@@ -1,16 +1,14 @@
 import type { BegunTurn } from "./turn-rows.ts";
-import { contactById } from "../contacts/rows.ts";
-import { messageById, type MessageRow, messagesOfConversation } from "../messages/rows.ts";
-import { observations } from "../observations/rows.ts";
+import { contactById, sentimentOf } from "../contacts/index.ts";
+import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
+import { observations } from "../observations/index.ts";
 import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
 import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./playbooks/types.ts";
 import { runById } from "./runs/rows.ts";
-import { messageScoreById } from "../sentiment/rows.ts";
-import { sentimentOf } from "../contacts/sentiment-rules.ts";
-import type { PlaybookId } from "../kernel/ids.ts";
-import type { ModelMessage } from "../ports/agent-model.ts";
-import type { Language } from "../ports/language.ts";
-import type { Reads } from "../store/reads.ts";
+import { messageScoreById } from "../sentiment/index.ts";
+import type { PlaybookId } from "../kernel/index.ts";
+import type { Language, ModelMessage } from "../ports/index.ts";
+import type { Reads } from "../store/index.ts";
 import type { Heard, TurnFacts } from "./facts.ts";
 
 /** How far a turn looks back. */

@@ -1,13 +1,12 @@
-import { notFound } from "../kernel/errors.ts";
 import {
   type ById,
   byIdSchema,
+  notFound,
   type Page,
   type PageQuery,
   pageQuerySchema,
-} from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
-import { page } from "../operations/pagination.ts";
+} from "../kernel/index.ts";
+import { page, type Query } from "../operations/index.ts";
 import { agentResource } from "./resource.ts";
 import { agentById, agents, agentVersionOf } from "./rows.ts";
 import type { Agent } from "./types.ts";

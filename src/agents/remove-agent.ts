@@ -1,6 +1,6 @@
 import { agents } from "./rows.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Command } from "../operations/operation.ts";
+import { type ById, byIdSchema } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { agentToChange } from "./find-agent.ts";
 
 /** From this commit on it says nothing more: its conversations are people's when their turn comes. */

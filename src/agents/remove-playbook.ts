@@ -3,9 +3,8 @@ import { mostAgents } from "./rules.ts";
 import { calledBy } from "./playbooks/graph.ts";
 import { playbookBySlot, playbooks } from "./playbooks/rows.ts";
 import { mostPlaybooks } from "./playbooks/rules.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Command } from "../operations/operation.ts";
+import { type ById, byIdSchema, TidingsError } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { playbookToChange } from "./find-playbook.ts";
 
 /**

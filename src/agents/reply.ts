@@ -1,8 +1,6 @@
-import { segmentsOf } from "../messages/segments.ts";
+import { segmentsOf } from "../messages/index.ts";
 import type { AgentDefinition } from "./types.ts";
-import { storable } from "../kernel/fields.ts";
-import type { Channel } from "../kernel/fields.ts";
-import { containsPhrase, normalizedWords } from "../kernel/text.ts";
+import { type Channel, containsPhrase, normalizedWords, storable } from "../kernel/index.ts";
 import type { TurnFacts } from "./facts.ts";
 
 /** An SMS in more parts is a letter: handsets put them together late, and each one is paid for. */

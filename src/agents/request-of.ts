@@ -1,14 +1,14 @@
 import type { TriggerAgent } from "./types.ts";
-import { contactById } from "../contacts/rows.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
+import { contactById } from "../contacts/index.ts";
+import type { ConversationRow } from "../conversations/index.ts";
 import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, soundValue } from "./playbooks/slots.ts";
 import type { Slot } from "./playbooks/types.ts";
 import type { RunRequest } from "./runs/types.ts";
-import { type FieldError, invalid, TidingsError } from "../kernel/errors.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Json } from "../ports/agent-model.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type FieldError, invalid, TidingsError } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { Json } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 type Asked = Pick<TriggerAgent, "playbook_id" | "action" | "input">;
 

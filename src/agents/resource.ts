@@ -1,4 +1,4 @@
-import { iso } from "../kernel/time.ts";
+import { iso } from "../kernel/index.ts";
 import type { AgentRow } from "./rows.ts";
 import type { Agent, AgentDefinition } from "./types.ts";
 

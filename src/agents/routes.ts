@@ -1,7 +1,7 @@
 import { assignConversation } from "./assign.ts";
 import { handBackConversation } from "./hand-back.ts";
 import { handOffConversation } from "./hand-off-command.ts";
-import { conversationSchema } from "../conversations/types.ts";
+import { conversationSchema } from "../conversations/index.ts";
 import { approveRun } from "./approve-run.ts";
 import { createAgent } from "./create-agent.ts";
 import { getRun } from "./get-run.ts";
@@ -12,8 +12,8 @@ import { updateAgent } from "./update-agent.ts";
 import { getAgent, listAgents } from "./reads.ts";
 import { agentSchema } from "./types.ts";
 import { runSchema } from "./runs/types.ts";
-import { pageSchema } from "../kernel/fields.ts";
-import type { Route } from "../operations/api-route.ts";
+import { pageSchema } from "../kernel/index.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Agents";
 const read = { tag, scopes: ["agents:read"] } as const;

@@ -1,14 +1,14 @@
-import type { AgentId, ConversationId, RunId } from "../kernel/ids.ts";
+import type { AgentId, ConversationId, RunId } from "../kernel/index.ts";
 import {
   boolean,
   integer,
   json,
   nullable,
-  text,
-  time,
   type RowOf,
   scoped,
-} from "../ports/collection.ts";
+  text,
+  time,
+} from "../ports/index.ts";
 import type { Frame } from "./playbooks/types.ts";
 import type { AgentDefinition } from "./types.ts";
 

@@ -1,5 +1,5 @@
-import type { Channel } from "../kernel/fields.ts";
-import type { ConversationStatus, Handler } from "../conversations/types.ts";
+import type { Channel } from "../kernel/index.ts";
+import type { ConversationStatus, Handler } from "../conversations/index.ts";
 import { type AgentDefinition, type CreateAgent, standard, type UpdateAgent } from "./types.ts";
 
 /** Of an account in a mode. */
@@ -33,7 +33,7 @@ export function answersIn<A extends { readonly id: string; readonly enabled: tru
 }
 
 /** What an agent is that was given so, with what was left out. */
-export function definitionOf(given: CreateAgent): AgentDefinition {
+export function agentDefinitionOf(given: CreateAgent): AgentDefinition {
   return changedDefinition({ ...standard, name: given.name, channels: given.channels }, given);
 }
 

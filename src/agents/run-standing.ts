@@ -1,10 +1,10 @@
 import { agentById, agentSessionOf, type AgentSessionRow } from "./rows.ts";
 import { answersIn } from "./rules.ts";
-import { conversationById, type ConversationRow } from "../conversations/rows.ts";
+import { conversationById, type ConversationRow } from "../conversations/index.ts";
 import { type RunRow, runById } from "./runs/rows.ts";
 import { isAside } from "./runs/rules.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { unansweredIn } from "./unanswered.ts";
 
 interface Rows {

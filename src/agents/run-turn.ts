@@ -4,12 +4,9 @@ import { beginTurn } from "./begin-turn.ts";
 import { endTurn } from "./end-turn.ts";
 import { failTurn } from "./fail-turn.ts";
 import type { BegunTurn } from "./turn-rows.ts";
-import { leaseMs } from "../queue/dispatcher.ts";
-import type { JobHandler } from "../queue/job.ts";
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { type Claim, finish, type JobHandler, leaseMs } from "../queue/index.ts";
 import type { AgentSettings } from "./options.ts";
-import type { ModelAction } from "../ports/agent-model.ts";
+import type { ModelAction } from "../ports/index.ts";
 import type { AgentRuntime } from "./options.ts";
 import { TurnRun } from "./turn-run.ts";
 

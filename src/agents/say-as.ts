@@ -1,12 +1,10 @@
-import { conversationById, type ConversationRow } from "../conversations/rows.ts";
-import type { Author } from "../kernel/fields.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Call } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { acceptMessage } from "../messages/accept.ts";
-import { chooseSender } from "../senders/choose.ts";
-import { findCorrespondent } from "../messages/find-correspondent.ts";
+import { conversationById, type ConversationRow } from "../conversations/index.ts";
+import { type Author, TidingsError } from "../kernel/index.ts";
+import type { Call } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { acceptMessage, findCorrespondent } from "../messages/index.ts";
+import { chooseSender } from "../senders/index.ts";
 
 export interface Said {
   /** As it is afterwards. */

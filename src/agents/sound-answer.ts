@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { storable } from "../kernel/fields.ts";
-import type { Json, ModelAnswer } from "../ports/agent-model.ts";
+import { storable } from "../kernel/index.ts";
+import type { Json, ModelAnswer } from "../ports/index.ts";
 
 /** Of one answer; what is beyond is dropped. */
 const mostCalls = 8;

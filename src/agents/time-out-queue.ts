@@ -7,15 +7,17 @@ import {
   agentVersionOf,
 } from "./rows.ts";
 import type { AgentDefinition } from "./types.ts";
-import { conversationById, type ConversationRow } from "../conversations/rows.ts";
-import { arm, finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import {
+  changeConversation,
+  conversationById,
+  type ConversationRow,
+} from "../conversations/index.ts";
+import { arm, type Claim, finish } from "../queue/index.ts";
 import { turnJob } from "./runs/rules.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import type { JudgedTurn } from "./turn-rows.ts";
 import { cancelAnswers } from "./cancel-answers.ts";
-import { changeConversation } from "../conversations/change.ts";
 import { afresh } from "./open-session.ts";
 import { sayAs } from "./say-as.ts";
 import { unansweredIn } from "./unanswered.ts";

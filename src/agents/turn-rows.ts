@@ -1,15 +1,13 @@
 /** What the transactions of a turn tell each other. */
 import type { AgentSessionRow } from "./rows.ts";
 import type { AgentDefinition, HandoffCause } from "./types.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
+import type { ConversationRow } from "../conversations/index.ts";
 import type { Frame } from "./playbooks/types.ts";
 import type { RunRow } from "./runs/rows.ts";
 import type { ActionCall, RunStep } from "./runs/types.ts";
-import type { PlaybookId } from "../kernel/ids.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Json } from "../ports/agent-model.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { HostOpinions } from "../ports/policy.ts";
+import type { PlaybookId } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { HostOpinions, Json, Seen } from "../ports/index.ts";
 
 /** A run that an agent is to work on now. */
 export interface BegunTurn {

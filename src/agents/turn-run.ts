@@ -4,16 +4,13 @@ import { maySay } from "./reply.ts";
 import { soundAnswer } from "./sound-answer.ts";
 import { takeTurn } from "./turn.ts";
 import type { BegunTurn, Progress, TurnOutcome } from "./turn-rows.ts";
-import { withDeadline } from "../kernel/deadline.ts";
-import type { Claim } from "../queue/types.ts";
+import { iso, storable, withDeadline } from "../kernel/index.ts";
+import { type Claim, errorFacts } from "../queue/index.ts";
 import type { Given, Move, RunStep, Thought } from "./runs/types.ts";
-import { iso } from "../kernel/time.ts";
-import { storable } from "../kernel/fields.ts";
 import type { AgentSettings } from "./options.ts";
-import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/agent-model.ts";
+import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
 import type { AgentRuntime } from "./options.ts";
-import { errorFacts } from "../queue/error-facts.ts";
 
 export interface TurnRunOptions {
   readonly runtime: AgentRuntime;

@@ -11,7 +11,7 @@ import { triggered } from "./playbooks/triggers.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { act, think } from "./runs/rules.ts";
 import type { Moves } from "./runs/types.ts";
-import type { Json, ModelAnswer } from "../ports/agent-model.ts";
+import type { Json, ModelAnswer } from "../ports/index.ts";
 import type { Ending, HandOff } from "./ending.ts";
 import type { TurnFacts } from "./facts.ts";
 import { aloud, endsAt, handOffAsRuled, listOf, mustHandOff, ruleFor } from "./hand-off-rules.ts";

@@ -3,15 +3,15 @@ import { z } from "zod";
 import {
   channelSchema,
   ids,
+  type Limits,
   name,
   pageFields,
   reference,
   senderAddress,
   text,
   timestamp,
-} from "../kernel/fields.ts";
-import type { Limits } from "../kernel/limits.ts";
-import { isLanguage } from "../contacts/rules.ts";
+} from "../kernel/index.ts";
+import { isLanguage } from "../contacts/index.ts";
 import { runStatusSchema } from "./runs/types.ts";
 
 export const handoffCauseSchema = z.enum([

@@ -1,8 +1,8 @@
 import type { AgentSessionRow } from "./rows.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
-import { messagesOfConversation, type MessageRow } from "../messages/rows.ts";
+import type { ConversationRow } from "../conversations/index.ts";
+import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import type { RunRow } from "./runs/rows.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 
 /** A turn answers no more at once; who writes more without an answer is heard from here on. */
 const most = 50;

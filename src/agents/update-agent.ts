@@ -1,8 +1,8 @@
 import { agentResource } from "./resource.ts";
 import { changedDefinition } from "./rules.ts";
 import { type Agent, type UpdateAgent, updateAgentSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
-import { agentToChange, definitionOf } from "./find-agent.ts";
+import type { Command } from "../operations/index.ts";
+import { agentToChange, findDefinition } from "./find-agent.ts";
 import { equipAgent } from "./validate-agent.ts";
 import { updateAgent as writeAgent } from "./write-agent.ts";
 
@@ -16,7 +16,7 @@ export const updateAgent: Command<UpdateAgent, Agent> = {
     const before = await agentToChange(tx, id);
     await equipAgent(tx, call, change);
     const { enabled = before.enabled === true } = change;
-    const was = await definitionOf(tx, before);
+    const was = await findDefinition(tx, before);
     const definition = changedDefinition(was, change);
     return agentResource(writeAgent(tx, before, was, { definition, enabled }), definition);
   },

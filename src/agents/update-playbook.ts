@@ -1,7 +1,7 @@
 import { playbookResource } from "./playbooks/resource.ts";
 import { changedDefinition } from "./playbooks/rules.ts";
 import { type Playbook, type UpdatePlaybook, updatePlaybookSchema } from "./playbooks/types.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { checkPlaybook } from "./check-playbook.ts";
 import { playbookToChange } from "./find-playbook.ts";
 import { updatePlaybook as writePlaybook } from "./write-playbook.ts";

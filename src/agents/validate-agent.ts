@@ -1,8 +1,8 @@
 import { playbookById, playbooks } from "./playbooks/rows.ts";
 import type { UpdateAgent } from "./types.ts";
-import { type FieldError, invalid, TidingsError } from "../kernel/errors.ts";
-import type { Call } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type FieldError, invalid, TidingsError } from "../kernel/index.ts";
+import type { Call } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * Makes sure that there is what an agent is given: something that thinks for it where it is to answer, its playbooks, and the host's

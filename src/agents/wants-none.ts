@@ -1,9 +1,7 @@
-import { consentFor } from "../contacts/consent-rules.ts";
-import { identityByAddress } from "../contacts/rows.ts";
-import type { MessageRow } from "../messages/rows.ts";
-import { mediumOf } from "../kernel/fields.ts";
-import type { Tx } from "../store/transaction.ts";
-import { stateOf } from "../contacts/find-consent.ts";
+import { consentFor, identityByAddress, stateOf } from "../contacts/index.ts";
+import type { MessageRow } from "../messages/index.ts";
+import { mediumOf } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Whether who wrote a message wants none from the sender that it went to: nobody need think about an answer. */
 export async function wantsNone(tx: Tx, { channel, from, to }: MessageRow): Promise<boolean> {

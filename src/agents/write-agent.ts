@@ -1,11 +1,11 @@
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import { agentBySlot, agents, type AgentRow, agentVersions } from "./rows.ts";
 import { mostAgents } from "./rules.ts";
 import type { AgentDefinition } from "./types.ts";
-import { canonicalJson } from "../operations/fingerprint.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { freeSlot } from "../senders/free-slot.ts";
+import { canonicalJson } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { freeSlot } from "../senders/index.ts";
 
 interface Agent {
   readonly definition: AgentDefinition;

@@ -1,11 +1,11 @@
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import { playbookBySlot, playbooks, type PlaybookRow, playbookVersions } from "./playbooks/rows.ts";
 import { mostPlaybooks } from "./playbooks/rules.ts";
 import type { PlaybookDefinition } from "./playbooks/types.ts";
-import { canonicalJson } from "../operations/fingerprint.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { freeSlot } from "../senders/free-slot.ts";
+import { canonicalJson } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { freeSlot } from "../senders/index.ts";
 
 interface Playbook {
   readonly definition: PlaybookDefinition;

@@ -1,4 +1,4 @@
-import { TidingsError } from "../kernel/errors.ts";
+import { TidingsError } from "../kernel/index.ts";
 
 const bearer = /^Bearer +([\w.~+/-]{1,256}=*)$/i;
 

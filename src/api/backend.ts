@@ -1,20 +1,17 @@
-import type { Context } from "../operations/executor.ts";
-import type { DrawId } from "../kernel/ids.ts";
 import type {
   Command,
+  Context,
   EventStream,
   Outcome,
   Procedure,
   Query,
   RowProcedure,
   StreamEvent,
-} from "../operations/operation.ts";
-import type { Limits } from "../kernel/limits.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { CallbackRequest, CallbackResult } from "../ports/transport.ts";
-import type { Authenticated } from "../accounts/key-ring.ts";
-import type { Visitor } from "../webchat/visitors.ts";
-import type { Admission } from "../ports/storage.ts";
+} from "../operations/index.ts";
+import type { DrawId, Limits } from "../kernel/index.ts";
+import type { Admission, CallbackRequest, CallbackResult, Logger } from "../ports/index.ts";
+import type { Authenticated } from "../accounts/index.ts";
+import type { Visitor } from "../webchat/index.ts";
 
 /** What the HTTP surface asks of the engine. Inputs are parsed already. Every method may throw `TidingsError`. */
 export interface ApiBackend {

@@ -1,6 +1,4 @@
-import { TidingsError, invalid } from "../kernel/errors.ts";
-import type { FieldError } from "../kernel/errors.ts";
-import { inBody, unknownField } from "../kernel/validation.ts";
+import { type FieldError, inBody, invalid, TidingsError, unknownField } from "../kernel/index.ts";
 import { headerOf } from "./http.ts";
 import type { ApiBody, ApiRequest } from "./http.ts";
 

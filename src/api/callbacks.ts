@@ -1,7 +1,6 @@
-import { TidingsError } from "../kernel/errors.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import { Semaphore } from "../queue/semaphore.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Clock, Logger } from "../ports/index.ts";
+import { Semaphore } from "../queue/index.ts";
 
 /** Bytes of a callback's body. Carriers send a few kilobytes, and a body is read before its signature is verified. */
 export const mostCallbackBytes = 131_072;

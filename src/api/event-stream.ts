@@ -1,4 +1,4 @@
-import type { StreamEvent } from "../operations/operation.ts";
+import type { StreamEvent } from "../operations/index.ts";
 
 export const eventStreamHeaders = {
   "Content-Type": "text/event-stream",

@@ -1,14 +1,21 @@
 import type { z } from "zod";
-import { ReplayedError, TidingsError } from "../kernel/errors.ts";
-import type { Context } from "../operations/executor.ts";
-import { type IdempotencyKey, storedKey } from "../operations/idempotency-key.ts";
-import type { RequestId } from "../kernel/ids.ts";
-import type { KeyCaller, RowProcedure, VisitorCaller } from "../operations/operation.ts";
-import { inputSchema } from "../operations/operation.ts";
+import { problem, ReplayedError, type RequestId, TidingsError } from "../kernel/index.ts";
+import {
+  type Context,
+  type Guarded,
+  type IdempotencyKey,
+  inputSchema,
+  isGuarded,
+  type KeyCaller,
+  type Route,
+  type RowProcedure,
+  storedKey,
+  type VisitorCaller,
+} from "../operations/index.ts";
 import { bearerKey, challengeOf, missingScopes, visitorToken } from "./authentication.ts";
-import type { Authenticated } from "../accounts/key-ring.ts";
-import type { Admission } from "../ports/storage.ts";
-import type { Visitor } from "../webchat/visitors.ts";
+import type { Authenticated } from "../accounts/index.ts";
+import type { Admission } from "../ports/index.ts";
+import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
 import { mostCallbackBytes } from "./callbacks.ts";
 import { readJson, refuseEncoded, refuseTooLarge, tooLarge } from "./body.ts";
@@ -19,10 +26,8 @@ import type { ApiHandler, ApiRequest, ApiResponse } from "./http.ts";
 import { idempotencyField, idempotencyKey, refuseKey } from "./idempotency-key.ts";
 import { commandInput, decodedParams, queryInput, refuseQuery } from "./inputs.ts";
 import { isNdjson, ndjsonHeaders, readLines, reportLines } from "./ndjson.ts";
-import { problem } from "../kernel/problem.ts";
 import { parseQuery } from "./query-string.ts";
 import { rateLimitHeaders, seconds } from "./rate-limit-headers.ts";
-import { type Guarded, isGuarded, type Route } from "../operations/api-route.ts";
 import { router } from "./router.ts";
 
 const longestUrl = 8192;

@@ -1,6 +1,5 @@
-import { TidingsError } from "../kernel/errors.ts";
-import type { FieldPlace } from "../kernel/errors.ts";
-import { idempotencyKeyOf, isIdempotencyKey } from "../operations/idempotency-key.ts";
+import { type FieldPlace, TidingsError } from "../kernel/index.ts";
+import { idempotencyKeyOf, isIdempotencyKey } from "../operations/index.ts";
 
 export const idempotencyField = "idempotency_key";
 

@@ -1,7 +1,5 @@
 import type { z } from "zod";
-import { invalid } from "../kernel/errors.ts";
-import { inBody, inQuery, parse, unknownField } from "../kernel/validation.ts";
-import type { Place } from "../kernel/validation.ts";
+import { inBody, inQuery, invalid, parse, type Place, unknownField } from "../kernel/index.ts";
 import { percentDecoded } from "./query-string.ts";
 
 type Params = Readonly<Record<string, string>>;

@@ -1,7 +1,5 @@
 /** JSON values, one a line (`application/x-ndjson`): read as they come, answered as they go. */
-import { TidingsError } from "../kernel/errors.ts";
-import { type Problem, problem } from "../kernel/problem.ts";
-import type { RequestId } from "../kernel/ids.ts";
+import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
 import { checkDepth } from "./body.ts";
 
 const ndjson =

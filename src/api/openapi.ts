@@ -1,9 +1,7 @@
-import type { Tag } from "../operations/module.ts";
+import { type Guarded, isGuarded, type Route, type Tag } from "../operations/index.ts";
 import type { z } from "zod";
-import type { Limits } from "../kernel/limits.ts";
-import { problemSchema } from "../kernel/problem.ts";
+import { type Limits, problemSchema } from "../kernel/index.ts";
 import { idempotencyField } from "./idempotency-key.ts";
-import { type Guarded, isGuarded, type Route } from "../operations/api-route.ts";
 import { parameterNames } from "./router.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 

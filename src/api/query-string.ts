@@ -1,4 +1,4 @@
-import { TidingsError } from "../kernel/errors.ts";
+import { TidingsError } from "../kernel/index.ts";
 
 /** The parameters of a query, decoded. One that is repeated is a list; `__proto__` is a name like any other. */
 export function parseQuery(query: string): Readonly<Record<string, string | readonly string[]>> {

@@ -1,4 +1,4 @@
-import type { Admission } from "../ports/storage.ts";
+import type { Admission } from "../ports/index.ts";
 
 /** Whole seconds, never fewer than the wait: who comes back after them is not too early. */
 export const seconds = (ms: number): number => Math.max(0, Math.ceil(ms / 1000));

@@ -1,4 +1,4 @@
-import type { Method, Route } from "../operations/api-route.ts";
+import type { Method, Route } from "../operations/index.ts";
 
 export type Match =
   | {

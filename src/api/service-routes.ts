@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Service";
 

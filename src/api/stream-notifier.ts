@@ -1,11 +1,10 @@
-import { events } from "../events/rows.ts";
-import { keys } from "../accounts/key-rows.ts";
-import { mail, mailboxName, type MailRow, webchatSessions } from "../webchat/rows.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { News } from "../operations/operation.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Write } from "../ports/storage.ts";
-import { Signal } from "../queue/signal.ts";
+import { events } from "../events/index.ts";
+import { keys } from "../accounts/index.ts";
+import { mail, mailboxName, type MailRow, webchatSessions } from "../webchat/index.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { News } from "../operations/index.ts";
+import type { Clock, Write } from "../ports/index.ts";
+import { Signal } from "../queue/index.ts";
 
 /**
  * Streams of one mailbox in this process: the tabs of one visitor. One more ends the oldest, which may be of a connection that has died

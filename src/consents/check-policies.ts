@@ -1,11 +1,10 @@
-import { ownAccount } from "../accounts/rows.ts";
-import { consentFor, type ConsentState } from "../contacts/consent-rules.ts";
-import { contactById } from "../contacts/rows.ts";
+import { ownAccount } from "../accounts/index.ts";
+import { consentFor, type ConsentState, contactById } from "../contacts/index.ts";
 import { judgeConsent, judgeQuietHours } from "./policy-rules.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Call } from "../operations/operation.ts";
-import type { Opinion, PolicyFacts } from "../ports/policy.ts";
-import type { ReadOptions, Tx } from "../store/transaction.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Call } from "../operations/index.ts";
+import type { Opinion, PolicyFacts } from "../ports/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
 
 /** What is judged: of a message as much as a policy asks for, and what is known of whom it goes to. */
 export interface Judged {

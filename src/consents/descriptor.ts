@@ -1,5 +1,5 @@
 import { consentRoutes } from "./routes.ts";
-import type { Module } from "../operations/module.ts";
+import type { Module } from "../operations/index.ts";
 
 export const consentsModule: Module = {
   routes: [...consentRoutes],

@@ -1,12 +1,15 @@
 import { consentResource } from "./resource.ts";
-import { consentByAddress, consentEvidenceById } from "../contacts/consent-rows.ts";
-import { addressHash } from "../contacts/consent-rules.ts";
-import type { Consents } from "../contacts/consent-types.ts";
-import { identitiesOfContact } from "../contacts/rows.ts";
-import { mostIdentities } from "../contacts/rules.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
-import { contactToRead } from "../contacts/find-to-change.ts";
+import {
+  addressHash,
+  consentByAddress,
+  consentEvidenceById,
+  type Consents,
+  contactToRead,
+  identitiesOfContact,
+  mostIdentities,
+} from "../contacts/index.ts";
+import { type ById, byIdSchema } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
 
 /** Of one address: what came last is what counts. */
 const mostEvidence = 50;

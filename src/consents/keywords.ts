@@ -3,8 +3,8 @@
  * behind it. What only comes near an opt-out is suspected and no more: a person has to look, unless the host said otherwise.
  */
 
-import { foldText } from "../kernel/text.ts";
-import type { Keyword } from "../contacts/consent-types.ts";
+import { foldText } from "../kernel/index.ts";
+import type { Keyword } from "../contacts/index.ts";
 
 const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...[

@@ -1,7 +1,6 @@
-import type { QuietHours } from "../operations/consent-settings.ts";
-import type { Opinion, PolicyFacts, Verdict } from "../ports/policy.ts";
-import { firstTimeZone } from "../kernel/time-zones.ts";
-import { iso } from "../kernel/time.ts";
+import type { QuietHours } from "../operations/index.ts";
+import type { Opinion, PolicyFacts, Verdict } from "../ports/index.ts";
+import { firstTimeZone, iso } from "../kernel/index.ts";
 import { quietUntil } from "./quiet-hours.ts";
 import type { PolicyVerdict } from "./policy-types.ts";
 

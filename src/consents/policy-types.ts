@@ -1,6 +1,6 @@
 /** What policies said of a message. */
 import { z } from "zod";
-import { timestamp } from "../kernel/fields.ts";
+import { timestamp } from "../kernel/index.ts";
 
 export const policyVerdictSchema = z
   .strictObject({

@@ -1,6 +1,6 @@
 import { Temporal } from "temporal-polyfill";
-import type { QuietHours } from "../operations/consent-settings.ts";
-import { zonedTime } from "../kernel/time-zones.ts";
+import type { QuietHours } from "../operations/index.ts";
+import { zonedTime } from "../kernel/index.ts";
 
 /**
  * Returns the first time from `now` on at which the wall clock of a time zone is outside the quiet

@@ -1,8 +1,11 @@
-import { iso } from "../kernel/time.ts";
-import type { Medium } from "../kernel/fields.ts";
-import { type ConsentState, noConsent } from "../contacts/consent-rules.ts";
-import type { ConsentEvidenceRow, ConsentRow } from "../contacts/consent-rows.ts";
-import type { Consent } from "../contacts/consent-types.ts";
+import { iso, type Medium } from "../kernel/index.ts";
+import {
+  type Consent,
+  type ConsentEvidenceRow,
+  type ConsentRow,
+  type ConsentState,
+  noConsent,
+} from "../contacts/index.ts";
 
 /** What an address allows; without a row nothing was ever said of it. `evidence` has the newest first. */
 export function consentResource(

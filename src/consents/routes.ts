@@ -1,7 +1,7 @@
 import { getConsents } from "./get.ts";
 import { changeConsent } from "./set.ts";
-import { consentsSchema } from "../contacts/consent-types.ts";
-import type { Route } from "../operations/api-route.ts";
+import { consentsSchema } from "../contacts/index.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Contacts";
 

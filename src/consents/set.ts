@@ -2,18 +2,16 @@ import { consentResource } from "./resource.ts";
 import {
   type Consent,
   type Consents,
+  contactToChange,
+  identitiesOfContact,
+  mostIdentities,
+  setConsent,
   type SetConsent,
   setConsentSchema,
-} from "../contacts/consent-types.ts";
-import { identitiesOfContact } from "../contacts/rows.ts";
-import { mostIdentities } from "../contacts/rules.ts";
-import { currentConversation } from "../conversations/rows.ts";
-import { invalid } from "../kernel/errors.ts";
-import { mediumSchema } from "../kernel/fields.ts";
-import type { Command } from "../operations/operation.ts";
-import { changeConversation } from "../conversations/change.ts";
-import { contactToChange } from "../contacts/find-to-change.ts";
-import { setConsent } from "../contacts/write-consent.ts";
+} from "../contacts/index.ts";
+import { changeConversation, currentConversation } from "../conversations/index.ts";
+import { invalid, mediumSchema } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 
 /** Opts all addresses that a contact has on a medium in or out. What was suspected of the contact's words is settled with that. */
 export const changeConsent: Command<SetConsent, Consents> = {

@@ -1,6 +1,5 @@
-import type { EntryId } from "../kernel/ids.ts";
-import { json, nullable, text, time, type RowOf, scoped } from "../ports/collection.ts";
-import type { Medium } from "../kernel/fields.ts";
+import type { EntryId, Medium } from "../kernel/index.ts";
+import { json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { ConsentSource, ConsentStatus } from "./consent-types.ts";
 
 /**

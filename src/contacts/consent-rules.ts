@@ -1,6 +1,5 @@
 import { createHmac, type KeyObject } from "node:crypto";
-import type { Medium } from "../kernel/fields.ts";
-import type { Scope } from "../kernel/scope.ts";
+import type { Medium, Scope } from "../kernel/index.ts";
 import type { ConsentStatus } from "./consent-types.ts";
 
 /** What an address allows all senders, but for those of which it said otherwise since: by their addresses, each in one list at most. */

@@ -1,6 +1,6 @@
 /** Who may be written to. A consent belongs to an address, so nothing done to a contact lifts it. */
 import { z } from "zod";
-import { mediumSchema, reference, text, timestamp } from "../kernel/fields.ts";
+import { mediumSchema, reference, text, timestamp } from "../kernel/index.ts";
 
 export const consentMediumSchema = z.enum(["text", "webchat", "all"]);
 export type ConsentMedium = z.infer<typeof consentMediumSchema>;

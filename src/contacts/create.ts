@@ -1,8 +1,8 @@
 import { contactCreated } from "./events.ts";
 import { contactResource } from "./resource.ts";
 import { type Contact, type CreateContact, createContactSchema } from "./types.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import { appendEvent } from "../events/append.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { insertContact } from "./write.ts";
 import { insertIdentity, ownPhone } from "./write-identity.ts";
 

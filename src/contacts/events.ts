@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineEvent } from "../events/types.ts";
-import { ids, mediumSchema } from "../kernel/fields.ts";
+import { defineEvent } from "../events/index.ts";
+import { ids, mediumSchema } from "../kernel/index.ts";
 import { consentSourceSchema } from "./consent-types.ts";
 import { contactReferenceSchema, contactSchema } from "./types.ts";
 

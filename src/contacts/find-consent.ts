@@ -2,8 +2,8 @@ import type { KeyObject } from "node:crypto";
 import { consentByAddress, consents } from "./consent-rows.ts";
 import { addressHash, type ConsentState, noConsent } from "./consent-rules.ts";
 import { identityByAddress, type IdentityRow } from "./rows.ts";
-import type { Medium } from "../kernel/fields.ts";
-import type { ReadOptions, Tx } from "../store/transaction.ts";
+import type { Medium } from "../kernel/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
 
 /** What an address that is nobody's allows: it may have been somebody's. */
 export async function findConsent(

@@ -8,12 +8,9 @@ import {
   type IdentityRow,
 } from "./rows.ts";
 import { mostIdentities } from "./rules.ts";
-import type { Medium } from "../kernel/fields.ts";
-import { invalid } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import { StorageConflict } from "../ports/storage.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { Tx } from "../store/transaction.ts";
+import { invalid, type Medium, type Scope } from "../kernel/index.ts";
+import { type Seen, StorageConflict } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Nobody is merged into who is merged, so one is enough where nothing moves between the reads. */
 const mostHops = 3;

@@ -1,6 +1,6 @@
 import { contactById, type ContactRow } from "./rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { ReadOptions, Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
 
 /** The contact with this id: of a merged one, who it is now, which is merged into nobody. */
 export async function findSurvivor(

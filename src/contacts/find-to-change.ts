@@ -1,7 +1,7 @@
 import { contactById, type ContactRow } from "./rows.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { ReadOptions, Tx } from "../store/transaction.ts";
+import { notFound, TidingsError } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
 import { findSurvivor } from "./find-survivor.ts";
 
 /**

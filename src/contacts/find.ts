@@ -1,12 +1,11 @@
 import { contactCreated } from "./events.ts";
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId, Medium } from "../kernel/index.ts";
 import type { KeyObject } from "node:crypto";
 import { contactResource } from "./resource.ts";
 import { identityByAddress, type IdentityRow } from "./rows.ts";
-import type { Medium } from "../kernel/fields.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { insertContact } from "./write.ts";
 import { insertIdentity } from "./write-identity.ts";
 

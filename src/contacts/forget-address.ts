@@ -2,9 +2,9 @@ import type { KeyObject } from "node:crypto";
 import { consentEvidence, consentEvidenceInWords } from "./consent-rows.ts";
 import { addressHash } from "./consent-rules.ts";
 import { identities, type IdentityRow } from "./rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { eraseAnswers } from "../operations/erase-answers.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { eraseAnswers } from "../operations/index.ts";
 
 /**
  * Takes an address from its contact; from then on it is nobody's. That and when it opted out or in stays known, under a keyed hash of it,

@@ -1,8 +1,7 @@
 import { contactById } from "./rows.ts";
 import type { Contact } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
+import { type ById, byIdSchema, notFound } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
 import { showContacts } from "./show.ts";
 
 /** One that was merged is answered with a pointer to who it is now, and nothing else. */
@@ -10,9 +9,9 @@ export const getContact: Query<ById, Contact> = {
   kind: "query",
   name: "contacts.get",
   input: () => byIdSchema,
-  async run(reads, { id }) {
+  async run(reads, { id }, { services }) {
     const row = await reads.get(contactById, [id]);
-    const [contact] = row === undefined ? [] : await showContacts(reads, [row]);
+    const [contact] = row === undefined ? [] : await showContacts(reads, [row], services);
     if (contact === undefined) throw notFound("contact");
     return contact;
   },

@@ -1,16 +1,16 @@
 import { contactCreated, contactUpdated } from "./events.ts";
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import type { KeyObject } from "node:crypto";
 import { contactResource } from "./resource.ts";
 import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
 import { type ImportContact, importContactSchema, type ImportedContact } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
-import { StorageConflict } from "../ports/storage.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import type { Command } from "../operations/index.ts";
+import { StorageConflict } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { setConsent } from "./write-consent.ts";
 import { showContact } from "./show.ts";
-import { insertContact, updateContact } from "./write.ts";
+import { insertContact, writeContact } from "./write.ts";
 import { insertIdentity } from "./write-identity.ts";
 
 /** Makes the contact of a phone number, or brings it up to date; done again, it changes nothing. */
@@ -50,7 +50,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
     if (known === undefined) throw new StorageConflict("the contact was erased between two reads");
     const isNew = changes(known, facts);
     if (isNew) {
-      const contact = await showContact(tx, await updateContact(tx, known, facts));
+      const contact = await showContact(tx, await writeContact(tx, known, facts), services);
       appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id });
     }
     const isSaid = await takeConsent(tx, drawId, secret, identity, consent);

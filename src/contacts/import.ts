@@ -6,9 +6,8 @@ import {
   type ImportReport,
   type ImportResult,
 } from "./types.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Call, Procedure, RowProcedure, Steps } from "../operations/operation.ts";
-import { parse } from "../kernel/validation.ts";
+import { parse, TidingsError } from "../kernel/index.ts";
+import type { Call, Procedure, RowProcedure, Steps } from "../operations/index.ts";
 
 /** Rows that are under way at once, as many as share a commit: more are not held. */
 const chunk = 64;

@@ -9,13 +9,10 @@ import {
 } from "./rows.ts";
 import { mostIdentities } from "./rules.ts";
 import { type Contact, type ListContacts, listContactsSchema } from "./types.ts";
-import { millis } from "../kernel/time.ts";
-import { firstIdAt } from "../kernel/ids.ts";
-import type { Call, Query } from "../operations/operation.ts";
-import { type Page } from "../kernel/fields.ts";
-import { page } from "../operations/pagination.ts";
-import type { KeyValue } from "../ports/collection.ts";
-import type { Reads } from "../store/reads.ts";
+import { firstIdAt, millis, type Page } from "../kernel/index.ts";
+import { type Call, page, type Query } from "../operations/index.ts";
+import type { KeyValue } from "../ports/index.ts";
+import type { Reads } from "../store/index.ts";
 import { showContacts } from "./show.ts";
 
 /** Newest first, by when they were made. Merged contacts are not among them. */
@@ -26,7 +23,7 @@ export const listContacts: Query<ListContacts, Page<Contact>> = {
   async run(reads, asked, call) {
     const found = await walk(reads, asked, call);
     const rows = found.data.filter((row) => row.merged_into === null);
-    const shown = await showContacts(reads, rows);
+    const shown = await showContacts(reads, rows, call.services);
     return { ...found, data: shown.filter((contact) => passes(contact, asked)) };
   },
 };

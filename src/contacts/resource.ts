@@ -1,19 +1,13 @@
-import type { ContactId } from "../kernel/ids.ts";
+import type { Activity } from "../operations/index.ts";
+import { type ContactId, iso, isoOrNull } from "../kernel/index.ts";
 import { sentimentOf } from "./sentiment-rules.ts";
-import { iso, isoOrNull } from "../kernel/time.ts";
 import type { ContactRow, IdentityRow } from "./rows.ts";
 import type { Contact, ContactReference } from "./types.ts";
-
-/** What a contact's current conversations know better than its row: a message writes them, and not the contact. */
-export interface Activity {
-  readonly message_count: number;
-  readonly last_activity_at: number;
-}
 
 export function contactResource(
   row: ContactRow,
   identities: readonly IdentityRow[],
-  current: readonly Activity[],
+  current: readonly Pick<Activity, "message_count" | "last_activity_at">[],
 ): Contact {
   const { id, name, phone, email, time_zone, language, merged_into } = row;
   return {
@@ -49,7 +43,7 @@ export function contactReference(
 /** When a message last went to or came from it; null where none ever did. */
 export function lastMessageAt(
   { last_message_at }: ContactRow,
-  current: readonly Activity[],
+  current: readonly Pick<Activity, "message_count" | "last_activity_at">[],
 ): number | null {
   const times = current
     .filter(({ message_count }) => message_count > 0)

@@ -3,7 +3,7 @@ import { getContact } from "./get.ts";
 import { listContacts } from "./list.ts";
 import { updateContact } from "./update.ts";
 import { contactPageSchema, contactSchema } from "./types.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Contacts";
 const read = { tag, scopes: ["contacts:read"] } as const;

@@ -1,6 +1,5 @@
-import type { ContactId, SenderId } from "../kernel/ids.ts";
-import { json, nullable, text, time, type RowOf, scoped } from "../ports/collection.ts";
-import type { Medium } from "../kernel/fields.ts";
+import type { ContactId, Medium, SenderId } from "../kernel/index.ts";
+import { json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { ConsentStatus } from "./consent-types.ts";
 import type { Mood } from "./sentiment-types.ts";
 

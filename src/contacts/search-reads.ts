@@ -1,5 +1,5 @@
-import type { Seen } from "../ports/collection.ts";
-import type { Reads } from "../store/reads.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Reads } from "../store/index.ts";
 import {
   contactById,
   type ContactRow,

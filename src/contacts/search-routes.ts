@@ -1,7 +1,7 @@
 import { searchContacts } from "./search.ts";
 import { contactPageSchema, importResultSchema } from "./types.ts";
 import { importContacts, importContactRows } from "./import.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Contacts";
 

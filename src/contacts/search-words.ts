@@ -3,9 +3,8 @@
  * over every storage.
  */
 import { createHash } from "node:crypto";
-import type { SearchedWord } from "../ports/storage.ts";
-import type { Scope } from "../kernel/scope.ts";
-import { foldText } from "../kernel/text.ts";
+import type { SearchedWord } from "../ports/index.ts";
+import { foldText, type Scope } from "../kernel/index.ts";
 import type { ContactRow } from "./rows.ts";
 
 /** Of a contact; the first of more. */

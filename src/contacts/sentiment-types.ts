@@ -1,6 +1,6 @@
 /** How a contact feels, from the contact's own words. */
 import { z } from "zod";
-import { ids, timestamp } from "../kernel/fields.ts";
+import { ids, timestamp } from "../kernel/index.ts";
 
 export const sentimentLabelSchema = z.enum(["positive", "neutral", "negative"]);
 export type SentimentLabel = z.infer<typeof sentimentLabelSchema>;

@@ -1,40 +1,45 @@
+import { mediumSchema } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
 import { contactResource } from "./resource.ts";
 import { type ContactRow, identitiesOfContact } from "./rows.ts";
 import { mostIdentities } from "./rules.ts";
 import type { Contact } from "./types.ts";
-import { currentConversation } from "../conversations/rows.ts";
-import { mediumSchema } from "../kernel/fields.ts";
-import type { Reads } from "../store/reads.ts";
-import type { Tx } from "../store/transaction.ts";
 
 export const media = mediumSchema.options;
 
-/** A contact as this transaction leaves it. */
-export async function showContact(tx: Tx, row: ContactRow): Promise<Contact> {
-  const [identities, ...current] = await Promise.all([
+type ShowServices = Pick<Services, "contactActivity">;
+
+/** The resource of a contact as the transaction leaves it. */
+export async function showContact(
+  tx: Tx,
+  row: ContactRow,
+  { contactActivity }: ShowServices,
+): Promise<Contact> {
+  const [identities, activity] = await Promise.all([
     tx.list(identitiesOfContact, [row.id], mostIdentities),
-    ...media.map((medium) => tx.get(currentConversation, [row.id, medium])),
+    contactActivity.of(tx, row.id),
   ]);
-  return contactResource(
-    row,
-    identities,
-    current.filter((each) => each !== undefined),
-  );
+  return contactResource(row, identities, activity);
 }
 
-/** Contacts as they are shown outside transactions: a page of them in two reads. */
-export async function showContacts(reads: Reads, rows: readonly ContactRow[]): Promise<Contact[]> {
-  const keys = rows.flatMap(({ id }) => media.map((medium) => [id, medium] as const));
-  const [identities, current] = await Promise.all([
+/** The resources of a page of contacts, in two round trips. */
+export async function showContacts(
+  reads: Reads,
+  rows: readonly ContactRow[],
+  { contactActivity }: ShowServices,
+): Promise<Contact[]> {
+  const ids = rows.map(({ id }) => id);
+  const [identities, activity] = await Promise.all([
     reads.lists(
       identitiesOfContact,
-      rows.map(({ id }) => [id]),
+      ids.map((id) => [id]),
       mostIdentities,
     ),
-    reads.getAll(currentConversation, keys),
+    contactActivity.ofAll(reads, ids),
   ]);
-  const activity = Map.groupBy(current, ({ contact_id }) => contact_id);
+  const byContact = Map.groupBy(activity, ({ contact_id }) => contact_id);
   return rows.map((row, i) =>
-    contactResource(row, identities[i] ?? [], activity.get(row.id) ?? []),
+    contactResource(row, identities[i] ?? [], byContact.get(row.id) ?? []),
   );
 }

@@ -1,9 +1,13 @@
 /** People at the other end, whatever address they write from. */
 import { z } from "zod";
 import {
+  type ContactId,
   defaultPageSize,
+  fieldErrorSchema,
   ids,
   instant,
+  isTimeZone,
+  type Limits,
   mediumSchema,
   metadata,
   metadataInput,
@@ -16,11 +20,7 @@ import {
   reference,
   text,
   timestamp,
-} from "../kernel/fields.ts";
-import type { ContactId } from "../kernel/ids.ts";
-import type { Limits } from "../kernel/limits.ts";
-import { isTimeZone } from "../kernel/time-zones.ts";
-import { fieldErrorSchema } from "../kernel/problem.ts";
+} from "../kernel/index.ts";
 import { sentimentSchema } from "./sentiment-types.ts";
 import { isLanguage, mostLabels } from "./rules.ts";
 

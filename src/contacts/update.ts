@@ -2,13 +2,13 @@ import { contactUpdated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
 import { type ContactRow, identityByAddress } from "./rows.ts";
 import { type Contact, type UpdateContact, updateContactSchema } from "./types.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { contactToChange } from "./find-to-change.ts";
 import { forgetAddress } from "./forget-address.ts";
 import { showContact } from "./show.ts";
-import { updateContact as writeContact } from "./write.ts";
+import { writeContact } from "./write.ts";
 import { insertIdentity, ownPhone } from "./write-identity.ts";
 
 /** Changes what is said of a contact. */
@@ -24,12 +24,12 @@ export const updateContact: Command<UpdateContact, Contact> = {
     const facts = Object.fromEntries(
       Object.entries(change).filter(([, value]) => value !== undefined),
     );
-    if (Object.keys(facts).length === 0) return showContact(tx, contact);
+    if (Object.keys(facts).length === 0) return showContact(tx, contact, services);
     const { drawId } = services;
     if (change.phone !== undefined && change.phone !== contact.phone) {
       await changePhone(tx, services.secret, contact, change.phone);
     }
-    const updated = await showContact(tx, await writeContact(tx, contact, facts));
+    const updated = await showContact(tx, await writeContact(tx, contact, facts), services);
     appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
     return updated;
   },

@@ -17,10 +17,9 @@ import {
 import type { ConsentSource } from "./consent-types.ts";
 import { contactReference } from "./resource.ts";
 import { contactById, identities, identityByAddress } from "./rows.ts";
-import type { Medium } from "../kernel/fields.ts";
-import type { MessageId, DrawId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import type { DrawId, Medium, MessageId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 
 /** What was said or done of an address, and by whom. */
 export interface ConsentWord extends ConsentChange {

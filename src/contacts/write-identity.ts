@@ -1,10 +1,8 @@
 import type { KeyObject } from "node:crypto";
 import { identities, identityByAddress, type IdentityRow } from "./rows.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Medium } from "../kernel/fields.ts";
-import type { ContactId, SenderId } from "../kernel/ids.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type ContactId, type Medium, type SenderId, TidingsError } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { findConsent } from "./find-consent.ts";
 
 export interface NewIdentity {

@@ -1,8 +1,8 @@
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import { contactLabels, type ContactRow, contacts, contactsByLabel } from "./rows.ts";
 import { searchWordsOf } from "./search-words.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** What the host says of a contact. */
 export type ContactFacts = {
@@ -33,7 +33,7 @@ export function insertContact(tx: Tx, drawId: DrawId, facts: ContactFacts): Seen
   return contact;
 }
 
-export async function updateContact(
+export async function writeContact(
   tx: Tx,
   contact: Seen<ContactRow>,
   patch: Partial<ContactRow>,

@@ -1,7 +1,7 @@
 import { noteResource } from "./resource.ts";
 import { notes } from "./rows.ts";
 import { type AddNote, addNoteSchema, type Note } from "./types.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { findOwnConversation } from "./change.ts";
 
 /** Writes a note that the contact never sees. */

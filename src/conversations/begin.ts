@@ -1,14 +1,17 @@
 import { conversationCreated } from "./events.ts";
-import { contactReference } from "../contacts/resource.ts";
-import { contactById, identityByAddress, type IdentityRow } from "../contacts/rows.ts";
+import {
+  contactById,
+  contactReference,
+  identityByAddress,
+  type IdentityRow,
+} from "../contacts/index.ts";
 import { conversationResource } from "./resource.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
 import { kept, receive } from "./rules.ts";
-import type { MessageId, DrawId } from "../kernel/ids.ts";
-import type { Seen } from "../ports/collection.ts";
-import { StorageConflict } from "../ports/storage.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import type { DrawId, MessageId } from "../kernel/index.ts";
+import { type Seen, StorageConflict } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { changeConversation } from "./change.ts";
 import { writeConversation } from "./write.ts";
 

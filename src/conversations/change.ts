@@ -1,11 +1,10 @@
 import { conversationClosed, conversationUpdated } from "./events.ts";
-import type { DrawId } from "../kernel/ids.ts";
+import { type DrawId, notFound, TidingsError } from "../kernel/index.ts";
 import { told } from "./resource.ts";
 import { type ConversationRow, conversationById } from "./rows.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { showConversation } from "./show.ts";
 import { writeConversation } from "./write.ts";
 

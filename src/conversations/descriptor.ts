@@ -1,9 +1,14 @@
 import { conversationLabels, conversations, notes } from "./rows.ts";
 import { conversationRoutes } from "./routes.ts";
-import type { Module } from "../operations/module.ts";
+import type { Module } from "../operations/index.ts";
 
 export const conversationsModule: Module = {
   collections: [conversations, conversationLabels, notes],
-  tags: [{ name: "Conversations", description: "One inbox over all channels: threads, replies, notes, who handles what." }],
+  tags: [
+    {
+      name: "Conversations",
+      description: "One inbox over all channels: threads, replies, notes, who handles what.",
+    },
+  ],
   routes: [...conversationRoutes],
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineEvent } from "../events/types.ts";
+import { defineEvent } from "../events/index.ts";
 import { conversationSchema } from "./types.ts";
 
 export const conversationCreated = defineEvent(

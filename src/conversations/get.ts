@@ -1,8 +1,7 @@
 import { conversationById } from "./rows.ts";
 import type { Conversation } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
+import { type ById, byIdSchema, notFound } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
 import { showConversations } from "./show.ts";
 
 export const getConversation: Query<ById, Conversation> = {

@@ -1,7 +1,6 @@
-import type { Runtime } from "../operations/runtime.ts";
+import type { Runtime } from "../operations/index.ts";
 import { wakeConversation } from "./wake.ts";
-import type { JobTable } from "../queue/job.ts";
-import { inTransaction } from "../queue/transactional-jobs.ts";
+import { inTransaction, type JobTable } from "../queue/index.ts";
 
 export const conversationJobs: Pick<JobTable<Runtime>, "wake"> = {
   wake: inTransaction((tx, claim, { drawId }) => wakeConversation(tx, claim, drawId)),

@@ -1,10 +1,8 @@
 import { noteResource } from "./resource.ts";
 import { conversationById, notes } from "./rows.ts";
 import { type Note, type ThreadQuery, threadQuerySchema } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Page } from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
-import { mapPage, page } from "../operations/pagination.ts";
+import { notFound, type Page } from "../kernel/index.ts";
+import { mapPage, page, type Query } from "../operations/index.ts";
 
 /** The notes of a conversation, newest first. */
 export const listNotes: Query<ThreadQuery, Page<Note>> = {

@@ -1,10 +1,8 @@
-import { type ContactHistory, contactHistorySchema } from "../contacts/types.ts";
+import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
 import { conversationsOfContact } from "./rows.ts";
 import type { Conversation } from "./types.ts";
-import type { Query } from "../operations/operation.ts";
-import { type Page } from "../kernel/fields.ts";
-import { page } from "../operations/pagination.ts";
-import { contactToRead } from "../contacts/find-to-change.ts";
+import { page, type Query } from "../operations/index.ts";
+import type { Page } from "../kernel/index.ts";
 import { showConversations } from "./show.ts";
 
 /** A contact's conversations on all media, the one that began last first. */

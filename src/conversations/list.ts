@@ -1,4 +1,4 @@
-import { contactById } from "../contacts/rows.ts";
+import { contactById } from "../contacts/index.ts";
 import {
   conversationById,
   type ConversationLabelRow,
@@ -17,13 +17,19 @@ import {
   type ListConversations,
   listConversationsSchema,
 } from "./types.ts";
-import { mediumOf } from "../kernel/fields.ts";
-import type { Page } from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
-import { type OwnWalk, pageOf } from "../operations/pagination.ts";
-import type { ScopedIndex, KeyValue, Seen } from "../ports/collection.ts";
-import { type Look, look, lookAcross, passes, placeAt, ownPlaceColumns } from "../store/look.ts";
-import type { ScopedRangeOf, Reads } from "../store/reads.ts";
+import { mediumOf, type Page } from "../kernel/index.ts";
+import { type OwnWalk, pageOf, type Query } from "../operations/index.ts";
+import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
+import {
+  look,
+  type Look,
+  lookAcross,
+  ownPlaceColumns,
+  passes,
+  placeAt,
+  type Reads,
+  type ScopedRangeOf,
+} from "../store/index.ts";
 import { showConversations } from "./show.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type Conversation } from "./types.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
+import { type ById, byIdSchema } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { findOwnConversation } from "./change.ts";
 import { showConversation } from "./show.ts";
 import { writeConversation } from "./write.ts";

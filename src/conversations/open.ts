@@ -1,7 +1,6 @@
 import { type Conversation, type OpenConversation, openConversationSchema } from "./types.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import { meetContact } from "../contacts/find.ts";
-import { findRecipient } from "../contacts/find-recipient.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import { findRecipient, meetContact } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { showConversation } from "./show.ts";
 

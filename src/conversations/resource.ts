@@ -1,5 +1,5 @@
-import type { ContactReference } from "../contacts/types.ts";
-import { iso, isoOrNull } from "../kernel/time.ts";
+import type { ContactReference } from "../contacts/index.ts";
+import { iso, isoOrNull } from "../kernel/index.ts";
 import type { ConversationRow, NoteRow } from "./rows.ts";
 import type { Assignee, Conversation, LastMessage, Note } from "./types.ts";
 

@@ -8,8 +8,8 @@ import { openConversation } from "./open.ts";
 import { readConversation } from "./mark-read.ts";
 import { updateConversation } from "./update.ts";
 import { conversationSchema, noteSchema } from "./types.ts";
-import { pageSchema } from "../kernel/fields.ts";
-import type { Route } from "../operations/api-route.ts";
+import { pageSchema } from "../kernel/index.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Conversations";
 const read = { tag, scopes: ["conversations:read"] } as const;

@@ -1,7 +1,21 @@
-import type { ContactId, ConversationId, MessageId, NoteId } from "../kernel/ids.ts";
-import { boolean, integer, json, nullable, text, time } from "../ports/collection.ts";
-import type { Medium, Author } from "../kernel/fields.ts";
-import { type RowOf, scoped } from "../ports/collection.ts";
+import type {
+  Author,
+  ContactId,
+  ConversationId,
+  Medium,
+  MessageId,
+  NoteId,
+} from "../kernel/index.ts";
+import {
+  boolean,
+  integer,
+  json,
+  nullable,
+  type RowOf,
+  scoped,
+  text,
+  time,
+} from "../ports/index.ts";
 import {
   type ConversationStatus,
   conversationStatusSchema,

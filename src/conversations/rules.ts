@@ -1,5 +1,5 @@
 /** What may become of a conversation. Pure: a state and what is asked for give the next state, or say why not. */
-import type { FieldError } from "../kernel/errors.ts";
+import type { FieldError } from "../kernel/index.ts";
 import type { Assignee, ConversationStatus, Handler } from "./types.ts";
 
 /** A year, in milliseconds: how far ahead a conversation may be snoozed. */

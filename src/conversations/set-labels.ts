@@ -1,5 +1,5 @@
 import { type Conversation, type LabelConversation, labelConversationSchema } from "./types.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { changeConversation, findOwnConversation } from "./change.ts";
 import { showConversation } from "./show.ts";
 

@@ -1,11 +1,14 @@
-import { contactReference } from "../contacts/resource.ts";
-import { contactById, type ContactRow, identitiesOfContact } from "../contacts/rows.ts";
+import {
+  contactById,
+  contactReference,
+  type ContactRow,
+  identitiesOfContact,
+} from "../contacts/index.ts";
 import { contactAddress, conversationResource, lastMessageOf } from "./resource.ts";
 import type { ConversationRow } from "./rows.ts";
 import type { Conversation } from "./types.ts";
 import { messageById, type MessageRow } from "../messages/rows.ts";
-import type { Reads } from "../store/reads.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Reads, Tx } from "../store/index.ts";
 
 /** A conversation as it is now, as everybody sees it. */
 export async function showConversation(tx: Tx, row: ConversationRow): Promise<Conversation> {

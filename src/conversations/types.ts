@@ -1,24 +1,24 @@
 /** Threads: one active one for each contact and medium. */
 import { z } from "zod";
-import { isId } from "../kernel/ids.ts";
-import type { Limits } from "../kernel/limits.ts";
 import {
+  authorSchema,
   channelSchema,
   ids,
   instant,
+  isId,
+  type Limits,
   mediumSchema,
   metadata,
   metadataInput,
   name,
   pageFields,
   queryBoolean,
+  recipientSchema,
   reference,
   text,
   timestamp,
-  authorSchema,
-  recipientSchema,
-} from "../kernel/fields.ts";
-import { contactReferenceSchema, label } from "../contacts/types.ts";
+} from "../kernel/index.ts";
+import { contactReferenceSchema, label } from "../contacts/index.ts";
 
 export const conversationStatusSchema = z.enum(["open", "snoozed", "closed"]);
 export type ConversationStatus = z.infer<typeof conversationStatusSchema>;

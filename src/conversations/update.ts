@@ -1,9 +1,8 @@
 import type { ConversationRow } from "./rows.ts";
 import { changeStatus } from "./rules.ts";
 import { type Conversation, type UpdateConversation, updateConversationSchema } from "./types.ts";
-import { millis } from "../kernel/time.ts";
-import { invalid } from "../kernel/errors.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
+import { invalid, millis } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { changeConversation, findOwnConversation, superseded } from "./change.ts";
 import { showConversation } from "./show.ts";
 

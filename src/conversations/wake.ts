@@ -1,9 +1,8 @@
 import { conversationById } from "./rows.ts";
 import { kept } from "./rules.ts";
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type Claim, finish } from "../queue/index.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 import { changeConversation } from "./change.ts";
 
 /** Opens a snoozed conversation whose time has come. One that was snoozed for longer meanwhile sleeps on. */

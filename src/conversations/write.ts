@@ -1,13 +1,13 @@
-import { contactById, contacts } from "../contacts/rows.ts";
+import { contactById, contacts } from "../contacts/index.ts";
 import {
   conversationLabelByName,
   conversationLabels,
   type ConversationRow,
   conversations,
 } from "./rows.ts";
-import { arm, disarm } from "../queue/rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import { arm, disarm } from "../queue/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * Conversations are written here alone once they are there, so that all that follows from one is written with it: its labels' rows,

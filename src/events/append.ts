@@ -1,7 +1,7 @@
 import { events } from "./rows.ts";
 import type { EventDefinition, EventType } from "./types.ts";
-import type { ContactId, ConversationId, DrawId, EventId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { ContactId, ConversationId, DrawId, EventId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** What an event is about; consumers keep the order of a conversation, else of a contact. */
 export interface Subject {

@@ -2,9 +2,8 @@ import { EventEmitter } from "eventemitter3";
 import { eventResource } from "./resource.ts";
 import { type EventRow, events } from "./rows.ts";
 import type { AnyEvent, EventType } from "./types.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Write } from "../ports/storage.ts";
-import type { Scope } from "../kernel/scope.ts";
+import type { Logger, Write } from "../ports/index.ts";
+import type { Scope } from "../kernel/index.ts";
 
 /** Called after the commit that brought the event. What it throws is logged and hurts nobody. */
 type Handler = (event: AnyEvent, scope: Scope) => void | Promise<void>;

@@ -4,16 +4,19 @@ import {
   nextConsumerEvent,
   takeConsumerEvent,
 } from "./next-consumer-event.ts";
-import { withDeadline } from "../kernel/deadline.ts";
-import { leaseMs } from "../queue/dispatcher.ts";
-import type { JobHandler, JobRun } from "../queue/job.ts";
+import { withDeadline } from "../kernel/index.ts";
+import {
+  type Claim,
+  encodeJobKey,
+  errorFacts,
+  finish,
+  type JobHandler,
+  type JobRun,
+  leaseMs,
+} from "../queue/index.ts";
 import type { LocalConsumer } from "./consumer-types.ts";
 import { eventResource } from "./resource.ts";
-import { encodeJobKey } from "../queue/job-key.ts";
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
 import type { ConsumerRuntime } from "./consumer-types.ts";
-import { errorFacts } from "../queue/error-facts.ts";
 
 /** The deadline of a handler: well within a lease, and about as long as others can wait for the locks of its transaction. */
 const handlerMs = 10_000;

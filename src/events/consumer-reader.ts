@@ -4,14 +4,10 @@ import { consumerByName, type ConsumerRow } from "./consumer-rows.ts";
 import { consumerLane } from "./consumer-rules.ts";
 import { eventsByPosition } from "./rows.ts";
 import type { EventType } from "./types.ts";
-import { encodeLane } from "../queue/lane.ts";
-import { jobsByLane } from "../queue/rows.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Logger } from "../ports/logger.ts";
+import { encodeLane, jobsByLane } from "../queue/index.ts";
+import type { Clock, Logger, Seen } from "../ports/index.ts";
 import { Follower, type Step } from "./follower.ts";
-import { look } from "../store/look.ts";
-import type { Store } from "../store/store.ts";
+import { look, type Store } from "../store/index.ts";
 
 export interface ConsumerReaderOptions {
   readonly store: Store;

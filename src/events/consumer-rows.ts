@@ -2,9 +2,8 @@
  * A consumer is a place in the log of events: what lies before it was looked at. What of that is for the consumer and not handled yet
  * has a row of its own, which goes in the very transaction in which the handler writes.
  */
-import type { AccountId, EventId } from "../kernel/ids.ts";
-import { collection, integer, nullable, text, time, type RowOf } from "../ports/collection.ts";
-import type { Mode } from "../kernel/scope.ts";
+import type { AccountId, EventId, Mode } from "../kernel/index.ts";
+import { collection, integer, nullable, type RowOf, text, time } from "../ports/index.ts";
 
 export const consumers = collection("consumers", {
   name: text(),

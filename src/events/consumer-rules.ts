@@ -1,5 +1,4 @@
-import type { Lane } from "../queue/types.ts";
-import type { JobOrder } from "../queue/types.ts";
+import type { JobOrder, Lane } from "../queue/index.ts";
 import type { ConsumerKey } from "./consumer-types.ts";
 
 /** After each failure, in milliseconds; after one more the event is parked, about an hour and three quarters after it came. */

@@ -1,8 +1,7 @@
-import type { Runtime } from "../operations/runtime.ts";
-import type { Lane } from "../queue/lane.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { Lane } from "../queue/index.ts";
 import type { AnyEvent } from "./types.ts";
-import type { Mode, Scope } from "../kernel/scope.ts";
-import type { AccountId, EventId } from "../kernel/ids.ts";
+import type { AccountId, EventId, Mode, Scope } from "../kernel/index.ts";
 
 /** What a handler is given beside the event. */
 export interface ConsumerContext<Tx> extends Scope {

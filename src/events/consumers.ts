@@ -1,19 +1,22 @@
 import { resumeConsumerEvent, skipConsumerEvent } from "./resume-consumer-event.ts";
 import { parkedEvents } from "./consumer-rows.ts";
 import { isConsumerName } from "./consumer-rules.ts";
-import type { ConsumeOptions, EventConsumer, LocalConsumer, ParkedEvent, LocalConsumers } from "./consumer-types.ts";
+import type {
+  ConsumeOptions,
+  EventConsumer,
+  LocalConsumer,
+  ParkedEvent,
+  LocalConsumers,
+} from "./consumer-types.ts";
 import { eventResource } from "./resource.ts";
 import { events, eventsByPosition } from "./rows.ts";
 import { type AnyEvent, type EventType, eventTypes } from "./types.ts";
-import type { Lane } from "../queue/lane.ts";
-import { iso } from "../kernel/time.ts";
-import { TidingsError } from "../kernel/errors.ts";
+import type { Lane } from "../queue/index.ts";
+import { iso, TidingsError } from "../kernel/index.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Write } from "../ports/storage.ts";
+import type { Clock, Logger, Write } from "../ports/index.ts";
 import { removeConsumer } from "./remove-consumer.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/index.ts";
 
 /** A consumer of events that is set up in this engine. Its progress is the storage's: engines with the same name share the work. */
 export interface Consumer<E extends AnyEvent = AnyEvent> {

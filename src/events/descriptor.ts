@@ -1,6 +1,6 @@
 import { events } from "./rows.ts";
 import { consumerEvents, consumers } from "./consumer-rows.ts";
-import type { Module } from "../operations/module.ts";
+import type { Module } from "../operations/index.ts";
 
 export const eventsModule: Module = {
   collections: [events, consumers, consumerEvents],

@@ -1,10 +1,9 @@
 import { consumerEvents, type ConsumerEventRow, consumerEventsOfKey } from "./consumer-rows.ts";
 import { retryDelay } from "./consumer-rules.ts";
 import { eventsByPosition, type EventRow } from "./rows.ts";
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import { type Claim, finish } from "../queue/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
 /** What the handler failed at. */
 export interface Failed {

@@ -1,4 +1,4 @@
-import type { News, StreamEvent, StreamSources } from "../operations/operation.ts";
+import type { News, StreamEvent, StreamSources } from "../operations/index.ts";
 
 /** What there is to tell now. */
 export interface Told {

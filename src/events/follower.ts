@@ -1,5 +1,5 @@
-import type { Clock } from "../ports/clock.ts";
-import { Signal } from "../queue/signal.ts";
+import type { Clock } from "../ports/index.ts";
+import { Signal } from "../queue/index.ts";
 
 export interface FollowerOptions {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 import { consumerByName, consumerEvents, consumers } from "./consumer-rows.ts";
 import { consumeJob } from "./consumer-rules.ts";
 import type { EventRow } from "./rows.ts";
-import { arm } from "../queue/rows.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import { arm } from "../queue/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
 export interface ConsumerMove {
   readonly name: string;

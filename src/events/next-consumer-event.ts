@@ -1,9 +1,8 @@
 import { consumerEvents, type ConsumerEventRow, consumerEventsOfKey } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow } from "./rows.ts";
-import { finish, renew } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import { type Claim, finish, renew } from "../queue/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
 export interface NextConsumerEvent {
   readonly row: Seen<ConsumerEventRow>;

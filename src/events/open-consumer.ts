@@ -1,5 +1,5 @@
 import { consumerByName, consumers } from "./consumer-rows.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
 /** Makes sure that the consumer has a place in the log: the one that it left off at, else `position`. */
 export async function openConsumer(tx: UnscopedTx, name: string, position: number): Promise<void> {

@@ -1,7 +1,5 @@
-import { notFound } from "../kernel/errors.ts";
-import type { Query } from "../operations/operation.ts";
-import { mapPage, page } from "../operations/pagination.ts";
-import { type ById, byIdSchema, type Page } from "../kernel/fields.ts";
+import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
+import { mapPage, page, type Query } from "../operations/index.ts";
 import { eventResource } from "./resource.ts";
 import { eventsOfAccount } from "./rows.ts";
 import { type AnyEvent, type ListEvents, listEventsSchema } from "./types.ts";

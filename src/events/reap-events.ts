@@ -1,10 +1,9 @@
-import type { EventId } from "../kernel/ids.ts";
+import type { EventId } from "../kernel/index.ts";
 import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow, events } from "./rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Runtime } from "../operations/runtime.ts";
-import type { UnscopedReads } from "../store/reads.ts";
-import type { Store } from "../store/store.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { Store, UnscopedReads } from "../store/index.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
 export type FindReferenced = (

@@ -1,8 +1,8 @@
 import { consumerByName, consumerEvents, consumerEventsOfKey, consumers } from "./consumer-rows.ts";
 import { consumeJob } from "./consumer-rules.ts";
-import { disarm } from "../queue/rows.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Store } from "../store/store.ts";
+import { disarm } from "../queue/index.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Store } from "../store/index.ts";
 
 /** Rows that one transaction removes. */
 const chunk = 200;

@@ -1,4 +1,4 @@
-import { iso } from "../kernel/time.ts";
+import { iso } from "../kernel/index.ts";
 import type { EventRow } from "./rows.ts";
 import type { AnyEvent } from "./types.ts";
 

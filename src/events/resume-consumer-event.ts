@@ -1,9 +1,9 @@
 import { consumerEvents, type ConsumerEventRow, consumerEventOf } from "./consumer-rows.ts";
 import { consumeJob } from "./consumer-rules.ts";
-import { arm } from "../queue/rows.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import { arm } from "../queue/index.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
 /** Tries a parked event again, now and as often as a new one. @throws TidingsError `not_found` when it is not parked */
 export async function resumeConsumerEvent(

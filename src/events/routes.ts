@@ -1,9 +1,9 @@
 import { getEvent, listEvents } from "./reads.ts";
 import type { z } from "zod";
 import type { AnyEvent } from "./types.ts";
-import { pageSchema } from "../kernel/fields.ts";
+import { pageSchema } from "../kernel/index.ts";
 import { eventStream } from "./stream.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const read = { tag: "Events", scopes: ["events:read"] } as const;
 

@@ -6,8 +6,8 @@ import {
   type MessageId,
   type RunId,
   ulidOf,
-} from "../kernel/ids.ts";
-import { json, nullable, position, text, time, type RowOf, scoped } from "../ports/collection.ts";
+} from "../kernel/index.ts";
+import { json, nullable, position, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { EventType } from "./types.ts";
 
 /** The log of events. `position` is their order: that of the commits that brought them. */

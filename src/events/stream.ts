@@ -2,12 +2,10 @@ import { z } from "zod";
 import { eventResource } from "./resource.ts";
 import { eventById, type EventRow, eventsOfAccount } from "./rows.ts";
 import { type EventType, eventTypeSchema } from "./types.ts";
-import { reference } from "../kernel/fields.ts";
-import { invalid } from "../kernel/errors.ts";
-import type { EventStream } from "../operations/operation.ts";
-import type { KeyValue } from "../ports/collection.ts";
-import { look } from "../store/look.ts";
-import type { Reads } from "../store/reads.ts";
+import { invalid, reference } from "../kernel/index.ts";
+import type { EventStream } from "../operations/index.ts";
+import type { KeyValue } from "../ports/index.ts";
+import { look, type Reads } from "../store/index.ts";
 import { follow, type Told } from "./follow.ts";
 
 export const streamEventsSchema = z.strictObject({

@@ -1,6 +1,6 @@
 /** What every event has in common. Each module defines the data of its own events in its `events.ts`. */
 import { z } from "zod";
-import { ids, pageFields, timestamp } from "../kernel/fields.ts";
+import { ids, pageFields, timestamp } from "../kernel/index.ts";
 
 /** The types of events. A module defines the data of each with `defineEvent`. */
 export const eventTypes = [

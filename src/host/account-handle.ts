@@ -1,82 +1,94 @@
-import type { Page } from "../kernel/fields.ts";
-import type { Event } from "../webhooks/event-catalog.ts";
+import type { Page, Scope } from "../kernel/index.ts";
+import {
+  createWebhook,
+  type Event,
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  recoverWebhook,
+  redeliver,
+  removeWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+} from "../webhooks/index.ts";
 import type { AccountHandle, CommandOptions } from "./handles.ts";
-import { addNote } from "../conversations/add-note.ts";
-import { addObservation } from "../observations/add.ts";
-import { approveRun } from "../agents/approve-run.ts";
-import { assignConversation } from "../agents/assign.ts";
-import { cancelMessage } from "../messages/cancel.ts";
-import { createAgent } from "../agents/create-agent.ts";
-import { createContact } from "../contacts/create.ts";
-import { createKey } from "../accounts/create-key.ts";
-import { createPlaybook } from "../agents/create-playbook.ts";
-import { createSandboxEvent } from "../sandbox/create-event.ts";
-import { createSender } from "../senders/create.ts";
-import { createWebhook } from "../webhooks/create.ts";
-import { editMessage } from "../messages/edit.ts";
-import { getConsents } from "../consents/get.ts";
-import { getContactSentiment } from "../sentiment/get.ts";
-import { getContact } from "../contacts/get.ts";
-import { getConversation } from "../conversations/get.ts";
-import { getRun } from "../agents/get-run.ts";
-import { handBackConversation } from "../agents/hand-back.ts";
-import { handOffConversation } from "../agents/hand-off-command.ts";
-import { labelConversation } from "../conversations/set-labels.ts";
-import { listContactConversations } from "../conversations/list-of-contact.ts";
-import { listContactMessages } from "../messages/list-of-contact.ts";
-import { listContacts } from "../contacts/list.ts";
-import { listConversationMessages } from "../messages/list-of-conversation.ts";
-import { listConversations } from "../conversations/list.ts";
-import { listNotes } from "../conversations/list-notes.ts";
-import { listObservations } from "../observations/list.ts";
-import { listRuns } from "../agents/list-runs.ts";
-import { openConversation } from "../conversations/open.ts";
-import { openWebchatSession } from "../webchat/open-session.ts";
-import { previewMessage } from "../messages/preview.ts";
-import { readConversation } from "../conversations/mark-read.ts";
-import { receiveSandboxMessage } from "../sandbox/receive-message.ts";
-import { receiveSandboxReceipts } from "../sandbox/receive-receipts.ts";
-import { recoverWebhook } from "../webhooks/recover.ts";
-import { redactMessage } from "../privacy/redact.ts";
-import { redeliver } from "../webhooks/redeliver.ts";
-import { removeAgent } from "../agents/remove-agent.ts";
-import { removeObservation } from "../observations/remove.ts";
-import { removePlaybook } from "../agents/remove-playbook.ts";
-import { removeSender } from "../senders/remove.ts";
-import { removeWebhook } from "../webhooks/remove.ts";
-import { reply } from "../messages/reply.ts";
-import { revokeKey } from "../accounts/revoke-key.ts";
-import { rotateKey } from "../accounts/rotate-key.ts";
-import { rotateWebhookSecret } from "../webhooks/rotate-secret.ts";
-import { searchContacts } from "../contacts/search.ts";
-import { seedSandbox } from "../sandbox/seed.ts";
-import { sendMessage } from "../messages/send.ts";
-import { changeConsent } from "../consents/set.ts";
-import { testWebhook } from "../sandbox/test-webhook.ts";
-import { triggerAgent } from "../agents/trigger.ts";
-import { updateAgent } from "../agents/update-agent.ts";
-import { updateContact } from "../contacts/update.ts";
-import { updateConversation } from "../conversations/update.ts";
-import { updatePlaybook } from "../agents/update-playbook.ts";
-import { updateSender } from "../senders/update.ts";
-import { updateWebhook } from "../webhooks/update.ts";
-import { getAccount } from "../accounts/reads.ts";
-import { getAgent, listAgents } from "../agents/reads.ts";
-import { getEvent, listEvents } from "../events/reads.ts";
-import { listKeys } from "../accounts/list-keys.ts";
-import { getMessage, getTimeline, listMessages } from "../messages/reads.ts";
-import { getPlaybook, listPlaybooks } from "../agents/playbooks/reads.ts";
-import { listSandboxNumbers } from "../sandbox/list-numbers.ts";
-import { listSenders } from "../senders/reads.ts";
-import { getUsage } from "../accounts/get-usage.ts";
-import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "../webhooks/reads.ts";
-import { eraseContact } from "../privacy/erase.ts";
-import { importContactRows } from "../contacts/import.ts";
-import { mergeContacts } from "../privacy/merge.ts";
-import { resetSandbox } from "../sandbox/reset.ts";
-import { sendBatch } from "../messages/send-batch.ts";
-import type { Command, Procedure, Query, RowProcedure } from "../operations/operation.ts";
-import type { Scope } from "../kernel/scope.ts";
+import {
+  addNote,
+  getConversation,
+  labelConversation,
+  listContactConversations,
+  listConversations,
+  listNotes,
+  openConversation,
+  readConversation,
+  updateConversation,
+} from "../conversations/index.ts";
+import { addObservation, listObservations, removeObservation } from "../observations/index.ts";
+import {
+  approveRun,
+  assignConversation,
+  createAgent,
+  createPlaybook,
+  getAgent,
+  getPlaybook,
+  getRun,
+  handBackConversation,
+  handOffConversation,
+  listAgents,
+  listPlaybooks,
+  listRuns,
+  removeAgent,
+  removePlaybook,
+  triggerAgent,
+  updateAgent,
+  updatePlaybook,
+} from "../agents/index.ts";
+import {
+  cancelMessage,
+  editMessage,
+  getMessage,
+  getTimeline,
+  listContactMessages,
+  listConversationMessages,
+  listMessages,
+  previewMessage,
+  reply,
+  sendBatch,
+  sendMessage,
+} from "../messages/index.ts";
+import {
+  createContact,
+  getContact,
+  importContactRows,
+  listContacts,
+  searchContacts,
+  updateContact,
+} from "../contacts/index.ts";
+import {
+  createKey,
+  getAccount,
+  getUsage,
+  listKeys,
+  revokeKey,
+  rotateKey,
+} from "../accounts/index.ts";
+import {
+  createSandboxEvent,
+  listSandboxNumbers,
+  receiveSandboxMessage,
+  receiveSandboxReceipts,
+  resetSandbox,
+  seedSandbox,
+  testWebhook,
+} from "../sandbox/index.ts";
+import { createSender, listSenders, removeSender, updateSender } from "../senders/index.ts";
+import { changeConsent, getConsents } from "../consents/index.ts";
+import { getContactSentiment } from "../sentiment/index.ts";
+import { openWebchatSession } from "../webchat/index.ts";
+import { eraseContact, mergeContacts, redactMessage } from "../privacy/index.ts";
+import { getEvent, listEvents } from "../events/index.ts";
+import type { Command, Procedure, Query, RowProcedure } from "../operations/index.ts";
 
 /** How a handle reaches the engine: inputs are parsed there. */
 export interface Run {

@@ -1,22 +1,11 @@
-import type { ApiBackend } from "../api/backend.ts";
-import { Callbacks } from "../api/callbacks.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { NewsDesk } from "../api/stream-notifier.ts";
-import type { Executor } from "../operations/executor.ts";
-import { accountById } from "../accounts/rows.ts";
-import { defaultAccountId } from "../accounts/prepare-storage.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { KeyRing } from "../accounts/key-ring.ts";
-import type { Limits } from "../kernel/limits.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { StoragePort } from "../ports/storage.ts";
-import type { Transport } from "../ports/transport.ts";
-import { rateLimiter } from "../operations/rate-limiter.ts";
-import type { Runtime } from "../operations/runtime.ts";
-import type { Store } from "../store/store.ts";
-import { letIn } from "../webchat/visitors.ts";
-import { transportSink } from "../messages/transport-sink.ts";
+import { type ApiBackend, Callbacks, type NewsDesk } from "../api/index.ts";
+import { type DrawId, type Limits, notFound, TidingsError } from "../kernel/index.ts";
+import { type Executor, rateLimiter, type Runtime } from "../operations/index.ts";
+import { accountById, defaultAccountId, type KeyRing } from "../accounts/index.ts";
+import type { Clock, Logger, StoragePort, Transport } from "../ports/index.ts";
+import type { Store } from "../store/index.ts";
+import { letIn } from "../webchat/index.ts";
+import { transportSink } from "../messages/index.ts";
 
 export interface BackendOptions {
   readonly store: Store;

@@ -1,17 +1,11 @@
-import type { JobHandlers } from "../queue/job.ts";
-import type { AgentRuntime } from "../agents/options.ts";
-import type { ConsumerRuntime } from "../events/consumer-types.ts";
-import type { CarrierRuntime } from "../messages/carriers.ts";
+import { arm, Dispatcher, type JobHandlers, pools } from "../queue/index.ts";
+import type { AgentRuntime } from "../agents/index.ts";
+import type { ConsumerRuntime, Consumers } from "../events/index.ts";
+import { type CarrierRuntime, startTransports } from "../messages/index.ts";
 import type { Settings } from "./options.ts";
-import type { WebhookRuntime } from "../webhooks/options.ts";
-import type { Consumers } from "../events/consumers.ts";
-import { Dispatcher } from "../queue/dispatcher.ts";
-import { pools } from "../queue/lane.ts";
-import { arm } from "../queue/rows.ts";
-import { reapJob } from "../privacy/reap-job.ts";
-import { analyzerName } from "../ports/sentiment.ts";
-import { startTransports } from "../messages/transports.ts";
-import { DeliveryReader } from "../webhooks/delivery-reader.ts";
+import { DeliveryReader, type WebhookRuntime } from "../webhooks/index.ts";
+import { reapJob } from "../privacy/index.ts";
+import { analyzerName } from "../ports/index.ts";
 
 /** What an engine does in the background while it is started. */
 export interface Work {

@@ -1,26 +1,41 @@
-import type { AnyEvent } from "../events/types.ts";
-import type { Account, CreateAccount, CreatedAccount } from "../accounts/types.ts";
+import type { AnyEvent, ListEvents } from "../events/index.ts";
+import type {
+  Account,
+  ApiKey,
+  CreateAccount,
+  CreatedAccount,
+  CreatedKey,
+  CreateKey,
+  GetUsage,
+  Usage,
+} from "../accounts/index.ts";
 import type {
   Agent,
   ApproveRun,
   CreateAgent,
+  CreatePlaybook,
   ListRuns,
+  Playbook,
+  Run,
   TriggerAgent,
   UpdateAgent,
-} from "../agents/types.ts";
-import type { ConsentMedium, Consents, SetConsent } from "../contacts/consent-types.ts";
+  UpdatePlaybook,
+} from "../agents/index.ts";
 import type {
+  ConsentMedium,
+  Consents,
   Contact,
+  ContactSentiment,
   CreateContact,
   ImportContact,
   ImportCounts,
   ImportReport,
   ListContacts,
   SearchContacts,
+  SetConsent,
   UpdateContact,
-} from "../contacts/types.ts";
+} from "../contacts/index.ts";
 import type {
-  Reply,
   BatchMessages,
   BatchResults,
   EditMessage,
@@ -28,8 +43,10 @@ import type {
   Message,
   MessagePreview,
   PreviewMessage,
+  Reply,
   SendMessage,
-} from "../messages/types.ts";
+  Timeline,
+} from "../messages/index.ts";
 import type {
   AddNote,
   AssignConversation,
@@ -39,13 +56,19 @@ import type {
   Note,
   OpenConversation,
   UpdateConversation,
-} from "../conversations/types.ts";
-import type { Event } from "../webhooks/event-catalog.ts";
-import type { ListEvents } from "../events/types.ts";
-import type { ApiKey, CreatedKey, CreateKey } from "../accounts/key-types.ts";
-import type { AddObservation, Observation } from "../observations/types.ts";
-import type { CreatePlaybook, Playbook, UpdatePlaybook } from "../agents/playbooks/types.ts";
-import type { Run } from "../agents/runs/types.ts";
+} from "../conversations/index.ts";
+import type {
+  CreatedWebhook,
+  CreateWebhook,
+  Delivery,
+  DeliveryWithAttempts,
+  Event,
+  ListDeliveries,
+  TestWebhook,
+  UpdateWebhook,
+  Webhook,
+} from "../webhooks/index.ts";
+import type { AddObservation, Observation } from "../observations/index.ts";
 import type {
   SandboxEvent,
   SandboxInbound,
@@ -53,24 +76,10 @@ import type {
   SandboxReceipts,
   SandboxResetResult,
   SandboxSeedResult,
-} from "../sandbox/types.ts";
-import type { CreateSender, Sender, UpdateSender } from "../senders/types.ts";
-import type { ContactSentiment } from "../contacts/sentiment-types.ts";
-import type { Timeline } from "../messages/timeline-types.ts";
-import type { GetUsage, Usage } from "../accounts/usage-types.ts";
-import type { OpenWebchatSession, WebchatSession } from "../webchat/types.ts";
-import type {
-  CreatedWebhook,
-  CreateWebhook,
-  Delivery,
-  DeliveryWithAttempts,
-  ListDeliveries,
-  TestWebhook,
-  UpdateWebhook,
-  Webhook,
-} from "../webhooks/types.ts";
-import type { Page, PageQuery } from "../kernel/fields.ts";
-import type { Scope } from "../kernel/scope.ts";
+} from "../sandbox/index.ts";
+import type { CreateSender, Sender, UpdateSender } from "../senders/index.ts";
+import type { OpenWebchatSession, WebchatSession } from "../webchat/index.ts";
+import type { Page, PageQuery, Scope } from "../kernel/index.ts";
 
 /** What every change takes beside its input. */
 export interface CommandOptions {

@@ -1,18 +1,19 @@
-import type { Limits } from "../kernel/limits.ts";
-import type { ConsentOptions, ConsentSettings, QuietHours } from "../operations/consent-settings.ts";
-import type { WebchatOptions } from "../webchat/options.ts";
-import type { HttpOptions, HttpSettings, WebhookOptions } from "../webhooks/options.ts";
-import type { AgentOptions, AgentSettings } from "../agents/options.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Language } from "../ports/language.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Policy } from "../ports/policy.ts";
-import type { Random } from "../ports/random.ts";
-import type { Route } from "../ports/route.ts";
-import type { SentimentAnalyzer } from "../ports/sentiment.ts";
-import type { StoragePort } from "../ports/storage.ts";
-import type { Transport } from "../ports/transport.ts";
-import type { Mode } from "../kernel/scope.ts";
+import type { Limits, Mode } from "../kernel/index.ts";
+import type { ConsentOptions, ConsentSettings, QuietHours } from "../operations/index.ts";
+import type { WebchatOptions } from "../webchat/index.ts";
+import type { HttpOptions, HttpSettings, WebhookOptions } from "../webhooks/index.ts";
+import type { AgentOptions, AgentSettings } from "../agents/index.ts";
+import type {
+  Clock,
+  Language,
+  Logger,
+  Policy,
+  Random,
+  Route,
+  SentimentAnalyzer,
+  StoragePort,
+  Transport,
+} from "../ports/index.ts";
 
 /** `Tx` is the storage's kind of handle; undefined where it has no transactions for your own statements. */
 export interface EngineOptions<Tx extends object | undefined = object | undefined> {

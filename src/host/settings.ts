@@ -1,15 +1,16 @@
-import { destinations } from "../ports/destinations.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import { defaultLimits } from "../kernel/limits.ts";
-import { standardConsent } from "../operations/consent-settings.ts";
-import { type AgentOptions, type AgentSettings } from "../agents/options.ts";
+import {
+  destinations,
+  isAction,
+  isRoute,
+  languageMethods,
+  type Policy,
+  type Transport,
+  webchatTransportName,
+} from "../ports/index.ts";
+import { defaultLimits, isTimeZone, TidingsError } from "../kernel/index.ts";
+import { standardConsent } from "../operations/index.ts";
+import type { AgentOptions, AgentSettings } from "../agents/index.ts";
 import { type DefaultPorts, type EngineOptions, type Settings } from "./options.ts";
-import { isAction } from "../ports/action.ts";
-import { languageMethods } from "../ports/language.ts";
-import type { Policy } from "../ports/policy.ts";
-import { isRoute } from "../ports/route.ts";
-import { type Transport, webchatTransportName } from "../ports/transport.ts";
-import { isTimeZone } from "../kernel/time-zones.ts";
 
 /**
  * Checks options and fills in the defaults.

@@ -1,25 +1,19 @@
-import { type IdentityRow, identities } from "../contacts/rows.ts";
-import type { Keyword } from "../contacts/consent-types.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
-import { arm, armNew } from "../queue/rows.ts";
+import { identities, type IdentityRow, type Keyword, stateOf } from "../contacts/index.ts";
+import { type ConversationRow, takePlace } from "../conversations/index.ts";
+import { arm, armNew } from "../queue/index.ts";
 import { type MessageRow, messages, untouched } from "./rows.ts";
 import { plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { patchOf } from "./state.ts";
-import type { Author, Channel } from "../kernel/fields.ts";
+import { type Author, type Channel, invalid, millis } from "../kernel/index.ts";
 import type { SendMessage } from "./types.ts";
-import { ruling } from "../consents/policy-rules.ts";
-import type { SenderRow } from "../senders/rows.ts";
-import { millis } from "../kernel/time.ts";
-import { invalid } from "../kernel/errors.ts";
-import type { Call } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import { judgeMessage, type Judging, refuseDenied, ruling } from "../consents/index.ts";
+import type { SenderRow } from "../senders/index.ts";
+import type { Call } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { countMessage } from "./count.ts";
-import { stateOf } from "../contacts/find-consent.ts";
 import { firstTransport } from "./choose-route.ts";
-import { judgeMessage, type Judging, refuseDenied } from "../consents/check-policies.ts";
-import { takePlace } from "../conversations/begin.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 
 /** What is to be sent: as much of a send as others who write have too. */

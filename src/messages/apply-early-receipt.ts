@@ -1,8 +1,7 @@
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { type Claim, finish } from "../queue/index.ts";
 import { attemptByProviderId, messageById } from "./rows.ts";
-import type { Services } from "../operations/operation.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import type { Services } from "../operations/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 import { applyParked } from "./apply-receipt.ts";
 import { heedRefusal } from "./apply-refusal.ts";
 

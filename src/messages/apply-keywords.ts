@@ -1,17 +1,19 @@
-import { keywordOf, suspectsOptOut } from "../consents/keywords.ts";
-import { consentFor } from "../contacts/consent-rules.ts";
-import type { Keyword } from "../contacts/consent-types.ts";
-import { identityByAddress, type IdentityRow } from "../contacts/rows.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
-import type { SenderRow } from "../senders/rows.ts";
-import type { MessageId } from "../kernel/ids.ts";
-import type { Services } from "../operations/operation.ts";
-import type { InboundMessage } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
+import { keywordOf, suspectsOptOut } from "../consents/index.ts";
+import {
+  consentFor,
+  identityByAddress,
+  type IdentityRow,
+  type Keyword,
+  setConsent,
+  stateOf,
+} from "../contacts/index.ts";
+import { type ConversationRow, findConversation, isActive } from "../conversations/index.ts";
+import type { SenderRow } from "../senders/index.ts";
+import type { MessageId } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { InboundMessage } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { type Correspondence, writeMessage } from "./accept.ts";
-import { stateOf } from "../contacts/find-consent.ts";
-import { findConversation, isActive } from "../conversations/begin.ts";
-import { setConsent } from "../contacts/write-consent.ts";
 
 /** What a contact's words mean for its consent. */
 export interface Heeded {

@@ -1,20 +1,17 @@
-import type { DrawId } from "../kernel/ids.ts";
-import { arm, disarm } from "../queue/rows.ts";
+import { type DrawId, iso } from "../kernel/index.ts";
+import { arm, disarm } from "../queue/index.ts";
 import { type AttemptRow, type MessageRow, parkedReceipts, parkedReceiptsOf } from "./rows.ts";
 import type { Evidence } from "./carriage.ts";
 import { carried, evidenceOf, isSuperseded, sound } from "./rules.ts";
 import { stateOf } from "./state.ts";
 import type { IgnoredReason } from "./timeline-types.ts";
-import { iso } from "../kernel/time.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Receipt } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Services } from "../operations/index.ts";
+import type { Receipt, Seen } from "../ports/index.ts";
+import { type Tx, unscoped } from "../store/index.ts";
 import { fallBack, isGivenUp, isHandedOn } from "./fall-back.ts";
 import { moveMessage } from "./move.ts";
 import { followUpJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";
-import { unscoped } from "../store/scoped-tx.ts";
 
 /** Joins a receipt to what is known, and keeps it in the timeline whether it changed anything or not. */
 export async function applyReceipt(

@@ -1,8 +1,8 @@
 import type { MessageRow } from "./rows.ts";
-import { mediumOf } from "../kernel/fields.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
-import { setConsent } from "../contacts/write-consent.ts";
+import { mediumOf } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
+import { setConsent } from "../contacts/index.ts";
 
 /** A carrier that refuses a message for good because its recipient opted out heard of that before us: from now on it is known here. */
 export async function heedRefusal(

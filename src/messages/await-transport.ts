@@ -1,14 +1,12 @@
 import type { Carriers } from "./carriers.ts";
 import { moveMessage } from "./move.ts";
 import { writeTimeline } from "./write-timeline.ts";
-import { leaseMs } from "../queue/dispatcher.ts";
-import { finish, renew } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { type Claim, finish, leaseMs, renew } from "../queue/index.ts";
 import { type MessageRow, outbox } from "./rows.ts";
 import { expire } from "./rules.ts";
 import { stateOf } from "./state.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** How long a job for a transport that is not set up here is left to engines that have it, in milliseconds. */
 export const awaitMs = 30_000;

@@ -1,12 +1,11 @@
-import { byIdSchema, type ById } from "../kernel/fields.ts";
-import { arm, disarm } from "../queue/rows.ts";
+import { type ById, byIdSchema, notFound, TidingsError } from "../kernel/index.ts";
+import { arm, disarm } from "../queue/index.ts";
 import { messageResource } from "./resource.ts";
 import { messageById } from "./rows.ts";
 import { cancel } from "./rules.ts";
 import { stateOf } from "./state.ts";
 import type { Message } from "./types.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { moveMessage } from "./move.ts";
 import { sendJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";

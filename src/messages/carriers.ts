@@ -1,5 +1,5 @@
-import type { Runtime } from "../operations/runtime.ts";
-import type { Transport, TransportCapabilities } from "../ports/transport.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { Transport, TransportCapabilities } from "../ports/index.ts";
 
 /** What decisions need to know of the transports: what each can do, and whether it can look attempts up. */
 export type Carriers = ReadonlyMap<string, Carrier>;

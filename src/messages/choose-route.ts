@@ -1,9 +1,9 @@
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
 import { isOfTransport, nextAfter, wayOf } from "./route-rules.ts";
 import type { Next, RouteFacts, Tried, Way } from "./route-types.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Mode } from "../kernel/scope.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Services } from "../operations/index.ts";
+import type { Mode } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** More attempts than any message gets. */
 const mostTried = 100;

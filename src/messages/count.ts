@@ -1,7 +1,7 @@
 import type { MessageRow } from "./rows.ts";
-import { usage } from "../accounts/usage-rows.ts";
-import { iso } from "../kernel/time.ts";
-import type { Tx } from "../store/transaction.ts";
+import { usage } from "../accounts/index.ts";
+import { iso } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Counts that a message entered its status today. */
 export function countMessage(tx: Tx, { channel, status, segments }: MessageRow): void {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineEvent } from "../events/types.ts";
-import { contactReferenceSchema } from "../contacts/types.ts";
-import { channelSchema, ids, timestamp } from "../kernel/fields.ts";
+import { defineEvent } from "../events/index.ts";
+import { contactReferenceSchema } from "../contacts/index.ts";
+import { channelSchema, ids, timestamp } from "../kernel/index.ts";
 import { mediaSchema, messageErrorSchema, messageStatusSchema } from "./types.ts";
 
 /** Where a message stands; its words are in the message alone, so that they are redacted in one place. */

@@ -1,11 +1,11 @@
-import type { DrawId } from "../kernel/ids.ts";
-import { arm, disarm } from "../queue/rows.ts";
+import type { DrawId } from "../kernel/index.ts";
+import { arm, disarm } from "../queue/index.ts";
 import { attemptById, type AttemptRow, attempts, type MessageRow } from "./rows.ts";
 import { goneOn } from "./rules.ts";
 import type { MessageError } from "./types.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Services } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { findNext, handedOn } from "./choose-route.ts";
 import { moveMessage } from "./move.ts";
 import { followUpJob, sendJob } from "./send-jobs.ts";

@@ -1,10 +1,9 @@
-import { identitiesOfContact, identityByAddress, type IdentityRow } from "../contacts/rows.ts";
-import { contactAddress } from "../conversations/resource.ts";
-import type { ConversationRow } from "../conversations/rows.ts";
+import { identitiesOfContact, identityByAddress, type IdentityRow } from "../contacts/index.ts";
+import { contactAddress, type ConversationRow } from "../conversations/index.ts";
 import { messageById } from "./rows.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * The address that a conversation goes on with: of a contact that has several, the one of its last message.

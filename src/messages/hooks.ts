@@ -1,4 +1,4 @@
-import { defineHook, type Hook } from "../operations/hooks.ts";
+import { defineHook, type Hook } from "../operations/index.ts";
 import type { MessageRow } from "./rows.ts";
 
 /** A contact's message, right after it was stored. */

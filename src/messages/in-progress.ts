@@ -1,5 +1,5 @@
-import { findJob } from "../queue/rows.ts";
-import type { Tx } from "../store/transaction.ts";
+import { findJob } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
 import { attemptsOfMessage, messageById } from "./rows.ts";
 
 /** Whether the engine may still hand the message over, or is still looking its last attempt up. */

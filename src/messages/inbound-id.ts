@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from "node:crypto";
-import type { Scope } from "../kernel/scope.ts";
+import type { Scope } from "../kernel/index.ts";
 
 /**
  * Stands for a provider's id of an inbound message, which may be made of anything, the number that it came from too: so it can outlive

@@ -1,11 +1,9 @@
-import { type ContactHistory, contactHistorySchema } from "../contacts/types.ts";
+import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
 import { messageResource } from "./resource.ts";
 import { messagesOfContact } from "./rows.ts";
 import type { Message } from "./types.ts";
-import type { Query } from "../operations/operation.ts";
-import { type Page } from "../kernel/fields.ts";
-import { mapPage, page } from "../operations/pagination.ts";
-import { contactToRead } from "../contacts/find-to-change.ts";
+import { mapPage, page, type Query } from "../operations/index.ts";
+import type { Page } from "../kernel/index.ts";
 
 /** What went to and came from a contact on all channels, newest first. */
 export const listContactMessages: Query<ContactHistory, Page<Message>> = {

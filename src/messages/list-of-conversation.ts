@@ -1,12 +1,9 @@
-import { conversationById } from "../conversations/rows.ts";
-import { type ThreadQuery, threadQuerySchema } from "../conversations/types.ts";
+import { conversationById, type ThreadQuery, threadQuerySchema } from "../conversations/index.ts";
 import { messageResource } from "./resource.ts";
 import { messagesOfConversation } from "./rows.ts";
 import type { Message } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Page } from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
-import { mapPage, page } from "../operations/pagination.ts";
+import { notFound, type Page } from "../kernel/index.ts";
+import { mapPage, page, type Query } from "../operations/index.ts";
 
 /** A conversation's thread, from its end. */
 export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {

@@ -1,12 +1,10 @@
 import { recordLookup } from "./record-lookup.ts";
-import { withDeadline } from "../kernel/deadline.ts";
-import type { JobHandler } from "../queue/job.ts";
-import { finish } from "../queue/rows.ts";
+import { withDeadline } from "../kernel/index.ts";
+import { errorFacts, finish, type JobHandler } from "../queue/index.ts";
 import { attemptById, type AttemptRow, messageById, type MessageRow } from "./rows.ts";
-import type { LookupAnswer, Transport } from "../ports/transport.ts";
+import type { LookupAnswer, Transport } from "../ports/index.ts";
 import type { CarrierRuntime } from "./carriers.ts";
 import { awaitMs } from "./await-transport.ts";
-import { errorFacts } from "../queue/error-facts.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 
 const own = { own: true } as const;

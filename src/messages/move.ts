@@ -1,15 +1,13 @@
 import { messageFailed, messageSent, messageUpdated } from "./events.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import { contactById } from "../contacts/rows.ts";
-import { contactReference } from "../contacts/resource.ts";
-import { arm } from "../queue/rows.ts";
+import { type DrawId, iso } from "../kernel/index.ts";
+import { contactById, contactReference } from "../contacts/index.ts";
+import { arm } from "../queue/index.ts";
 import { type MessageRow, messages } from "./rows.ts";
 import { announced, type MessageState } from "./rules.ts";
 import { patchOf } from "./state.ts";
-import type { Seen } from "../ports/collection.ts";
-import { iso } from "../kernel/time.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { countMessage } from "./count.ts";
 import { sendJob } from "./send-jobs.ts";
 

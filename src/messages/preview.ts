@@ -1,16 +1,11 @@
-import { consentFor } from "../contacts/consent-rules.ts";
-import { mediumOf } from "../kernel/fields.ts";
+import { consentFor, findAddressee, findRecipient, recipientMark } from "../contacts/index.ts";
+import { invalid, iso, mediumOf, millis, TidingsError } from "../kernel/index.ts";
 import { channelOf, plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { type MessagePreview, type PreviewMessage, previewMessageSchema } from "./types.ts";
-import { ruling, verdictOf } from "../consents/policy-rules.ts";
-import { iso, millis } from "../kernel/time.ts";
-import { invalid, TidingsError } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
-import { chooseSender } from "../senders/choose.ts";
-import { findAddressee } from "../contacts/find-consent.ts";
-import { findRecipient, recipientMark } from "../contacts/find-recipient.ts";
-import { judgeMessage } from "../consents/check-policies.ts";
+import { judgeMessage, ruling, verdictOf } from "../consents/index.ts";
+import type { Command } from "../operations/index.ts";
+import { chooseSender } from "../senders/index.ts";
 
 /** Tells what would become of a message, and writes nothing. */
 export const previewMessage: Command<PreviewMessage, MessagePreview> = {

@@ -1,6 +1,5 @@
 import { attemptByProviderId, type AttemptRow } from "./rows.ts";
-import type { Tx } from "../store/transaction.ts";
-import { unscoped } from "../store/scoped-tx.ts";
+import { type Tx, unscoped } from "../store/index.ts";
 
 /**
  * The carrier's id for an attempt, unless another one has it: a carrier that gives one id twice would make its receipts

@@ -1,12 +1,16 @@
-import { notFound } from "../kernel/errors.ts";
-import { firstIdAt, ulidOf } from "../kernel/ids.ts";
-import type { Query } from "../operations/operation.ts";
-import { mapPage, page, type Walk } from "../operations/pagination.ts";
-import type { ScopedRangeOf, Reads } from "../store/reads.ts";
-import { type ById, byIdSchema, type Page } from "../kernel/fields.ts";
+import {
+  type ById,
+  byIdSchema,
+  firstIdAt,
+  millis,
+  notFound,
+  type Page,
+  ulidOf,
+} from "../kernel/index.ts";
+import { mapPage, page, type Query, type Walk } from "../operations/index.ts";
+import type { Reads, ScopedRangeOf } from "../store/index.ts";
 import { firstStatus, type Happening, happeningsOf, timelineOf } from "./timeline-rules.ts";
 import type { Timeline, TimelineEntry } from "./timeline-types.ts";
-import { millis } from "../kernel/time.ts";
 import { messageResource } from "./resource.ts";
 import {
   attemptsOfMessage,

@@ -1,8 +1,8 @@
-import { liveSenderByAddress, senderByAddress } from "../senders/rows.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Services } from "../operations/operation.ts";
-import type { InboundMessage } from "../ports/transport.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import { liveSenderByAddress, senderByAddress } from "../senders/index.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { InboundMessage } from "../ports/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 import { takeInMessage } from "./receive.ts";
 
 /**

@@ -1,9 +1,8 @@
-import { runHook } from "../operations/hooks.ts";
+import { runHook, type Services } from "../operations/index.ts";
 import { onMessageReceived } from "./hooks.ts";
 import { messageReceived } from "./events.ts";
-import { contactReference } from "../contacts/resource.ts";
-import { contactById, identities } from "../contacts/rows.ts";
-import { receivedEventId } from "../events/rows.ts";
+import { contactById, contactReference, findContact, identities } from "../contacts/index.ts";
+import { appendEvent, receivedEventId } from "../events/index.ts";
 import {
   inboundByHash,
   inboundIds,
@@ -13,19 +12,14 @@ import {
   untouched,
 } from "./rows.ts";
 import { inboundHash } from "./inbound-id.ts";
-import { mediumOf } from "../kernel/fields.ts";
+import { mediumOf, TidingsError } from "../kernel/index.ts";
 import { segmentsOf } from "./segments.ts";
-import type { SenderRow } from "../senders/rows.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Services } from "../operations/operation.ts";
-import type { InboundMessage } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
-import { changeConversation } from "../conversations/change.ts";
+import type { SenderRow } from "../senders/index.ts";
+import type { InboundMessage } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { changeConversation, openForInbound, takePlace } from "../conversations/index.ts";
 import { countMessage } from "./count.ts";
-import { findContact } from "../contacts/find.ts";
 import { answerKeyword, flagOf, heedWords } from "./apply-keywords.ts";
-import { openForInbound, takePlace } from "../conversations/begin.ts";
 
 /**
  * Makes a message of what came in for a sender. The same provider's id twice makes one message.

@@ -1,11 +1,10 @@
-import { arm, finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { arm, type Claim, finish } from "../queue/index.ts";
 import { attemptById, type AttemptRow, messageById, outbox } from "./rows.ts";
 import { answered, askedFor, carrierError, type MessageState, nothing } from "./rules.ts";
 import { stateOf } from "./state.ts";
-import type { Services } from "../operations/operation.ts";
-import type { SendAnswer } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Services } from "../operations/index.ts";
+import type { SendAnswer } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { applyParked } from "./apply-receipt.ts";
 import type { Carriers } from "./carriers.ts";
 import { isGivenUp } from "./fall-back.ts";

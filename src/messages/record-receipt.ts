@@ -1,4 +1,4 @@
-import { arm } from "../queue/rows.ts";
+import { arm } from "../queue/index.ts";
 import {
   attemptById,
   attemptByProviderId,
@@ -9,10 +9,9 @@ import {
   parkedReceipts,
   parkedReceiptsOf,
 } from "./rows.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Receipt, ReceiptSubject } from "../ports/transport.ts";
-import type { Tx, UnscopedTx } from "../store/transaction.ts";
+import type { Services } from "../operations/index.ts";
+import type { Receipt, ReceiptSubject, Seen } from "../ports/index.ts";
+import type { Tx, UnscopedTx } from "../store/index.ts";
 import { applyParked, takeReceipts } from "./apply-receipt.ts";
 import { heedRefusal } from "./apply-refusal.ts";
 import { providerIdFor } from "./provider-id.ts";

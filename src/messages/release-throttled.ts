@@ -1,12 +1,24 @@
-import { finish, type JobRow, jobs, jobsByLane, renew } from "../queue/rows.ts";
-import { encodeLane } from "../queue/lane.ts";
-import type { Claim } from "../queue/types.ts";
-import { boundsOf, looksBack } from "../senders/throttle-rules.ts";
-import { paceByAddress, type PaceRow, senderHandOvers, senderPaces } from "../senders/rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { turnAt, waitingLane } from "../senders/throttle.ts";
-import { unscoped } from "../store/scoped-tx.ts";
+import {
+  type Claim,
+  encodeLane,
+  finish,
+  type JobRow,
+  jobs,
+  jobsByLane,
+  renew,
+} from "../queue/index.ts";
+import {
+  boundsOf,
+  looksBack,
+  paceByAddress,
+  type PaceRow,
+  senderHandOvers,
+  senderPaces,
+  turnAt,
+  waitingLane,
+} from "../senders/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { type Tx, unscoped } from "../store/index.ts";
 
 /** Turns that one transaction gives, and old hand-overs that it forgets. */
 const most = 100;

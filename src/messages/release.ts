@@ -1,10 +1,9 @@
-import { arm, finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { arm, type Claim, finish } from "../queue/index.ts";
 import { messageById } from "./rows.ts";
 import { release } from "./rules.ts";
 import { stateOf } from "./state.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 import { moveMessage } from "./move.ts";
 import { sendJob } from "./send-jobs.ts";
 import { writeTimeline } from "./write-timeline.ts";

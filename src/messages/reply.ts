@@ -1,12 +1,16 @@
-import { changeStatus } from "../conversations/rules.ts";
+import {
+  changeConversation,
+  changeStatus,
+  findOwnConversation,
+  superseded,
+} from "../conversations/index.ts";
 import { type Reply, replySchema } from "./types.ts";
 import { messageResource } from "./resource.ts";
 import { channelOf } from "./rules.ts";
 import type { Message } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { acceptMessage } from "./accept.ts";
-import { changeConversation, findOwnConversation, superseded } from "../conversations/change.ts";
-import { chooseSender } from "../senders/choose.ts";
+import { chooseSender } from "../senders/index.ts";
 import { findCorrespondent } from "./find-correspondent.ts";
 
 /**

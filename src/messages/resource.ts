@@ -1,4 +1,4 @@
-import { iso, isoOrNull } from "../kernel/time.ts";
+import { iso, isoOrNull } from "../kernel/index.ts";
 import type { MessageRow } from "./rows.ts";
 import type { Message } from "./types.ts";
 

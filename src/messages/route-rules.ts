@@ -5,8 +5,7 @@
  * or the one that its carrier asks for, as if it were alone; whoever may have the message first gets it. Never is it with two: the next one
  * has it when the one before surely did not send it, or when the host takes the risk.
  */
-import type { Route } from "../ports/route.ts";
-import type { CarrierErrorCode } from "../ports/transport.ts";
+import type { CarrierErrorCode, Route } from "../ports/index.ts";
 import { retryDelays } from "./rules.ts";
 import type { Next, RouteFacts, Tried, Way } from "./route-types.ts";
 

@@ -1,4 +1,4 @@
-import type { Channel } from "../kernel/fields.ts";
+import type { Channel } from "../kernel/index.ts";
 
 /** What routes go by. */
 export interface RouteFacts {

@@ -6,11 +6,11 @@ import { editMessage } from "./edit.ts";
 import { previewMessage } from "./preview.ts";
 import { sendBatch } from "./send-batch.ts";
 import { sendMessage } from "./send.ts";
-import { pageSchema } from "../kernel/fields.ts";
+import { pageSchema } from "../kernel/index.ts";
 import { getMessage, getTimeline, listMessages } from "./reads.ts";
 import { batchResultsSchema, messagePreviewSchema, messageSchema } from "./types.ts";
 import { timelineSchema } from "./timeline-types.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Messages";
 const read = { tag, scopes: ["messages:read"] } as const;

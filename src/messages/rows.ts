@@ -1,9 +1,26 @@
-import type { AttemptId, ContactId, ConversationId, EntryId, MessageId } from "../kernel/ids.ts";
-import { boolean, collection, integer, json, nullable, text, time } from "../ports/collection.ts";
-import type { Channel, Author } from "../kernel/fields.ts";
-import type { Media, Receipt } from "../ports/transport.ts";
-import { type RowOf, scoped } from "../ports/collection.ts";
-import type { Keyword } from "../contacts/consent-types.ts";
+import type {
+  AttemptId,
+  Author,
+  Channel,
+  ContactId,
+  ConversationId,
+  EntryId,
+  MessageId,
+} from "../kernel/index.ts";
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  type Media,
+  nullable,
+  type Receipt,
+  type RowOf,
+  scoped,
+  text,
+  time,
+} from "../ports/index.ts";
+import type { Keyword } from "../contacts/index.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
 import type { Carriage } from "./carriage.ts";
 import type { Category, MessageError, MessageStatus, Segments } from "./types.ts";

@@ -7,18 +7,16 @@
  * it again, but for a receipt after which the host wants it tried over another transport. Cancel and send exclude each other since one needs
  * `queued` and the other leaves it.
  */
-import type { FieldError } from "../kernel/errors.ts";
-import { type Channel } from "../kernel/fields.ts";
+import { type Channel, type FieldError, maxScheduleAhead } from "../kernel/index.ts";
 import {
   type CarrierError,
   permanentReasons,
   type Receipt,
   type SendAnswer,
-} from "../ports/transport.ts";
-import type { EventType } from "../events/types.ts";
+} from "../ports/index.ts";
+import type { EventType } from "../events/index.ts";
 import type { Next } from "./route-types.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
-import { maxScheduleAhead } from "../kernel/limits.ts";
 import { defaultTtl, type MessageError, type MessageStatus } from "./types.ts";
 
 /** All times are in milliseconds since the epoch. `attempts` counts the hand-overs, the one under way included. */

@@ -4,9 +4,8 @@ import {
   type BatchResult,
   type BatchResults,
 } from "./types.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import { inputSchema, type Procedure, type Steps } from "../operations/operation.ts";
-import { parse } from "../kernel/validation.ts";
+import { parse, TidingsError } from "../kernel/index.ts";
+import { inputSchema, type Procedure, type Steps } from "../operations/index.ts";
 import { sendMessage } from "./send.ts";
 
 /** Items that are under way at once: as many as share a commit. */

@@ -1,5 +1,5 @@
-import { sendLane } from "../senders/send-lane.ts";
-import type { JobOrder } from "../queue/types.ts";
+import { sendLane } from "../senders/index.ts";
+import type { JobOrder } from "../queue/index.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
 
 /** Hands over what is queued in the message's conversation, in order. */
@@ -8,7 +8,6 @@ export function sendJob(message: MessageRow, due_at: number): JobOrder<"send"> {
   const lane = sendLane({ account_id, mode, transport });
   return { kind: "send", key: { conversation_id }, account_id, mode, lane, due_at };
 }
-
 
 /** Queues a scheduled message when its time has come. */
 export function releaseJob(

@@ -1,17 +1,20 @@
 import { handOverMessage } from "./hand-over.ts";
 import { recordAnswer } from "./record-answer.ts";
 import type { HandedOver } from "./settle-attempt.ts";
-import { withDeadline } from "../kernel/deadline.ts";
-import { leaseMs } from "../queue/dispatcher.ts";
-import type { JobHandler, JobRun } from "../queue/job.ts";
-import { retry } from "../queue/retry.ts";
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { withDeadline } from "../kernel/index.ts";
+import {
+  type Claim,
+  errorFacts,
+  finish,
+  type JobHandler,
+  type JobRun,
+  leaseMs,
+  retry,
+} from "../queue/index.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
-import type { OutboundMessage, SendAnswer, Transport } from "../ports/transport.ts";
+import type { OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
 import type { CarrierRuntime } from "./carriers.ts";
 import { awaitTransport } from "./await-transport.ts";
-import { errorFacts } from "../queue/error-facts.ts";
 
 /** How long a carrier may take to answer: less than half a lease, which is the least that is left at a hand-over. */
 export const deadlineMs = 25_000;

@@ -1,13 +1,12 @@
 import { messageResource } from "./resource.ts";
-import { mediumOf } from "../kernel/fields.ts";
+import { mediumOf } from "../kernel/index.ts";
 import { channelOf } from "./rules.ts";
 import { type Message, type SendMessage, sendMessageSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { acceptMessage } from "./accept.ts";
-import { chooseSender } from "../senders/choose.ts";
-import { meetContact } from "../contacts/find.ts";
-import { findRecipient, recipientMark } from "../contacts/find-recipient.ts";
-import { beginConversation, findConversation, isActive } from "../conversations/begin.ts";
+import { chooseSender } from "../senders/index.ts";
+import { findRecipient, meetContact, recipientMark } from "../contacts/index.ts";
+import { beginConversation, findConversation, isActive } from "../conversations/index.ts";
 
 /** Accepts a message: it is queued, or scheduled, and will be handed over by whichever engine gets to it. */
 export const sendMessage: Command<SendMessage, Message> = {

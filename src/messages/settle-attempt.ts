@@ -1,10 +1,10 @@
-import type { DrawId } from "../kernel/ids.ts";
-import { arm } from "../queue/rows.ts";
+import type { DrawId } from "../kernel/index.ts";
+import { arm } from "../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow } from "./rows.ts";
 import type { MessageState } from "./rules.ts";
 import type { Next } from "./route-types.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import type { Carriers } from "./carriers.ts";
 import { isGivenUp } from "./fall-back.ts";
 import { handedOn } from "./choose-route.ts";

@@ -1,7 +1,6 @@
 import { attemptByProviderId, type AttemptRow, type MessageRow, outbox } from "./rows.ts";
-import type { LookupAnswer } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
-import { unscoped } from "../store/scoped-tx.ts";
+import type { LookupAnswer } from "../ports/index.ts";
+import { type Tx, unscoped } from "../store/index.ts";
 
 /** More that are alike say nothing, however many of them are others'. */
 const mostAlike = 100;

@@ -1,5 +1,4 @@
-import { ulidOf } from "../kernel/ids.ts";
-import { iso, isoOrNull } from "../kernel/time.ts";
+import { iso, isoOrNull, ulidOf } from "../kernel/index.ts";
 import type { MessageError, MessageStatus } from "./types.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
 

@@ -1,6 +1,6 @@
 /** What happened to a message, entry by entry: the audit that stays when all else is gone. */
 import { z } from "zod";
-import { ids, timestamp } from "../kernel/fields.ts";
+import { ids, timestamp } from "../kernel/index.ts";
 import { messageErrorSchema, messageStatusSchema } from "./types.ts";
 
 export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "read"]);

@@ -1,7 +1,7 @@
 import { receiveMessage } from "./receive-from-carrier.ts";
 import { recordReceipt } from "./record-receipt.ts";
-import type { TransportSink } from "../ports/transport.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import type { TransportSink } from "../ports/index.ts";
+import type { Runtime } from "../operations/index.ts";
 
 /** Records the receipts and inbound messages that a transport brings. */
 export function transportSink(

@@ -1,9 +1,6 @@
-import { withDeadline } from "../kernel/deadline.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Transport } from "../ports/transport.ts";
-import type { Runtime } from "../operations/runtime.ts";
+import { TidingsError, withDeadline } from "../kernel/index.ts";
+import type { Clock, Logger, Transport } from "../ports/index.ts";
+import type { Runtime } from "../operations/index.ts";
 import { transportSink } from "./transport-sink.ts";
 
 /** How long a transport may take to start, in milliseconds. A stop of the engine waits for a start. */

@@ -1,25 +1,26 @@
-import { authorSchema, recipientSchema } from "../kernel/fields.ts";
-import { person } from "../conversations/types.ts";
-import { fieldErrorSchema } from "../kernel/problem.ts";
-import { maxScheduleAhead } from "../kernel/limits.ts";
-/** Messages as everybody sees them, and what the operations on them take. */
-import { z } from "zod";
-import type { Limits } from "../kernel/limits.ts";
-import { carrierErrorCodes } from "../ports/transport.ts";
 import {
+  authorSchema,
   channelSchema,
+  fieldErrorSchema,
   ids,
   instant,
+  type Limits,
+  maxScheduleAhead,
   metadata,
   metadataInput,
   pageFields,
+  recipientSchema,
   reference,
   senderAddress,
   text,
   timestamp,
   webUrl,
-} from "../kernel/fields.ts";
-import { policyVerdictSchema } from "../consents/policy-types.ts";
+} from "../kernel/index.ts";
+import { person } from "../conversations/index.ts";
+/** Messages as everybody sees them, and what the operations on them take. */
+import { z } from "zod";
+import { carrierErrorCodes } from "../ports/index.ts";
+import { policyVerdictSchema } from "../consents/index.ts";
 
 /**
  * Before the hand-over: `scheduled → queued → sending`, and the ends `canceled`, `expired`, `failed`. `ambiguous`: it was

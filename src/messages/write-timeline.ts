@@ -1,8 +1,8 @@
-import type { DrawId } from "../kernel/ids.ts";
+import type { DrawId } from "../kernel/index.ts";
 import { type MessageRow, timeline } from "./rows.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Keeps what happened to a message. `before` is how it stood; without an entry, the change of status is all there is to tell. */
 export function writeTimeline(

@@ -1,14 +1,19 @@
-import { conversationById } from "../conversations/rows.ts";
-import { messageById } from "../messages/rows.ts";
+import { conversationById } from "../conversations/index.ts";
+import { messageById } from "../messages/index.ts";
 import { observationResource } from "./resource.ts";
 import { observations } from "./rows.ts";
 import { type AddObservation, addObservationSchema, type Observation } from "./types.ts";
-import { millis } from "../kernel/time.ts";
-import { type FieldError, invalid } from "../kernel/errors.ts";
-import type { ContactId, ConversationId, MessageId } from "../kernel/ids.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
-import { contactToChange } from "../contacts/find-to-change.ts";
+import {
+  type ContactId,
+  type ConversationId,
+  type FieldError,
+  invalid,
+  type MessageId,
+  millis,
+} from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
+import { contactToChange } from "../contacts/index.ts";
 
 /** Writes down what was noticed about a contact. */
 export const addObservation: Command<AddObservation, Observation> = {

@@ -1,10 +1,9 @@
 import { observationResource } from "./resource.ts";
 import { observations } from "./rows.ts";
 import { type ListObservations, listObservationsSchema, type Observation } from "./types.ts";
-import type { Query } from "../operations/operation.ts";
-import { type Page } from "../kernel/fields.ts";
-import { page } from "../operations/pagination.ts";
-import { contactToRead } from "../contacts/find-to-change.ts";
+import { page, type Query } from "../operations/index.ts";
+import type { Page } from "../kernel/index.ts";
+import { contactToRead } from "../contacts/index.ts";
 
 /** Newest first. Those that have expired are not among them. */
 export const listObservations: Query<ListObservations, Page<Observation>> = {

@@ -1,9 +1,8 @@
 import { observationById, observations } from "./rows.ts";
 import { type RemoveObservation, removeObservationSchema } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
-import { contactToRead } from "../contacts/find-to-change.ts";
-import { eraseAnswers } from "../operations/erase-answers.ts";
+import { notFound } from "../kernel/index.ts";
+import { type Command, eraseAnswers } from "../operations/index.ts";
+import { contactToRead } from "../contacts/index.ts";
 
 /** Takes an observation back: it is gone, also from what was answered when it was made. */
 export const removeObservation: Command<RemoveObservation, void> = {

@@ -1,5 +1,5 @@
-import { pageSchema } from "../kernel/fields.ts";
-import type { Route } from "../operations/api-route.ts";
+import { pageSchema } from "../kernel/index.ts";
+import type { Route } from "../operations/index.ts";
 import { addObservation } from "./add.ts";
 import { listObservations } from "./list.ts";
 import { removeObservation } from "./remove.ts";

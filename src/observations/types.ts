@@ -1,6 +1,6 @@
 /** What was noticed about a contact, by whom, and on what grounds. */
 import { z } from "zod";
-import { ids, instant, name, pageFields, reference, timestamp } from "../kernel/fields.ts";
+import { ids, instant, name, pageFields, reference, timestamp } from "../kernel/index.ts";
 
 export const observationSchema = z
   .strictObject({

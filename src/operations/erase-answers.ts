@@ -1,5 +1,5 @@
 import { idempotency, idempotencyAlsoShowing } from "./idempotency-rows.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 
 const chunk = 200;
 

@@ -8,9 +8,15 @@ import { storedKey } from "./idempotency-key.ts";
 import { isRemembered } from "./idempotency-lifetime.ts";
 import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency-rows.ts";
 import { noOpinions } from "./opinions.ts";
-import { maxScheduleAhead } from "../kernel/limits.ts";
-import { ReplayedError, TidingsError } from "../kernel/errors.ts";
-import type { RequestId } from "../kernel/ids.ts";
+import {
+  maxScheduleAhead,
+  problem,
+  type Problem,
+  ReplayedError,
+  type RequestId,
+  type Scope,
+  TidingsError,
+} from "../kernel/index.ts";
 import type {
   Call,
   Caller,
@@ -24,11 +30,9 @@ import type {
   StreamEvent,
   StreamSources,
 } from "./operation.ts";
-import type { HostOpinions } from "../ports/policy.ts";
-import { type Problem, problem } from "../kernel/problem.ts";
+import type { HostOpinions } from "../ports/index.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Who asks, for whom, under which key. */
 export interface Context {

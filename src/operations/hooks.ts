@@ -1,4 +1,4 @@
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 import type { Services } from "./operation.ts";
 
 /**
@@ -26,7 +26,7 @@ export function onHook<F extends object>(
   run: (tx: Tx, facts: F, services: Services) => Promise<void>,
 ): HookHandler {
   // `runHook` passes the facts of the hook with this name.
-  return { hook: name, run: run as HookHandler["run"] };
+  return { hook: name, run: run };
 }
 
 /** Runs the handlers of a hook, one after the other, in the order of the modules. */

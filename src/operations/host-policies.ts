@@ -4,15 +4,10 @@
  * nobody, and an engine without policies, pays nothing for that.
  */
 import { AskedOpinions, noOpinions, Unasked } from "./opinions.ts";
-import { maxScheduleAhead } from "../kernel/limits.ts";
-import { withDeadline } from "../kernel/deadline.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { HostOpinions, Opinion, Policy, PolicyFacts, Verdict } from "../ports/policy.ts";
-import { Semaphore } from "../queue/semaphore.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { Store } from "../store/store.ts";
-import type { Tx } from "../store/transaction.ts";
+import { maxScheduleAhead, type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
+import type { Clock, HostOpinions, Opinion, Policy, PolicyFacts, Verdict } from "../ports/index.ts";
+import { Semaphore } from "../queue/index.ts";
+import type { Store, Tx } from "../store/index.ts";
 
 export interface HostPoliciesOptions {
   readonly policies: readonly Policy[];

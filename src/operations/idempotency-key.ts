@@ -1,5 +1,4 @@
-import { invalid } from "../kernel/errors.ts";
-import type { WebchatSessionId } from "../kernel/ids.ts";
+import { invalid, type WebchatSessionId } from "../kernel/index.ts";
 
 /** 1 to 255 visible ASCII characters (VCHAR of RFC 5234). */
 export function isIdempotencyKey(text: string): boolean {

@@ -1,4 +1,4 @@
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 import type { IdempotencyRow } from "./idempotency-rows.ts";
 import type { Services } from "./operation.ts";
 

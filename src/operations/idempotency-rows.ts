@@ -1,4 +1,4 @@
-import { integer, nullable, text, time, type RowOf, scoped } from "../ports/collection.ts";
+import { integer, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 
 /** What a key was used for, and what was answered. It commits with what the command wrote, so none is ever half done. */
 export const idempotency = scoped("idempotency_keys", {

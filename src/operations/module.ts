@@ -1,4 +1,4 @@
-import type { Collection } from "../ports/collection.ts";
+import type { Collection } from "../ports/index.ts";
 import type { Route } from "./api-route.ts";
 import type { HookHandler } from "./hooks.ts";
 

@@ -1,24 +1,32 @@
+import type { ContactActivity } from "./contact-activity.ts";
 /**
  * What the engine can do, described once: a command changes something, a query reads. HTTP routes, the in-process API and the
  * OpenAPI document are three views of these.
  */
 import type { KeyObject } from "node:crypto";
 import type { z } from "zod";
-import type { Destinations } from "../ports/destinations.ts";
-import type { DrawId, KeyId, RequestId, WebchatSessionId } from "../kernel/ids.ts";
-import type { Limits } from "../kernel/limits.ts";
+import type {
+  Action,
+  Destinations,
+  HostOpinions,
+  Language,
+  Random,
+  Route,
+  Transport,
+} from "../ports/index.ts";
+import type {
+  DrawId,
+  KeyId,
+  Limits,
+  Mode,
+  RequestId,
+  Scope,
+  WebchatSessionId,
+} from "../kernel/index.ts";
 import type { ConsentSettings, QuietHours } from "./consent-settings.ts";
-import type { Action } from "../ports/action.ts";
-import type { Language } from "../ports/language.ts";
-import type { HostOpinions } from "../ports/policy.ts";
-import type { Random } from "../ports/random.ts";
-import type { Route } from "../ports/route.ts";
-import type { Transport } from "../ports/transport.ts";
-import type { Mode, Scope } from "../kernel/scope.ts";
 import type { HookHandler } from "./hooks.ts";
-import type { Signal } from "../queue/signal.ts";
-import type { Reads } from "../store/reads.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Signal } from "../queue/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
 
 /** Who asks: an API key or a visitor's browser over HTTP, or the host in process, who may do everything in its scope. */
 export type Caller = KeyCaller | VisitorCaller | { readonly type: "host" };
@@ -78,6 +86,8 @@ export interface Services {
   readonly actions: ReadonlyMap<string, Action>;
   /** Whether there is an analyzer: without one nothing is written down to be scored. */
   readonly scoresSentiment: boolean;
+  /** When contacts last had a message. */
+  readonly contactActivity: ContactActivity;
   /** What the modules do at each other's hooks, in the order of the modules. */
   readonly hookHandlers: readonly HookHandler[];
   /** Creates what the sandbox of a new account starts with. `tx` is in the scope of that sandbox. */

@@ -1,4 +1,4 @@
-import type { HostOpinions, Opinion, PolicyFacts } from "../ports/policy.ts";
+import type { HostOpinions, Opinion, PolicyFacts } from "../ports/index.ts";
 
 /** Of a host without policies. */
 export const noOpinions: HostOpinions = { any: false, of: () => [] };

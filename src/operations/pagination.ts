@@ -1,11 +1,14 @@
-import { defaultPageSize, type Page } from "../kernel/fields.ts";
+import { defaultPageSize, type Page, type Scope, TidingsError } from "../kernel/index.ts";
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { TidingsError } from "../kernel/errors.ts";
 import type { Call } from "./operation.ts";
-import type { KeyValue, ScopedIndex, Seen } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
-import { type Look, look, ownPlaceColumns } from "../store/look.ts";
-import type { Reads, ScopedRangeOf } from "../store/reads.ts";
+import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
+import {
+  look,
+  type Look,
+  ownPlaceColumns,
+  type Reads,
+  type ScopedRangeOf,
+} from "../store/index.ts";
 
 /** What a list was asked for. */
 export interface Asked {

@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../ports/clock.ts";
-import type { Admission, StoragePort } from "../ports/storage.ts";
+import type { Admission, Clock, StoragePort } from "../ports/index.ts";
 import { admit, type SlidingLog, slidingLog } from "./sliding-log.ts";
 
 const windowMs = 1_000;

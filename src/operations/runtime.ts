@@ -1,10 +1,6 @@
-import type { DrawId } from "../kernel/ids.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Random } from "../ports/random.ts";
-import type { SentimentAnalyzer } from "../ports/sentiment.ts";
-import type { Transport } from "../ports/transport.ts";
-import type { Store } from "../store/store.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Clock, Logger, Random, SentimentAnalyzer, Transport } from "../ports/index.ts";
+import type { Store } from "../store/index.ts";
 import type { HostPolicies } from "./host-policies.ts";
 import type { Services } from "./operation.ts";
 

@@ -1,4 +1,4 @@
-import type { Admission } from "../ports/storage.ts";
+import type { Admission } from "../ports/index.ts";
 
 /**
  * An exact rate limit: the times of the last admissions. A request is admitted when fewer than `limit` were admitted in

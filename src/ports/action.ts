@@ -1,6 +1,5 @@
 /** What agents can do in the host's world: its functions. */
-import type { ContactId, ConversationId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
+import type { ContactId, ConversationId, Scope } from "../kernel/index.ts";
 
 /** Any Standard Schema (standardschema.dev, version 1), such as a zod schema. Models are shown its JSON Schema, where it has one. */
 export interface ActionSchema<Input> {

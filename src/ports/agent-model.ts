@@ -2,7 +2,7 @@
  * What thinks for an agent. It is shown one conversation and says what to do; the engine does it, or does not. Which actions there are, who
  * is written to and every id are the engine's: a model can only choose among what it is shown.
  */
-import type { Channel } from "../kernel/fields.ts";
+import type { Channel } from "../kernel/index.ts";
 
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };

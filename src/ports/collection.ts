@@ -1,5 +1,4 @@
-import type { AccountId } from "../kernel/ids.ts";
-import type { Mode, Scope } from "../kernel/scope.ts";
+import type { AccountId, Mode, Scope } from "../kernel/index.ts";
 
 /**
  * Collections: what the engine keeps, described once. A storage adapter derives its tables, columns and

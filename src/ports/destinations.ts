@@ -3,7 +3,7 @@
  * host says so. A URL is checked when it is given (`checkUrl`) and, since a name can lead anywhere by then, each time the
  * address that the socket connects to (`checkAddress`).
  */
-import { TidingsError } from "../kernel/errors.ts";
+import { TidingsError } from "../kernel/index.ts";
 import { isWithin, type Network, parseAddress, parseNetwork, rangeOf } from "./ranges.ts";
 
 export interface Destinations {

@@ -2,9 +2,7 @@
  * A policy says whether a message may go out now. It is asked twice: when the message is accepted, and in the transaction that hands it
  * over, which has the last word.
  */
-import type { AccountId, ContactId, MessageId } from "../kernel/ids.ts";
-import type { Mode } from "../kernel/scope.ts";
-import type { Channel } from "../kernel/fields.ts";
+import type { AccountId, Channel, ContactId, MessageId, Mode } from "../kernel/index.ts";
 import type { Media } from "./transport.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** Which transport carries which messages. */
-import { type Channel, channels } from "../kernel/fields.ts";
+import { type Channel, channels } from "../kernel/index.ts";
 
 /**
  * Of a list of routes the first decides that a message fits and that has a transport for its mode and channel. A message that none of

@@ -1,12 +1,10 @@
-import type { Channel } from "../kernel/fields.ts";
+import type { AttemptId, Channel, MessageId, Mode } from "../kernel/index.ts";
 /**
  * A transport hands messages to a carrier and brings back what the carrier says of them.
  *
  * An answer is honest about what it knows. *accepted*: the carrier has it. *rejected*: it surely was not sent.
  * *ambiguous*: it may have been; it is never sent again unless a look-up or the host says so.
  */
-import type { AttemptId, MessageId } from "../kernel/ids.ts";
-import type { Mode } from "../kernel/scope.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 

@@ -1,5 +1,5 @@
-import type { ContactRow } from "../contacts/rows.ts";
-import type { JobOrder } from "../queue/types.ts";
+import type { ContactRow } from "../contacts/index.ts";
+import type { JobOrder } from "../queue/index.ts";
 
 /** The procedure that arms the job does the work at once. The job takes over when that process is gone. */
 const laterMs = 60_000;

@@ -1,5 +1,5 @@
 import { privacyRoutes } from "./routes.ts";
-import type { Module } from "../operations/module.ts";
+import type { Module } from "../operations/index.ts";
 
 export const privacyModule: Module = {
   routes: [...privacyRoutes],

@@ -1,8 +1,8 @@
-import type { Contact, ContactReference } from "../contacts/types.ts";
-import type { Conversation } from "../conversations/types.ts";
-import type { MessageError } from "../messages/types.ts";
-import type { EventMap } from "../webhooks/event-catalog.ts";
-import type { EventType } from "../events/types.ts";
+import type { Contact, ContactReference } from "../contacts/index.ts";
+import type { Conversation } from "../conversations/index.ts";
+import type { MessageError } from "../messages/index.ts";
+import type { EventMap } from "../webhooks/index.ts";
+import type { EventType } from "../events/index.ts";
 
 /** How each type of event is told of somebody who was erased: what happened and its ids stay, whom it happened to does not. */
 const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] } = {

@@ -1,33 +1,35 @@
-import { agentSessionOf, agentSessions } from "../agents/rows.ts";
-import { consumerEventOf, consumerEvents, consumers } from "../events/consumer-rows.ts";
+import { agentSessionOf, agentSessions, runs, runsOfConversation } from "../agents/index.ts";
 import {
+  consumerEventOf,
+  consumerEvents,
+  consumers,
+  events,
+  eventsOfContact,
+} from "../events/index.ts";
+import {
+  type ConversationRow,
   conversations,
   conversationsOfContact,
-  type ConversationRow,
   notes,
-} from "../conversations/rows.ts";
-import { events, eventsOfContact } from "../events/rows.ts";
+  writeConversation,
+} from "../conversations/index.ts";
 import { erasedData } from "./erase-event.ts";
-import type { ContactId } from "../kernel/ids.ts";
-import { disarm } from "../queue/rows.ts";
+import type { ContactId } from "../kernel/index.ts";
+import { disarm } from "../queue/index.ts";
 import {
   attempts,
   attemptsOfMessage,
-  messages,
   type MessageRow,
+  messages,
   messagesOfContact,
   timeline,
-} from "../messages/rows.ts";
-import { observations } from "../observations/rows.ts";
-import { runs, runsOfConversation } from "../agents/runs/rows.ts";
-import { messageScores } from "../sentiment/rows.ts";
-import { idempotency, idempotencyByKey } from "../operations/idempotency-rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { eraseDeliveries } from "../webhooks/clear-deliveries.ts";
-import { eraseAnswers } from "../operations/erase-answers.ts";
-import { writeConversation } from "../conversations/write.ts";
-import { unscoped } from "../store/scoped-tx.ts";
+} from "../messages/index.ts";
+import { observations } from "../observations/index.ts";
+import { messageScores } from "../sentiment/index.ts";
+import { eraseAnswers, idempotency, idempotencyByKey } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { type Tx, unscoped } from "../store/index.ts";
+import { eraseDeliveries } from "../webhooks/index.ts";
 
 /** Messages, and other rows of each kind, that one transaction removes. */
 const chunk = 50;

@@ -1,7 +1,7 @@
 import { startErasure } from "./start-erasure.ts";
 import { eraseHistory } from "./erase-history.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Procedure } from "../operations/operation.ts";
+import { type ById, byIdSchema } from "../kernel/index.ts";
+import type { Procedure } from "../operations/index.ts";
 
 /**
  * Leaves nothing of a contact and of those that were merged into it but counts, and what its addresses allow. It is nobody at once; the

@@ -1,8 +1,7 @@
-import type { Runtime } from "../operations/runtime.ts";
+import type { Runtime } from "../operations/index.ts";
 import { eraseHistory } from "./erase-history.ts";
 import { moveHistory } from "./move-history.ts";
-import type { JobTable } from "../queue/job.ts";
-import { inChunks } from "../queue/transactional-jobs.ts";
+import { inChunks, type JobTable } from "../queue/index.ts";
 
 /** Both finish what a procedure began when its process ended early. */
 export const contactJobs: Pick<JobTable<Runtime>, "merge" | "erase"> = {

@@ -1,36 +1,45 @@
-import { contactUpdated } from "../contacts/events.ts";
 import {
+  type Contact,
   contactById,
   type ContactRow,
   contactsMergedInto,
+  contactToChange,
+  contactUpdated,
   identities,
   identitiesOfContact,
-} from "../contacts/rows.ts";
-import {
+  media,
+  type MergeContacts,
+  mergeContactsSchema,
+  mergedAway,
   mergedFacts,
   mostIdentities,
   mostMerged,
   nothingOfItsOwn,
+  showContact,
   whichGoesOn,
-} from "../contacts/rules.ts";
-import { type Contact, type MergeContacts, mergeContactsSchema } from "../contacts/types.ts";
-import { type ConversationRow, currentConversation } from "../conversations/rows.ts";
-import { kept } from "../conversations/rules.ts";
-import { arm } from "../queue/rows.ts";
-import { invalid, TidingsError } from "../kernel/errors.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { ContactId } from "../kernel/ids.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
-import { changeConversation } from "../conversations/change.ts";
-import { contactToChange, mergedAway } from "../contacts/find-to-change.ts";
+  writeContact,
+} from "../contacts/index.ts";
+import {
+  changeConversation,
+  type ConversationRow,
+  currentConversation,
+  kept,
+  writeConversation,
+} from "../conversations/index.ts";
+import { arm } from "../queue/index.ts";
+import {
+  type ById,
+  byIdSchema,
+  type ContactId,
+  type DrawId,
+  invalid,
+  TidingsError,
+} from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { mergeJob } from "./contact-jobs.ts";
-import { media, showContact } from "../contacts/show.ts";
-import { updateContact } from "../contacts/write.ts";
-import { writeConversation } from "../conversations/write.ts";
 
 export interface Joined {
   readonly survivor: ContactId;
@@ -61,12 +70,12 @@ export const joinContacts: Command<MergeContacts, Joined> = {
     await moveAddresses(tx, survivor, other);
     await joinConversations(tx, drawId, survivor.id, other.id);
     await pointAtSurvivor(tx, survivor, other);
-    const merged = await updateContact(tx, await latest(tx, survivor), {
+    const merged = await writeContact(tx, await latest(tx, survivor), {
       ...mergedFacts(await latest(tx, survivor), other, services.limits.metadata_keys),
     });
-    await updateContact(tx, other, { ...nothingOfItsOwn, merged_into: survivor.id });
+    await writeContact(tx, other, { ...nothingOfItsOwn, merged_into: survivor.id });
     await arm(tx, mergeJob(other, tx.now));
-    const contact = await showContact(tx, merged);
+    const contact = await showContact(tx, merged, services);
     appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id: survivor.id });
     return joined;
   },
@@ -79,11 +88,11 @@ export const showMerged: Command<ById, Contact> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }) {
+  async run(tx, { id }, { services }) {
     // Held: an erasure that commits meanwhile must find what is remembered of this answer.
     const contact = await tx.get(contactById, [id], { hold: true });
     if (contact === undefined) throw new TidingsError("erased", "The contact has been erased.");
-    return showContact(tx, contact);
+    return showContact(tx, contact, services);
   },
 };
 
@@ -118,7 +127,7 @@ async function pointAtSurvivor(tx: Tx, survivor: ContactRow, other: ContactRow):
   );
   if (own === undefined || others === undefined) return;
   if (own.length + others.length >= mostMerged) throw tooMany(`${mostMerged} merged contacts`);
-  for (const stub of others) await updateContact(tx, stub, { merged_into: survivor.id });
+  for (const stub of others) await writeContact(tx, stub, { merged_into: survivor.id });
 }
 
 function tooMany(what: string): TidingsError {

@@ -1,7 +1,7 @@
-import { type Contact, type MergeContacts, mergeContactsSchema } from "../contacts/types.ts";
+import { type Contact, type MergeContacts, mergeContactsSchema } from "../contacts/index.ts";
 import { joinContacts, showMerged } from "./join-contacts.ts";
 import { moveHistory } from "./move-history.ts";
-import type { Procedure } from "../operations/operation.ts";
+import type { Procedure } from "../operations/index.ts";
 
 /**
  * Makes two contacts one. What comes and goes is the survivor's at once; the history follows in chunks, and the answer when all of it has

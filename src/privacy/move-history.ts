@@ -1,13 +1,11 @@
-import { contactById } from "../contacts/rows.ts";
-import { conversationsOfContact } from "../conversations/rows.ts";
-import { arm, disarm } from "../queue/rows.ts";
-import { messages, messagesOfContact } from "../messages/rows.ts";
-import { observations } from "../observations/rows.ts";
-import { messageScores } from "../sentiment/rows.ts";
-import type { ContactId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
-import { scoreJob } from "../sentiment/score-later.ts";
-import { writeConversation } from "../conversations/write.ts";
+import { contactById } from "../contacts/index.ts";
+import { conversationsOfContact, writeConversation } from "../conversations/index.ts";
+import { arm, disarm } from "../queue/index.ts";
+import { messages, messagesOfContact } from "../messages/index.ts";
+import { observations } from "../observations/index.ts";
+import { messageScores, scoreJob } from "../sentiment/index.ts";
+import type { ContactId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Rows of each kind that one transaction moves. */
 const chunk = 100;

@@ -1,17 +1,18 @@
-import { eraseAnswers } from "../operations/erase-answers.ts";
-import type { JobHandler } from "../queue/job.ts";
-import { finish } from "../queue/rows.ts";
-import type { JobOrder } from "../queue/types.ts";
-import { parkedReceipts, parkedReceiptsByExpiry } from "../messages/rows.ts";
-import { observations, observationsByExpiry } from "../observations/rows.ts";
-import { webchatSessions, webchatSessionsByExpiry } from "../webchat/rows.ts";
-import { isRemembered } from "../operations/idempotency-lifetime.ts";
-import { idempotency, idempotencyByExpiry } from "../operations/idempotency-rows.ts";
-import { type Index, keyOf, type Seen } from "../ports/collection.ts";
-import type { Runtime } from "../operations/runtime.ts";
-import { deliveryReaper, eventsWithDeliveries } from "../webhooks/reap-deliveries.ts";
-import { eventReaper } from "../events/reap-events.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import {
+  eraseAnswers,
+  idempotency,
+  idempotencyByExpiry,
+  isRemembered,
+  type Runtime,
+} from "../operations/index.ts";
+import { finish, type JobHandler, type JobOrder } from "../queue/index.ts";
+import { parkedReceipts, parkedReceiptsByExpiry } from "../messages/index.ts";
+import { observations, observationsByExpiry } from "../observations/index.ts";
+import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
+import { type Index, keyOf, type Seen } from "../ports/index.ts";
+import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
+import { eventReaper } from "../events/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
 const own = { own: true } as const;
 const everyMs = 600_000;

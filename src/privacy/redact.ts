@@ -5,27 +5,35 @@ import {
   events,
   handoffEventId,
   receivedEventId,
-} from "../events/rows.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import { messageResource } from "../messages/resource.ts";
-import { messageById, type MessageRow, messages } from "../messages/rows.ts";
-import type { Message } from "../messages/types.ts";
-import { runResource } from "../agents/runs/resource.ts";
-import { type RunRow, runs, runsOfConversation } from "../agents/runs/rows.ts";
-import { mayQuote, wordless } from "../agents/runs/rules.ts";
-import { observations } from "../observations/rows.ts";
-import { iso } from "../kernel/time.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
+} from "../events/index.ts";
+import { type ById, byIdSchema, iso, notFound, TidingsError } from "../kernel/index.ts";
 import {
+  type Message,
+  messageById,
+  messageResource,
+  type MessageRow,
+  messages,
+  writeTimeline,
+} from "../messages/index.ts";
+import {
+  mayQuote,
+  runResource,
+  type RunRow,
+  runs,
+  runsOfConversation,
+  wordless,
+} from "../agents/index.ts";
+import { observations } from "../observations/index.ts";
+import {
+  type Command,
   idempotency,
   idempotencyAlsoShowing,
   idempotencyByKey,
-} from "../operations/idempotency-rows.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { rewriteDeliveries } from "../webhooks/clear-deliveries.ts";
-import { writeTimeline } from "../messages/write-timeline.ts";
+  showsOutput,
+} from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { rewriteDeliveries } from "../webhooks/index.ts";
 
 /** Of one message, under keys of their own: edits, a cancellation, simulated receipts. */
 const mostAnswers = 10_000;

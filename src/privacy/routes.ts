@@ -1,6 +1,6 @@
-import { contactSchema } from "../contacts/types.ts";
-import { messageSchema } from "../messages/types.ts";
-import type { Route } from "../operations/api-route.ts";
+import { contactSchema } from "../contacts/index.ts";
+import { messageSchema } from "../messages/index.ts";
+import type { Route } from "../operations/index.ts";
 import { eraseContact } from "./erase.ts";
 import { mergeContacts } from "./merge.ts";
 import { redactMessage } from "./redact.ts";

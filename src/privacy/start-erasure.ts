@@ -1,18 +1,19 @@
-import { contactsMergedInto, identitiesOfContact } from "../contacts/rows.ts";
-import { mostIdentities, mostMerged } from "../contacts/rules.ts";
-import { currentConversation } from "../conversations/rows.ts";
-import { kept } from "../conversations/rules.ts";
-import { arm } from "../queue/rows.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { ContactId } from "../kernel/ids.ts";
-import type { Command } from "../operations/operation.ts";
+import {
+  contactsMergedInto,
+  contactToChange,
+  forgetAddress,
+  identitiesOfContact,
+  media,
+  mostIdentities,
+  mostMerged,
+  removeContact,
+} from "../contacts/index.ts";
+import { currentConversation, kept, writeConversation } from "../conversations/index.ts";
+import { arm } from "../queue/index.ts";
+import { type ById, byIdSchema, type ContactId } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { eraseJob } from "./contact-jobs.ts";
-import { contactToChange } from "../contacts/find-to-change.ts";
-import { forgetAddress } from "../contacts/forget-address.ts";
-import { forgetVisitor } from "../webchat/forget-visitor.ts";
-import { media } from "../contacts/show.ts";
-import { removeContact } from "../contacts/write.ts";
-import { writeConversation } from "../conversations/write.ts";
+import { forgetVisitor } from "../webchat/index.ts";
 
 export interface Erased {
   /** The contact and those that were merged into it: what is left of them goes next. */

@@ -1,19 +1,15 @@
-import { withDeadline } from "../kernel/deadline.ts";
+import { withDeadline } from "../kernel/index.ts";
 import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./lane.ts";
 import { finish, type JobRow, jobs, lease, storedName, type StoredJobName } from "./rows.ts";
 import type { Claim, JobKind } from "./types.ts";
-import type { Write } from "../ports/storage.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Random } from "../ports/random.ts";
-import type { Store } from "../store/store.ts";
+import type { Clock, Logger, Random, Write } from "../ports/index.ts";
+import type { Store } from "../store/index.ts";
 import { Signal } from "./signal.ts";
 import { type DueJob, DueJobs } from "./due-jobs.ts";
 import type { JobHandler, JobHandlers, JobRun } from "./job.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
 
-export interface DispatcherOptions
-  extends SlotsOptions {
+export interface DispatcherOptions extends SlotsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;

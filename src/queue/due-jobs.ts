@@ -1,6 +1,6 @@
 import { decodeLane, encodeLane, type Lane, type Pool } from "./lane.ts";
 import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
-import type { UnscopedReads } from "../store/reads.ts";
+import type { UnscopedReads } from "../store/index.ts";
 
 /** A job that was found due. */
 export interface DueJob extends StoredJobName {

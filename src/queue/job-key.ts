@@ -4,9 +4,9 @@ import type {
   ContactId,
   ConversationId,
   MessageId,
+  Mode,
   WebhookId,
-} from "../kernel/ids.ts";
-import type { Mode } from "../kernel/scope.ts";
+} from "../kernel/index.ts";
 import { decodeNames, encodeNames } from "./encode-names.ts";
 
 /** What a job of each kind works on. There is one job for each kind and key, however often it is armed. */

@@ -1,5 +1,4 @@
-import type { AccountId, WebhookId } from "../kernel/ids.ts";
-import type { Mode } from "../kernel/scope.ts";
+import type { AccountId, Mode, WebhookId } from "../kernel/index.ts";
 import { decodeNames, encodeNames } from "./encode-names.ts";
 import type { JobKind } from "./job-key.ts";
 

@@ -1,5 +1,5 @@
-import { TidingsError } from "../kernel/errors.ts";
-import type { Clock } from "../ports/clock.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Clock } from "../ports/index.ts";
 
 /** Pauses between two tries, in milliseconds: about six seconds in all, well within a lease. */
 const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;

@@ -8,15 +8,13 @@ import {
   collection,
   integer,
   nullable,
+  type RowOf,
   type Seen,
   text,
   time,
-  type RowOf,
-} from "../ports/collection.ts";
-import type { AccountId } from "../kernel/ids.ts";
-import type { Mode } from "../kernel/scope.ts";
-import { unscoped } from "../store/scoped-tx.ts";
-import type { Tx, UnscopedTx } from "../store/transaction.ts";
+} from "../ports/index.ts";
+import type { AccountId, Mode } from "../kernel/index.ts";
+import { type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
 import { type AnyJobName, decodeJobKey, encodeJobKey } from "./job-key.ts";
 import { decodeLane, encodeLane, type Lane, type Pool, poolOf, readyLane } from "./lane.ts";
 import type { Claim, JobKind, JobName, JobOrder } from "./types.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/index.ts";
 
 /** Without a reason each abort makes an exception with a stack, which costs more than the waking. */
 const woken = "woken";

@@ -3,9 +3,8 @@ import type { JobDefinition } from "./job.ts";
 import { finish, renew } from "./rows.ts";
 import type { EngineJobKind } from "./job-key.ts";
 import type { Claim, JobKeys, JobKind } from "./types.ts";
-import type { Store } from "../store/store.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Store, Tx } from "../store/index.ts";
+import type { Scope } from "../kernel/index.ts";
 
 interface WithStore {
   readonly store: Store;

@@ -1,5 +1,4 @@
-import type { AccountId } from "../kernel/ids.ts";
-import type { Mode } from "../kernel/scope.ts";
+import type { AccountId, Mode } from "../kernel/index.ts";
 import type { EngineJobKind, JobKeys, JobKind, JobName } from "./job-key.ts";
 import type { Lane } from "./lane.ts";
 

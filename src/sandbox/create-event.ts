@@ -1,17 +1,12 @@
-import { contactById } from "../contacts/rows.ts";
-import type { Contact } from "../contacts/types.ts";
-import { eventResource } from "../events/resource.ts";
+import { type Contact, contactById, mergedAway, showContact } from "../contacts/index.ts";
+import { type AnyEvent, appendEvent, eventResource } from "../events/index.ts";
 import { sampleData } from "./event-samples.ts";
-import type { AnyEvent } from "../events/types.ts";
-import { definitionOf } from "../webhooks/event-catalog.ts";
+import { definitionOf } from "../webhooks/index.ts";
 import { type SandboxEvent, sandboxEventSchema } from "./types.ts";
-import { invalid } from "../kernel/errors.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
-import { mergedAway } from "../contacts/find-to-change.ts";
+import { invalid } from "../kernel/index.ts";
+import { type Command, type Services, showsOutput } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
 import { refuseLive } from "./refuse-live.ts";
-import { showContact } from "../contacts/show.ts";
 
 /** Tells everybody who listens of something that never happened: handlers, streams and webhooks. */
 export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
@@ -20,9 +15,11 @@ export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
   input: () => sandboxEventSchema,
   status: 201,
   shows: showsOutput,
-  async run(tx, { type, contact_id }, { scope, services: { drawId } }) {
+  async run(tx, { type, contact_id }, { scope, services }) {
+    const { drawId } = services;
     refuseLive(scope);
-    const contact = contact_id === undefined ? undefined : await contactOf(tx, contact_id);
+    const contact =
+      contact_id === undefined ? undefined : await contactOf(tx, services, contact_id);
     const data = sampleData(type, { now: tx.now, ...(contact === undefined ? {} : { contact }) });
     const id = drawId("evt");
     const subject = contact === undefined ? {} : { contact_id: contact.id };
@@ -32,7 +29,7 @@ export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
 };
 
 /** Held: an erasure that commits meanwhile must find the event. */
-async function contactOf(tx: Tx, id: string): Promise<Contact> {
+async function contactOf(tx: Tx, services: Services, id: string): Promise<Contact> {
   const contact = await tx.get(contactById, [id], { hold: true });
   if (contact === undefined) {
     throw invalid([
@@ -40,5 +37,5 @@ async function contactOf(tx: Tx, id: string): Promise<Contact> {
     ]);
   }
   if (contact.merged_into !== null) throw mergedAway(contact.merged_into);
-  return showContact(tx, contact);
+  return showContact(tx, contact, services);
 }

@@ -1,8 +1,8 @@
-import type { Contact, ContactReference } from "../contacts/types.ts";
-import type { Conversation } from "../conversations/types.ts";
-import { iso } from "../kernel/time.ts";
-import type { EventMap } from "../webhooks/event-catalog.ts";
-import type { EventType } from "../events/types.ts";
+import type { Contact, ContactReference } from "../contacts/index.ts";
+import type { Conversation } from "../conversations/index.ts";
+import { iso } from "../kernel/index.ts";
+import type { EventMap } from "../webhooks/index.ts";
+import type { EventType } from "../events/index.ts";
 
 export interface SampleFacts {
   /** When it happens, in milliseconds since the epoch. */

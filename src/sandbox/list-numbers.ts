@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Query } from "../operations/operation.ts";
+import type { Query } from "../operations/index.ts";
 import type { SandboxNumbers } from "./types.ts";
 
 const nothing = z.strictObject({});

@@ -1,31 +1,41 @@
-import { contactCreated } from "../contacts/events.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import { contactResource } from "../contacts/resource.ts";
-import { contactById, contacts, identityByAddress, type IdentityRow } from "../contacts/rows.ts";
-import { type ConversationRow, notes } from "../conversations/rows.ts";
-import { handlerOnAssign, kept } from "../conversations/rules.ts";
-import type { MessageRow } from "../messages/rows.ts";
-import { carried } from "../messages/rules.ts";
-import { stateOf } from "../messages/state.ts";
+import {
+  contactById,
+  contactCreated,
+  contactResource,
+  contacts,
+  feel,
+  identityByAddress,
+  type IdentityRow,
+  insertContact,
+  insertIdentity,
+} from "../contacts/index.ts";
+import { type DrawId, iso } from "../kernel/index.ts";
+import {
+  beginConversation,
+  changeConversation,
+  type ConversationRow,
+  findConversation,
+  handlerOnAssign,
+  kept,
+  notes,
+  writeConversation,
+} from "../conversations/index.ts";
+import {
+  carried,
+  type MessageRow,
+  moveMessage,
+  stateOf,
+  takeInMessage,
+  writeMessage,
+  writeTimeline,
+} from "../messages/index.ts";
 import type { Story, Turn } from "./scenarios.ts";
-import { messageScores } from "../sentiment/rows.ts";
-import { feel } from "../contacts/sentiment-rules.ts";
-import { senderByAddress, type SenderRow } from "../senders/rows.ts";
-import { iso } from "../kernel/time.ts";
-import type { Services } from "../operations/operation.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { writeMessage } from "../messages/accept.ts";
-import { appendEvent } from "../events/append.ts";
-import { changeConversation } from "../conversations/change.ts";
-import { moveMessage } from "../messages/move.ts";
-import { beginConversation, findConversation } from "../conversations/begin.ts";
-import { sandboxAddress, sandboxInbox } from "../senders/sandbox-senders.ts";
-import { takeInMessage } from "../messages/receive.ts";
-import { insertContact } from "../contacts/write.ts";
-import { writeConversation } from "../conversations/write.ts";
-import { insertIdentity } from "../contacts/write-identity.ts";
-import { writeTimeline } from "../messages/write-timeline.ts";
+import { messageScores } from "../sentiment/index.ts";
+import { sandboxAddress, sandboxInbox, senderByAddress, type SenderRow } from "../senders/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 
 /** The sandbox's sender that a story's person writes to. */
 export function lineOf(tx: Tx, { medium }: Story): Promise<Seen<SenderRow> | undefined> {

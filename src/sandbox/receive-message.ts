@@ -1,12 +1,8 @@
-import { messageResource } from "../messages/resource.ts";
-import { channelOf } from "../messages/rules.ts";
-import type { Message } from "../messages/types.ts";
+import { channelOf, type Message, messageResource, takeInMessage } from "../messages/index.ts";
 import { type SandboxInbound, sandboxInboundSchema } from "./types.ts";
-import { senderByAddress } from "../senders/rows.ts";
-import { invalid } from "../kernel/errors.ts";
-import { sandboxAddress } from "../senders/sandbox-senders.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import { takeInMessage } from "../messages/receive.ts";
+import { sandboxAddress, senderByAddress } from "../senders/index.ts";
+import { invalid } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { refuseLive } from "./refuse-live.ts";
 
 /** A message from a phone that there isn't. */

@@ -1,12 +1,14 @@
-import { attemptsOfMessage, messageById } from "../messages/rows.ts";
-import { messageResource } from "../messages/resource.ts";
-import type { Message } from "../messages/types.ts";
+import {
+  attemptsOfMessage,
+  heedRefusal,
+  type Message,
+  messageById,
+  messageResource,
+  takeReceipts,
+} from "../messages/index.ts";
 import { type SandboxReceipts, sandboxReceiptsSchema } from "./types.ts";
-import { millis } from "../kernel/time.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
-import { takeReceipts } from "../messages/apply-receipt.ts";
-import { heedRefusal } from "../messages/apply-refusal.ts";
+import { millis, notFound, TidingsError } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { refuseLive } from "./refuse-live.ts";
 
 /** Receipts for a message, as a carrier might send them: in any order, more than once. */

@@ -1,5 +1,4 @@
-import { TidingsError } from "../kernel/errors.ts";
-import type { Scope } from "../kernel/scope.ts";
+import { type Scope, TidingsError } from "../kernel/index.ts";
 
 /** @throws TidingsError `conflict` outside the sandbox: nothing that is simulated ever touches live data */
 export function refuseLive({ mode }: Scope): void {

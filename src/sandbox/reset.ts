@@ -1,9 +1,14 @@
 import { z } from "zod";
-import { agentSessions } from "../agents/rows.ts";
-import { consentEvidence, consents } from "../contacts/consent-rows.ts";
-import { contactLabels, contacts, identities } from "../contacts/rows.ts";
-import { conversationLabels, conversations, notes } from "../conversations/rows.ts";
-import { eventsOfAccount } from "../events/rows.ts";
+import { agentSessions, runs } from "../agents/index.ts";
+import {
+  consentEvidence,
+  consents,
+  contactLabels,
+  contacts,
+  identities,
+} from "../contacts/index.ts";
+import { conversationLabels, conversations, notes } from "../conversations/index.ts";
+import { eventsOfAccount } from "../events/index.ts";
 import {
   attempts,
   attemptsOfMessage,
@@ -11,26 +16,22 @@ import {
   type MessageRow,
   messages,
   timeline,
-} from "../messages/rows.ts";
-import { runs } from "../agents/runs/rows.ts";
-import { messageScores } from "../sentiment/rows.ts";
-import { observations } from "../observations/rows.ts";
+} from "../messages/index.ts";
+import { messageScores } from "../sentiment/index.ts";
+import { observations } from "../observations/index.ts";
 import type { SandboxResetResult } from "./types.ts";
-import { deliveries } from "../webhooks/rows.ts";
-import { mail, mailboxes, webchatSessions } from "../webchat/rows.ts";
-import { idempotency } from "../operations/idempotency-rows.ts";
-import type { Procedure, Steps } from "../operations/operation.ts";
+import { deliveries, removeDelivery } from "../webhooks/index.ts";
+import { mail, mailboxes, webchatSessions } from "../webchat/index.ts";
+import { idempotency, type Procedure, type Steps } from "../operations/index.ts";
 import {
   type KeyValue,
   ownKeyOf,
   type ScopedCollection,
   type ScopedIndex,
   type Seen,
-} from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
-import { look } from "../store/look.ts";
-import type { Tx } from "../store/transaction.ts";
-import { removeDelivery } from "../webhooks/remove-delivery.ts";
+} from "../ports/index.ts";
+import type { Scope } from "../kernel/index.ts";
+import { look, type Tx } from "../store/index.ts";
 import { refuseLive } from "./refuse-live.ts";
 
 /** Rows that one transaction removes. */

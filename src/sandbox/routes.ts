@@ -1,19 +1,18 @@
-import { deliverySchema } from "../webhooks/types.ts";
+import { deliverySchema, eventSchema } from "../webhooks/index.ts";
 import { testWebhook } from "./test-webhook.ts";
 import { createSandboxEvent } from "./create-event.ts";
 import { receiveSandboxMessage } from "./receive-message.ts";
 import { receiveSandboxReceipts } from "./receive-receipts.ts";
 import { resetSandbox } from "./reset.ts";
 import { seedSandbox } from "./seed.ts";
-import { eventSchema } from "../webhooks/event-catalog.ts";
-import { messageSchema } from "../messages/types.ts";
+import { messageSchema } from "../messages/index.ts";
 import { listSandboxNumbers } from "./list-numbers.ts";
 import {
   sandboxNumbersSchema,
   sandboxResetResultSchema,
   sandboxSeedResultSchema,
 } from "./types.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const write = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;
 

@@ -1,7 +1,7 @@
 /** People who have written and been answered already, so that lists, threads and moods have something to show. */
-import type { Medium, Channel } from "../kernel/fields.ts";
-import type { Media } from "../ports/transport.ts";
-import type { Assignee, Priority } from "../conversations/types.ts";
+import type { Channel, Medium } from "../kernel/index.ts";
+import type { Media } from "../ports/index.ts";
+import type { Assignee, Priority } from "../conversations/index.ts";
 
 /** One message of a story. */
 export interface Turn {

@@ -1,6 +1,5 @@
 /** An agent for the sandbox, with three playbooks that work with any model, also offline. */
-import type { CreateAgent } from "../agents/types.ts";
-import type { CreatePlaybook } from "../agents/playbooks/types.ts";
+import type { CreateAgent, CreatePlaybook } from "../agents/index.ts";
 
 /** The host's, where it has one of that name: `{ day, time }`. Without it people make the appointment. */
 export const bookingAction = "book_appointment";

@@ -1,13 +1,15 @@
-import { agents } from "../agents/rows.ts";
-import { definitionOf as agentOf, mostAgents } from "../agents/rules.ts";
-import { definitionOf as playbookOf } from "../agents/playbooks/rules.ts";
+import {
+  agents,
+  agentDefinitionOf,
+  playbookDefinitionOf,
+  insertAgent,
+  insertPlaybook,
+  mostAgents,
+} from "../agents/index.ts";
 import { assistant, assistantPlaybooks } from "./seed-agent-definition.ts";
-import { sandboxAddress, sandboxInbox } from "../senders/sandbox-senders.ts";
-import type { PlaybookId } from "../kernel/ids.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
-import { insertAgent } from "../agents/write-agent.ts";
-import { insertPlaybook } from "../agents/write-playbook.ts";
+import { sandboxAddress, sandboxInbox } from "../senders/index.ts";
+import type { DrawId, PlaybookId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Has the sandbox's assistant answer what comes in for the sandbox's own senders, unless there is one of its name already. */
 export async function engageAssistant(tx: Tx, drawId: DrawId): Promise<void> {
@@ -16,12 +18,12 @@ export async function engageAssistant(tx: Tx, drawId: DrawId): Promise<void> {
   const playbook_ids: PlaybookId[] = [];
   for (const playbook of assistantPlaybooks) {
     const { id } = await insertPlaybook(tx, drawId, {
-      definition: playbookOf(playbook),
+      definition: playbookDefinitionOf(playbook),
       enabled: true,
     });
     playbook_ids.push(id);
   }
-  const definition = agentOf({
+  const definition = agentDefinitionOf({
     ...assistant,
     playbook_ids,
     senders: [sandboxAddress, sandboxInbox],

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { type Story, stories, type Turn } from "./scenarios.ts";
 import type { SandboxSeedResult } from "./types.ts";
-import { identityByAddress } from "../contacts/rows.ts";
-import type { Command } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
+import { identityByAddress } from "../contacts/index.ts";
+import type { Command } from "../operations/index.ts";
+import { backdated, type Tx } from "../store/index.ts";
 import { refuseLive } from "./refuse-live.ts";
 import { engageAssistant } from "./seed-agent.ts";
 import { lineOf, meetPerson, settle, tell } from "./play-scenario.ts";
-import { backdated } from "../store/scoped-tx.ts";
 
 const nothing = z.strictObject({});
 const minuteMs = 60_000;

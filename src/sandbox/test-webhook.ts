@@ -1,15 +1,19 @@
-import { eventResource } from "../events/resource.ts";
+import { eventResource } from "../events/index.ts";
 import { sampleData } from "./event-samples.ts";
-import { arm } from "../queue/rows.ts";
-import { typesOf } from "../webhooks/filter.ts";
-import { deliveryResource } from "../webhooks/resource.ts";
-import { deliveries } from "../webhooks/rows.ts";
-import { deliverJob } from "../webhooks/rules.ts";
-import { type Delivery, type TestWebhook, testWebhookSchema } from "../webhooks/types.ts";
-import type { Command } from "../operations/operation.ts";
-import { attemptByHand } from "../webhooks/attempt-by-hand.ts";
-import { webhookToChange } from "../webhooks/find-to-change.ts";
-import { writeDelivery } from "../webhooks/write-delivery.ts";
+import { arm } from "../queue/index.ts";
+import {
+  attemptByHand,
+  deliveries,
+  deliverJob,
+  type Delivery,
+  deliveryResource,
+  type TestWebhook,
+  testWebhookSchema,
+  typesOf,
+  webhookToChange,
+  writeDelivery,
+} from "../webhooks/index.ts";
+import type { Command } from "../operations/index.ts";
 
 /** Sends an endpoint one sample event, once, whatever its status. Nobody else hears of it: it is in no log of events. */
 export const testWebhook: Command<TestWebhook, Delivery> = {

@@ -1,11 +1,15 @@
 /** The sandbox's test bench: its numbers, messages from a phone, receipts out of turn, seed data. */
 import { z } from "zod";
-import type { Limits } from "../kernel/limits.ts";
-import { carrierErrorCodes } from "../ports/transport.ts";
-import { eventTypeSchema } from "../events/types.ts";
-import { instant, phone, reference, senderAddress, text } from "../kernel/fields.ts";
-import { type Draft, hasMedia, mediaSchema, needsContent } from "../messages/types.ts";
-import { receiptStatusSchema } from "../messages/timeline-types.ts";
+import { instant, type Limits, phone, reference, senderAddress, text } from "../kernel/index.ts";
+import { carrierErrorCodes } from "../ports/index.ts";
+import { eventTypeSchema } from "../events/index.ts";
+import {
+  type Draft,
+  hasMedia,
+  mediaSchema,
+  needsContent,
+  receiptStatusSchema,
+} from "../messages/index.ts";
 
 export const sandboxNumberSchema = z
   .strictObject({ number: phone, behaviour: z.string() })

@@ -1,10 +1,8 @@
 import { defaultSenderByChannel, senderByAddress, senderById, type SenderRow } from "./rows.ts";
 import { orderFor } from "./rules.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { SenderId } from "../kernel/ids.ts";
-import type { Channel } from "../kernel/fields.ts";
-import type { Transport } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type Channel, type SenderId, TidingsError } from "../kernel/index.ts";
+import type { Transport } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 export interface SenderWish {
   readonly channel: Channel;

@@ -1,13 +1,13 @@
 import { senderResource } from "./resource.ts";
 import { liveSenderByAddress, senderByAddress, senders } from "./rows.ts";
 import { type CreateSender, createSenderSchema, type Sender } from "./types.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { makeDefault, withoutDefault } from "./default-sender.ts";
 import { setPace } from "./throttle.ts";
 import { refuseUnfit } from "./refuse-unfit.ts";
 import { setPools } from "./pools.ts";
-import { unscoped } from "../store/scoped-tx.ts";
+import { unscoped } from "../store/index.ts";
 
 /** Makes an address the account's: what comes to it is the account's, and it can be written from. */
 export const createSender: Command<CreateSender, Sender> = {

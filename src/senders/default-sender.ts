@@ -5,9 +5,9 @@ import {
   type SenderRow,
   senders,
 } from "./rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Channel } from "../kernel/fields.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Channel } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** The channels that have no default sender yet. */
 export async function withoutDefault(tx: Tx, channels: readonly Channel[]): Promise<Channel[]> {

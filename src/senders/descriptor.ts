@@ -1,6 +1,6 @@
 import { defaultSenders, senderHandOvers, senderPaces, senders } from "./rows.ts";
 import { senderRoutes } from "./routes.ts";
-import type { Module } from "../operations/module.ts";
+import type { Module } from "../operations/index.ts";
 
 export const sendersModule: Module = {
   collections: [senders, defaultSenders, senderPaces, senderHandOvers],

@@ -1,7 +1,6 @@
-import { TidingsError } from "../kernel/errors.ts";
-import type { ScopedUniqueIndex } from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type Scope, TidingsError } from "../kernel/index.ts";
+import type { ScopedUniqueIndex } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * The first free one of `most` slots. An index over account, mode and slot bounds how many rows there are: of those that are made at once,

@@ -1,7 +1,6 @@
 import { defaultSenderByChannel, defaultSenders, type SenderRow } from "./rows.ts";
-import { invalid } from "../kernel/errors.ts";
-import type { Channel } from "../kernel/fields.ts";
-import type { Tx } from "../store/transaction.ts";
+import { type Channel, invalid } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Of one channel's pool. */
 const mostInPool = 100;

@@ -1,6 +1,5 @@
-import type { Query } from "../operations/operation.ts";
-import { mapPage, page } from "../operations/pagination.ts";
-import type { Page } from "../kernel/fields.ts";
+import { mapPage, page, type Query } from "../operations/index.ts";
+import type { Page } from "../kernel/index.ts";
 import { senderResource } from "./resource.ts";
 import { senders } from "./rows.ts";
 import { type ListSenders, listSendersSchema, type Sender } from "./types.ts";

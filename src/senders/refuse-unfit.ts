@@ -1,7 +1,5 @@
-import { invalid } from "../kernel/errors.ts";
-import type { Channel } from "../kernel/fields.ts";
-import type { Transport } from "../ports/transport.ts";
-import type { Mode } from "../kernel/scope.ts";
+import { type Channel, invalid, type Mode } from "../kernel/index.ts";
+import type { Transport } from "../ports/index.ts";
 
 /** @throws TidingsError `validation_failed` when the transport is not there, or can't do what is asked of it */
 export function refuseUnfit(

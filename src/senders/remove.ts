@@ -1,7 +1,6 @@
-import { type ById, byIdSchema } from "../kernel/fields.ts";
+import { type ById, byIdSchema, notFound } from "../kernel/index.ts";
 import { senderById, senders } from "./rows.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { dropDefault } from "./default-sender.ts";
 import { setPace } from "./throttle.ts";
 import { setPools } from "./pools.ts";

@@ -1,10 +1,10 @@
 import { createSender } from "./create.ts";
 import { removeSender } from "./remove.ts";
 import { updateSender } from "./update.ts";
-import { pageSchema } from "../kernel/fields.ts";
+import { pageSchema } from "../kernel/index.ts";
 import { listSenders } from "./reads.ts";
 import { senderSchema } from "./types.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const manage = { tag: "Senders", scopes: ["senders:manage"] } as const;
 

@@ -1,16 +1,15 @@
-import type { SenderId } from "../kernel/ids.ts";
+import type { Channel, SenderId } from "../kernel/index.ts";
 import {
   boolean,
   integer,
   json,
   nullable,
   real,
-  text,
-  time,
   type RowOf,
   scoped,
-} from "../ports/collection.ts";
-import type { Channel } from "../kernel/fields.ts";
+  text,
+  time,
+} from "../ports/index.ts";
 
 export const senders = scoped("senders", {
   id: text<SenderId>(),

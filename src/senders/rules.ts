@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SenderId } from "../kernel/ids.ts";
+import type { SenderId } from "../kernel/index.ts";
 
 /**
  * A pool's senders in the order in which an address is to have them. The same address gets the same one for as long as the pool has it,

@@ -1,6 +1,6 @@
-import type { DrawId } from "../kernel/ids.ts";
-import { webchatTransportName } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { DrawId } from "../kernel/index.ts";
+import { webchatTransportName } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { defaultSenders, senders } from "./rows.ts";
 
 /** The sandbox's number, the same for everybody: no two accounts' sandboxes ever meet. */

@@ -1,5 +1,5 @@
-import type { Scope } from "../kernel/scope.ts";
-import type { Lane } from "../queue/lane.ts";
+import type { Scope } from "../kernel/index.ts";
+import type { Lane } from "../queue/index.ts";
 
 /** The lane of the jobs that hand messages over to a transport. */
 export function sendLane({

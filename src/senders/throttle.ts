@@ -3,13 +3,26 @@
  * has to wait leaves its slot: its job goes to a lane of the sender's, due when its message expires, and the pace's job gives the turns,
  * first to what expires first. While some wait nobody goes past them.
  */
-import type { Lane } from "../queue/lane.ts";
-import { arm, finish, isInLane, moveToUsualLane } from "../queue/rows.ts";
-import type { Claim, JobOrder } from "../queue/types.ts";
+import {
+  arm,
+  type Claim,
+  finish,
+  isInLane,
+  type JobOrder,
+  type Lane,
+  moveToUsualLane,
+} from "../queue/index.ts";
 import { boundsOf, looksBack } from "./throttle-rules.ts";
-import { handOverByNumber, paceByAddress, type PaceRow, senderHandOvers, senderPaces, type SenderRow } from "./rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import {
+  handOverByNumber,
+  paceByAddress,
+  type PaceRow,
+  senderHandOvers,
+  senderPaces,
+  type SenderRow,
+} from "./rows.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { sendLane } from "./send-lane.ts";
 
 /** Gives those that wait for a sender their turns. */

@@ -7,7 +7,7 @@ import {
   reference,
   senderAddress,
   timestamp,
-} from "../kernel/fields.ts";
+} from "../kernel/index.ts";
 
 const channels = z
   .array(channelSchema)

@@ -1,8 +1,8 @@
 import { senderResource } from "./resource.ts";
 import { senderById, senders } from "./rows.ts";
 import { type Sender, type UpdateSender, updateSenderSchema } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { dropDefault, isDefaultFor, makeDefault } from "./default-sender.ts";
 import { setPace } from "./throttle.ts";
 import { refuseUnfit } from "./refuse-unfit.ts";

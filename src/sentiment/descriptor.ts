@@ -1,7 +1,7 @@
 import { messageScores } from "./rows.ts";
 import { sentimentRoutes } from "./routes.ts";
 import { sentimentHookHandlers } from "./hooks.ts";
-import type { Module } from "../operations/module.ts";
+import type { Module } from "../operations/index.ts";
 
 export const sentimentModule: Module = {
   collections: [messageScores],

@@ -1,11 +1,8 @@
 import { messageScores } from "./rows.ts";
-import { sentimentOf, trendOf } from "../contacts/sentiment-rules.ts";
-import type { ContactSentiment } from "../contacts/sentiment-types.ts";
-import { iso } from "../kernel/time.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
-import { look } from "../store/look.ts";
-import { contactToRead } from "../contacts/find-to-change.ts";
+import { type ContactSentiment, contactToRead, sentimentOf, trendOf } from "../contacts/index.ts";
+import { type ById, byIdSchema, iso } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
+import { look } from "../store/index.ts";
 
 /** The messages that are shown. */
 const mostMessages = 20;

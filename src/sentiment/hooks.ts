@@ -1,6 +1,5 @@
-import { onMessageReceived } from "../messages/hooks.ts";
-import type { MessageRow } from "../messages/rows.ts";
-import { defineHook, type Hook, type HookHandler, onHook } from "../operations/hooks.ts";
+import { type MessageRow, onMessageReceived } from "../messages/index.ts";
+import { defineHook, type Hook, type HookHandler, onHook } from "../operations/index.ts";
 import { scoreLater } from "./score-later.ts";
 
 /** Runs when a message has its score, or is known to get none. */

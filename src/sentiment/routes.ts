@@ -1,6 +1,6 @@
 import { getContactSentiment } from "./get.ts";
-import { contactSentimentSchema } from "../contacts/sentiment-types.ts";
-import type { Route } from "../operations/api-route.ts";
+import { contactSentimentSchema } from "../contacts/index.ts";
+import type { Route } from "../operations/index.ts";
 
 export const sentimentRoutes: readonly Route[] = [
   {

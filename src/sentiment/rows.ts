@@ -1,5 +1,5 @@
-import type { ContactId, MessageId } from "../kernel/ids.ts";
-import { nullable, real, text, time, type RowOf, scoped } from "../ports/collection.ts";
+import type { ContactId, MessageId } from "../kernel/index.ts";
+import { nullable, real, type RowOf, scoped, text, time } from "../ports/index.ts";
 
 /** How one inbound message sounds. */
 export const messageScores = scoped("message_scores", {

@@ -1,11 +1,9 @@
-import { arm } from "../queue/rows.ts";
-import type { JobOrder } from "../queue/types.ts";
-import type { MessageRow } from "../messages/rows.ts";
+import { arm, type JobOrder } from "../queue/index.ts";
+import type { MessageRow } from "../messages/index.ts";
 import { messageScores } from "./rows.ts";
-import { analyzerName } from "../ports/sentiment.ts";
-import type { ContactId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { Tx } from "../store/transaction.ts";
+import { analyzerName } from "../ports/index.ts";
+import type { ContactId, Scope } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Has a message of the contact's own words scored after this commit. */
 export async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {

@@ -1,17 +1,19 @@
-import { runHook } from "../operations/hooks.ts";
-import type { Services } from "../operations/operation.ts";
+import { runHook, type Services } from "../operations/index.ts";
 import { onMessageScored } from "./hooks.ts";
 import { sentimentChanged } from "./events.ts";
-import { contactReference } from "../contacts/resource.ts";
-import { contacts } from "../contacts/rows.ts";
-import { finish, renew } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
-import { messageById } from "../messages/rows.ts";
+import {
+  contactReference,
+  contacts,
+  feel,
+  findSurvivor,
+  sentimentOf,
+  unmoved,
+} from "../contacts/index.ts";
+import { type Claim, finish, renew } from "../queue/index.ts";
+import { messageById } from "../messages/index.ts";
 import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
-import { feel, sentimentOf, unmoved } from "../contacts/sentiment-rules.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
-import { findSurvivor } from "../contacts/find-survivor.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 
 /** A message whose turn it is. */
 export interface Unscored {

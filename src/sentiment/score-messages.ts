@@ -1,12 +1,9 @@
 import { nextUnscored, recordScore, type Unscored } from "./score-message.ts";
-import { withDeadline } from "../kernel/deadline.ts";
-import { leaseMs } from "../queue/dispatcher.ts";
-import type { JobHandler, JobRun } from "../queue/job.ts";
-import { finish } from "../queue/rows.ts";
+import { withDeadline } from "../kernel/index.ts";
+import { errorFacts, finish, type JobHandler, type JobRun, leaseMs } from "../queue/index.ts";
 import type { MessageScoreRow } from "./rows.ts";
-import { soundScore } from "../contacts/sentiment-rules.ts";
-import type { Runtime } from "../operations/runtime.ts";
-import { errorFacts } from "../queue/error-facts.ts";
+import { soundScore } from "../contacts/index.ts";
+import type { Runtime } from "../operations/index.ts";
 
 /** The deadline of the analyzer, in milliseconds. It is short: an agent may wait for the score before it answers. */
 const scoreMs = 2_000;

@@ -1,4 +1,4 @@
-import type { Lookup } from "../ports/storage.ts";
+import type { Lookup } from "../ports/index.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
 
 /** The reads of one body, noted, so that it is known what its outcome rests on. */

@@ -3,10 +3,11 @@ import {
   type Index,
   keyOf,
   type KeyValue,
+  type Lookup,
   type Seen,
+  StorageConflict,
   type UniqueIndex,
-} from "../ports/collection.ts";
-import { type Lookup, StorageConflict } from "../ports/storage.ts";
+} from "../ports/index.ts";
 import { encodeKey } from "./keys.ts";
 import {
   type AnySeen,
@@ -18,7 +19,7 @@ import {
 } from "./overlay.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
 import { type BaseTx, ScopedTx } from "./scoped-tx.ts";
-import type { Scope } from "../kernel/scope.ts";
+import type { Scope } from "../kernel/index.ts";
 import type { ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 export interface BufferedTxOptions {

@@ -1,13 +1,13 @@
-import { TidingsError } from "../kernel/errors.ts";
-import type { Clock } from "../ports/clock.ts";
+import { TidingsError } from "../kernel/index.ts";
 import {
+  type Clock,
   type Group,
   type Lookup,
   StorageConflict,
   type StoragePort,
   StorageRefusal,
   type Write,
-} from "../ports/storage.ts";
+} from "../ports/index.ts";
 import { Bodies } from "./bodies.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import { Overlay } from "./overlay.ts";

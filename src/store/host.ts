@@ -1,7 +1,13 @@
-import { TidingsError } from "../kernel/errors.ts";
-import { type Collection, keyOf, positionColumnOf } from "../ports/collection.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Row, StoragePort, Write } from "../ports/storage.ts";
+import { TidingsError } from "../kernel/index.ts";
+import {
+  type Collection,
+  keyOf,
+  type Logger,
+  positionColumnOf,
+  type Row,
+  type StoragePort,
+  type Write,
+} from "../ports/index.ts";
 import type { UnscopedTx } from "./transaction.ts";
 
 /** Runs one command in the transaction that is open on a handle, and tells what it wrote there. */

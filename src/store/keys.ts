@@ -1,5 +1,4 @@
-import type { Index, KeyValue } from "../ports/collection.ts";
-import type { Row } from "../ports/storage.ts";
+import type { Index, KeyValue, Row } from "../ports/index.ts";
 
 /** A key as one string; lengths keep ["a", "bc"] and ["ab", "c"] apart. */
 export function encodeKey(key: readonly KeyValue[]): string {

@@ -1,7 +1,13 @@
-import { type Index, keyOf, type KeyValue, type Seen } from "../ports/collection.ts";
-import type { Range, Row } from "../ports/storage.ts";
+import {
+  type Index,
+  keyOf,
+  type KeyValue,
+  type Range,
+  type Row,
+  type Seen,
+} from "../ports/index.ts";
 import { comparePlaces, encodeKey } from "./keys.ts";
-import type { Scope } from "../kernel/scope.ts";
+import type { Scope } from "../kernel/index.ts";
 import type { RangeOf, Reads, ScopedRangeOf, UnscopedReads } from "./reads.ts";
 
 /** How many rows one look goes through, however few of them pass. Some milliseconds on SQLite, which reads synchronously. */

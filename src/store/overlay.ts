@@ -1,5 +1,13 @@
-import { type Collection, type Index, keyOf, type KeyValue } from "../ports/collection.ts";
-import { type Lookup, type Row, StorageConflict, type Write } from "../ports/storage.ts";
+import {
+  type Collection,
+  type Index,
+  keyOf,
+  type KeyValue,
+  type Lookup,
+  type Row,
+  StorageConflict,
+  type Write,
+} from "../ports/index.ts";
 import { byIndex, encodeKey, matches, placeIn } from "./keys.ts";
 import { freeingFirst, type PlannedUpdate } from "./write-order.ts";
 

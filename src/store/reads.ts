@@ -1,14 +1,17 @@
 import type {
   Index,
   KeyValue,
+  Range,
+  Reader,
+  Row,
   ScopedIndex,
   ScopedUniqueIndex,
+  Search,
   Seen,
   UniqueIndex,
   WordIndex,
-} from "../ports/collection.ts";
-import type { Range, Reader, Row, Search } from "../ports/storage.ts";
-import type { Scope } from "../kernel/scope.ts";
+} from "../ports/index.ts";
+import type { Scope } from "../kernel/index.ts";
 import { ownRows } from "./scoped-tx.ts";
 
 /** A stretch of an index of a known collection. */

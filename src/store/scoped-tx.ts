@@ -7,8 +7,8 @@ import type {
   ScopedUniqueIndex,
   Seen,
   UniqueIndex,
-} from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
+} from "../ports/index.ts";
+import type { Scope } from "../kernel/index.ts";
 import { encodeKey } from "./keys.ts";
 import type { ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 

@@ -1,5 +1,4 @@
-import type { Index } from "../ports/collection.ts";
-import type { Group, Lookup, Row, StoragePort } from "../ports/storage.ts";
+import type { Group, Index, Lookup, Row, StoragePort } from "../ports/index.ts";
 import { encodeKey } from "./keys.ts";
 import { type AnySeen, isPrimaryKey, laidOver, mostToRead, type Overlay } from "./overlay.ts";
 

@@ -1,11 +1,5 @@
-import { withDeadline } from "../kernel/deadline.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Schema } from "../ports/collection.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Random } from "../ports/random.ts";
-import type { Group, StoragePort, Write } from "../ports/storage.ts";
-import type { Scope } from "../kernel/scope.ts";
+import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
+import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host.ts";
 import { Committer, type Member, mostConflicts } from "./committer.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";

@@ -8,8 +8,8 @@ import type {
   ScopedUniqueIndex,
   Seen,
   UniqueIndex,
-} from "../ports/collection.ts";
-import type { Scope } from "../kernel/scope.ts";
+} from "../ports/index.ts";
+import type { Scope } from "../kernel/index.ts";
 
 export interface ReadOptions {
   /**

@@ -1,5 +1,4 @@
-import type { Index } from "../ports/collection.ts";
-import type { Row, Write } from "../ports/storage.ts";
+import type { Index, Row, Write } from "../ports/index.ts";
 import { placeIn } from "./keys.ts";
 
 /** An update, and the row as the storage has it. */

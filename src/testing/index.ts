@@ -1,5 +1,5 @@
 /** What a test of an application, or of an adapter, needs in place of the world. */
-import type { Random } from "../ports/random.ts";
+import type { Random } from "../ports/index.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { virtualClock } from "./virtual-clock.ts";
 import type { Time, VirtualClock } from "./virtual-clock.ts";

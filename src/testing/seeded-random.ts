@@ -1,4 +1,4 @@
-import type { Random } from "../ports/random.ts";
+import type { Random } from "../ports/index.ts";
 
 /**
  * Bytes that one seed repeats exactly, on every machine. Any number is a seed, and different numbers are different ones.

@@ -5,8 +5,8 @@
  * for (`setImmediate`, as the storages do between groups). So one order of events follows from one history. What
  * sockets, files or threads bring is not waited for: await it before time moves on.
  */
-import { TidingsError } from "../kernel/errors.ts";
-import type { Clock } from "../ports/clock.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Clock } from "../ports/index.ts";
 
 export interface VirtualClock extends Clock {
   /**

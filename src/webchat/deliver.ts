@@ -3,13 +3,12 @@ import {
   identitiesOfContact,
   identityByAddress,
   type IdentityRow,
-} from "../contacts/rows.ts";
-import { mostIdentities } from "../contacts/rules.ts";
-import { messageById, type MessageRow } from "../messages/rows.ts";
+  mostIdentities,
+} from "../contacts/index.ts";
+import { messageById, type MessageRow } from "../messages/index.ts";
 import { mail, mailboxByAddress, mailboxes, mailOfMessage } from "./rows.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { OutboundMessage } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { OutboundMessage, Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * Puts a message in the mailbox of each address that the contact has, more than one where contacts were merged: whichever browser the contact sits at shows it. Done

@@ -1,7 +1,7 @@
 import { webchatSessionById, type WebchatSessionRow } from "./rows.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * A visitor's session, while it lasts.

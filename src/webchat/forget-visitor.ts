@@ -6,7 +6,7 @@ import {
   webchatSessions,
   webchatSessionsOfAddress,
 } from "./rows.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * Removes what a webchat address has beside its identity: its sessions, whose tokens are worth nothing from then on, and its mailbox. Up

@@ -1,4 +1,4 @@
-import { attemptsOfMessage, messageById } from "../messages/rows.ts";
+import { attemptsOfMessage, messageById, takeReceipts } from "../messages/index.ts";
 import {
   mailboxByAddress,
   mailByNumber,
@@ -12,10 +12,9 @@ import {
   type VisitorStream,
   visitorStreamSchema,
 } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Command, Services } from "../operations/operation.ts";
-import type { Tx } from "../store/transaction.ts";
-import { takeReceipts } from "../messages/apply-receipt.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Command, Services } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
 import { findSession } from "./find-session.ts";
 
 /** Messages that one transaction marks. */

@@ -1,32 +1,32 @@
-import { contactCreated, contactUpdated } from "../contacts/events.ts";
-import { contactResource } from "../contacts/resource.ts";
 import {
+  contactCreated,
+  contactResource,
   type ContactRow,
+  contactUpdated,
+  findSurvivor,
   identities,
   identitiesOfContact,
   type IdentityRow,
-} from "../contacts/rows.ts";
-import { mostIdentities } from "../contacts/rules.ts";
+  insertContact,
+  insertIdentity,
+  mostIdentities,
+  showContact,
+  writeContact,
+} from "../contacts/index.ts";
 import {
   defaultSenderByChannel,
   senderByAddress,
   senderById,
   type SenderRow,
-} from "../senders/rows.ts";
-import { iso } from "../kernel/time.ts";
+} from "../senders/index.ts";
+import { type DrawId, invalid, iso, TidingsError, ulidOf } from "../kernel/index.ts";
 import { mailboxByAddress, webchatSessions } from "./rows.ts";
 import { signToken } from "./token.ts";
 import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
-import { invalid, TidingsError } from "../kernel/errors.ts";
-import { ulidOf, type DrawId } from "../kernel/ids.ts";
-import type { Call, Command, Services } from "../operations/operation.ts";
-import { webchatTransportName } from "../ports/transport.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
-import { findSurvivor } from "../contacts/find-survivor.ts";
-import { showContact } from "../contacts/show.ts";
-import { insertContact, updateContact } from "../contacts/write.ts";
-import { insertIdentity } from "../contacts/write-identity.ts";
+import type { Call, Command, Services } from "../operations/index.ts";
+import { webchatTransportName } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 
 /** Lets a visitor's browser in. Who it is the host says, or it is somebody new. */
 export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
@@ -100,7 +100,7 @@ async function visitor(
     ...newIdentity,
     contact_id: contact.id,
   });
-  const updated = await showContact(tx, await updateContact(tx, contact, {}));
+  const updated = await showContact(tx, await writeContact(tx, contact, {}), services);
   appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
   return identity;
 }

@@ -1,14 +1,12 @@
-import { messageResource } from "../messages/resource.ts";
-import { senderById } from "../senders/rows.ts";
+import { messageResource, takeInMessage } from "../messages/index.ts";
+import { senderById } from "../senders/index.ts";
 import { webchatMessage } from "./resource.ts";
 import { webchatSessions } from "./rows.ts";
 import { pace } from "./rules.ts";
 import { type VisitorMessage, visitorMessageSchema, type WebchatMessage } from "./types.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import { ulidOf } from "../kernel/ids.ts";
-import { type Command, showsOutput } from "../operations/operation.ts";
+import { notFound, TidingsError, ulidOf } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { findSession } from "./find-session.ts";
-import { takeInMessage } from "../messages/receive.ts";
 
 /** Takes in what a visitor wrote, as what any carrier brings. */
 export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {

@@ -1,4 +1,4 @@
-import type { Message } from "../messages/types.ts";
+import type { Message } from "../messages/index.ts";
 import type { WebchatMessage } from "./types.ts";
 
 /** What a message's visitor may see of it: neither the host's facts about it nor who of its people wrote it. */

@@ -3,7 +3,7 @@ import { openWebchatSession } from "./open-session.ts";
 import { receiveWebchatMessage } from "./receive.ts";
 import { webchatMessageSchema, webchatSessionSchema } from "./types.ts";
 import { webchatStream } from "./stream.ts";
-import type { Route } from "../operations/api-route.ts";
+import type { Route } from "../operations/index.ts";
 
 const tag = "Webchat";
 const visitor = { tag, visitor: true } as const;

@@ -1,5 +1,5 @@
-import type { MessageId, SenderId, WebchatSessionId } from "../kernel/ids.ts";
-import { integer, json, nullable, text, time, type RowOf, scoped } from "../ports/collection.ts";
+import type { MessageId, SenderId, WebchatSessionId } from "../kernel/index.ts";
+import { integer, json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 
 /**
  * A browser that may write and listen for a while. It speaks for an address, and whose that is the address's identity says: a merge takes

@@ -1,6 +1,5 @@
 import { markWebchatMail } from "./mark-messages.ts";
-import { messageResource } from "../messages/resource.ts";
-import { messageById } from "../messages/rows.ts";
+import { messageById, messageResource } from "../messages/index.ts";
 import { webchatMessage } from "./resource.ts";
 import {
   mailboxName,
@@ -10,10 +9,10 @@ import {
   type WebchatSessionRow,
 } from "./rows.ts";
 import { type VisitorStream, visitorStreamSchema } from "./types.ts";
-import { notFound } from "../kernel/errors.ts";
-import { follow, type Told } from "../events/follow.ts";
-import type { EventStream, StreamEvent } from "../operations/operation.ts";
-import type { Reads } from "../store/reads.ts";
+import { notFound } from "../kernel/index.ts";
+import { follow, type Told } from "../events/index.ts";
+import type { EventStream, StreamEvent } from "../operations/index.ts";
+import type { Reads } from "../store/index.ts";
 
 /** Entries read at once. */
 const pageSize = 100;

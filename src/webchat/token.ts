@@ -3,8 +3,7 @@
  * verified without a look-up, so that what was made up costs the storage nothing.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { ulidOf, ulidPattern, type WebchatSessionId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
+import { type Scope, ulidOf, ulidPattern, type WebchatSessionId } from "../kernel/index.ts";
 
 const shape = /^([0-9A-Z]{26})\.(sandbox|live)\.([0-9A-Z]{26})\.([0-9a-z]{1,11})\.[\w-]{43}$/;
 

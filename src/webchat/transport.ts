@@ -1,9 +1,8 @@
 import { deliverWebchatMessage } from "./deliver.ts";
 import { mailOfMessage } from "./rows.ts";
-import { type OutboundMessage, type Transport, webchatTransportName } from "../ports/transport.ts";
-import type { Store } from "../store/store.ts";
-import type { AccountId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
+import { type OutboundMessage, type Transport, webchatTransportName } from "../ports/index.ts";
+import type { Store } from "../store/index.ts";
+import type { AccountId, Scope } from "../kernel/index.ts";
 
 /** 72 hours: a visitor who hasn't come back by then won't. */
 const receiptMs = 72 * 3_600_000;

@@ -1,16 +1,16 @@
 /** Webchat: a visitor's session in a browser, and what the two sides say there. */
 import { z } from "zod";
-import type { Limits } from "../kernel/limits.ts";
 import {
+  authorSchema,
   ids,
+  type Limits,
   name,
   reference,
   senderAddress,
   text,
   timestamp,
-  authorSchema,
-} from "../kernel/fields.ts";
-import { mediaSchema } from "../messages/types.ts";
+} from "../kernel/index.ts";
+import { mediaSchema } from "../messages/index.ts";
 
 export const openWebchatSessionSchema = z
   .strictObject({

@@ -1,10 +1,9 @@
 import { webchatSessionById } from "./rows.ts";
 import { verifyToken } from "./token.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
+import { notFound, type Scope, TidingsError } from "../kernel/index.ts";
 import type { KeyObject } from "node:crypto";
-import type { VisitorCaller } from "../operations/operation.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { UnscopedReads } from "../store/reads.ts";
+import type { VisitorCaller } from "../operations/index.ts";
+import type { UnscopedReads } from "../store/index.ts";
 
 /** A browser that was let in, and whose session it is. */
 export interface Visitor {

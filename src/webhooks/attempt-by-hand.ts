@@ -1,6 +1,5 @@
 import { bookmarkByName, type DeliveryRow } from "./rows.ts";
-import type { Tx } from "../store/transaction.ts";
-import { unscoped } from "../store/scoped-tx.ts";
+import { type Tx, unscoped } from "../store/index.ts";
 
 /**
  * What asks for an attempt by hand now. In `fifo` order it joins the tail, which is as far as webhooks were told of deliveries. Whoever

@@ -1,6 +1,5 @@
-import { eventResource } from "../events/resource.ts";
-import type { EventRow } from "../events/rows.ts";
-import { arm } from "../queue/rows.ts";
+import { eventResource, type EventRow } from "../events/index.ts";
+import { arm } from "../queue/index.ts";
 import {
   deliveries,
   deliveriesOfEvent,
@@ -9,8 +8,8 @@ import {
   webhookById,
 } from "./rows.ts";
 import { deliverJob, mostAttemptsKept, mostWebhooks } from "./rules.ts";
-import type { EventId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { EventId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * Leaves nothing of what webhooks were told of an event, nor of what they answered, in up to `most` deliveries; what was still to be sent

@@ -3,9 +3,9 @@ import { webhookBySlot, webhooks } from "./rows.ts";
 import { mostWebhooks, secretBytes } from "./rules.ts";
 import { secretText } from "./signature.ts";
 import { type CreatedWebhook, type CreateWebhook, createWebhookSchema } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { endpointUrl } from "./endpoint-url.ts";
-import { freeSlot } from "../senders/free-slot.ts";
+import { freeSlot } from "../senders/index.ts";
 import { writePatterns } from "./write-patterns.ts";
 
 /** Has an endpoint told of events from this commit on. */

@@ -1,7 +1,6 @@
-import type { JobHandler, JobRun } from "../queue/job.ts";
-import { poolOf } from "../queue/lane.ts";
+import { type JobHandler, type JobRun, poolOf } from "../queue/index.ts";
 import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "./rows.ts";
-import type { Write } from "../ports/storage.ts";
+import type { Write } from "../ports/index.ts";
 import type { WebhookRuntime } from "./options.ts";
 import { WebhookDrain } from "./drain.ts";
 

@@ -1,9 +1,8 @@
 import { moveBookmark } from "./move-cursor.ts";
 import { bookmarkByName, deliveries, deliveriesByPosition } from "./rows.ts";
-import { Follower, type Step } from "../events/follower.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Store } from "../store/store.ts";
+import { Follower, type Step } from "../events/index.ts";
+import type { Clock, Logger } from "../ports/index.ts";
+import type { Store } from "../store/index.ts";
 
 export interface DeliveryReaderOptions {
   readonly store: Store;

@@ -1,7 +1,7 @@
-import { disarm } from "../queue/rows.ts";
+import { disarm } from "../queue/index.ts";
 import { deliveriesOfWebhook } from "./rows.ts";
-import type { WebhookId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { WebhookId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 import { removeDelivery } from "./remove-delivery.ts";
 
 /** Deliveries that one transaction removes, each with its attempts. */

@@ -1,5 +1,4 @@
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { type Claim, finish } from "../queue/index.ts";
 import {
   deliveriesByHand,
   deliveriesDue,
@@ -8,7 +7,7 @@ import {
   type WebhookRow,
 } from "./rows.ts";
 import { isHandsTurn } from "./turn.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 
 /** When the next delivery of a webhook is due; Infinity when none is left. */
 export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<number> {

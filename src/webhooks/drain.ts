@@ -1,20 +1,12 @@
 import { endWebhookDrain } from "./end-drain.ts";
 import { type MadeAttempt, recordAttempts } from "./record-attempts.ts";
-import { SharedDeadline } from "../kernel/deadline.ts";
-import { leaseMs } from "../queue/dispatcher.ts";
-import type { JobRun } from "../queue/job.ts";
-import { retry } from "../queue/retry.ts";
-import { renew } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../kernel/index.ts";
+import { type Claim, type JobRun, leaseMs, renew, retry, Signal } from "../queue/index.ts";
 import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "./rows.ts";
-import { TidingsError } from "../kernel/errors.ts";
-import type { DeliveryId } from "../kernel/ids.ts";
 import type { HttpSettings } from "./options.ts";
 import type { WebhookRuntime } from "./options.ts";
-import type { Scope } from "../kernel/scope.ts";
-import { Signal } from "../queue/signal.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
 import { deliveryPoster, late, type PostDelivery } from "./post-delivery.ts";
 

@@ -6,8 +6,8 @@ import {
   type WebhookRow,
 } from "./rows.ts";
 import { isHandsTurn, isSending } from "./turn.ts";
-import type { ScopedIndex } from "../ports/collection.ts";
-import type { Reads } from "../store/reads.ts";
+import type { ScopedIndex } from "../ports/index.ts";
+import type { Reads } from "../store/index.ts";
 
 export interface DueOptions {
   readonly now: number;

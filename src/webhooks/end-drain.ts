@@ -1,7 +1,6 @@
-import { finish } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { type Claim, finish } from "../queue/index.ts";
 import { webhookById } from "./rows.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 import { giveBackWebhook, nextDeliveryAt } from "./drain-job.ts";
 
 /** Gives a webhook's job back until its next delivery is due, or removes it when no delivery is left. */

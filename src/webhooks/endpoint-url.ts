@@ -1,6 +1,6 @@
-import { checkUrl } from "../ports/destinations.ts";
-import { invalid, TidingsError } from "../kernel/errors.ts";
-import type { Call } from "../operations/operation.ts";
+import { checkUrl } from "../ports/index.ts";
+import { invalid, TidingsError } from "../kernel/index.ts";
+import type { Call } from "../operations/index.ts";
 
 /**
  * The URL of an endpoint as it will be called: reading it twice must not make two of it.

@@ -1,24 +1,27 @@
 /** Every event that the engine publishes, with its data. */
 import { z } from "zod";
-import type { EventConsumer } from "../events/consumer-types.ts";
-import { messageReceived, messageSent, messageUpdated, messageFailed } from "../messages/events.ts";
+import {
+  envelopeSchema,
+  type EventConsumer,
+  type EventDefinition,
+  type EventType,
+} from "../events/index.ts";
+import { messageFailed, messageReceived, messageSent, messageUpdated } from "../messages/index.ts";
 import {
   contactCreated,
-  contactUpdated,
-  contactOptedOut,
   contactOptedIn,
-} from "../contacts/events.ts";
+  contactOptedOut,
+  contactUpdated,
+} from "../contacts/index.ts";
 import {
+  conversationClosed,
   conversationCreated,
   conversationUpdated,
-  conversationClosed,
-} from "../conversations/events.ts";
-import { conversationHandoff, agentRunCompleted } from "../agents/events.ts";
-import { sentimentChanged } from "../sentiment/events.ts";
+} from "../conversations/index.ts";
+import { agentRunCompleted, conversationHandoff } from "../agents/index.ts";
+import { sentimentChanged } from "../sentiment/index.ts";
 import { webhookDisabled } from "./events.ts";
-import { envelopeSchema, type EventDefinition, type EventType } from "../events/types.ts";
-import type { ids } from "../kernel/fields.ts";
-import type { Scope } from "../kernel/scope.ts";
+import type { ids, Scope } from "../kernel/index.ts";
 
 const definitions = [
   messageReceived,

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineEvent } from "../events/types.ts";
-import { ids } from "../kernel/fields.ts";
+import { defineEvent } from "../events/index.ts";
+import { ids } from "../kernel/index.ts";
 
 export const webhookDisabled = defineEvent(
   "webhook.disabled",

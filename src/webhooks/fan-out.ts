@@ -1,10 +1,9 @@
-import { eventResource } from "../events/resource.ts";
-import { type EventRow, events } from "../events/rows.ts";
+import { eventResource, type EventRow, events } from "../events/index.ts";
 import { patternsOf } from "./filter.ts";
 import { webhookPatternByName } from "./rows.ts";
 import { mostWebhooks } from "./rules.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { Projection, Tx } from "../store/transaction.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Projection, Tx } from "../store/index.ts";
 import { writeDelivery } from "./write-delivery.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { type EventType, eventTypes } from "../events/types.ts";
+import { type EventType, eventTypes } from "../events/index.ts";
 
 /**
  * What a webhook may ask for: all events (`*`), those of a kind (`message.*`, `agent.*`), or one type by its name. A pattern also

@@ -1,7 +1,7 @@
 import { webhookById, type WebhookRow } from "./rows.ts";
-import { notFound } from "../kernel/errors.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { ReadOptions, Tx } from "../store/transaction.ts";
+import { notFound } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
 
 /** @throws TidingsError `not_found` */
 export async function webhookToChange(

@@ -1,8 +1,7 @@
 import type { WebhookRuntime } from "./options.ts";
 import { discardDeliveries } from "./discard-deliveries.ts";
-import type { JobTable } from "../queue/job.ts";
+import { inChunks, type JobTable } from "../queue/index.ts";
 import { deliver } from "./deliver-job.ts";
-import { inChunks } from "../queue/transactional-jobs.ts";
 import { recoverDeliveries } from "./recover-job.ts";
 
 export const webhookJobs: Pick<JobTable<WebhookRuntime>, "deliver" | "recover" | "discard"> = {

@@ -1,9 +1,8 @@
-import { arm } from "../queue/rows.ts";
+import { arm } from "../queue/index.ts";
 import { bookmarkByName, bookmarks, webhookById } from "./rows.ts";
 import { deliverJob, discardJob } from "./rules.ts";
-import type { WebhookId } from "../kernel/ids.ts";
-import type { Scope } from "../kernel/scope.ts";
-import type { UnscopedTx } from "../store/transaction.ts";
+import type { Scope, WebhookId } from "../kernel/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
 export interface BookmarkMove {
   /** Where the bookmark was when the log was read. */

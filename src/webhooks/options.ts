@@ -1,7 +1,6 @@
-import type { Runtime } from "../operations/runtime.ts";
-import type { HttpClient } from "../ports/http-client.ts";
-import type { Destinations } from "../ports/destinations.ts";
-import type { Mode } from "../kernel/scope.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { Destinations, HttpClient } from "../ports/index.ts";
+import type { Mode } from "../kernel/index.ts";
 
 /** The way out of the engine, for what users give URLs of. */
 export interface HttpOptions {

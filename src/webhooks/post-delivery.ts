@@ -2,8 +2,8 @@ import type { KeyObject } from "node:crypto";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import { signatureHeaders, signingKey } from "./signature.ts";
 import type { HttpSettings } from "./options.ts";
-import type { HttpOutcome } from "../ports/http-client.ts";
-import type { Mode } from "../kernel/scope.ts";
+import type { HttpOutcome } from "../ports/index.ts";
+import type { Mode } from "../kernel/index.ts";
 
 export interface DeliveryPosterOptions {
   readonly http: HttpSettings;

@@ -1,5 +1,5 @@
 /** What an attempt makes of its delivery and of its webhook. */
-import type { HttpOutcome } from "../ports/http-client.ts";
+import type { HttpOutcome } from "../ports/index.ts";
 import { isGivenUp, withFailure } from "./failing.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import { isGone, isSuccess, nextAttempt, pauseOf } from "./schedule.ts";

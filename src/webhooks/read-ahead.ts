@@ -1,8 +1,7 @@
 import { type DeliveryRow, webhookById, type WebhookRow } from "./rows.ts";
-import type { WebhookId } from "../kernel/ids.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Reads } from "../store/reads.ts";
+import type { WebhookId } from "../kernel/index.ts";
+import type { Clock, Seen } from "../ports/index.ts";
+import type { Reads } from "../store/index.ts";
 import { dueDeliveries } from "./due-deliveries.ts";
 
 /** Deliveries of one read: at first, and at most, when they are sent quickly. */

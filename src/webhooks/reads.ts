@@ -1,16 +1,14 @@
-import { notFound } from "../kernel/errors.ts";
 import {
   type ById,
   byIdSchema,
+  notFound,
   type Page,
   type PageQuery,
   pageQuerySchema,
-} from "../kernel/fields.ts";
-import type { Query } from "../operations/operation.ts";
-import { mapPage, page, pageOf } from "../operations/pagination.ts";
-import type { KeyValue, Seen } from "../ports/collection.ts";
-import { lookAcross } from "../store/look.ts";
-import type { Reads } from "../store/reads.ts";
+} from "../kernel/index.ts";
+import { mapPage, page, pageOf, type Query } from "../operations/index.ts";
+import type { KeyValue, Seen } from "../ports/index.ts";
+import { lookAcross, type Reads } from "../store/index.ts";
 import { deliveryResource, deliveryWithAttempts, webhookResource } from "./resource.ts";
 import {
   deliveriesOfWebhook,

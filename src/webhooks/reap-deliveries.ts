@@ -1,10 +1,10 @@
 import { deliveriesOfEvent } from "./rows.ts";
-import type { EventId } from "../kernel/ids.ts";
-import type { UnscopedReads } from "../store/reads.ts";
+import type { EventId } from "../kernel/index.ts";
+import type { UnscopedReads } from "../store/index.ts";
 import { removeDelivery } from "./remove-delivery.ts";
 import { deliveriesByPosition } from "./rows.ts";
-import type { Runtime } from "../operations/runtime.ts";
-import { dayMs } from "../events/reap-events.ts";
+import type { Runtime } from "../operations/index.ts";
+import { dayMs } from "../events/index.ts";
 
 const own = { own: true } as const;
 

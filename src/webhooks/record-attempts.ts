@@ -1,6 +1,5 @@
 import { webhookDisabled } from "./events.ts";
-import { renew } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { type Claim, renew } from "../queue/index.ts";
 import { afterAttempt, afterAutomatic, type EndedAttempt } from "./progress.ts";
 import { responseColumns } from "./response.ts";
 import {
@@ -13,10 +12,10 @@ import {
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import type { AttemptId, DeliveryId, DrawId } from "../kernel/ids.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
-import { appendEvent } from "../events/append.ts";
+import type { AttemptId, DeliveryId, DrawId } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { giveBackWebhook, nextDeliveryAt } from "./drain-job.ts";
 
 export interface MadeAttempt extends EndedAttempt {

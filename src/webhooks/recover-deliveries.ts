@@ -1,9 +1,8 @@
-import { arm, finish, renew } from "../queue/rows.ts";
-import type { Claim } from "../queue/types.ts";
+import { arm, type Claim, finish, renew } from "../queue/index.ts";
 import { deliveries, deliveryById, webhookById, webhooks } from "./rows.ts";
 import { deliverJob, whyNotByHand } from "./rules.ts";
-import type { DeliveryId } from "../kernel/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { DeliveryId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 import { attemptByHand } from "./attempt-by-hand.ts";
 
 /** Failed deliveries of a webhook as they were read, in the order of their ids. None: there are no more. */

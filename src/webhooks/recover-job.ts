@@ -1,11 +1,9 @@
 import { type FailedRange, recoverDeliveries as recoverChunk } from "./recover-deliveries.ts";
-import { leaseMs } from "../queue/dispatcher.ts";
-import type { JobHandler } from "../queue/job.ts";
-import { finish } from "../queue/rows.ts";
+import { finish, type JobHandler, leaseMs } from "../queue/index.ts";
 import { deliveriesOfWebhook, webhookById } from "./rows.ts";
-import type { WebhookId } from "../kernel/ids.ts";
-import type { Runtime } from "../operations/runtime.ts";
-import type { Reads } from "../store/reads.ts";
+import type { WebhookId } from "../kernel/index.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { Reads } from "../store/index.ts";
 
 const own = { own: true } as const;
 /** Deliveries of one transaction. */

@@ -1,11 +1,10 @@
-import { arm } from "../queue/rows.ts";
-import { millis } from "../kernel/time.ts";
+import { arm } from "../queue/index.ts";
+import { firstIdAt, millis } from "../kernel/index.ts";
 import { webhookResource } from "./resource.ts";
 import { webhooks } from "./rows.ts";
 import { recoverJob } from "./rules.ts";
 import { type RecoverWebhook, recoverWebhookSchema, type Webhook } from "./types.ts";
-import { firstIdAt } from "../kernel/ids.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { webhookToChange } from "./find-to-change.ts";
 
 /**

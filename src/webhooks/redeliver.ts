@@ -1,10 +1,10 @@
-import { arm } from "../queue/rows.ts";
+import { arm } from "../queue/index.ts";
 import { deliveryResource } from "./resource.ts";
 import { deliveries, deliveryById } from "./rows.ts";
 import { deliverJob, mostAttemptsInAll, whyNotByHand } from "./rules.ts";
 import { type Delivery, type DeliveryOfWebhook, deliveryOfWebhookSchema } from "./types.ts";
-import { notFound, TidingsError } from "../kernel/errors.ts";
-import type { Command } from "../operations/operation.ts";
+import { notFound, TidingsError } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { attemptByHand } from "./attempt-by-hand.ts";
 import { webhookToChange } from "./find-to-change.ts";
 

@@ -1,7 +1,7 @@
 import { deliveries, deliveryAttempts, type DeliveryRow } from "./rows.ts";
 import { mostAttemptsKept } from "./rules.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /** Removes a delivery with what is known of its attempts. An attempt that is under way finds no delivery to be written down with. */
 export async function removeDelivery(tx: Tx, delivery: Seen<DeliveryRow>): Promise<void> {

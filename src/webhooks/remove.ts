@@ -1,8 +1,8 @@
-import { arm, disarm } from "../queue/rows.ts";
+import { arm, disarm } from "../queue/index.ts";
 import { webhooks } from "./rows.ts";
 import { discardJob } from "./rules.ts";
-import { type ById, byIdSchema } from "../kernel/fields.ts";
-import type { Command } from "../operations/operation.ts";
+import { type ById, byIdSchema } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
 import { webhookToChange } from "./find-to-change.ts";
 import { writePatterns } from "./write-patterns.ts";
 

@@ -1,4 +1,4 @@
-import { iso, isoOrNull } from "../kernel/time.ts";
+import { iso, isoOrNull } from "../kernel/index.ts";
 import type { DeliveryAttemptRow, DeliveryRow, WebhookRow } from "./rows.ts";
 import { shownStatus } from "./rules.ts";
 import type {

@@ -1,4 +1,4 @@
-import type { HttpOutcome, HttpResponse } from "../ports/http-client.ts";
+import type { HttpOutcome, HttpResponse } from "../ports/index.ts";
 import type { DeliveryAttemptRow } from "./rows.ts";
 
 type ResponseColumns = Pick<

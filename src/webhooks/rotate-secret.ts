@@ -1,4 +1,4 @@
-import { defaultGraceSeconds } from "../accounts/key-types.ts";
+import { defaultGraceSeconds } from "../accounts/index.ts";
 import { webhookResource } from "./resource.ts";
 import { webhooks } from "./rows.ts";
 import { secretBytes } from "./rules.ts";
@@ -8,7 +8,7 @@ import {
   type RotateWebhookSecret,
   rotateWebhookSecretSchema,
 } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { webhookToChange } from "./find-to-change.ts";
 
 /** Gives a webhook a new secret. The old one signs too for the grace time; the one before that ends now. */

@@ -11,8 +11,8 @@ import {
   deliveryWithAttemptsSchema,
   webhookSchema,
 } from "./types.ts";
-import { pageSchema } from "../kernel/fields.ts";
-import type { Route } from "../operations/api-route.ts";
+import { pageSchema } from "../kernel/index.ts";
+import type { Route } from "../operations/index.ts";
 
 const read = { tag: "Webhooks", scopes: ["webhooks:read"] } as const;
 const write = { tag: "Webhooks", scopes: ["webhooks:write"] } as const;

@@ -2,7 +2,7 @@
  * A webhook is an endpoint that is told of events. A *delivery* is one event for one endpoint: made in the transaction that makes the event,
  * with the bytes that are sent. An *attempt* is one request.
  */
-import type { AttemptId, DeliveryId, EventId, WebhookId } from "../kernel/ids.ts";
+import type { AttemptId, DeliveryId, EventId, WebhookId } from "../kernel/index.ts";
 import {
   boolean,
   collection,
@@ -10,12 +10,12 @@ import {
   json,
   nullable,
   position,
-  text,
-  time,
   type RowOf,
   scoped,
-} from "../ports/collection.ts";
-import type { EventType } from "../events/types.ts";
+  text,
+  time,
+} from "../ports/index.ts";
+import type { EventType } from "../events/index.ts";
 import type { FailingStreak } from "./failing.ts";
 import type { PastAttempt } from "./schedule.ts";
 import type { DeliveryStatus, WebhookOrdering, WebhookStatus } from "./types.ts";

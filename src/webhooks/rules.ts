@@ -1,4 +1,4 @@
-import type { JobOrder } from "../queue/types.ts";
+import type { JobOrder } from "../queue/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import type { DeliveryStatus, WebhookStatus } from "./types.ts";
 

@@ -7,7 +7,7 @@
  * be sent (the process was down, the endpoint paused or disabled) is no part of it, and a clock that jumps neither ends a delivery early
  * nor stretches it.
  */
-import type { HttpOutcome } from "../ports/http-client.ts";
+import type { HttpOutcome } from "../ports/index.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 const minuteMs = 60_000;

@@ -1,6 +1,6 @@
 /** Endpoints that are told of events, and every try to tell them. */
 import { z } from "zod";
-import { eventTypeSchema } from "../events/types.ts";
+import { eventTypeSchema } from "../events/index.ts";
 import {
   ids,
   instant,
@@ -9,8 +9,8 @@ import {
   text,
   timestamp,
   wholeRecord,
-} from "../kernel/fields.ts";
-import { defaultGraceSeconds } from "../accounts/key-types.ts";
+} from "../kernel/index.ts";
+import { defaultGraceSeconds } from "../accounts/index.ts";
 import { eventPatterns } from "./filter.ts";
 import { headerLimits, headerProblems } from "./headers.ts";
 

@@ -1,9 +1,9 @@
-import { arm } from "../queue/rows.ts";
+import { arm } from "../queue/index.ts";
 import { webhookResource } from "./resource.ts";
 import { type WebhookRow, webhooks } from "./rows.ts";
 import { deliverJob } from "./rules.ts";
 import { type UpdateWebhook, updateWebhookSchema, type Webhook } from "./types.ts";
-import type { Command } from "../operations/operation.ts";
+import type { Command } from "../operations/index.ts";
 import { endpointUrl } from "./endpoint-url.ts";
 import { webhookToChange } from "./find-to-change.ts";
 import { writePatterns } from "./write-patterns.ts";

@@ -1,7 +1,7 @@
 import { deliveries, type DeliveryRow } from "./rows.ts";
-import type { DrawId } from "../kernel/ids.ts";
-import type { Seen } from "../ports/collection.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 type Told = Pick<DeliveryRow, "webhook_id" | "event_id" | "event_type"> & {
   readonly body: string;

@@ -1,6 +1,6 @@
 import { withoutCovered } from "./filter.ts";
 import { webhookPatternByName, webhookPatterns, type WebhookRow } from "./rows.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/index.ts";
 
 /** What a webhook is found by, where its filter was the one and becomes the other. */
 export async function writePatterns(

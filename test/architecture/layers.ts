@@ -30,10 +30,11 @@ export const moduleOrder = [
   "sandbox",
   "privacy",
   "api",
+  "host",
 ] as const;
 
 /** The only files of `src` that are in no folder. They may import every module. */
-const looseFiles = ["engine", "index", "modules", "options"];
+const looseFiles = new Set(["engine", "index", "modules"]);
 
 /** Users import `tidings/testing` into their tests: it may import these modules, and none imports it. */
 const testingMayImport = ["kernel", "ports", "store"];
@@ -43,7 +44,7 @@ const adaptersMayImport = ["kernel", "ports"];
 
 /** What a kind of adapter may import besides: modules of `src` and other kinds of adapters. */
 const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
-  http: ["api", "engine"],
+  http: ["api", "engine", "operations"],
   // Rule-based models use the words of a language.
   models: ["adapters/language"],
 };
@@ -146,7 +147,7 @@ const rank = (module: string): number => (moduleOrder as readonly string[]).inde
 /** The module that a file of `src` is in; empty for a loose file, `undefined` for one that has no place. */
 function moduleOf(path: string): string | undefined {
   const [, first = "", second] = path.split("/");
-  if (second === undefined) return looseFiles.includes(first.replace(/\.ts$/, "")) ? "" : undefined;
+  if (second === undefined) return looseFiles.has(first.replace(/\.ts$/, "")) ? "" : undefined;
   return first === "testing" || rank(first) !== -1 ? first : undefined;
 }
 

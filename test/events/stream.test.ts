@@ -95,6 +95,7 @@ async function follow(
     limits: defaultLimits,
     transports: [],
     routes: [],
+    contactActivity: { of: () => Promise.resolve([]), ofAll: () => Promise.resolve([]) },
     hookHandlers: [],
     setUpSandbox: () => {},
     isInProgress: () => Promise.resolve(false),

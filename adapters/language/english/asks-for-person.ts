@@ -1,4 +1,4 @@
-import { normalizedWords } from "../../../src/kernel/text.ts";
+import { normalizedWords } from "../../../src/kernel/index.ts";
 import { isDenied } from "./phrases.ts";
 
 /** Words that may precede a person. */

@@ -1,4 +1,4 @@
-import { containsPhrase, normalizedWords } from "../../../src/kernel/text.ts";
+import { containsPhrase, normalizedWords } from "../../../src/kernel/index.ts";
 import { isDenied, withoutCourtesies } from "./phrases.ts";
 
 interface Choice {

@@ -3,9 +3,8 @@
  * playbook must not book the wrong day, so this reads a day only if the text can mean no other.
  */
 import { Temporal } from "temporal-polyfill";
-import type { DateContext } from "../../../src/ports/language.ts";
-import { normalizedWords } from "../../../src/kernel/text.ts";
-import { firstTimeZone, zonedTime } from "../../../src/kernel/time-zones.ts";
+import type { DateContext } from "../../../src/ports/index.ts";
+import { firstTimeZone, normalizedWords, zonedTime } from "../../../src/kernel/index.ts";
 import { isDenied } from "./phrases.ts";
 
 type Day = Temporal.PlainDate;

@@ -1,5 +1,5 @@
 /** Numbers as people write them: `12`, `1,200.50`, `1.200,50`, `$20`, `for two`. */
-import { normalizedWords } from "../../../src/kernel/text.ts";
+import { normalizedWords } from "../../../src/kernel/index.ts";
 import { isDenied } from "./phrases.ts";
 
 const numerals: ReadonlyMap<string, number> = new Map(

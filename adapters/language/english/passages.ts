@@ -4,7 +4,7 @@
  * fits all questions.
  */
 import { LRUCache } from "lru-cache";
-import type { Passage, RankedPassage } from "../../../src/ports/language.ts";
+import type { Passage, RankedPassage } from "../../../src/ports/index.ts";
 import { similarity, termsOf, type Term } from "./terms.ts";
 
 /** How many mentions in the text a mention in the title counts for. */

@@ -1,5 +1,5 @@
 /** Short phrases that decide what a whole message means. */
-import { normalizedWords } from "../../../src/kernel/text.ts";
+import { normalizedWords } from "../../../src/kernel/index.ts";
 
 /** A list of phrases, separated by commas, as `normalizedWords` writes them. */
 export function phraseSet(list: string): ReadonlySet<string> {

@@ -1,5 +1,5 @@
 /** The topic of a text, as words that can be compared. */
-import { foldText } from "../../../src/kernel/text.ts";
+import { foldText } from "../../../src/kernel/index.ts";
 import { durations, phrases, stopWords, synonyms } from "./vocabulary.ts";
 
 /** A word without its endings. */

@@ -1,4 +1,4 @@
-import type { Json, ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
+import type { Json, ModelAnswer, ModelTurn } from "../../../src/ports/index.ts";
 import type { GenerateResult, GeneratedContent, Tokens } from "./specification.ts";
 import { toolNames } from "./tools.ts";
 

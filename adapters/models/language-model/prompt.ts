@@ -4,7 +4,7 @@ import type {
   ModelMessage,
   ModelSlot,
   ModelTurn,
-} from "../../../src/ports/agent-model.ts";
+} from "../../../src/ports/index.ts";
 import type { JsonValue, PromptMessage } from "./specification.ts";
 import { toolNames } from "./tools.ts";
 

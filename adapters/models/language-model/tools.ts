@@ -1,4 +1,4 @@
-import type { ModelAction, ModelSlot, ModelTurn } from "../../../src/ports/agent-model.ts";
+import type { ModelAction, ModelSlot, ModelTurn } from "../../../src/ports/index.ts";
 import type { FunctionTool } from "./specification.ts";
 
 /** The names of the engine's own tools. Names of actions cannot begin with an underscore. */

@@ -1,4 +1,4 @@
-import type { ModelTurn } from "../../../src/ports/agent-model.ts";
+import type { ModelTurn } from "../../../src/ports/index.ts";
 import { plainText, similarity, termsOf, type Term } from "../../language/english/terms.ts";
 
 export interface Guess {

@@ -1,5 +1,5 @@
-import type { ModelAnswer } from "../../../src/ports/agent-model.ts";
-import { straightenApostrophes } from "../../../src/kernel/text.ts";
+import type { ModelAnswer } from "../../../src/ports/index.ts";
+import { straightenApostrophes } from "../../../src/kernel/index.ts";
 
 type Observations = NonNullable<ModelAnswer["observations"]>;
 

@@ -1,5 +1,5 @@
-import { readAnswer } from "../../../src/agents/playbooks/slots.ts";
-import type { Json, ModelSlot } from "../../../src/ports/agent-model.ts";
+import { readAnswer } from "../../../src/agents/index.ts";
+import type { Json, ModelSlot } from "../../../src/ports/index.ts";
 import { english } from "../../language/english.ts";
 import { similarity, termsOf } from "../../language/english/terms.ts";
 

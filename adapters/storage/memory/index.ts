@@ -1,15 +1,16 @@
 import { setImmediate } from "node:timers/promises";
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import { columnsOf, type Schema } from "../../../src/ports/collection.ts";
-import type {
-  Group,
-  Lookup,
-  Range,
-  Row,
-  Search,
-  StoragePort,
-  Write,
-} from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import {
+  columnsOf,
+  type Group,
+  type Lookup,
+  type Range,
+  type Row,
+  type Schema,
+  type Search,
+  type StoragePort,
+  type Write,
+} from "../../../src/ports/index.ts";
 import { refuseNewer } from "../schema.ts";
 import { Table, type Undo } from "./table.ts";
 

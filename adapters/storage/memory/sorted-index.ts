@@ -1,4 +1,4 @@
-import type { Index } from "../../../src/ports/collection.ts";
+import type { Index } from "../../../src/ports/index.ts";
 import { type Layout, orderOf, type Stored } from "../layout.ts";
 
 /** A row's stored values, in the order of the layout's columns. */

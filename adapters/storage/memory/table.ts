@@ -1,5 +1,6 @@
-import type { Collection, KeyValue } from "../../../src/ports/collection.ts";
 import {
+  type Collection,
+  type KeyValue,
   type Lookup,
   type Range,
   type Row,
@@ -7,7 +8,7 @@ import {
   StorageConflict,
   StorageRefusal,
   type Write,
-} from "../../../src/ports/storage.ts";
+} from "../../../src/ports/index.ts";
 import { type Layout, layoutOf, storedKey, storedValue, type Stored } from "../layout.ts";
 import { type RowCell, SortedIndex, type StoredRow } from "./sorted-index.ts";
 import { WordIndex } from "./word-index.ts";

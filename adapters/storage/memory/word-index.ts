@@ -1,5 +1,4 @@
-import type { WordIndex as WordIndexDescription } from "../../../src/ports/collection.ts";
-import type { SearchedWord } from "../../../src/ports/storage.ts";
+import type { SearchedWord, WordIndex as WordIndexDescription } from "../../../src/ports/index.ts";
 import type { Layout } from "../layout.ts";
 import { type RowCell, SortedList, sortKey, type StoredRow } from "./sorted-index.ts";
 

@@ -5,7 +5,7 @@
  * window would become longer by the step. The steps are therefore added up in the column `ahead`,
  * as in the sliding log of one process.
  */
-import type { Admission, AdmissionRequest } from "../../../src/ports/storage.ts";
+import type { Admission, AdmissionRequest } from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import type { Names } from "./names.ts";
 import type { ConnectionPool } from "./pool.ts";

@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
 import { Batch, type Result, type Statement } from "./batch.ts";
 import { isLost } from "./errors.ts";
 

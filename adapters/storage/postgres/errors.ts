@@ -1,5 +1,5 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import { StorageConflict, StorageRefusal } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
 
 /**
  * Marks the error of a failed version guard. The guard makes PostgreSQL read this text as a number

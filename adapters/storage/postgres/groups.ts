@@ -1,5 +1,5 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import { toStorageError } from "./errors.ts";
 import {

@@ -1,5 +1,5 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import type { Group, Write } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import type { Group, Write } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
 import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
 import { sqlState, toStorageError } from "./errors.ts";

@@ -4,7 +4,7 @@
  * therefore compared with `>=` and `<=` instead of `=`, and the rows are ordered from that column
  * on. Only the wanted index has this order, and sorting is disabled (`settings.ts`).
  */
-import type { Collection, Index } from "../../../src/ports/collection.ts";
+import type { Collection, Index } from "../../../src/ports/index.ts";
 import { orderOf } from "../layout.ts";
 import { quoted } from "./names.ts";
 import { conditionSql, direction, sortColumns, type Table } from "./tables.ts";

@@ -1,5 +1,5 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import type { StoragePort } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import type { StoragePort } from "../../../src/ports/index.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
 import { Names } from "./names.ts";
 import { PostgresStorage } from "./storage.ts";

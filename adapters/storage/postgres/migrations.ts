@@ -1,5 +1,5 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import type { Schema } from "../../../src/ports/collection.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import type { Schema } from "../../../src/ports/index.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import type { Connection } from "./connection.ts";
 import { literal, type Names, prefix, quoted } from "./names.ts";

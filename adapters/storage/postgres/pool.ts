@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import type { PostgresPool, PostgresPoolClient } from "./connection.ts";
 import { Connection } from "./connection.ts";

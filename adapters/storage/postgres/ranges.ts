@@ -1,5 +1,4 @@
-import type { Collection, KeyValue } from "../../../src/ports/collection.ts";
-import type { Range } from "../../../src/ports/storage.ts";
+import type { Collection, KeyValue, Range } from "../../../src/ports/index.ts";
 import { orderOf } from "../layout.ts";
 import { type RangePart, splitAtNulls } from "../null-ranges.ts";
 import type { Statement } from "./batch.ts";

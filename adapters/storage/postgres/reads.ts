@@ -1,5 +1,4 @@
-import type { Index } from "../../../src/ports/collection.ts";
-import type { Lookup, Range, Reader, Row, Search } from "../../../src/ports/storage.ts";
+import type { Index, Lookup, Range, Reader, Row, Search } from "../../../src/ports/index.ts";
 import { orderOf } from "../layout.ts";
 import type { Result, Statement } from "./batch.ts";
 import { scanConditions, scanOrder, whereClause } from "./index-scans.ts";

@@ -1,15 +1,15 @@
 import { setImmediate } from "node:timers/promises";
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import type { Schema } from "../../../src/ports/collection.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
 import {
   type Access,
   type Admission,
   type AdmissionRequest,
   type Group,
+  type Schema,
   type StorageCapabilities,
   StorageConflict,
   type StoragePort,
-} from "../../../src/ports/storage.ts";
+} from "../../../src/ports/index.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
 import { Admissions } from "./admissions.ts";

@@ -6,8 +6,8 @@ import {
   type Condition,
   type Index,
   type KeyValue,
-} from "../../../src/ports/collection.ts";
-import type { Row } from "../../../src/ports/storage.ts";
+  type Row,
+} from "../../../src/ports/index.ts";
 import { type Layout, layoutOf, orderOf, type Stored } from "../layout.ts";
 import { literal, type Names, prefix, quoted } from "./names.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";

@@ -3,7 +3,7 @@
  * U+0001 U+0001, and U+0001 as U+0001 U+0002. This keeps the order of texts and changes nothing
  * that people write.
  */
-import type { ColumnType, KeyValue } from "../../../src/ports/collection.ts";
+import type { ColumnType, KeyValue } from "../../../src/ports/index.ts";
 import type { Stored } from "../layout.ts";
 
 /** A value in PostgreSQL's text format. */

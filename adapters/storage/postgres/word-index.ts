@@ -2,8 +2,7 @@
  * Indexes of words: a GIN index (PostgreSQL manual, "GIN Indexes") over the words as a `tsvector`.
  * The `tsvector` is built without a parser, so the words stay as they are.
  */
-import type { WordIndex } from "../../../src/ports/collection.ts";
-import type { Search } from "../../../src/ports/storage.ts";
+import type { Search, WordIndex } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
 import { literal, type Names, prefix, quoted } from "./names.ts";
 import type { Table } from "./tables.ts";

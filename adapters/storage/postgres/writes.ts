@@ -7,8 +7,7 @@
  * deadlock. Then come removals, updates and insertions, because what frees a unique key has to
  * precede what takes it. Counters and logs, which every group writes, come last.
  */
-import { columnsOf, keyOf, type KeyValue } from "../../../src/ports/collection.ts";
-import type { Row, Write } from "../../../src/ports/storage.ts";
+import { columnsOf, keyOf, type KeyValue, type Row, type Write } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
 import { conflictMark } from "./errors.ts";
 import { keyScan } from "./index-scans.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import { StorageConflict } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import { StorageConflict } from "../../../src/ports/index.ts";
 import { toStorageError } from "./errors.ts";
 import type { Step } from "./writes.ts";
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/kernel/errors.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
 import { toStorageError, whenUnlocked } from "./errors.ts";
 
 /** A database of `node:sqlite` or better-sqlite3. Only what both have in common is used. */

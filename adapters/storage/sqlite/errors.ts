@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import { StorageConflict, StorageRefusal } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
 
 /**
  * A result code of SQLite (https://sqlite.org/rescode.html): the primary code, such as

@@ -1,5 +1,5 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import { type Group, StorageConflict, type Write } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { Connection, fileOf, type SqliteHandle } from "./connection.ts";
 import { isBusy, toStorageError } from "./errors.ts";
 import type { Reads } from "./reads.ts";

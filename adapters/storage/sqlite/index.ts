@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import type { StoragePort } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import type { StoragePort } from "../../../src/ports/index.ts";
 import { SqliteStorage } from "./storage.ts";
 
 export type { SqliteHandle, SqliteStatement } from "./connection.ts";

@@ -1,4 +1,4 @@
-import type { Collection, Schema } from "../../../src/ports/collection.ts";
+import type { Collection, Schema } from "../../../src/ports/index.ts";
 import { layoutOf } from "../layout.ts";
 import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import { rollBack, type SqliteHandle } from "./connection.ts";

@@ -1,5 +1,4 @@
-import type { Index, KeyValue } from "../../../src/ports/collection.ts";
-import type { Lookup, Range, Row } from "../../../src/ports/storage.ts";
+import type { Index, KeyValue, Lookup, Range, Row } from "../../../src/ports/index.ts";
 import { orderOf, storedKey, storedValue, type Stored } from "../layout.ts";
 import { type RangePart, splitAtNulls } from "../null-ranges.ts";
 import type { Connection } from "./connection.ts";

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import type { Schema } from "../../../src/ports/collection.ts";
 import type {
   Access,
   Group,
   Lookup,
   Range,
   Row,
+  Schema,
   Search,
   StoragePort,
-} from "../../../src/ports/storage.ts";
+} from "../../../src/ports/index.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
 import {

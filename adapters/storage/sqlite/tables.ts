@@ -5,7 +5,7 @@ import {
   type Condition,
   type Index,
   positionColumnOf,
-} from "../../../src/ports/collection.ts";
+} from "../../../src/ports/index.ts";
 import { type Layout, layoutOf, orderOf } from "../layout.ts";
 import type { Addition } from "../schema.ts";
 

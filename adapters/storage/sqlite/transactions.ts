@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/kernel/errors.ts";
-import type { Access, Group, Write } from "../../../src/ports/storage.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import type { Access, Group, Write } from "../../../src/ports/index.ts";
 import { rollBack } from "./connection.ts";
 import { maxLockWaitMs, toStorageError, whenUnlocked } from "./errors.ts";
 

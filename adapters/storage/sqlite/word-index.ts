@@ -2,8 +2,7 @@
  * Indexes of words: an FTS5 table (SQLite manual, "FTS5") holds only the words, under the rowids of
  * their rows. Triggers maintain it, so it stays up to date whatever program writes the rows.
  */
-import type { WordIndex } from "../../../src/ports/collection.ts";
-import type { Row, Search } from "../../../src/ports/storage.ts";
+import type { Row, Search, WordIndex } from "../../../src/ports/index.ts";
 import type { Stored } from "../layout.ts";
 import type { Connection } from "./connection.ts";
 import { prefix, quoted, rowidColumn, type Table, tableName } from "./tables.ts";

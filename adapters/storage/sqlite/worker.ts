@@ -2,7 +2,7 @@
  * The worker thread of a `BackgroundWriter`. It commits the groups that it receives, one by one.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { StorageConflict } from "../../../src/ports/storage.ts";
+import { StorageConflict } from "../../../src/ports/index.ts";
 import type { WorkerRequest, WorkerResponse } from "./background-writer.ts";
 import { connect, Connection, rollBack } from "./connection.ts";
 import { runSteps } from "./writes.ts";

@@ -1,4 +1,4 @@
-import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/storage.ts";
+import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
 import type { BackgroundWriter } from "./background-writer.ts";
 import { type Connection, rollBack } from "./connection.ts";
 import { isStale, whenUnlocked } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { StorageConflict, type Write } from "../../../src/ports/storage.ts";
+import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { storedKey, type Stored } from "../layout.ts";
 import type { Connection } from "./connection.ts";
 import { positionsTable } from "./migrations.ts";

@@ -3,8 +3,8 @@
  * the attempt and the channel. It can therefore be computed again at any time, also after a
  * restart.
  */
-import type { Channel } from "../../../src/kernel/fields.ts";
-import type { CarrierErrorCode, Receipt } from "../../../src/ports/transport.ts";
+import type { Channel } from "../../../src/kernel/index.ts";
+import type { CarrierErrorCode, Receipt } from "../../../src/ports/index.ts";
 
 /**
  * The simulated carrier's answer to a send request. `lost` is an answer that never reaches the

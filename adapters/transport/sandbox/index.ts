@@ -7,7 +7,7 @@ import type {
   SendContext,
   Transport,
   TransportContext,
-} from "../../../src/ports/transport.ts";
+} from "../../../src/ports/index.ts";
 import { carrierErrorMessages } from "../carrier-errors.ts";
 import {
   type Behaviour,

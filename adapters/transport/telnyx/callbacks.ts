@@ -1,12 +1,12 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { z } from "zod";
-import { TidingsError } from "../../../src/kernel/errors.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
   CallbackRequest,
   CallbackResult,
   CarrierError,
   Receipt,
-} from "../../../src/ports/transport.ts";
+} from "../../../src/ports/index.ts";
 import { maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
 import { minute, parseJson, wrongOption } from "../carrier-api.ts";
 import { carrierError, errorCodeMap } from "../carrier-errors.ts";

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { HttpClient } from "../../../src/ports/http-client.ts";
-import type { OutboundMessage, Transport } from "../../../src/ports/transport.ts";
+import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
 import { attemptCallbackUrl, checkedCallbackUrl } from "../callbacks.ts";
 import {
   carrierApi,

@@ -1,11 +1,11 @@
-import { TidingsError } from "../../../src/kernel/errors.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
   CallbackRequest,
   CallbackResult,
   CarrierError,
   InboundMessage,
   Receipt,
-} from "../../../src/ports/transport.ts";
+} from "../../../src/ports/index.ts";
 import { maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
 import { carrierError, errorCodeMap } from "../carrier-errors.ts";
 import { isSigned } from "./signature.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { AttemptId } from "../../../src/kernel/ids.ts";
-import type { HttpClient } from "../../../src/ports/http-client.ts";
-import type { OutboundMessage, Transport } from "../../../src/ports/transport.ts";
+import type { AttemptId } from "../../../src/kernel/index.ts";
+import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
 import { attemptCallbackUrl, checkedCallbackUrl } from "../callbacks.ts";
 import {
   carrierApi,

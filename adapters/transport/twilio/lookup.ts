@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { HttpOutcome } from "../../../src/ports/http-client.ts";
 import type {
   AttemptMade,
   CarriedMessage,
+  HttpOutcome,
   LookupAnswer,
   OutboundMessage,
-} from "../../../src/ports/transport.ts";
+} from "../../../src/ports/index.ts";
 import { type CarrierApi, jsonOf } from "../carrier-api.ts";
 import { messageSid, receiptOf } from "./callbacks.ts";
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../ports/agent-model.ts";
+import type { Json } from "../../ports/index.ts";
 import { think } from "../runs/rules.ts";
 import type { ModelFailure, Moves } from "../runs/types.ts";
 import { allowed, isPlain, readAnswer, soundValue, type SlotValue } from "./slots.ts";

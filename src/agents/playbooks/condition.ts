@@ -2,8 +2,8 @@
  * The language of `when`: `==`, `!=`, `<`, `<=`, `>`, `>=` and `contains` between names and literals, with `and`, `or`, `not` and
  * parentheses. Names are slots, `step.field` and `contact.name`; one that stands for nothing is null.
  */
-import type { Json } from "../../ports/agent-model.ts";
-import { foldText } from "../../kernel/text.ts";
+import type { Json } from "../../ports/index.ts";
+import { foldText } from "../../kernel/index.ts";
 import type { LookUp } from "./template.ts";
 
 export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=" | "contains";

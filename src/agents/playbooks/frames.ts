@@ -1,6 +1,6 @@
 /** Where a conversation stands in its playbooks: frames, the innermost last. */
-import type { PlaybookId } from "../../kernel/ids.ts";
-import type { Json } from "../../ports/agent-model.ts";
+import type { PlaybookId } from "../../kernel/index.ts";
+import type { Json } from "../../ports/index.ts";
 import { soundValue, type AnswerContext, type SlotValue } from "./slots.ts";
 import type { Frame, PinnedPlaybook, PlaybookDefinition, PlaybookStep } from "./types.ts";
 
@@ -46,7 +46,7 @@ export function slotsFrom(
 }
 
 /** The frame's playbook, in the version that it began with. */
-export function definitionOf(frame: Frame, library: Library): PlaybookDefinition | undefined {
+export function frameDefinition(frame: Frame, library: Library): PlaybookDefinition | undefined {
   return library(frame.playbook_id, frame.revision)?.definition;
 }
 
@@ -75,7 +75,7 @@ export function onward(
 ): readonly Frame[] {
   if (to !== undefined) return [...below, { ...frame, step: to, asked: false, tries: 0 }];
   const caller = below.at(-1);
-  const definition = caller && definitionOf(caller, library);
+  const definition = caller && frameDefinition(caller, library);
   const step = caller && stepOf(caller, definition);
   if (caller === undefined || definition === undefined || step === undefined) return below;
   const slots = { ...caller.slots, ...slotsFrom(definition, frame.slots, context) };

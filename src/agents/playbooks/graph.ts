@@ -1,8 +1,6 @@
 /** Whether a playbook can be played from its first step on, wherever that leads: checked as a whole when it is enabled. */
-import type { FieldError } from "../../kernel/errors.ts";
-import type { PlaybookId } from "../../kernel/ids.ts";
-import type { Language } from "../../ports/language.ts";
-import { inBody } from "../../kernel/validation.ts";
+import { type FieldError, inBody, type PlaybookId } from "../../kernel/index.ts";
+import type { Language } from "../../ports/index.ts";
 import { loopsIn, reachable, targetsIn, type Path } from "./flow.ts";
 import { mostFrames } from "./frames.ts";
 import { findingsInTexts, type Finding } from "./names.ts";

@@ -1,6 +1,5 @@
 /** The templates and conditions of a playbook, and the names in them. */
-import type { Json } from "../../ports/agent-model.ts";
-import type { Language } from "../../ports/language.ts";
+import type { Json, Language } from "../../ports/index.ts";
 import { namesOf } from "./condition.ts";
 import { parseCondition } from "./condition-parser.ts";
 import type { Path } from "./flow.ts";

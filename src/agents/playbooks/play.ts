@@ -5,7 +5,7 @@
 import type { Moves } from "../runs/types.ts";
 import {
   beginFrame,
-  definitionOf,
+  frameDefinition,
   mostFrames,
   nextOf,
   onward,
@@ -42,7 +42,9 @@ export function* play(
 
   let stack =
     said === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
-  if (stack.some((frame) => frame.turns > (definitionOf(frame, library)?.max_turns ?? Infinity))) {
+  if (
+    stack.some((frame) => frame.turns > (frameDefinition(frame, library)?.max_turns ?? Infinity))
+  ) {
     return ended({
       type: "stuck",
       cause: "max_turns",
@@ -53,7 +55,7 @@ export function* play(
     const frame = stack.at(-1);
     if (frame === undefined) return ended({ type: "over" });
     if (taken >= options.steps) return guarded("The playbook took more steps than a turn may.");
-    const definition = definitionOf(frame, library);
+    const definition = frameDefinition(frame, library);
     const step = stepOf(frame, definition);
     if (definition === undefined || step === undefined) {
       return guarded(`There is no step "${frame.step}" to go on with.`);
@@ -80,14 +82,14 @@ export function* play(
       case "call_off": {
         // Who called it may know what then; it is over for those that it called.
         const place = stack.findLastIndex(
-          (each) => definitionOf(each, library)?.on_cancel !== undefined,
+          (each) => frameDefinition(each, library)?.on_cancel !== undefined,
         );
         const [left] = stack.slice(place);
         if (place === -1 || left === undefined) return ended({ type: "called_off" });
         stack = onward(
           stack.slice(0, place),
           left,
-          definitionOf(left, library)?.on_cancel,
+          frameDefinition(left, library)?.on_cancel,
           library,
           options,
         );

@@ -1,7 +1,5 @@
-import { notFound } from "../../kernel/errors.ts";
-import { type ById, byIdSchema, type Page } from "../../kernel/fields.ts";
-import type { Query } from "../../operations/operation.ts";
-import { mapPage, page } from "../../operations/pagination.ts";
+import { type ById, byIdSchema, notFound, type Page } from "../../kernel/index.ts";
+import { mapPage, page, type Query } from "../../operations/index.ts";
 import { playbookResource } from "./resource.ts";
 import { playbookById, playbooks } from "./rows.ts";
 import { type ListPlaybooks, listPlaybooksSchema, type Playbook } from "./types.ts";

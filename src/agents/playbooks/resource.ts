@@ -1,4 +1,4 @@
-import { iso } from "../../kernel/time.ts";
+import { iso } from "../../kernel/index.ts";
 import type { PlaybookRow } from "./rows.ts";
 import type { Playbook } from "./types.ts";
 

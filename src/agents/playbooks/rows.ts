@@ -1,5 +1,5 @@
-import type { PlaybookId } from "../../kernel/ids.ts";
-import { boolean, integer, json, text, time, type RowOf, scoped } from "../../ports/collection.ts";
+import type { PlaybookId } from "../../kernel/index.ts";
+import { boolean, integer, json, type RowOf, scoped, text, time } from "../../ports/index.ts";
 import type { PlaybookDefinition } from "./types.ts";
 
 export const playbooks = scoped("playbooks", {

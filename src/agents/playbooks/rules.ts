@@ -9,7 +9,7 @@ import {
 export const mostPlaybooks = 500;
 
 /** What a playbook is that was given so, with what was left out. */
-export function definitionOf(given: CreatePlaybook): PlaybookDefinition {
+export function playbookDefinitionOf(given: CreatePlaybook): PlaybookDefinition {
   const { name, description = "", trigger = {}, slots = [], steps, on_cancel, max_turns } = given;
   return {
     name,
@@ -30,7 +30,7 @@ export function changedDefinition(
   change: UpdatePlaybook,
 ): PlaybookDefinition {
   const { id: _id, enabled: _enabled, on_cancel, max_turns, ...others } = change;
-  return definitionOf({
+  return playbookDefinitionOf({
     ...before,
     ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)),
     on_cancel: on_cancel === undefined ? before.on_cancel : (on_cancel ?? undefined),

@@ -1,8 +1,7 @@
 /** Reads the values of slots. What depends on a language is read by the engine's `Language`. */
 import { z } from "zod";
-import { phonePattern } from "../../kernel/fields.ts";
-import type { Json } from "../../ports/agent-model.ts";
-import type { Language } from "../../ports/language.ts";
+import { phonePattern } from "../../kernel/index.ts";
+import type { Json, Language } from "../../ports/index.ts";
 import { fitsPattern } from "./pattern.ts";
 import type { Slot } from "./types.ts";
 

@@ -1,5 +1,5 @@
 /** What a step is taken with, and what it comes to. */
-import type { PlaybookId } from "../../kernel/ids.ts";
+import type { PlaybookId } from "../../kernel/index.ts";
 import type { ModelFailure } from "../runs/types.ts";
 import type { AnswerContext } from "./slots.ts";
 import type { Frame, PlaybookDefinition } from "./types.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../ports/agent-model.ts";
+import type { Json } from "../../ports/index.ts";
 import { act, think } from "../runs/rules.ts";
 import type { Moves } from "../runs/types.ts";
 import { takeAsk } from "./ask.ts";

@@ -1,6 +1,5 @@
 /** Texts with placeholders: `{{slot}}`, `{{step.field}}` and `{{contact.name}}`. */
-import type { Json } from "../../ports/agent-model.ts";
-import type { Language } from "../../ports/language.ts";
+import type { Json, Language } from "../../ports/index.ts";
 
 /** Returns the value of a name; undefined if there is none. */
 export type LookUp = (name: string) => Json | undefined;

@@ -1,4 +1,4 @@
-import { containsPhrase, normalizedWords } from "../../kernel/text.ts";
+import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
 import type { PlaybookDefinition } from "./types.ts";
 
 /** Characters of what was said that are looked at. */

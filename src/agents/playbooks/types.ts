@@ -5,13 +5,13 @@ import {
   name,
   pageFields,
   pageSchema,
+  type PlaybookId,
   reference,
   text,
   timestamp,
   wholeRecord,
-} from "../../kernel/fields.ts";
-import type { PlaybookId } from "../../kernel/ids.ts";
-import type { Json } from "../../ports/agent-model.ts";
+} from "../../kernel/index.ts";
+import type { Json } from "../../ports/index.ts";
 import { patternProblem } from "./pattern.ts";
 
 export const playbookLimits = {

@@ -1,4 +1,4 @@
-import { iso, isoOrNull } from "../../kernel/time.ts";
+import { iso, isoOrNull } from "../../kernel/index.ts";
 import type { RunRow } from "./rows.ts";
 import type { Run } from "./types.ts";
 

@@ -1,15 +1,15 @@
-import type { AgentId, ConversationId, MessageId, PlaybookId, RunId } from "../../kernel/ids.ts";
+import type { AgentId, ConversationId, MessageId, PlaybookId, RunId } from "../../kernel/index.ts";
 import {
   boolean,
   integer,
   json,
+  type Json,
   nullable,
-  text,
-  time,
   type RowOf,
   scoped,
-} from "../../ports/collection.ts";
-import type { Json } from "../../ports/agent-model.ts";
+  text,
+  time,
+} from "../../ports/index.ts";
 import type { ActionCall, Run, RunRequest, RunStatus, RunStep } from "./types.ts";
 
 export const runs = scoped("runs", {

@@ -1,7 +1,6 @@
-import type { Json, ModelCall, ModelTask } from "../../ports/agent-model.ts";
-import type { ConversationId } from "../../kernel/ids.ts";
-import type { Scope } from "../../kernel/scope.ts";
-import type { JobOrder } from "../../queue/types.ts";
+import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
+import type { ConversationId, Scope } from "../../kernel/index.ts";
+import type { JobOrder } from "../../queue/index.ts";
 import type { ActionCall, Moves, RunRequest, RunStep, Thought } from "./types.ts";
 
 /** @throws TypeError when something else was given: whoever runs a turn gives what was asked for */

@@ -1,8 +1,7 @@
 /** What an agent did for one turn or trigger, step by step. */
 import { z } from "zod";
-import { ids, timestamp } from "../../kernel/fields.ts";
-import type { PlaybookId } from "../../kernel/ids.ts";
-import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/agent-model.ts";
+import { ids, type PlaybookId, timestamp } from "../../kernel/index.ts";
+import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.ts";
 
 /** What host and model say may be anything. */
 const json: z.ZodType<Json> = z.json();

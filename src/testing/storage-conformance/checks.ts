@@ -1,4 +1,4 @@
-import { TidingsError, type ErrorCode } from "../../kernel/errors.ts";
+import { type ErrorCode, TidingsError } from "../../kernel/index.ts";
 
 /** Throws unless both are the same value, compared by their content. */
 export function same(actual: unknown, expected: unknown, what: string): void {

@@ -6,12 +6,12 @@ import {
   nullable,
   position,
   real,
+  type RowOf,
+  type Schema,
   schemaOf,
   text,
   time,
-  type Schema,
-  type RowOf,
-} from "../../ports/collection.ts";
+} from "../../ports/index.ts";
 
 /** A row of every type of column, with nulls in key columns. */
 export const items = collection("conformance_items", {

@@ -1,6 +1,5 @@
-import { silent } from "../../ports/logger.ts";
-import type { Group, StoragePort, Write } from "../../ports/storage.ts";
-import { Store } from "../../store/store.ts";
+import { type Group, silent, type StoragePort, type Write } from "../../ports/index.ts";
+import { Store } from "../../store/index.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { virtualClock } from "../virtual-clock.ts";
 import { schema } from "./collections.ts";

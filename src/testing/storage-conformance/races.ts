@@ -1,6 +1,5 @@
-import { StorageConflict } from "../../ports/storage.ts";
-import type { Store } from "../../store/store.ts";
-import type { UnscopedTx } from "../../store/transaction.ts";
+import { StorageConflict } from "../../ports/index.ts";
+import type { Store, UnscopedTx } from "../../store/index.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { failsWith, holds, same } from "./checks.ts";
 import {

@@ -1,5 +1,4 @@
-import type { Index, KeyValue } from "../../ports/collection.ts";
-import type { Range, Row } from "../../ports/storage.ts";
+import type { Index, KeyValue, Range, Row } from "../../ports/index.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { same } from "./checks.ts";
 import {

@@ -1,12 +1,12 @@
-import type { Collection } from "../../ports/collection.ts";
 import {
+  type Collection,
   type Lookup,
   type Row,
   StorageConflict,
   type StoragePort,
   StorageRefusal,
   type Write,
-} from "../../ports/storage.ts";
+} from "../../ports/index.ts";
 import { failsAs, holds, same } from "./checks.ts";
 import {
   entries,

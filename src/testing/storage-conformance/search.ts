@@ -3,7 +3,7 @@ import {
   StorageConflict,
   type StoragePort,
   type Write,
-} from "../../ports/storage.ts";
+} from "../../ports/index.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { failsAs, same } from "./checks.ts";
 import { type Book, books, booksByWords } from "./collections.ts";

@@ -3,7 +3,7 @@ import {
   StorageConflict,
   type StoragePort,
   type Write,
-} from "../../ports/storage.ts";
+} from "../../ports/index.ts";
 import { failsAs, failure, holds, same } from "./checks.ts";
 import {
   entries,

@@ -1,5 +1,4 @@
-import type { Store } from "../../store/store.ts";
-import type { UnscopedTx } from "../../store/transaction.ts";
+import type { Store, UnscopedTx } from "../../store/index.ts";
 import { failsWith, failure, holds, same } from "./checks.ts";
 import {
   entries,

@@ -1,4 +1,4 @@
-import { carrierErrorCodes, type SendAnswer } from "../../ports/transport.ts";
+import { carrierErrorCodes, type SendAnswer } from "../../ports/index.ts";
 import { holds, same } from "../storage-conformance/checks.ts";
 import type { Bench, Case } from "./bench.ts";
 

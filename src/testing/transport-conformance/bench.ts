@@ -1,15 +1,15 @@
-import type { AttemptId } from "../../kernel/ids.ts";
-import { silent } from "../../ports/logger.ts";
-import type {
-  CallbackRequest,
-  InboundMessage,
-  OutboundMessage,
-  Receipt,
-  ReceiptSubject,
-  SendAnswer,
-  SendContext,
-  Transport,
-} from "../../ports/transport.ts";
+import type { AttemptId } from "../../kernel/index.ts";
+import {
+  type CallbackRequest,
+  type InboundMessage,
+  type OutboundMessage,
+  type Receipt,
+  type ReceiptSubject,
+  type SendAnswer,
+  type SendContext,
+  silent,
+  type Transport,
+} from "../../ports/index.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import { holds } from "../storage-conformance/checks.ts";
 

@@ -1,10 +1,10 @@
-import { TidingsError } from "../../kernel/errors.ts";
+import { TidingsError } from "../../kernel/index.ts";
 import type {
   CallbackRequest,
   CallbackResult,
   InboundMessage,
   Receipt,
-} from "../../ports/transport.ts";
+} from "../../ports/index.ts";
 import { holds, same } from "../storage-conformance/checks.ts";
 import type { Bench, CarrierCallbacks, Case } from "./bench.ts";
 

@@ -1,9 +1,4 @@
-import type {
-  AttemptMade,
-  LookupAnswer,
-  OutboundMessage,
-  SendContext,
-} from "../../ports/transport.ts";
+import type { AttemptMade, LookupAnswer, OutboundMessage, SendContext } from "../../ports/index.ts";
 import { holds, same } from "../storage-conformance/checks.ts";
 import type { Bench, Case, Fate } from "./bench.ts";
 

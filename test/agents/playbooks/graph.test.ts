@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { english } from "../../../adapters/language/english.ts";
 import { checkGraph } from "../../../src/agents/playbooks/graph.ts";
-import { changedDefinition, definitionOf } from "../../../src/agents/playbooks/rules.ts";
+import { changedDefinition, playbookDefinitionOf } from "../../../src/agents/playbooks/rules.ts";
 import {
   createPlaybookSchema,
   type PlaybookDefinition,
@@ -196,7 +196,7 @@ describe("what is given of a playbook", () => {
   };
 
   it("is filled up with what goes without saying, and changed field by field", () => {
-    const made = definitionOf(parse(createPlaybookSchema, given));
+    const made = playbookDefinitionOf(parse(createPlaybookSchema, given));
     expect(made).toEqual({
       name: "Some",
       description: "",

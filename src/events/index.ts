@@ -1,0 +1,39 @@
+export { appendEvent } from "./append.ts";
+export { EventBus } from "./bus.ts";
+export { callConsumer } from "./call-consumer.ts";
+export { consumerEventOf, consumerEvents, consumers } from "./consumer-rows.ts";
+export type {
+  ConsumeOptions,
+  ConsumerContext,
+  ConsumerRuntime,
+  EventConsumer,
+  ParkedEvent,
+} from "./consumer-types.ts";
+export { type Consumer, Consumers } from "./consumers.ts";
+export { eventsModule } from "./descriptor.ts";
+export { follow, type Told } from "./follow.ts";
+export { Follower, type Step } from "./follower.ts";
+export { getEvent, listEvents } from "./reads.ts";
+export { dayMs, eventReaper } from "./reap-events.ts";
+export { eventResource } from "./resource.ts";
+export { eventRoutes } from "./routes.ts";
+export {
+  completedEventId,
+  eventById,
+  type EventRow,
+  events,
+  eventsOfAccount,
+  eventsOfContact,
+  handoffEventId,
+  receivedEventId,
+} from "./rows.ts";
+export {
+  type AnyEvent,
+  defineEvent,
+  envelopeSchema,
+  type EventDefinition,
+  type EventType,
+  eventTypes,
+  eventTypeSchema,
+  type ListEvents,
+} from "./types.ts";

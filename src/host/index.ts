@@ -1,0 +1,21 @@
+export { accountHandle, type Run } from "./account-handle.ts";
+export { apiBackend } from "./api-backend.ts";
+export { type EngineRuntime, startWork, type Work } from "./background-work.ts";
+export type {
+  AccountHandle,
+  Accounts,
+  Agents,
+  ApiKeys,
+  CommandOptions,
+  Contacts,
+  Conversations,
+  Events,
+  Messages,
+  Playbooks,
+  Sandbox,
+  Senders,
+  Webchat,
+  Webhooks,
+} from "./handles.ts";
+export type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
+export { settingsOf } from "./settings.ts";
