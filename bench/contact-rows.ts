@@ -8,7 +8,7 @@ import {
   conversations,
 } from "../src/conversations/rows.ts";
 import type { Write } from "../src/ports/storage.ts";
-import type { Scope } from "../src/kernel/scope.ts";
+import type { Scope } from "../src/kernel/ids.ts";
 
 /** How many contacts share a family name, whatever the number of contacts. */
 const contactsPerFamily = 50;

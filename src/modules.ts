@@ -3,7 +3,7 @@ import {
   type HookHandler,
   type Module,
   operationsModule,
-  type Route,
+  type ApiRoute,
   type Tag,
 } from "./operations/index.ts";
 import { callConsumer, eventsModule } from "./events/index.ts";
@@ -45,10 +45,10 @@ const modules: readonly Module[] = [
   privacyModule,
 ];
 
-/** Everything that the engine keeps. */
+/** The storage schema: the collections of all modules. */
 export const schema: Schema = schemaOf(modules.flatMap(({ collections = [] }) => collections));
 
-/** What the modules do at each other's hooks. */
+/** The hook handlers of all modules. */
 export const hookHandlers: readonly HookHandler[] = modules.flatMap(
   (module) => module.hookHandlers ?? [],
 );
@@ -58,10 +58,10 @@ const tags: readonly Tag[] = [
   { name: "Service", description: "Routes that need no API key." },
 ];
 
-/** All of `/v1`. The OpenAPI document is made once, when it is first requested. */
-export function apiRoutes(limits: Limits): readonly Route[] {
+/** All routes of `/v1`. The OpenAPI document is built once, at the first request for it. */
+export function apiRoutes(limits: Limits): readonly ApiRoute[] {
   let document: object | undefined;
-  const routes: readonly Route[] = [
+  const routes: readonly ApiRoute[] = [
     ...modules.flatMap((module) => module.routes ?? []),
     ...serviceRoutes(() => (document ??= openApiDocument(routes, tags, limits))),
   ];
@@ -79,7 +79,7 @@ const jobTable: JobTable<EngineRuntime> = {
   reap,
 };
 
-/** The handlers of one engine's jobs. */
+/** Creates the job handlers of one engine. */
 export function jobHandlers(runtime: EngineRuntime): JobHandlers {
   const handlers = Object.entries(jobTable).map(([kind, define]) => [kind, define(runtime)]);
   return Object.fromEntries(handlers) as { [K in JobKind]: JobHandlers[K] };

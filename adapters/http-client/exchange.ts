@@ -8,7 +8,7 @@ import {
   type HttpPhase,
   type HttpRequest,
   type HttpResponse,
-  mostHeaderBytes,
+  maxHeaderBytes,
 } from "../../src/ports/index.ts";
 import { allowedAddresses, dnsFailure, type Resolve } from "./dns.ts";
 import { Failure, failed, failureOf, timeout } from "./failures.ts";
@@ -75,7 +75,7 @@ class Exchange {
     this.#target = target;
     this.#settle = settle;
     this.#phase = isIP(target.host) === 0 ? "dns" : "connect";
-    this.#wireBytes = mostHeaderBytes + wireBytesPerByte * request.most_body_bytes;
+    this.#wireBytes = maxHeaderBytes + wireBytesPerByte * request.max_body_bytes;
   }
 
   begin(agent: Agent, resolve: Resolve): void {
@@ -88,7 +88,7 @@ class Exchange {
       method,
       agent,
       headers: { ...headers, "accept-encoding": "identity" },
-      maxHeaderSize: mostHeaderBytes,
+      maxHeaderSize: maxHeaderBytes,
       insecureHTTPParser: false,
       lookup: this.#lookupFunction(resolve),
     };
@@ -183,7 +183,7 @@ class Exchange {
   };
 
   #onResponse(head: IncomingMessage): void {
-    const received = new Received(head, this.#request.most_body_bytes);
+    const received = new Received(head, this.#request.max_body_bytes);
     this.#received = received;
     this.#phase = "body";
     head

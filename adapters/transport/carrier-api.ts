@@ -73,7 +73,7 @@ export function carrierApi({
       },
       body: body === undefined ? null : new TextEncoder().encode(body),
       deadline_ms: deadlineMs,
-      most_body_bytes: maxBodyBytes,
+      max_body_bytes: maxBodyBytes,
       ...(signal === undefined ? {} : { signal }),
     });
 }

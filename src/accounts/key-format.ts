@@ -1,6 +1,7 @@
 /**
- * The text of an API key: `tdg_live_` or `tdg_test_`, 32 random base62 characters (190 bits), and 6 of CRC-32 over all
- * before them. The checksum finds typos and look-alikes without a look-up; it is no secret. Only the SHA-256 is kept.
+ * An API key is `tdg_live_` or `tdg_test_`, then 32 random base62 characters (190 bits), then a
+ * checksum in 6 base62 characters: the CRC-32 of everything before it. The checksum detects typos
+ * without a look-up. Only the SHA-256 of the key is stored.
  */
 import { hash } from "node:crypto";
 import type { Random } from "../ports/index.ts";
@@ -12,7 +13,7 @@ const checksumLength = 6;
 const prefixes: Record<Mode, string> = { live: "tdg_live_", sandbox: "tdg_test_" };
 const shape = /^tdg_(live|test)_[0-9A-Za-z]{38}$/;
 
-/** `text` is shown once and never kept. */
+/** `text` is returned once and never stored. */
 export interface KeySecret {
   readonly text: string;
   readonly hash: string;
@@ -25,7 +26,7 @@ export function drawKey(mode: Mode, random: Random): KeySecret {
   return { text, hash: hashKey(text), last_four: text.slice(-4) };
 }
 
-/** The mode that a key's text names, or null when it can't be one of ours. */
+/** Returns the mode of a key, or null if the text is not a well-formed key. */
 export function parseKey(text: string): { readonly mode: Mode } | null {
   const [, kind] = shape.exec(text) ?? [];
   if (kind === undefined) return null;
@@ -34,12 +35,12 @@ export function parseKey(text: string): { readonly mode: Mode } | null {
   return { mode: kind === "live" ? "live" : "sandbox" };
 }
 
-/** SHA-256 in hexadecimal. A key has so much entropy that it needs no salt and no slow hash. */
+/** SHA-256 in hexadecimal. A key has enough entropy to need neither a salt nor a slow hash. */
 export function hashKey(text: string): string {
   return hash("sha256", text);
 }
 
-/** Each character equally likely: bytes from 248 on, which would favour the first eight, are drawn again. */
+/** Skips bytes from 248 on, because they would make the first eight characters more likely. */
 function randomBase62(length: number, random: Random): string {
   let drawn = "";
   while (drawn.length < length) {
@@ -60,7 +61,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** The CRC-32 of ISO 3309 (reflected polynomial 0xEDB88320), of ASCII text. */
+/** CRC-32 as in ISO 3309 (reflected polynomial 0xEDB88320) of ASCII text. */
 function crc32(text: string): number {
   let crc = 0xff_ff_ff_ff;
   for (let at = 0; at < text.length; at += 1) {

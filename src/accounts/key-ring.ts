@@ -1,18 +1,23 @@
 import { LRUCache } from "lru-cache";
-import { accountById } from "./rows.ts";
+import {
+  accountById,
+  keyById,
+  keyByPreviousSecret,
+  keyBySecret,
+  type KeyRow,
+  keys,
+} from "./rows.ts";
 import { hashKey, parseKey } from "./key-format.ts";
-import { keyById, keyByPreviousSecret, keyBySecret, keys, type KeyRow } from "./key-rows.ts";
-import { judgeKey } from "./key-rules.ts";
 import { type KeyId, type Scope, TidingsError } from "../kernel/index.ts";
 import type { KeyCaller } from "../operations/index.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 
-/** Whose key it is, and what it may do. */
+/** The scope of a valid key, and what the key may do. */
 export interface Authenticated {
   readonly scope: Scope;
   readonly caller: KeyCaller;
-  /** Requests in any one second, by the account's plan. */
+  /** The plan's limit per API key. */
   readonly requests_per_second: number;
 }
 
@@ -22,132 +27,152 @@ export interface KeyRingOptions {
   readonly logger: Logger;
 }
 
-interface Known {
+interface CachedKey {
   readonly key: KeyRow;
   readonly requests_per_second: number;
   readonly read_at: number;
-  /** How often everything had been forgotten by then. */
-  readonly forgotten: number;
+  /** The cache's generation when the key was read. */
+  readonly generation: number;
 }
 
-const mostKnown = 10_000;
+const maxCached = 10_000;
 /**
- * What another process revoked is still taken for this long, in milliseconds, unless the storage tells of it before. What this one
- * revoked is not taken again.
+ * How long a look-up is cached, in milliseconds. A key that another process revoked can stay valid
+ * here for this long, unless the storage reports the change earlier. A key that this process
+ * revoked is refused at once.
  */
-const knownMs = 1_000;
-/** How exact `last_used_at` is, in milliseconds: a write for each request would cost more than it tells. */
-const noteEveryMs = 60_000;
+const cacheMs = 1_000;
+/**
+ * The precision of `last_used_at`, in milliseconds. A write for each request would cost too much.
+ */
+const useWriteIntervalMs = 60_000;
 
-/** Tells whose an API key is. What was looked up is remembered shortly, and forgotten when a key changes. */
+/**
+ * Checks a key and the hash of the secret that was presented. A revoked key is reported like an
+ * unknown one.
+ */
+function checkKey(key: KeyRow, hash: string, now: number): "valid" | "expired" | "invalid" {
+  if (key.revoked_at !== null) return "invalid";
+  if (key.expires_at !== null && key.expires_at <= now) return "expired";
+  if (key.secret_hash === hash) return "valid";
+  if (key.previous_hash !== hash || key.previous_expires_at === null) return "invalid";
+  return key.previous_expires_at > now ? "valid" : "expired";
+}
+
+/** Authenticates API keys. It caches look-ups briefly and drops them when a key changes. */
 export class KeyRing {
   readonly #options: KeyRingOptions;
-  readonly #known = new LRUCache<string, Known>({ max: mostKnown });
-  /** What was looked up before the last time doesn't count: emptying so large a cache costs more than a command. */
-  #forgotten = 0;
-  /** Look-ups that who asks now can share. One that began before a change is not among them. */
-  readonly #underWay = new Map<string, Promise<Known | undefined>>();
-  /** When this process last wrote down that a key is in use. */
-  readonly #noted = new LRUCache<KeyId, number>({ max: mostKnown });
+  readonly #cache = new LRUCache<string, CachedKey>({ max: maxCached });
+  /**
+   * Entries of an earlier generation are stale. Counting up is cheaper than clearing the cache.
+   */
+  #generation = 0;
+  /** Look-ups in progress, which callers share. It has none that began before the last change. */
+  readonly #pending = new Map<string, Promise<CachedKey | undefined>>();
+  /** When this process last wrote a key's `last_used_at`. */
+  readonly #useWritten = new LRUCache<KeyId, number>({ max: maxCached });
 
   constructor(options: KeyRingOptions) {
     this.#options = options;
   }
 
-  /** @throws TidingsError `invalid_api_key`, `expired_api_key` */
+  /** @throws TidingsError `invalid_api_key` or `expired_api_key` */
   async authenticate(text: string): Promise<Authenticated> {
     const hash = parseKey(text) === null ? undefined : hashKey(text);
-    const known = hash === undefined ? undefined : await this.#knownBy(hash);
+    const known = hash === undefined ? undefined : await this.#find(hash);
     if (hash === undefined || known === undefined) {
       throw new TidingsError("invalid_api_key", "The API key is not valid.");
     }
     const { key, requests_per_second } = known;
     const now = this.#options.clock.now();
-    const verdict = judgeKey(key, hash, now);
+    const verdict = checkKey(key, hash, now);
     if (verdict === "expired") {
-      throw new TidingsError("expired_api_key", "The API key has expired.");
+      throw new TidingsError(
+        "expired_api_key",
+        "The API key has expired. Create a new one or rotate it.",
+      );
     }
     if (verdict === "invalid") {
       throw new TidingsError("invalid_api_key", "The API key is not valid.");
     }
-    this.#note(key, now);
+    this.#recordUse(key, now);
     const { account_id, mode, id: key_id, scopes, expires_at } = key;
     const caller: KeyCaller = { type: "key", key_id, scopes, expires_at, secret_hash: hash };
     return { scope: { account_id, mode }, caller, requests_per_second };
   }
 
-  /** Whether a caller that was let in would be let in again. */
+  /** Whether the key of an authenticated caller is still valid. */
   async isValid({ secret_hash }: KeyCaller): Promise<boolean> {
-    const known = await this.#knownBy(secret_hash);
+    const known = await this.#find(secret_hash);
     return (
-      known !== undefined && judgeKey(known.key, secret_hash, this.#options.clock.now()) === "valid"
+      known !== undefined && checkKey(known.key, secret_hash, this.#options.clock.now()) === "valid"
     );
   }
 
-  /** Forgets everything when a key was changed. */
-  heed(writes: readonly Write[]): void {
+  /** Drops the cached keys if a commit changed any key. */
+  onWrites(writes: readonly Write[]): void {
     const changed = writes.some(
       (write) =>
         write.collection === keys &&
         !(write.kind === "update" && write.changed.join() === "last_used_at"),
     );
-    if (changed) this.forget();
+    if (changed) this.invalidate();
   }
 
-  /** Another process may have changed keys. */
-  forget(): void {
-    this.#forgotten++;
-    this.#underWay.clear();
+  /** Drops all cached keys. Another process may have changed one. */
+  invalidate(): void {
+    this.#generation++;
+    this.#pending.clear();
   }
 
-  async #knownBy(hash: string): Promise<Known | undefined> {
-    const known = this.#known.get(hash);
+  async #find(hash: string): Promise<CachedKey | undefined> {
+    const known = this.#cache.get(hash);
     const age = known === undefined ? Infinity : this.#options.clock.now() - known.read_at;
-    // What was read in the future was read before the clock was set back, who knows how long ago.
-    if (known?.forgotten === this.#forgotten && age >= 0 && age < knownMs) return known;
-    const shared = this.#underWay.get(hash);
+    // A negative age means that the clock was set back. The entry's true age is then unknown.
+    if (known?.generation === this.#generation && age >= 0 && age < cacheMs) return known;
+    const shared = this.#pending.get(hash);
     if (shared !== undefined) return shared;
-    const lookingUp = this.#lookUp(hash);
-    this.#underWay.set(hash, lookingUp);
-    let found: Known | undefined;
+    const reading = this.#read(hash);
+    this.#pending.set(hash, reading);
+    let found: CachedKey | undefined;
     try {
-      found = await lookingUp;
+      found = await reading;
     } finally {
-      // What was read before a change must not be remembered after it.
-      if (this.#underWay.get(hash) === lookingUp) {
-        this.#underWay.delete(hash);
-        if (found !== undefined) this.#known.set(hash, found);
+      // A look-up that began before a change must not be cached after it.
+      if (this.#pending.get(hash) === reading) {
+        this.#pending.delete(hash);
+        if (found !== undefined) this.#cache.set(hash, found);
       }
     }
     return found;
   }
 
-  async #lookUp(hash: string): Promise<Known | undefined> {
+  async #read(hash: string): Promise<CachedKey | undefined> {
     const { store, clock } = this.#options;
     const reads = store.unscopedReads;
     const read_at = clock.now();
-    const forgotten = this.#forgotten;
+    const generation = this.#generation;
     const key =
       (await reads.get(keyBySecret, [hash])) ?? (await reads.get(keyByPreviousSecret, [hash]));
     const account = key && (await reads.get(accountById, [key.account_id]));
     if (key === undefined || account === undefined) return undefined;
-    return { key, requests_per_second: account.requests_per_second, read_at, forgotten };
+    return { key, requests_per_second: account.requests_per_second, read_at, generation };
   }
 
-  /** Writes down that a key is in use. Nobody waits for it, and nothing hangs on it. */
-  #note(noted: KeyRow, now: number): void {
-    const { id, last_used_at } = noted;
-    const age = now - (this.#noted.get(id) ?? last_used_at ?? -Infinity);
-    if (age >= 0 && age < noteEveryMs) return;
-    this.#noted.set(id, now);
+  /** Updates `last_used_at` in the background. A failure has no effect on the request. */
+  #recordUse(used: KeyRow, now: number): void {
+    const { id, last_used_at } = used;
+    const age = now - (this.#useWritten.get(id) ?? last_used_at ?? -Infinity);
+    if (age >= 0 && age < useWriteIntervalMs) return;
+    this.#useWritten.set(id, now);
     const { store, logger } = this.#options;
     store
-      .commit(noted, async (tx) => {
+      .commit(used, async (tx) => {
         const key = await tx.get(keyById, [id]);
         if (key !== undefined) tx.update(keys, key, { last_used_at: now });
       })
       .catch((error: unknown) => {
-        logger.debug({ err: error, key_id: id }, "the use of a key was not noted");
+        logger.debug({ err: error, key_id: id }, "last_used_at of an API key could not be updated");
       });
   }
 }

@@ -1,17 +1,16 @@
 import type { Services } from "../operations/index.ts";
-import { accountById } from "./rows.ts";
+import { accountById, settingByName, settings } from "./rows.ts";
 import { standardPlan } from "./types.ts";
-import { settingByName, settings } from "./setting-rows.ts";
 import type { AccountId } from "../kernel/index.ts";
 import type { UnscopedTx } from "../store/index.ts";
-import { openAccount } from "./open.ts";
+import { insertAccount } from "./create-account.ts";
 
-/** The account of hosts that have but one. */
+/** The account of a host application that has a single tenant. */
 export const defaultAccountId: AccountId = "acct_00000000000000000000000000";
 
 /**
- * Makes sure of what every engine needs: the secret of keyed hashes, and the default account. Answers the secret, the same for all
- * engines on this storage.
+ * Creates the default account and the secret of keyed hashes if they are missing. Returns the
+ * secret, which all engines on this storage share.
  */
 export async function prepareStorage(
   tx: UnscopedTx,
@@ -21,7 +20,7 @@ export async function prepareStorage(
   const account = await tx.get(accountById, [defaultAccountId]);
   if (account === undefined) {
     const { name: plan, requests_per_second } = standardPlan;
-    openAccount(
+    insertAccount(
       tx,
       { id: defaultAccountId, name: "Default", plan, requests_per_second, time_zone: null },
       services,

@@ -1,21 +1,128 @@
+import { mapPage, page, type Query, type Services } from "../operations/index.ts";
+import { invalid, iso, isoOrNull, notFound, type Page } from "../kernel/index.ts";
+import { accountById, type AccountRow, type KeyRow, keys, usageByDay } from "./rows.ts";
+import {
+  type Account,
+  type ApiKey,
+  type GetUsage,
+  getUsageSchema,
+  type ListKeys,
+  listKeysSchema,
+  type Usage,
+} from "./types.ts";
 import { z } from "zod";
-import { notFound } from "../kernel/index.ts";
-import type { Query } from "../operations/index.ts";
-import { accountResource } from "./resource.ts";
-import { accountById } from "./rows.ts";
-import type { Account } from "./types.ts";
 import { unscopedReadsOf } from "../store/index.ts";
 
-const nothing = z.strictObject({});
+export function accountResource(
+  row: AccountRow,
+  { limits, timeZone }: Pick<Services, "limits" | "timeZone">,
+): Account {
+  const { id, name, plan, requests_per_second, created_at } = row;
+  const time_zone = row.time_zone ?? timeZone;
+  return {
+    id,
+    name,
+    plan: { name: plan, requests_per_second },
+    limits,
+    time_zone,
+    created_at: iso(created_at),
+  };
+}
 
-/** The caller's account, its plan and limits. */
+const noInput = z.strictObject({});
+
+/** Returns the caller's account with its plan and limits. */
 export const getAccount: Query<Record<string, never>, Account> = {
   kind: "query",
   name: "account.get",
-  input: () => nothing,
+  input: () => noInput,
   async run(reads, _input, { services }) {
     const account = await unscopedReadsOf(reads).get(accountById, [reads.scope.account_id]);
     if (account === undefined) throw notFound("account");
     return accountResource(account, services);
+  },
+};
+
+export function keyResource(row: KeyRow): ApiKey {
+  const { id, name, mode, scopes, last_four } = row;
+  return {
+    id,
+    name,
+    mode,
+    scopes: [...scopes],
+    last_four,
+    created_at: iso(row.created_at),
+    last_used_at: isoOrNull(row.last_used_at),
+    expires_at: isoOrNull(row.expires_at),
+    revoked_at: isoOrNull(row.revoked_at),
+    previous_expires_at: isoOrNull(row.previous_expires_at),
+  };
+}
+
+/** Lists the keys of the caller's mode, newest first. Revoked keys are included. */
+export const listKeys: Query<ListKeys, Page<ApiKey>> = {
+  kind: "query",
+  name: "apiKeys.list",
+  input: () => listKeysSchema,
+  async run(reads, input, call) {
+    const range = {
+      index: keys.primary,
+      prefix: [],
+      order: "descending",
+      operation: "apiKeys.list",
+      filters: {},
+      input,
+    } as const;
+    return mapPage(await page(reads, range, call), keyResource);
+  },
+};
+
+const dayMs = 86_400_000;
+const maxDays = 366;
+/** A day has at most 39 counts: three channels times thirteen statuses. */
+const maxCounts = maxDays * 39;
+
+/** Counts messages by day, channel and status. The oldest day comes first. */
+export const getUsage: Query<GetUsage, Usage> = {
+  kind: "query",
+  name: "usage.get",
+  input: () => getUsageSchema,
+  async run(reads, input, _call, now) {
+    const to = input.to ?? iso(now).slice(0, 10);
+    const from = input.from ?? iso(Date.parse(to) - 30 * dayMs).slice(0, 10);
+    const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
+    if (days < 1) {
+      throw invalid([{ parameter: "from", code: "order", message: "from must not be after to" }]);
+    }
+    if (days > maxDays) {
+      throw invalid([
+        {
+          parameter: "from",
+          code: "too_long",
+          message: `must be at most ${maxDays - 1} days before to`,
+        },
+      ]);
+    }
+    const counts = await reads.range({
+      index: usageByDay,
+      prefix: [],
+      order: "ascending",
+      // An empty channel sorts before every channel. `~` sorts after the last day and before the
+      // next.
+      after: [from, "", ""],
+      until: [`${to}~`],
+      limit: maxCounts,
+    });
+    return {
+      from,
+      to,
+      data: counts.map(({ day, channel, status, messages, segments }) => ({
+        day,
+        channel,
+        status,
+        messages,
+        segments,
+      })),
+    };
   },
 };

@@ -1,22 +1,25 @@
-import type { AccountId } from "../kernel/index.ts";
+import type { AccountId, Channel, KeyId } from "../kernel/index.ts";
 import {
   collection,
   integer,
+  json,
   nullable,
   type RowOf,
+  scoped,
   type Seen,
   text,
   time,
 } from "../ports/index.ts";
 import { type ReadOptions, type Tx, unscoped } from "../store/index.ts";
+import type { KeyScope } from "./types.ts";
 
 export const accounts = collection("accounts", {
   id: text<AccountId>(),
   name: text(),
   plan: text(),
-  /** Requests in any one second for each of its keys. */
+  /** The limit of each API key. */
   requests_per_second: integer(),
-  /** Null: the one that the host gave the engine. */
+  /** Null for the engine option `timeZone`. */
   time_zone: nullable(text()),
   created_at: time(),
 });
@@ -24,7 +27,55 @@ export interface AccountRow extends RowOf<typeof accounts> {}
 
 export const accountById = accounts.key("id");
 
-/** The account whose scope it is. */
+/** Reads the account of the transaction's scope. */
 export function ownAccount(tx: Tx, options?: ReadOptions): Promise<Seen<AccountRow> | undefined> {
   return unscoped(tx).get(accountById, [tx.scope.account_id], options);
 }
+
+export const keys = scoped("api_keys", {
+  id: text<KeyId>(),
+  name: text(),
+  scopes: json<readonly KeyScope[]>(),
+  /** SHA-256 of the secret, in hexadecimal. The secret itself is never stored. */
+  secret_hash: text(),
+  last_four: text(),
+  /** Hash of the secret before the last rotation, valid until `previous_expires_at`. */
+  previous_hash: nullable(text()),
+  previous_expires_at: nullable(time()),
+  created_at: time(),
+  last_used_at: nullable(time()),
+  expires_at: nullable(time()),
+  revoked_at: nullable(time()),
+});
+export interface KeyRow extends RowOf<typeof keys> {}
+
+export const keyById = keys.key("id");
+export const keyBySecret = keys.acrossScopes.unique("by_secret_hash", ["secret_hash"]);
+export const keyByPreviousSecret = keys.acrossScopes.unique("by_previous_hash", ["previous_hash"], {
+  where: { column: "previous_hash", present: true },
+});
+
+/** Settings of the engine that all accounts share. `secret` is the key of keyed hashes. */
+export const settings = collection("settings", {
+  name: text<"secret">(),
+  value: text(),
+});
+export interface SettingRow extends RowOf<typeof settings> {}
+
+export const settingByName = settings.key("name");
+
+/** How many messages of a channel entered a status on a day in UTC (`2026-01-31`). */
+export const usage = scoped(
+  "usage",
+  {
+    day: text(),
+    channel: text<Channel>(),
+    status: text(),
+    messages: integer(),
+    segments: integer(),
+  },
+  { kind: "counter" },
+);
+export interface UsageRow extends RowOf<typeof usage> {}
+
+export const usageByDay = usage.key("day", "channel", "status");

@@ -1,12 +1,115 @@
-/** Tenants. Single-tenant hosts never see them: there is a default one. */
+/** API keys, usage and accounts: the schemas of the API. */
 import { z } from "zod";
-import { ids, isTimeZone, name, text, timestamp } from "../kernel/index.ts";
-import { createdKeySchema } from "./key-types.ts";
+import {
+  channelSchema,
+  ids,
+  instant,
+  isTimeZone,
+  modeSchema,
+  name,
+  pageFields,
+  reference,
+  text,
+  timestamp,
+} from "../kernel/index.ts";
+
+/** The scopes of API keys. No scope includes another. */
+export const scopes = [
+  "messages:read",
+  "messages:write",
+  "contacts:read",
+  "contacts:write",
+  "conversations:read",
+  "conversations:write",
+  "agents:read",
+  "agents:write",
+  "agents:trigger",
+  "webhooks:read",
+  "webhooks:write",
+  "events:read",
+  "keys:manage",
+  "senders:manage",
+  "sandbox:write",
+] as const;
+export const keyScopeSchema = z.enum(scopes).meta({ id: "KeyScope" });
+export type KeyScope = z.infer<typeof keyScopeSchema>;
+
+const keyFields = {
+  id: ids.key,
+  name: z.string(),
+  mode: modeSchema,
+  scopes: z.array(keyScopeSchema),
+  last_four: z.string().meta({ description: "The last four characters of the current secret." }),
+  created_at: timestamp,
+  last_used_at: timestamp
+    .nullable()
+    .meta({ description: "When the key was last used, to about a minute." }),
+  expires_at: timestamp.nullable(),
+  revoked_at: timestamp.nullable(),
+  previous_expires_at: timestamp
+    .nullable()
+    .meta({ description: "When the secret before the last rotation stops working." }),
+};
+
+export const keySchema = z.strictObject(keyFields).meta({ id: "ApiKey" });
+export interface ApiKey extends z.infer<typeof keySchema> {}
+
+export const createdKeySchema = z
+  .strictObject({
+    ...keyFields,
+    secret: z
+      .string()
+      .nullable()
+      .meta({ description: "Returned once. A replay of the request returns null." }),
+  })
+  .meta({ id: "ApiKeyWithSecret" });
+export interface CreatedKey extends z.infer<typeof createdKeySchema> {}
+
+export const createKeySchema = z
+  .strictObject({
+    name: name(200),
+    mode: modeSchema
+      .optional()
+      .meta({ description: "The mode of the calling key, which is also the default." }),
+    scopes: z
+      .array(keyScopeSchema)
+      .min(1)
+      .refine((list) => new Set(list).size === list.length, {
+        error: "must not contain a scope twice",
+      })
+      .optional()
+      .meta({ description: "A subset of the calling key's scopes. By default all of them." }),
+    expires_at: instant
+      .nullable()
+      .optional()
+      .meta({ description: "Not later than the calling key expires, which is also the default." }),
+  })
+  .meta({ id: "CreateApiKey" });
+export interface CreateKey extends z.infer<typeof createKeySchema> {}
+
+/** How long a rotated key's old secret stays valid by default: one day. */
+export const defaultGraceSeconds = 86_400;
+
+export const rotateKeySchema = z
+  .strictObject({
+    id: reference,
+    grace_seconds: z.int().min(0).max(604_800).optional().meta({
+      default: defaultGraceSeconds,
+      description: "How long the old secret stays valid, in seconds.",
+    }),
+  })
+  .meta({ id: "RotateApiKey" });
+export interface RotateKey extends z.infer<typeof rotateKeySchema> {}
+
+export const listKeysSchema = z.strictObject(pageFields);
+export interface ListKeys extends z.infer<typeof listKeysSchema> {}
+
+/** Accounts are tenants. A host application with a single tenant uses the default account. */
 
 export const planSchema = z
   .strictObject({
     name: z.string(),
-    requests_per_second: z.int().min(1).meta({ description: "For each API key." }),
+    requests_per_second: z.int().min(1).meta({ description: "The limit of each API key." }),
   })
   .meta({ id: "Plan" });
 export interface Plan extends z.infer<typeof planSchema> {}
@@ -33,7 +136,7 @@ export const accountSchema = z
     name: z.string(),
     plan: planSchema,
     limits: accountLimitsSchema,
-    time_zone: z.string().meta({ description: "IANA name." }),
+    time_zone: z.string().meta({ description: "An IANA time zone name." }),
     created_at: timestamp,
   })
   .meta({ id: "Account" });
@@ -45,10 +148,10 @@ export const createAccountSchema = z
     plan: z
       .strictObject({ name: name(64), requests_per_second: z.int().min(1).max(100_000) })
       .optional()
-      .meta({ description: "By default standard: 100 requests a second." }),
+      .meta({ description: "By default the plan `standard` with 100 requests per second." }),
     time_zone: text(64)
       .refine(isTimeZone, {
-        error: "must be a time zone of the IANA database, such as Europe/Berlin",
+        error: "must be an IANA time zone name, such as Europe/Berlin",
       })
       .optional(),
   })
@@ -57,5 +160,37 @@ export interface CreateAccount extends z.infer<typeof createAccountSchema> {}
 
 export const createdAccountSchema = z
   .strictObject({ account: accountSchema, key: createdKeySchema })
-  .meta({ id: "CreatedAccount", description: "With its first key, a sandbox one." });
+  .meta({
+    id: "CreatedAccount",
+    description: "The account and its first API key, which is for its sandbox.",
+  });
 export interface CreatedAccount extends z.infer<typeof createdAccountSchema> {}
+
+const day = z.iso.date();
+
+export const usageCountSchema = z
+  .strictObject({
+    day: day.meta({ description: "The day in UTC." }),
+    channel: channelSchema,
+    status: z.string().meta({
+      description:
+        "A status that the messages entered. A message that is retried enters `queued` and `sending` again.",
+    }),
+    messages: z.int().min(0),
+    segments: z.int().min(0),
+  })
+  .meta({ id: "UsageCount" });
+export interface UsageCount extends z.infer<typeof usageCountSchema> {}
+
+export const usageSchema = z
+  .strictObject({ from: day, to: day, data: z.array(usageCountSchema) })
+  .meta({ id: "Usage" });
+export interface Usage extends z.infer<typeof usageSchema> {}
+
+export const getUsageSchema = z.strictObject({
+  from: day
+    .optional()
+    .meta({ description: "First day, inclusive. By default 30 days before the last." }),
+  to: day.optional().meta({ description: "Last day, inclusive. By default today." }),
+});
+export interface GetUsage extends z.infer<typeof getUsageSchema> {}

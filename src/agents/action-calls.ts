@@ -1,7 +1,6 @@
 import { type Checked, checkInput, execute, isSameCall } from "./actions.ts";
-import type { TurnFacts } from "./facts.ts";
-import { keepCall, recordCall } from "./keep-call.ts";
-import type { BegunTurn, Progress } from "./turn-rows.ts";
+import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
+import { recordPendingCall, recordCall } from "./run-progress.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, errorFacts, leaseMs, retry } from "../queue/index.ts";
 import { withCall } from "./runs/rules.ts";
@@ -36,11 +35,17 @@ interface Made {
   readonly isKnown: boolean;
 }
 
-/** Makes the action calls of one run. Each is made once, or again under the same key, also after a crash. */
+/**
+ * Makes the action calls of one run. Each is made once, or again under the same key, also after a
+ * crash.
+ */
 export class ActionCalls {
   readonly #options: ActionCallsOptions;
   #all: readonly ActionCall[];
-  /** Calls that this turn has reached. The others were made before a crash or by a turn that was overtaken. */
+  /**
+   * Calls that this turn has reached. The others were made before a crash or by a turn that was
+   * overtaken.
+   */
   readonly #met = new Set<string>();
 
   constructor(options: ActionCallsOptions) {
@@ -86,8 +91,9 @@ export class ActionCalls {
   }
 
   /**
-   * The recorded call that an equal call repeats: one that this turn has not reached, approved calls first. Otherwise one whose
-   * outcome is unknown: it may have been done, and must not be done under another key.
+   * The recorded call that an equal call repeats: one that this turn has not reached, approved
+   * calls first. Otherwise one whose outcome is unknown: it may have been done, and must not be
+   * done under another key.
    */
   #before(action: string, input: Json): ActionCall | undefined {
     const alike = this.#all.filter((call) => isSameCall(call, { action, input }));
@@ -99,7 +105,10 @@ export class ActionCalls {
     );
   }
 
-  /** A call's id, which is its idempotency key. Reading calls are not recorded before they are made, so a number could be used twice. */
+  /**
+   * A call's id, which is its idempotency key. Reading calls are not recorded before they are made,
+   * so a number could be used twice.
+   */
   #nameOf(action: string): string {
     const { begun, runtime } = this.#options;
     const { services } = runtime;
@@ -107,7 +116,10 @@ export class ActionCalls {
     return `${begun.run.id}.${this.#all.length + 1}`;
   }
 
-  /** Makes a call, unless it must not be made. Undefined when the lease was lost or the engine stops. */
+  /**
+   * Makes a call, unless it must not be made. Undefined when the lease was lost or the engine
+   * stops.
+   */
   async #settle(
     call: ActionCall,
     before: ActionCall | undefined,
@@ -151,7 +163,7 @@ export class ActionCalls {
     const done = progress();
     const isCurrent = await runtime.store.commit(
       begun.run,
-      (tx) => keepCall(tx, claim, begun, { leaseMs, call, progress: done }),
+      (tx) => recordPendingCall(tx, claim, begun, { leaseMs, call, progress: done }),
       own,
     );
     if (isCurrent) this.#all = withCall(this.#all, call);

@@ -2,10 +2,13 @@ import { canonicalJson } from "../operations/index.ts";
 import { storable } from "../kernel/index.ts";
 import type { Action, ActionContext, Json, ModelAction, SchemaIssue } from "../ports/index.ts";
 
-/** Of an answer, as JSON. */
-const mostBytes = 16_384;
+/** Bytes of an action's result as JSON. */
+const maxBytes = 16_384;
 
-/** An action as a model is shown it. A schema that can't be shown takes anything: what it is given is checked all the same. */
+/**
+ * Returns an action as the model sees it. If the input schema has no JSON Schema form, the model
+ * sees one that accepts any object. The real schema still checks each input.
+ */
 export function shownAction({ name, description, input }: Action): ModelAction {
   const { jsonSchema } = input["~standard"];
   try {
@@ -22,7 +25,7 @@ export function shownAction({ name, description, input }: Action): ModelAction {
 export type Checked =
   { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly error: string };
 
-/** What the host's schema says of an input. */
+/** Checks an input with the host application's schema. */
 export async function checkInput({ input: schema }: Action, input: Json): Promise<Checked> {
   const result = await schema["~standard"].validate(input);
   if (result.issues === undefined) return { ok: true, input: result.value };
@@ -35,7 +38,10 @@ function describe({ message, path = [] }: SchemaIssue): string {
   return place === "" ? message : `${place}: ${message}`;
 }
 
-/** Calls the host's function. @throws what it throws, and TypeError when it answers what can't be kept */
+/**
+ * Calls the host application's function. @throws what the function throws, and TypeError if its
+ * result is not JSON or is too large
+ */
 export async function execute(
   action: Action,
   input: unknown,
@@ -43,8 +49,8 @@ export async function execute(
 ): Promise<Json> {
   const answered: unknown = await action.execute(input, context);
   const text = answered === undefined ? "null" : JSON.stringify(answered);
-  if (text === undefined || Buffer.byteLength(text) > mostBytes) {
-    throw new TypeError(`an action must answer JSON of up to ${mostBytes} bytes`);
+  if (text === undefined || Buffer.byteLength(text) > maxBytes) {
+    throw new TypeError(`an action must return JSON of at most ${maxBytes} bytes`);
   }
   return JSON.parse(text) as Json;
 }

@@ -3,16 +3,19 @@ import { answersIn } from "./rules.ts";
 import { type ApproveRun, approveRunSchema } from "./types.ts";
 import { conversationById } from "../conversations/index.ts";
 import { arm } from "../queue/index.ts";
-import { runResource } from "./runs/resource.ts";
+import { runResource } from "./runs/reads.ts";
 import { runById, type RunRow, runs } from "./runs/rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run } from "./runs/types.ts";
 import { iso, notFound, TidingsError } from "../kernel/index.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
-import { agentToChange } from "./find-agent.ts";
+import { agentToChange } from "./reads.ts";
 
-/** Lets an action that waits for it be called, or not. Where several wait, it is the one that has waited longest. */
+/**
+ * Approves or denies an action that waits for a decision. If several wait, this decides about the
+ * oldest.
+ */
 export const approveRun: Command<ApproveRun, Run> = {
   kind: "command",
   name: "agents.approve",
@@ -24,17 +27,20 @@ export const approveRun: Command<ApproveRun, Run> = {
     const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== agent.id) throw notFound("run");
     const call = run.calls.find(({ status }) => status === "awaiting_approval");
-    // Too late is too late, also where nobody has seen to it yet.
+    // An approval after the deadline is refused, even if the job that denies it has not run yet.
     if (
       run.status !== "awaiting_approval" ||
       call === undefined ||
       (run.approve_by ?? 0) <= tx.now
     ) {
-      throw new TidingsError("conflict", "The run does not wait for an approval.");
+      throw new TidingsError(
+        "conflict",
+        "The run does not wait for an approval, or its deadline has passed.",
+      );
     }
-    // An action that was ordered by itself concerns nobody's talk.
+    // A single action from a trigger can run whoever handles the conversation.
     if (decision === "approve" && run.request?.type !== "action") {
-      await refuseElsewhere(tx, run, agent);
+      await checkAgentHandles(tx, run, agent);
     }
     const step = {
       type: "approval",
@@ -61,8 +67,11 @@ export const approveRun: Command<ApproveRun, Run> = {
   },
 };
 
-/** It would not be done, for an agent does nothing where people have the conversation. They may give it back, or approve nothing. */
-async function refuseElsewhere(
+/**
+ * An agent does nothing while people handle the conversation, so an approved action would not run.
+ * Refuses the approval. It is possible again after a hand-back.
+ */
+async function checkAgentHandles(
   tx: Tx,
   { conversation_id }: RunRow,
   agent: AgentRow,
@@ -71,5 +80,8 @@ async function refuseElsewhere(
     hold: true,
   });
   if (conversation !== undefined && answersIn(agent, conversation)) return;
-  throw new TidingsError("conflict", "The agent does not answer the conversation any more.");
+  throw new TidingsError(
+    "conflict",
+    "The agent no longer handles the conversation. Hand it back first.",
+  );
 }

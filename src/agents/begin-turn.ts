@@ -1,4 +1,6 @@
-import type { DrawId } from "../kernel/index.ts";
+import { beginRun, endRun } from "./run-lifecycle.ts";
+import { handOff } from "./hand-off.ts";
+import { heardIn, openSession, unansweredIn } from "./session.ts";
 import {
   agentById,
   type AgentRow,
@@ -7,32 +9,31 @@ import {
   agentVersionOf,
 } from "./rows.ts";
 import { answersIn } from "./rules.ts";
-import type { AgentDefinition } from "./types.ts";
-import { conversationById, type ConversationRow } from "../conversations/index.ts";
-import { type Claim, finish, renew } from "../queue/index.ts";
-import type { MessageRow } from "../messages/index.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { denied, isAside, mayReplyAt, mostOpenRuns } from "./runs/rules.ts";
-import { pendingScores } from "../sentiment/index.ts";
+import { denied, isAside, mayReplyAt, maxOpenRuns } from "./runs/rules.ts";
+import type { BegunTurn, TurnContext } from "./turn-types.ts";
+import type { AgentDefinition } from "./types.ts";
+import { consentFor, identityByAddress, stateOf } from "../contacts/index.ts";
+import { conversationById, type ConversationRow } from "../conversations/index.ts";
+import { type DrawId, mediumOf } from "../kernel/index.ts";
+import type { MessageRow } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
+import { type Claim, finish, renew } from "../queue/index.ts";
+import { pendingScores } from "../sentiment/index.ts";
 import type { Tx } from "../store/index.ts";
-import { beginRun } from "./begin-run.ts";
-import { endRun } from "./end-run.ts";
-import { handOff } from "./hand-off.ts";
-import { openSession } from "./open-session.ts";
-import type { BegunTurn, TurnContext } from "./turn-rows.ts";
-import { heardIn, unansweredIn } from "./unanswered.ts";
-import { wantsNone } from "./wants-none.ts";
 
-/** How long the scores of what was just written are waited for, in milliseconds. */
+/** How long a turn waits for the sentiment scores of new messages, in milliseconds. */
 const scoreMs = 2_000;
-/** Somebody who goes on writing is answered all the same, after so many times the pause that ends a burst. */
-const longestBurst = 5;
-/** A turn has its time, and the transactions around it theirs; in milliseconds. */
+/** A contact that keeps writing is answered after this many times the debounce time. */
+const maxBurstFactor = 5;
+/**
+ * Time for the transactions around a turn, in addition to the turn's own limit, in milliseconds.
+ */
 const margin = 30_000;
 /**
- * Finds what there is to do for the agent of a conversation: an action that was ordered, else messages that have no answer, else what was
- * ordered or approved. Where there is nothing, or not yet, the job is given back; where the lease was lost, nothing is done.
+ * Finds the next work for a conversation's agent: first a single action from a trigger, then
+ * unanswered messages, then a triggered playbook or an approved action. If there is none, or not
+ * yet, the job is finished or rescheduled. If the lease was lost, nothing is done.
  */
 export async function beginTurn(
   tx: Tx,
@@ -47,30 +48,30 @@ export async function beginTurn(
     return undefined;
   }
   const nextDenial = await denyOverdue(tx, conversation);
-  const open = await tx.list(openRuns, [conversation.id], mostOpenRuns);
+  const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
   const begun = await findTurn(tx, conversation, open, options);
   if (typeof begun === "object") {
     await renew(tx, claim, 2 * (begun.agent.limits.timeout_ms + margin));
     return begun;
   }
-  // None of them could be gone on with; there may be more.
-  const next = begun ?? (open.length === mostOpenRuns ? tx.now : Infinity);
+  // None of these runs could continue, but there may be more.
+  const next = begun ?? (open.length === maxOpenRuns ? tx.now : Infinity);
   const againAt = Math.min(next, nextDenial);
   await finish(tx, claim, againAt === Infinity ? {} : { againAt });
   return undefined;
 }
 
-/** What nobody approved in time is denied. Answers when the next one is due. */
+/** Denies overdue approvals. Returns when the next one is due. */
 async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
-  const waiting = await tx.list(awaitingRuns, [id], mostOpenRuns);
+  const waiting = await tx.list(awaitingRuns, [id], maxOpenRuns);
   for (const run of waiting) {
     if (run.approve_by === null || run.approve_by > tx.now) return run.approve_by ?? Infinity;
     tx.update(runs, run, { ...denied(run), status: "running", open: true, approve_by: null });
   }
-  return waiting.length === mostOpenRuns ? tx.now : Infinity;
+  return waiting.length === maxOpenRuns ? tx.now : Infinity;
 }
 
-/** The run to work on, of those that are under way or a new one; or when it is its time. */
+/** Returns the run to work on, open or new, or the time when an answer may begin. */
 async function findTurn(
   tx: Tx,
   conversation: Seen<ConversationRow>,
@@ -103,7 +104,7 @@ async function findTurn(
 
   const messages = await unansweredIn(tx, conversation, session);
   const last = messages.at(-1);
-  const isWanted = last !== undefined && !(await wantsNone(tx, last));
+  const isWanted = last !== undefined && !(await hasOptedOut(tx, last));
   if (isWanted) {
     const wait = await waitFor(tx, { conversation, session, agent: definition, messages }, options);
     if (wait > tx.now) return wait;
@@ -115,7 +116,7 @@ async function findTurn(
     last === undefined
       ? session
       : tx.update(agentSessions, session, { heard: last.sequence, updated_at: tx.now });
-  // A person has answered meanwhile, and given the conversation back; or the contact has opted out.
+  // A person has answered and handed the conversation back, or the contact has opted out.
   for (const run of own) if (!isAside(run)) cancel(run);
   for (const run of own.filter(isAside)) {
     const agent = await definitionFor(tx, run);
@@ -125,7 +126,7 @@ async function findTurn(
   return undefined;
 }
 
-/** The agent that a conversation is assigned to, whether it may answer or not. */
+/** Returns the assigned agent, even if it may not answer. */
 async function assignedTo(
   tx: Tx,
   { assignee_type, assignee_id }: ConversationRow,
@@ -134,7 +135,10 @@ async function assignedTo(
   return tx.get(agentById, [assignee_id]);
 }
 
-/** What an agent was in the version that something began with; undefined when the agent is gone. */
+/**
+ * Returns the agent's definition in the version that the run or session uses; undefined if the
+ * agent was deleted.
+ */
 async function definitionFor(
   tx: Tx,
   { agent_id, agent_revision }: Pick<RunRow, "agent_id" | "agent_revision">,
@@ -146,7 +150,7 @@ async function definitionFor(
   return agent && version?.definition;
 }
 
-/** An agent that is gone or disabled leaves what it had to people. */
+/** Hands a conversation off to people if its agent was deleted or disabled. */
 async function leave(
   tx: Tx,
   drawId: DrawId,
@@ -155,7 +159,7 @@ async function leave(
 ): Promise<undefined> {
   const { handler, status, assignee_type } = conversation;
   if (handler !== "ai" || status === "closed" || assignee_type !== "agent") return undefined;
-  const reason = agent === undefined ? "The agent is gone." : "The agent is disabled.";
+  const reason = agent === undefined ? "The agent was deleted." : "The agent is disabled.";
   await handOff(tx, drawId, conversation, { rule: null, reason, summary: "" });
   return undefined;
 }
@@ -185,7 +189,10 @@ interface Waiting {
   readonly messages: readonly MessageRow[];
 }
 
-/** When an answer may be begun: after the burst, when it was scored or will not be, and when the agent may reply again. */
+/**
+ * Returns when an answer may begin: after the contact stopped writing, after the messages were
+ * scored or the wait for that is over, and within the agent's reply limit.
+ */
 async function waitFor(
   tx: Tx,
   { conversation, session, agent, messages }: Waiting,
@@ -194,7 +201,7 @@ async function waitFor(
   const [first, last] = [messages.at(0), messages.at(-1)];
   if (first === undefined || last === undefined) return 0;
   const { debounce_ms } = agent.reply;
-  const longest = first.created_at + longestBurst * debounce_ms;
+  const longest = first.created_at + maxBurstFactor * debounce_ms;
   const burst = Math.min(last.created_at + debounce_ms, longest);
   const limit = mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, tx.now);
   const [pending] = services.scoresSentiment
@@ -210,4 +217,15 @@ async function waitFor(
 function hear(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[]): Seen<RunRow> {
   const heard = heardIn(messages);
   return heard.heard > run.heard ? tx.update(runs, run, heard) : run;
+}
+
+/**
+ * Whether the contact has opted out of the sender that the message went to. Then no answer is
+ * needed.
+ */
+export async function hasOptedOut(tx: Tx, { channel, from, to }: MessageRow): Promise<boolean> {
+  const identity = await tx.get(identityByAddress, [mediumOf(channel), from], {
+    hold: true,
+  });
+  return identity !== undefined && consentFor(stateOf(identity), to) === "opted_out";
 }

@@ -8,7 +8,7 @@ import {
   agentVersionOf,
   enabledAgents,
 } from "./rows.ts";
-import { answersFor, mostAgents } from "./rules.ts";
+import { answersFor, maxAgents } from "./rules.ts";
 import {
   changeConversation,
   conversationById,
@@ -18,18 +18,22 @@ import { arm } from "../queue/index.ts";
 import type { MessageRow } from "../messages/index.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Tx } from "../store/index.ts";
-import { openSession } from "./open-session.ts";
+import { openSession } from "./session.ts";
 
 interface CallAgent {
-  /** The conversation had been closed. */
+  /** Whether the message reopened a closed conversation. */
   readonly isReopened: boolean;
-  /** How long a closed conversation can be opened again by the contact; so long a silence ends what its agent had in mind too. */
+  /**
+   * How long after closing a contact's message reopens the conversation, in milliseconds. A session
+   * without activity for that long is discarded too.
+   */
   readonly reopenMs: number;
 }
 
 /**
- * Has an agent answer what the contact wrote: the conversation's, else the oldest enabled one for the sender and the channel. What people
- * handle is theirs, but where the contact has come back after they closed it and its agent is to go on.
+ * Has an agent answer a message: the conversation's agent, or else the oldest enabled agent for the
+ * sender and channel. Conversations that people handle are left alone. The exception is one that
+ * people closed and the contact reopens, if its agent is set to resume.
  */
 export async function callAgent(
   tx: Tx,
@@ -41,20 +45,21 @@ export async function callAgent(
   const conversation = await tx.get(conversationById, [conversation_id], {
     hold: true,
   });
-  if (conversation === undefined) throw new TypeError("a message came in in no conversation");
+  if (conversation === undefined) throw new TypeError("an inbound message has no conversation");
   const [session, usual] = await Promise.all([
     tx.get(agentSessionOf, [conversation_id]),
     agentFor(tx, conversation, message),
   ]);
   const isBack = isReopened && session !== undefined && conversation.handler !== "none";
-  const agent = usual ?? (isBack ? await former(tx, session) : undefined);
-  // An agent that is gone leaves the conversation to people in its turn.
+  const agent = usual ?? (isBack ? await formerAgent(tx, session) : undefined);
+  // If the agent was deleted, its turn hands the conversation to people.
   if (agent === undefined) {
     return conversation.handler === "ai" ? arm(tx, turnJob(conversation, tx.now)) : undefined;
   }
   const isSilent = session !== undefined && session.updated_at < tx.now - reopenMs;
   if (session !== undefined && (isReopened || isSilent)) tx.remove(agentSessions, session);
-  // An agent that closes its conversations would have no limits otherwise, and talk with a machine for ever.
+  // The counts carry over. Otherwise an agent that closes its conversations could talk to a machine
+  // for ever.
   const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
   await openSession(tx, conversation, agent, { heard: sequence - 1, counts });
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
@@ -62,7 +67,7 @@ export async function callAgent(
   await arm(tx, turnJob(conversation, tx.now));
 }
 
-/** The agent that has the conversation, or that takes one that nobody has. */
+/** Returns the conversation's agent, or chooses one if the conversation has no handler. */
 async function agentFor(
   tx: Tx,
   conversation: ConversationRow,
@@ -78,12 +83,12 @@ async function chooseAgent(
   tx: Tx,
   { channel, to }: Pick<MessageRow, "channel" | "to">,
 ): Promise<AgentRow | undefined> {
-  const found = await tx.list(enabledAgents, [], mostAgents);
+  const found = await tx.list(enabledAgents, [], maxAgents);
   return found.find((agent) => answersFor(agent, channel, to));
 }
 
-/** The agent that had the conversation before people did, where it resumes after them. */
-async function former(tx: Tx, session: AgentSessionRow): Promise<AgentRow | undefined> {
+/** Returns the agent that had the conversation before people, if it is set to resume after them. */
+async function formerAgent(tx: Tx, session: AgentSessionRow): Promise<AgentRow | undefined> {
   const { agent_id, agent_revision } = session;
   const [agent, version] = await Promise.all([
     tx.get(agentById, [agent_id]),

@@ -1,37 +1,36 @@
-import { type DrawId, storable } from "../kernel/index.ts";
-import { type AgentSessionRow, agentSessions } from "./rows.ts";
-import { changeConversation, changeStatus, type ConversationRow } from "../conversations/index.ts";
-import { type Claim, renew } from "../queue/index.ts";
-import { observations } from "../observations/index.ts";
-import { type RunRow, runs } from "./runs/rows.ts";
-import { approvalMs, isAside, repliesBefore } from "./runs/rules.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import { endRun } from "./end-run.ts";
-import { giveBackTurn } from "./give-back-turn.ts";
 import { handOff } from "./hand-off.ts";
-import { keepProgress, spent } from "./keep-progress.ts";
-import { type RunStanding, runStanding } from "./run-standing.ts";
+import { type AgentSessionRow, agentSessions } from "./rows.ts";
+import { endRun } from "./run-lifecycle.ts";
+import { saveProgress, type RunStanding, runStanding, spent } from "./run-progress.ts";
+import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
+import { approvalMs, isAside, repliesBefore } from "./runs/rules.ts";
 import { type Said, sayAs } from "./say-as.ts";
-import type { BegunTurn, JudgedTurn, Noticed, TurnOutcome } from "./turn-rows.ts";
+import type { BegunTurn, CheckedTurn, Noticed, TurnContext, TurnOutcome } from "./turn-types.ts";
+import { changeConversation, changeStatus, type ConversationRow } from "../conversations/index.ts";
+import { type DrawId, storable } from "../kernel/index.ts";
+import { observations } from "../observations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { type Claim, finish, renew } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
- * Ends a turn: says what the agent has to say, hands over, remembers. Nothing of it commits when the conversation is not the agent's any
- * more, and nothing but what was done already when the contact has written meanwhile.
+ * Ends a turn: sends the reply, hands off and updates the session. If the agent no longer handles
+ * the conversation, nothing is committed. If the contact has written in the meantime, only the
+ * progress is saved.
  */
 export async function endTurn(
   tx: Tx,
   claim: Claim<"turn">,
   { run: begun }: BegunTurn,
   outcome: TurnOutcome,
-  options: JudgedTurn,
+  options: CheckedTurn,
 ): Promise<void> {
   if (!(await renew(tx, claim, options.leaseMs))) return;
   const standing = await runStanding(tx, begun);
   if (standing.state === "current") await conclude(tx, standing, outcome, options);
-  // The reply was overtaken, and is dropped.
-  if (standing.state === "overtaken") keepProgress(tx, standing, outcome);
-  // What the contact wrote meanwhile waits for a turn of its own, and its time may not have come yet.
+  // The contact has written in the meantime, so the reply is dropped.
+  if (standing.state === "overtaken") saveProgress(tx, standing, outcome);
+  // Messages that arrived in the meantime need another turn, which may have to wait.
   await giveBackTurn(tx, claim, { hasMore: isAside(begun) || standing.state === "overtaken" });
 }
 
@@ -41,7 +40,7 @@ async function conclude(
   tx: Tx,
   standing: Current,
   outcome: TurnOutcome,
-  options: JudgedTurn,
+  options: CheckedTurn,
 ): Promise<void> {
   const { run, session } = standing;
   const { drawId } = options.services;
@@ -81,7 +80,10 @@ async function conclude(
   endRun(tx, drawId, conversation, run, { ...did, status });
 }
 
-/** What the contact wrote can't be answered: people may know why. Who opted out, or wrote nothing, waits for no answer. */
+/**
+ * Hands off to people if the reply was refused. There is no hand-off if the contact has opted out,
+ * or if the run does not answer a message.
+ */
 function refusal({ request }: RunRow, { error }: Said): TurnOutcome["handOff"] {
   if (error === null || error.code === "recipient_opted_out" || request !== null) return null;
   return {
@@ -91,7 +93,7 @@ function refusal({ request }: RunRow, { error }: Said): TurnOutcome["handOff"] {
   };
 }
 
-/** What the agent has in mind from now on. */
+/** Updates the agent's session. */
 function remember(
   tx: Tx,
   session: Seen<AgentSessionRow>,
@@ -100,7 +102,7 @@ function remember(
   { isSaid, error }: Said,
 ): void {
   const { frames, playbook_id, isWaiting, isStuck, usage } = outcome;
-  // A playbook that waits goes on waiting while others talk.
+  // A playbook that waits for an approval keeps waiting while the agent answers other messages.
   const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;
   tx.update(agentSessions, session, {
     ...(error === null ? { frames, paused_by } : {}),
@@ -143,4 +145,54 @@ async function close(
   return change.decision === "change"
     ? changeConversation(tx, drawId, conversation, change.patch)
     : conversation;
+}
+
+/** Gives up a turn that keeps failing, and hands the conversation off to people. */
+export async function failTurn(
+  tx: Tx,
+  claim: Claim<"turn">,
+  { run: begun }: BegunTurn,
+  { leaseMs, services }: TurnContext,
+): Promise<void> {
+  if (!(await renew(tx, claim, leaseMs))) return;
+  const standing = await runStanding(tx, begun);
+  if (standing.state !== "over") {
+    const { run, session } = standing;
+    const { drawId } = services;
+    const reason = "The turn failed repeatedly.";
+    // No contact waits for a single action from a trigger.
+    const conversation =
+      session === null
+        ? standing.conversation
+        : await handOff(tx, drawId, standing.conversation, {
+            rule: null,
+            reason,
+            summary: "",
+            run_id: run.id,
+          });
+    endRun(tx, drawId, conversation, run, { status: "failed", result: { error: reason } });
+  }
+  await giveBackTurn(tx, claim, { hasMore: true });
+}
+
+interface GiveBackTurn {
+  /** Whether there is work besides the open runs. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * Finishes a turn's job. It runs again at once while there are open runs, and otherwise when the
+ * next approval is overdue.
+ */
+export async function giveBackTurn(
+  tx: Tx,
+  claim: Claim<"turn">,
+  { hasMore }: GiveBackTurn,
+): Promise<void> {
+  const [[open], [waiting]] = await Promise.all([
+    tx.list(openRuns, [claim.key.conversation_id], 1),
+    tx.list(awaitingRuns, [claim.key.conversation_id], 1),
+  ]);
+  const againAt = hasMore || open !== undefined ? tx.now : waiting?.approve_by;
+  await finish(tx, claim, againAt == null ? {} : { againAt });
 }

@@ -17,7 +17,7 @@ export const conversationHandoff = defineEvent(
       last_message_ids: z.array(ids.message),
       sentiment: sentimentSchema.nullable(),
     })
-    .meta({ description: "AI passed a conversation on to people." }),
+    .meta({ description: "An agent or the host application handed a conversation off to people." }),
 );
 
 export const agentRunCompleted = defineEvent(

@@ -1,8 +1,6 @@
+import type { HandOff, TurnFacts } from "./turn-types.ts";
 import type { AgentDefinition, HandoffCause, HandoffRule } from "./types.ts";
 import { isVeryNegative } from "../contacts/index.ts";
-import type { HandOff } from "./ending.ts";
-import type { TurnFacts } from "./facts.ts";
-import { suspectsLoop } from "./loop-guard.ts";
 import { containsPhrase, normalizedWords } from "../kernel/index.ts";
 
 export function ruleFor(
@@ -12,30 +10,37 @@ export function ruleFor(
   return rules.find(({ on }) => on === cause);
 }
 
-/** Whether something that went wrong ends the agent's part: a rule asks for it, and a spent budget needs none. */
+/**
+ * Whether a failure hands the conversation off: if a rule asks for it, or if the budget is spent.
+ */
 export function endsAt(agent: AgentDefinition, cause: HandoffCause): boolean {
   return cause === "budget" || ruleFor(agent, cause) !== undefined;
 }
 
-/** What must end an agent's part whatever its rules say; these come first, and nothing is sent that could keep a machine talking. */
-export function mustHandOff(facts: TurnFacts): HandOff | undefined {
+/**
+ * Hand-offs that apply whatever the agent's rules say. They come first. Those for a suspected loop
+ * or opt-out are silent, so that no reply keeps a machine talking.
+ */
+export function requiredHandOff(facts: TurnFacts): HandOff | undefined {
   const { agent, session, suspectsOptOut } = facts;
-  if (suspectsLoop(facts)) return silent("loop_suspected", "The other side seems to be a machine.");
-  if (suspectsOptOut) return silent("guardrail", "The contact may want no more messages.");
+  if (isLikelyLoop(facts)) {
+    return silentHandOff("loop_suspected", "The contact seems to be a machine.");
+  }
+  if (suspectsOptOut) return silentHandOff("guardrail", "The contact may want no more messages.");
   if (session.turns >= agent.limits.max_ai_turns) {
-    return aloud("max_turns", "The agent has replied as often as it may.");
+    return openHandOff("max_turns", "The agent has reached its limit of replies.");
   }
   if (session.tokens >= agent.limits.max_tokens_per_conversation) {
-    return aloud("budget", "The conversation's budget is spent.");
+    return openHandOff("budget", "The conversation has used up its token budget.");
   }
   return undefined;
 }
 
-/** What the agent's rules say before anything else is tried, in their order. */
-export function handOffAsRuled(facts: TurnFacts): HandOff | undefined {
+/** Checks the agent's rules, in order, before the playbook and the model. */
+export function ruleHandOff(facts: TurnFacts): HandOff | undefined {
   for (const rule of facts.agent.handoff.rules) {
     const reason = reasonOf(rule, facts);
-    if (reason !== undefined) return aloud(rule.on, reason);
+    if (reason !== undefined) return openHandOff(rule.on, reason);
   }
   return undefined;
 }
@@ -58,7 +63,7 @@ function reasonOf(
       return contact.sentiment !== null &&
         typeof value === "number" &&
         contact.sentiment.score < value
-        ? "The contact's mood is low."
+        ? "The contact's sentiment is below the limit."
         : undefined;
     case "max_turns":
       return typeof value === "number" && session.turns >= value
@@ -69,7 +74,7 @@ function reasonOf(
   }
 }
 
-export function aloud(
+export function openHandOff(
   rule: HandoffCause | null,
   reason: string,
   summary: string | null = null,
@@ -77,10 +82,54 @@ export function aloud(
   return { rule, reason, summary, isSilent: false };
 }
 
-function silent(rule: HandoffCause, reason: string): HandOff {
+function silentHandOff(rule: HandoffCause, reason: string): HandOff {
   return { rule, reason, summary: null, isSilent: true };
 }
 
 export function listOf(value: HandoffRule["value"]): readonly string[] {
   return typeof value === "string" ? [value] : Array.isArray(value) ? value : [];
+}
+
+/** Messages older than this are not considered, in milliseconds. */
+const windowMs = 600_000;
+/**
+ * The same message this many times suggests a machine. Shorter messages do not count: people repeat
+ * "yes please" and "no thanks".
+ */
+const maxAlike = 3;
+const minWords = 4;
+/**
+ * A contact's answer within this many milliseconds counts as fast. This many fast answers suggest a
+ * machine.
+ */
+const maxFastMs = 1_500;
+const maxFast = 5;
+
+type Facts = Pick<TurnFacts, "heard" | "now" | "isPaused"> & {
+  readonly session: Pick<TurnFacts["session"], "frames">;
+};
+
+/**
+ * Whether the contact seems to be a machine: it repeats the same text, or repeatedly answers faster
+ * than people type.
+ */
+export function isLikelyLoop({ heard, now, session, isPaused }: Facts): boolean {
+  const messages = heard.messages.filter(({ at }) => at > now - windowMs);
+  // Different questions of a playbook can have the same answer, and a playbook ends by itself.
+  const isAnswer = session.frames.at(-1)?.asked === true && !isPaused;
+  if (!isAnswer && repeats(messages, heard.unanswered)) return true;
+  const fast = messages.filter(({ from, at }, i) => {
+    const before = messages[i - 1];
+    return from === "contact" && before?.from === "agent" && at - before.at < maxFastMs;
+  });
+  return fast.length >= maxFast;
+}
+
+/** Whether the contact's latest messages repeat earlier ones too often. */
+function repeats(messages: TurnFacts["heard"]["messages"], unanswered: number): boolean {
+  const said = messages.map(({ from, text }) => (from === "contact" ? normalizedWords(text) : ""));
+  const last = unanswered === 0 ? [] : said.slice(-unanswered);
+  return last
+    .filter((words) => words.split(" ").length >= minWords)
+    .some((words) => said.filter((each) => each === words).length >= maxAlike);
 }

@@ -16,15 +16,21 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
 export interface HandOver {
-  /** Null where nobody's rule asks for it. */
+  /** Null if no rule of the agent asks for the hand-off. */
   readonly rule: HandoffCause | null;
   readonly reason: string;
   readonly summary: string;
-  /** The run that does it: what it says may quote, and is found by it. */
+  /**
+   * The run that hands off. The event's id is derived from it, so that erasing the run's words also
+   * finds the event.
+   */
   readonly run_id?: RunId;
 }
 
-/** Puts an active conversation in the queue, for the first person free, and tells so. One that waits there already stays as it is. */
+/**
+ * Puts an active conversation in the queue for people and publishes the event. If it is already in
+ * the queue, nothing changes.
+ */
 export async function handOff(
   tx: Tx,
   drawId: DrawId,
@@ -32,7 +38,8 @@ export async function handOff(
   { rule, reason, summary, run_id }: HandOver,
 ): Promise<Seen<ConversationRow>> {
   if (before.handler === "queue") return before;
-  // A person lets go of it. An agent stays assigned: that is whom people hand it back to.
+  // A person is unassigned. An agent stays assigned, so that people can hand the conversation back
+  // to it.
   const freed = before.assignee_type === "human" ? { assignee_type: null, assignee_id: null } : {};
   const conversation = await changeConversation(tx, drawId, before, { handler: "queue", ...freed });
   const { contact_id, assignee_id } = conversation;
@@ -57,7 +64,10 @@ export async function handOff(
   return conversation;
 }
 
-/** With these the agent's part is over: it doesn't go on when nobody comes, or what they end would begin anew. */
+/**
+ * After these causes the agent does not take the conversation back when the queue times out.
+ * Otherwise the same cause would arise again.
+ */
 const final: ReadonlySet<HandoffCause | null> = new Set([
   "loop_suspected",
   "guardrail",
@@ -65,7 +75,7 @@ const final: ReadonlySet<HandoffCause | null> = new Set([
   "budget",
 ]);
 
-/** Its agent's setting decides what becomes of it when nobody comes. */
+/** Starts the agent's queue timeout, if it has one. */
 async function waitForPeople(
   tx: Tx,
   { id }: ConversationRow,
@@ -81,14 +91,14 @@ async function waitForPeople(
   if (seconds !== undefined) await arm(tx, queueTimeoutJob(session, tx.now + seconds * 1_000));
 }
 
-const mostTold = 10;
+const maxTold = 10;
 
-/** Oldest first. Their numbers have no gaps, so they are known without looking. */
+/** Oldest first. Sequence numbers have no gaps, so the numbers of the last messages are known. */
 async function lastMessageIds(
   tx: Tx,
   { id, message_count }: ConversationRow,
 ): Promise<MessageId[]> {
-  const count = Math.min(message_count, mostTold);
+  const count = Math.min(message_count, maxTold);
   const places = Array.from({ length: count }, (_, i) => message_count - count + 1 + i);
   const rows = await Promise.all(
     places.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)),

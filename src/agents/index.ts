@@ -1,14 +1,16 @@
 export { approveRun } from "./approve-run.ts";
-export { assignConversation } from "./assign.ts";
-export { createAgent } from "./create-agent.ts";
-export { createPlaybook } from "./create-playbook.ts";
+export { assignConversation, handBackConversation, handOffConversation } from "./change-handler.ts";
+export { createAgent, insertAgent, removeAgent, updateAgent } from "./write-agent.ts";
+export {
+  createPlaybook,
+  insertPlaybook,
+  removePlaybook,
+  updatePlaybook,
+} from "./write-playbook.ts";
 export { agentsModule } from "./descriptor.ts";
 export { agentRunCompleted, conversationHandoff } from "./events.ts";
-export { getRun } from "./get-run.ts";
-export { handBackConversation } from "./hand-back.ts";
-export { handOffConversation } from "./hand-off-command.ts";
+export { getRun, listRuns, runResource } from "./runs/reads.ts";
 export { agentJobs } from "./jobs.ts";
-export { listRuns } from "./list-runs.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./options.ts";
 export { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
@@ -21,11 +23,8 @@ export type {
   UpdatePlaybook,
 } from "./playbooks/types.ts";
 export { getAgent, listAgents } from "./reads.ts";
-export { removeAgent } from "./remove-agent.ts";
-export { removePlaybook } from "./remove-playbook.ts";
 export { agents, agentSessionOf, agentSessions } from "./rows.ts";
-export { agentDefinitionOf, mostAgents } from "./rules.ts";
-export { runResource } from "./runs/resource.ts";
+export { agentDefinitionOf, maxAgents } from "./rules.ts";
 export { type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
 export { mayQuote, wordless } from "./runs/rules.ts";
 export type { Run, RunStatus, RunStep } from "./runs/types.ts";
@@ -40,7 +39,3 @@ export type {
   TriggerAgent,
   UpdateAgent,
 } from "./types.ts";
-export { updateAgent } from "./update-agent.ts";
-export { updatePlaybook } from "./update-playbook.ts";
-export { insertAgent } from "./write-agent.ts";
-export { insertPlaybook } from "./write-playbook.ts";

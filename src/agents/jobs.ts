@@ -1,7 +1,13 @@
-import type { AgentRuntime } from "./options.ts";
+import { shownAction } from "./actions.ts";
+import { beginTurn } from "./begin-turn.ts";
+import { endTurn, failTurn } from "./end-turn.ts";
+import type { AgentRuntime, AgentSettings } from "./options.ts";
+import { readFacts } from "./read-facts.ts";
 import { timeOutQueue } from "./time-out-queue.ts";
-import type { JobTable } from "../queue/index.ts";
-import { runTurn } from "./run-turn.ts";
+import { TurnRun } from "./turn-run.ts";
+import type { BegunTurn } from "./turn-types.ts";
+import type { ModelAction } from "../ports/index.ts";
+import { type Claim, finish, type JobHandler, type JobTable, leaseMs } from "../queue/index.ts";
 
 export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> = {
   turn: runTurn,
@@ -10,7 +16,68 @@ export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> =
     (claim) =>
       hostPolicies.commit(
         claim,
-        (tx, hostOpinions) => timeOutQueue(tx, claim, { services, hostOpinions }),
+        (tx, hostVerdicts) => timeOutQueue(tx, claim, { services, hostVerdicts }),
         { own: true },
       ),
 };
+
+const own = { own: true } as const;
+/** Failures of one conversation's turns in a row. */
+const maxFailures = 5;
+
+/**
+ * Runs an agent's turn in a conversation. No transaction is open while the model works: the
+ * transaction that ends the turn checks whether its result still applies.
+ */
+export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
+  const { store, logger, services, agents } = runtime;
+  const shown = new Map([...services.actions].map(([name, action]) => [name, shownAction(action)]));
+  return async (claim, { abort }) => {
+    if (agents === undefined) throw new Error("no agents are set up here");
+    const begun = await store.commit(
+      claim,
+      (tx) => beginTurn(tx, claim, { leaseMs, services }),
+      own,
+    );
+    if (begun === undefined) return;
+    try {
+      await take(runtime, claim, begun, { agents, shown, abort });
+    } catch (error) {
+      if (abort.aborted || claim.failures + 1 < maxFailures) throw error;
+      logger.error(
+        { err: error, run_id: begun.run.id },
+        "a turn failed repeatedly; the conversation is handed off to people",
+      );
+      await store.commit(claim, (tx) => failTurn(tx, claim, begun, { leaseMs, services }), own);
+    }
+  };
+}
+
+interface TakeOptions {
+  readonly agents: AgentSettings;
+  readonly shown: ReadonlyMap<string, ModelAction>;
+  readonly abort: AbortSignal;
+}
+
+async function take(
+  runtime: AgentRuntime,
+  claim: Claim<"turn">,
+  begun: BegunTurn,
+  { agents, shown, abort }: TakeOptions,
+): Promise<void> {
+  const { store, clock, services, hostPolicies } = runtime;
+  const facts = await readFacts(store.reads(claim), begun, services.language, clock.now());
+  const turn = new TurnRun({ runtime, agents, shown, claim, begun, facts, abort });
+  const outcome = await turn.run();
+  if (outcome !== undefined) {
+    await hostPolicies.commit(
+      claim,
+      (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { leaseMs, services, hostVerdicts }),
+      own,
+    );
+  } else if (!turn.isCalling) {
+    // A person took over, the contact wrote meanwhile, or the engine stops. The next turn finds out
+    // which. A call that is still under way has until the lease lapses.
+    await store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now }), own);
+  }
+}

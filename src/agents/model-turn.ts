@@ -1,24 +1,33 @@
-import type { ActionCall } from "./runs/types.ts";
-import type { Json, ModelAction, ModelCall, ModelTask, ModelTurn } from "../ports/index.ts";
-import type { TurnFacts } from "./facts.ts";
 import { listOf, ruleFor } from "./hand-off-rules.ts";
+import type { ActionCall } from "./runs/types.ts";
+import type { TurnFacts } from "./turn-types.ts";
+import { storable } from "../kernel/index.ts";
+import type {
+  Json,
+  ModelAction,
+  ModelAnswer,
+  ModelCall,
+  ModelTask,
+  ModelTurn,
+} from "../ports/index.ts";
+import { z } from "zod";
 
-const mostKnowledge = 8;
+const maxKnowledge = 8;
 
-export interface Seeing {
+export interface ModelTurnInput {
   readonly facts: TurnFacts;
   readonly task: ModelTask;
-  /** Whether it may start a playbook. */
+  /** Whether the model may start a playbook. */
   readonly isFree: boolean;
-  /** Whether the calls that it asks for are made. */
+  /** Whether the calls that the model asks for are made. */
   readonly acts: boolean;
   readonly actions: readonly ModelAction[];
   readonly calls: readonly ActionCall[];
-  /** Takes what is nobody's business out of a text. */
+  /** Removes private data from a text. */
   readonly redact: (text: string) => string;
 }
 
-/** What a model is shown of a turn. */
+/** Builds what the model sees of a turn. */
 export function modelTurn({
   facts,
   task,
@@ -27,7 +36,7 @@ export function modelTurn({
   actions,
   calls,
   redact,
-}: Seeing): ModelTurn {
+}: ModelTurnInput): ModelTurn {
   const { agent, channel, contact, heard, session, playbooks } = facts;
   const { name, persona, instructions, guidelines, reply } = agent;
   const options = isFree
@@ -56,7 +65,7 @@ export function modelTurn({
     },
     messages: heard.messages.map((message) => ({ ...message, text: redact(message.text) })),
     unanswered: heard.unanswered,
-    knowledge: facts.language.rankPassages(agent.knowledge, facts.said, mostKnowledge),
+    knowledge: facts.language.rankPassages(agent.knowledge, facts.said, maxKnowledge),
     playbooks: options,
     intents: [...new Set(intents)],
     slots:
@@ -65,7 +74,7 @@ export function modelTurn({
         : Object.fromEntries(Object.entries(slots).map(([key, value]) => [key, shown(value)])),
     actions: acts ? actions : [],
     calls: calls.flatMap((call) =>
-      callOf({
+      shownCall({
         ...call,
         input: shown(call.input),
         output: shown(call.output),
@@ -76,7 +85,7 @@ export function modelTurn({
   };
 }
 
-function shownTask(task: ModelTask, redact: Seeing["redact"]): ModelTask {
+function shownTask(task: ModelTask, redact: ModelTurnInput["redact"]): ModelTask {
   if (task.type === "instruct") return { ...task, instruction: redact(task.instruction) };
   if (task.type === "extract") {
     return { ...task, slot: { ...task.slot, prompt: redact(task.slot.prompt) } };
@@ -84,7 +93,7 @@ function shownTask(task: ModelTask, redact: Seeing["redact"]): ModelTask {
   return task;
 }
 
-/** Changes every text in a value. */
+/** Applies a change to every string in a value. */
 function withEachText(change: (text: string) => string): (value: Json) => Json {
   const changed = (value: Json): Json => {
     if (typeof value === "string") return change(value);
@@ -101,8 +110,8 @@ function optionOf({ name, description, trigger }: TurnFacts["playbooks"][number]
   return { name, description, intents: trigger.intents ?? [], when: trigger.when ?? null };
 }
 
-/** What of a call a model is told. One that is under way has no outcome yet, and nobody is asked before it has. */
-function callOf({ id, action, input, status, output, error }: ActionCall): ModelCall[] {
+/** Returns a call as the model sees it. A call without an outcome is left out. */
+function shownCall({ id, action, input, status, output, error }: ActionCall): ModelCall[] {
   const call = { id, action, input };
   if (status === "done") return [{ ...call, outcome: { status, output } }];
   if (status === "awaiting_approval") return [{ ...call, outcome: { status } }];
@@ -110,4 +119,57 @@ function callOf({ id, action, input, status, output, error }: ActionCall): Model
     return [{ ...call, outcome: { status: "failed", error: error ?? status } }];
   }
   return [];
+}
+
+/** Limits of one answer. Further items are dropped. */
+const maxCalls = 8;
+const maxObservations = 10;
+
+const words = (max: number) => z.string().transform((text) => storable(text, max));
+/** Keeps the first items of a list. The rest is not validated. */
+const first = <T extends z.ZodType>(most: number, item: T) =>
+  z
+    .array(z.unknown())
+    .transform((items) => items.slice(0, most))
+    .pipe(z.array(item));
+const share = z.number().min(0).max(1);
+const tokens = z.int().min(0).max(1e9).catch(0);
+/** Characters of an input or a slot value as JSON. */
+const maxCharacters = 16_384;
+const json: z.ZodType<Json> = z
+  .json()
+  .refine((value) => JSON.stringify(value).length <= maxCharacters);
+
+/** An invalid field is dropped. The rest of the answer stays valid. */
+const answerSchema = z.object({
+  text: words(8_000).optional().catch(undefined),
+  confidence: share.optional().catch(undefined),
+  intent: words(200).optional().catch(undefined),
+  playbook_id: z.string().max(64).optional().catch(undefined),
+  slots: z.record(z.string(), json).optional().catch(undefined),
+  calls: first(maxCalls, z.object({ action: z.string().max(64), input: json }))
+    .optional()
+    .catch(undefined),
+  handoff: z
+    .object({ reason: words(200), summary: words(2_000).optional() })
+    .optional()
+    .catch(undefined),
+  observations: first(
+    maxObservations,
+    z.object({ content: words(2_000), kind: words(64), confidence: share.optional() }),
+  )
+    .transform((noticed) => noticed.filter(({ content }) => content.trim() !== ""))
+    .optional()
+    .catch(undefined),
+  usage: z.object({ input_tokens: tokens, output_tokens: tokens }).optional().catch(undefined),
+});
+
+/**
+ * Validates a model's answer, which comes from outside and may be anything.
+ * @throws TypeError if it is not an object
+ */
+export function validateAnswer(answered: unknown): ModelAnswer {
+  const { success, data } = answerSchema.safeParse(answered);
+  if (!success) throw new TypeError("the model must return an object, see ModelAnswer");
+  return data;
 }

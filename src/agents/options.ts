@@ -1,13 +1,16 @@
 import type { Runtime } from "../operations/index.ts";
 import type { Action, AgentModel } from "../ports/index.ts";
 
-/** What thinks for agents, and what they can do in your world. */
+/** The model of the agents, and the actions that they may call. */
 export interface AgentOptions {
-  /** Such as `rules()` or `languageModel(…)` of "tidings/models", or a function of your own. */
+  /** For example `rules()` or `languageModel(…)` from "tidings/models", or your own function. */
   readonly model: AgentModel | AgentModel["respond"];
-  /** Your functions that agents may call, each by the name that an agent lists; up to 200. */
+  /** Functions that agents may call. An agent lists the names of its actions. At most 200. */
   readonly actions?: readonly Action[];
-  /** Takes what is nobody's business out of a text before a model sees it: of messages, names, slots and observations. */
+  /**
+   * Removes private data from messages, names, slots and observations before the model sees them.
+   * Default: no change.
+   */
   readonly redact?: (text: string) => string;
 }
 
@@ -17,8 +20,8 @@ export interface AgentSettings {
   readonly redact: (text: string) => string;
 }
 
-/** What agents' jobs run with. */
+/** What the agents' jobs need. */
 export interface AgentRuntime extends Runtime {
-  /** Undefined when no model is set up in this engine. */
+  /** Undefined if the engine has no option `agents`. */
   readonly agents: AgentSettings | undefined;
 }

@@ -1,4 +1,4 @@
-import type { BegunTurn } from "./turn-rows.ts";
+import type { BegunTurn, Heard, TurnFacts } from "./turn-types.ts";
 import { contactById, sentimentOf } from "../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
@@ -9,19 +9,18 @@ import { messageScoreById } from "../sentiment/index.ts";
 import type { PlaybookId } from "../kernel/index.ts";
 import type { Language, ModelMessage } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
-import type { Heard, TurnFacts } from "./facts.ts";
 
-/** How far a turn looks back. */
-const mostMessages = 30;
-const mostCharacters = 12_000;
-const mostObservations = 20;
-/** Playbooks that call each other, in all. */
-const mostPlaybooks = 100;
+/** Limits of the history that a turn reads. */
+const maxMessages = 30;
+const maxCharacters = 12_000;
+const maxObservations = 20;
+/** Playbooks that are loaded, including those reached through calls. */
+const maxPlaybooks = 100;
 
-/** What an action that was ordered by itself goes by. */
+/** Stands in for the session of a single action from a trigger. */
 const blank = { frames: [], paused_by: null, turns: 0, tokens: 0, failed_attempts: 0 } as const;
 
-/** All that a turn is decided by, of what is committed: of this conversation and its contact alone. */
+/** Reads the facts of a turn. They cover only this conversation and its contact. */
 export async function readFacts(
   reads: Reads,
   { run, conversation, session, agent }: BegunTurn,
@@ -36,18 +35,18 @@ export async function readFacts(
       index: messagesOfConversation,
       prefix: [conversation.id],
       order: "descending",
-      limit: mostMessages,
+      limit: maxMessages,
     }),
     reads.range({
       index: observations.primary,
       prefix: [contact_id],
       order: "descending",
-      limit: mostObservations,
+      limit: maxObservations,
     }),
     paused_by === null ? undefined : reads.get(runById, [paused_by]),
     readLibrary(reads, {
       ids: agent.playbook_ids,
-      // What the host orders need not be the agent's to choose.
+      // A triggered playbook need not be one of the agent's own.
       ordered: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
       frames,
     }),
@@ -91,21 +90,23 @@ export async function readFacts(
   };
 }
 
-/** `rows` are the newest, the newest first. What came after the turn began is for the next one. */
+/**
+ * `rows` has the newest messages first. Messages after the turn's start are left to the next turn.
+ */
 function heardIn(rows: readonly MessageRow[], heard: number, answered: ReadonlySet<string>): Heard {
   const messages: ModelMessage[] = [];
   let characters = 0;
   let unanswered = 0;
   for (const { id, body, media, direction, author_type, sequence, created_at } of rows) {
     if (body === null || (direction === "inbound" && sequence > heard)) continue;
-    // A picture is not shown, but that there was one.
+    // Attachments are not shown, only their content types.
     const text = [body, ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`)]
       .join(" ")
       .trim();
     characters += text.length;
-    if (characters > mostCharacters && messages.length > 0) break;
+    if (characters > maxCharacters && messages.length > 0) break;
     const from = direction === "inbound" ? "contact" : speaker(author_type);
-    messages.unshift({ from, text: text.slice(0, mostCharacters), at: created_at });
+    messages.unshift({ from, text: text.slice(0, maxCharacters), at: created_at });
     if (answered.has(id)) unanswered = messages.length;
   }
   return { messages, unanswered };
@@ -126,7 +127,10 @@ interface LoadedLibrary {
   readonly find: TurnFacts["library"];
 }
 
-/** The playbooks that an agent may start, those that they call, and the versions that the conversation is in the middle of. */
+/**
+ * Loads the playbooks that an agent may start, the playbooks that these call, and the versions that
+ * the conversation is playing.
+ */
 async function readLibrary(
   reads: Reads,
   { ids, ordered, frames }: LibraryOf,
@@ -141,10 +145,10 @@ async function readLibrary(
     pinned.set(`${id} ${revision}`, { id, revision, definition });
   }
   let wanted = [...ids, ...ordered, ...versions.flatMap(({ definition }) => calledBy(definition))];
-  for (const seen = new Set<string>(); wanted.length > 0 && seen.size < mostPlaybooks;) {
+  for (const seen = new Set<string>(); wanted.length > 0 && seen.size < maxPlaybooks;) {
     const next = [...new Set(wanted)]
       .filter((id) => !seen.has(id))
-      .slice(0, mostPlaybooks - seen.size);
+      .slice(0, maxPlaybooks - seen.size);
     for (const id of next) seen.add(id);
     const rows = await reads.getAll(
       playbookById,
@@ -164,7 +168,7 @@ async function readLibrary(
   };
 }
 
-/** One that began in this very turn. */
+/** Finds a playbook that started in this turn. */
 function sameRevision(
   option: PinnedPlaybook | undefined,
   revision: number,

@@ -1,15 +1,17 @@
+import { agentById, type AgentRow, agents, agentVersionOf } from "./rows.ts";
+import type { Agent, AgentDefinition } from "./types.ts";
 import {
   type ById,
   byIdSchema,
+  iso,
   notFound,
   type Page,
   type PageQuery,
   pageQuerySchema,
 } from "../kernel/index.ts";
 import { page, type Query } from "../operations/index.ts";
-import { agentResource } from "./resource.ts";
-import { agentById, agents, agentVersionOf } from "./rows.ts";
-import type { Agent } from "./types.ts";
+import type { Seen } from "../ports/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
 
 export const getAgent: Query<ById, Agent> = {
   kind: "query",
@@ -19,7 +21,7 @@ export const getAgent: Query<ById, Agent> = {
     const agent = await reads.get(agentById, [id]);
     if (agent === undefined) throw notFound("agent");
     const version = await reads.get(agentVersionOf, [agent.id, agent.revision]);
-    // One that was changed or removed between the two reads is as good as read before that, or gone.
+    // The version is missing if the agent was removed between the two reads.
     if (version === undefined) throw notFound("agent");
     return agentResource(agent, version.definition);
   },
@@ -51,3 +53,37 @@ export const listAgents: Query<PageQuery, Page<Agent>> = {
     return { ...found, data: shown };
   },
 };
+
+/** `definition` is the definition of the current version. */
+export function agentResource(
+  { id, enabled, revision, created_at, updated_at }: AgentRow,
+  { name, ...others }: AgentDefinition,
+): Agent {
+  return {
+    id,
+    name,
+    enabled: enabled === true,
+    ...others,
+    version: revision,
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+  };
+}
+
+/** @throws TidingsError `not_found` */
+export async function agentToChange(
+  tx: Tx,
+  id: string,
+  options?: ReadOptions,
+): Promise<Seen<AgentRow>> {
+  const agent = await tx.get(agentById, [id], options);
+  if (agent === undefined) throw notFound("agent");
+  return agent;
+}
+
+/** Returns the definition of an agent's current version. */
+export async function findDefinition(tx: Tx, { id, revision }: AgentRow): Promise<AgentDefinition> {
+  const version = await tx.get(agentVersionOf, [id, revision]);
+  if (version === undefined) throw new TypeError("an agent has no version");
+  return version.definition;
+}

@@ -1,43 +1,47 @@
 import { segmentsOf } from "../messages/index.ts";
 import type { AgentDefinition } from "./types.ts";
 import { type Channel, containsPhrase, normalizedWords, storable } from "../kernel/index.ts";
-import type { TurnFacts } from "./facts.ts";
+import type { TurnFacts } from "./turn-types.ts";
 
-/** An SMS in more parts is a letter: handsets put them together late, and each one is paid for. */
-const mostSegments = 6;
-/** Code points of a text before it is cut to what a message holds. */
-const mostRead = 10_000;
-/** A stretch of the instructions this long, word for word, is no coincidence. In words. */
+/** SMS segments of a reply. Each one costs money, and handsets join long messages slowly. */
+const maxSegments = 6;
+/** Code points of a text that are read before it is shortened. */
+const maxRead = 10_000;
+/** This many consecutive words of the instructions in a text count as a leak. */
 const leakedWords = 12;
 
 /**
- * The one message that a turn's texts make: joined, cut at a sentence where it is too long, signed. Null where nothing is left to say. A
- * signature that would take the half of it is left out.
+ * Builds one message from the texts of a turn: joins them, shortens them at a sentence if needed,
+ * and adds the signature. Returns null if there is no text. A signature longer than half the limit
+ * is left out.
  */
 export function replyOf(
   { reply }: AgentDefinition,
   channel: Channel,
   texts: readonly string[],
 ): string | null {
-  // Values of slots come from anywhere.
-  const said = texts.map((text) => storable(text, mostRead).trim()).filter((text) => text !== "");
+  // Slot values come from outside and may not be storable.
+  const said = texts.map((text) => storable(text, maxRead).trim()).filter((text) => text !== "");
   if (said.length === 0) return null;
   const wished = reply.signature === undefined ? "" : `\n${reply.signature}`;
   const signature = 2 * [...wished].length > reply.max_chars ? "" : wished;
   const fits = (text: string): boolean =>
     [...text, ...signature].length <= reply.max_chars &&
-    (channel === "webchat" || segmentsOf(text + signature).count <= mostSegments);
-  return shortened(said.join("\n\n"), fits) + signature;
+    (channel === "webchat" || segmentsOf(text + signature).count <= maxSegments);
+  return shorten(said.join("\n\n"), fits) + signature;
 }
 
-/** Whether what a model wrote may be sent: it gives nothing away, and in `canned_strict` the host wrote it, word for word. */
+/**
+ * Whether a model's text may be sent. It must not leak the instructions. In `canned_strict` it must
+ * match a text of the host application word for word.
+ */
 export function maySay(agent: AgentDefinition, text: string): boolean {
   return !leaks(agent, text) && (agent.reply.mode === "generated" || isCanned(agent, text));
 }
 
 /**
- * Whether a model may have a slot hold these words, which playbooks put into what they say: they give nothing away, and in `canned_strict`
- * the contact wrote them.
+ * Whether a model may put these words into a slot. Playbooks send slot values, so the words must
+ * not leak the instructions. In `canned_strict` the contact must have written them.
  */
 export function mayHold(
   { agent, heard, said }: Pick<TurnFacts, "agent" | "heard" | "said">,
@@ -74,8 +78,8 @@ function leaks({ instructions, guidelines }: AgentDefinition, text: string): boo
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** As many whole sentences as fit; of a first one that doesn't, as much as does. */
-function shortened(text: string, fits: (text: string) => boolean): string {
+/** Keeps as many whole sentences as fit. If the first one does not fit, it is cut. */
+function shorten(text: string, fits: (text: string) => boolean): string {
   if (fits(text)) return text;
   const whole = longest(
     Array.from(sentences.segment(text), ({ segment }) => segment),
@@ -89,7 +93,9 @@ function shortened(text: string, fits: (text: string) => boolean): string {
   return `${cut.trimEnd()}…`;
 }
 
-/** The longest beginning that fits. What fits once, fits shorter: so it is halved towards. */
+/**
+ * Returns the longest prefix that fits, by binary search. If a prefix fits, so do all shorter ones.
+ */
 function longest(parts: readonly string[], fits: (text: string) => boolean): string {
   let [least, most] = [0, parts.length];
   while (least < most) {

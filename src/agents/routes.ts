@@ -1,26 +1,24 @@
-import { assignConversation } from "./assign.ts";
-import { handBackConversation } from "./hand-back.ts";
-import { handOffConversation } from "./hand-off-command.ts";
-import { conversationSchema } from "../conversations/index.ts";
 import { approveRun } from "./approve-run.ts";
-import { createAgent } from "./create-agent.ts";
-import { getRun } from "./get-run.ts";
-import { listRuns } from "./list-runs.ts";
-import { removeAgent } from "./remove-agent.ts";
-import { triggerAgent } from "./trigger.ts";
-import { updateAgent } from "./update-agent.ts";
+import { assignConversation, handBackConversation, handOffConversation } from "./change-handler.ts";
+import { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
+import { playbookPageSchema, playbookSchema } from "./playbooks/types.ts";
 import { getAgent, listAgents } from "./reads.ts";
-import { agentSchema } from "./types.ts";
+import { getRun, listRuns } from "./runs/reads.ts";
 import { runSchema } from "./runs/types.ts";
+import { triggerAgent } from "./trigger.ts";
+import { agentSchema } from "./types.ts";
+import { createAgent, removeAgent, updateAgent } from "./write-agent.ts";
+import { createPlaybook, removePlaybook, updatePlaybook } from "./write-playbook.ts";
+import { conversationSchema } from "../conversations/index.ts";
 import { pageSchema } from "../kernel/index.ts";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const tag = "Agents";
 const read = { tag, scopes: ["agents:read"] } as const;
 const write = { tag, scopes: ["agents:write"] } as const;
 const trigger = { tag, scopes: ["agents:trigger"] } as const;
 
-export const agentRoutes: readonly Route[] = [
+export const agentRoutes: readonly ApiRoute[] = [
   {
     ...write,
     method: "POST",
@@ -28,7 +26,7 @@ export const agentRoutes: readonly Route[] = [
     operation: createAgent,
     summary: "Create an agent",
     description:
-      "It answers what comes in from now on. Of several that would answer the oldest does.",
+      "The agent answers messages that arrive from now on. If several agents match a message, the oldest one answers.",
     response: agentSchema,
   },
   {
@@ -55,7 +53,7 @@ export const agentRoutes: readonly Route[] = [
     operation: updateAgent,
     summary: "Edit an agent",
     description:
-      "Makes a new version. Conversations that it has go on with the one that they began with.",
+      "Creates a new version of the agent. Its current conversations keep the version that they started with.",
     response: agentSchema,
   },
   {
@@ -65,7 +63,7 @@ export const agentRoutes: readonly Route[] = [
     operation: removeAgent,
     summary: "Delete an agent",
     description:
-      "It says nothing more. The conversations that it has go to people when their contacts write again.",
+      "The agent sends nothing more. Its conversations go to people when their contacts write again.",
   },
   {
     ...trigger,
@@ -74,7 +72,7 @@ export const agentRoutes: readonly Route[] = [
     operation: triggerAgent,
     summary: "Have an agent run a playbook or an action",
     description:
-      "For a contact or in a conversation. A conversation that nobody handles is the agent's then. Answers at once with the run, which goes on.",
+      "Starts a run for a contact or in a conversation. A conversation without a handler is assigned to the agent. Returns the run at once; it continues in the background.",
     response: runSchema,
   },
   {
@@ -92,7 +90,7 @@ export const agentRoutes: readonly Route[] = [
     path: "/v1/agents/:id/runs/:run_id",
     operation: getRun,
     summary: "Get a run",
-    description: "Its steps, its result, and what models took for it.",
+    description: "Returns the run with its steps, its result and the model usage.",
     response: runSchema,
   },
   {
@@ -102,7 +100,7 @@ export const agentRoutes: readonly Route[] = [
     operation: approveRun,
     summary: "Approve or deny an action",
     description:
-      "That a run waits for. After a day it is denied. Nothing is approved while people have the conversation (409).",
+      "Decides about the action that a run waits for. An action is denied after one day without a decision. While people handle the conversation, an approval fails with 409.",
     response: runSchema,
   },
   {
@@ -114,7 +112,7 @@ export const agentRoutes: readonly Route[] = [
     operation: assignConversation,
     summary: "Assign a conversation",
     description:
-      "To a person, who handles it then; to an agent, which does; or to nobody: what people had waits in the queue, and what an agent had is nobody's.",
+      "Assigns the conversation to a person or an agent, who then handles it, or to nobody. When it is assigned to nobody, a conversation of a person goes to the queue, and a conversation of an agent has no handler.",
   },
   {
     tag: "Conversations",
@@ -125,7 +123,7 @@ export const agentRoutes: readonly Route[] = [
     operation: handOffConversation,
     summary: "Hand a conversation off to people",
     description:
-      "It waits in the queue for the first person free. One that waits there already stays as it is.",
+      "Puts the conversation in the queue for the next free person. A conversation that is already in the queue stays unchanged.",
   },
   {
     tag: "Conversations",
@@ -135,6 +133,58 @@ export const agentRoutes: readonly Route[] = [
     path: "/v1/conversations/:id/handback",
     operation: handBackConversation,
     summary: "Hand a conversation back to its agent",
-    description: "One that has no agent is nobody's then.",
+    description: "A conversation without an agent then has no handler.",
+  },
+];
+
+const playbookTag = "Playbooks";
+const readPlaybooks = { tag: playbookTag, scopes: ["agents:read"] } as const;
+const writePlaybooks = { tag: playbookTag, scopes: ["agents:write"] } as const;
+
+export const playbookRoutes: readonly ApiRoute[] = [
+  {
+    ...writePlaybooks,
+    method: "POST",
+    path: "/v1/playbooks",
+    operation: createPlaybook,
+    summary: "Create a playbook",
+    description: "If the playbook is created enabled, its steps are checked as a whole.",
+    response: playbookSchema,
+  },
+  {
+    ...readPlaybooks,
+    method: "GET",
+    path: "/v1/playbooks",
+    operation: listPlaybooks,
+    summary: "List playbooks",
+    description: "Newest first.",
+    response: playbookPageSchema,
+  },
+  {
+    ...readPlaybooks,
+    method: "GET",
+    path: "/v1/playbooks/:id",
+    operation: getPlaybook,
+    summary: "Get a playbook",
+    response: playbookSchema,
+  },
+  {
+    ...writePlaybooks,
+    method: "PATCH",
+    path: "/v1/playbooks/:id",
+    operation: updatePlaybook,
+    summary: "Edit a playbook, or enable it",
+    description:
+      "Creates a new version of the playbook. Conversations that are playing it keep the version that they started with.",
+    response: playbookSchema,
+  },
+  {
+    ...writePlaybooks,
+    method: "DELETE",
+    path: "/v1/playbooks/:id",
+    operation: removePlaybook,
+    summary: "Delete a playbook",
+    description:
+      "Fails with `conflict` while an agent uses the playbook or another enabled playbook calls it. The error has the id of that agent or playbook.",
   },
 ];

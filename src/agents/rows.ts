@@ -14,13 +14,16 @@ import type { AgentDefinition } from "./types.ts";
 
 export const agents = scoped("agents", {
   id: text<AgentId>(),
-  /** One of as many as an account may have. */
+  /** A number from 0 up to the account's maximum. It is unique, which enforces the maximum. */
   slot: integer(),
-  /** Null where it isn't: an index over those that are has no others. */
+  /** Null if disabled, so that the index contains enabled agents only. */
   enabled: nullable(boolean<true>()),
-  /** Its current version; each that there was is kept. */
+  /** The current version. Older versions are kept. */
   revision: integer(),
-  /** What it is found by, of that version; the rest, which may be long, is in the version's row. */
+  /**
+   * These columns copy the parts of the definition that are searched. The whole definition is in
+   * the version's row.
+   */
   name: text(),
   channels: json<AgentDefinition["channels"]>(),
   senders: nullable(json<AgentDefinition["senders"]>()),
@@ -32,12 +35,12 @@ export interface AgentRow extends RowOf<typeof agents> {}
 
 export const agentById = agents.key("id");
 export const agentBySlot = agents.unique("by_slot", ["slot"]);
-/** The oldest first: of several that would answer, that is the one that does. */
+/** Oldest first. If several agents match a message, the oldest one answers. */
 export const enabledAgents = agents.index("enabled", ["id"], {
   where: { column: "enabled", present: true },
 });
 
-/** An agent as it was: a conversation keeps the version that it began with. */
+/** Every version of an agent. A conversation keeps the version that it started with. */
 export const agentVersions = scoped("agent_versions", {
   agent_id: text<AgentId>(),
   revision: integer(),
@@ -48,26 +51,26 @@ export interface AgentVersionRow extends RowOf<typeof agentVersions> {}
 
 export const agentVersionOf = agentVersions.key("agent_id", "revision");
 
-/** What an agent keeps in mind of one conversation. */
+/** An agent's state in one conversation. */
 export const agentSessions = scoped("agent_sessions", {
   conversation_id: text<ConversationId>(),
   agent_id: text<AgentId>(),
   agent_revision: integer(),
-  /** Where its playbooks stand, the innermost last; empty without one. */
+  /** The frames of the playbooks, innermost last. Empty if none is being played. */
   frames: json<readonly Frame[]>(),
-  /** The run that its playbook waits for: somebody is to approve an action. */
+  /** The run whose approval the playbook waits for. */
   paused_by: nullable(text<RunId>()),
-  /** The place in the conversation of the last message that needs no answer any more. */
+  /** Sequence number of the last message that needs no answer. */
   heard: integer(),
-  /** Replies since it began, or since people gave it back. */
+  /** Replies since the session started or was handed back. */
   turns: integer(),
-  /** What models took for it, in and out. */
+  /** Input and output tokens that models have used. */
   tokens: integer(),
-  /** Turns in a row that did not get anywhere. */
+  /** Consecutive failed attempts. */
   failed_attempts: integer(),
-  /** When it replied, within the last minute. */
+  /** Times of the replies within the last minute. */
   replied_at: json<readonly number[]>(),
-  /** Since when people are waited for, where the agent does something about it when nobody comes; in milliseconds. */
+  /** When the conversation entered the queue. Null if no queue timeout applies. In milliseconds. */
   queued_at: nullable(time()),
   created_at: time(),
   updated_at: time(),

@@ -2,10 +2,10 @@ import type { Channel } from "../kernel/index.ts";
 import type { ConversationStatus, Handler } from "../conversations/index.ts";
 import { type AgentDefinition, type CreateAgent, standard, type UpdateAgent } from "./types.ts";
 
-/** Of an account in a mode. */
-export const mostAgents = 100;
+/** Maximum per account and mode. */
+export const maxAgents = 100;
 
-/** Whether it answers what came in on a channel for a sender. */
+/** Whether an agent answers messages to a sender on a channel. */
 export function answersFor(
   { channels, senders }: Pick<AgentDefinition, "channels" | "senders">,
   channel: Channel,
@@ -14,7 +14,7 @@ export function answersFor(
   return channels.includes(channel) && (senders === null || senders.includes(sender));
 }
 
-/** Whether a conversation is an agent's to answer. */
+/** Whether an agent may answer in a conversation. */
 export function answersIn<A extends { readonly id: string; readonly enabled: true | null }>(
   agent: A | undefined,
   {
@@ -32,12 +32,12 @@ export function answersIn<A extends { readonly id: string; readonly enabled: tru
   );
 }
 
-/** What an agent is that was given so, with what was left out. */
+/** Returns the definition of a new agent, with defaults. */
 export function agentDefinitionOf(given: CreateAgent): AgentDefinition {
   return changedDefinition({ ...standard, name: given.name, channels: given.channels }, given);
 }
 
-/** What it comes to by a change: what is absent stays, also within its parts; null takes away. */
+/** Applies a change. Absent fields keep their values, also within objects. Null removes a field. */
 export function changedDefinition(
   before: AgentDefinition,
   change: Omit<UpdateAgent, "id">,
@@ -59,7 +59,7 @@ type Change<T> = {
   readonly [K in keyof T]?: T[K] | (undefined extends T[K] ? null : never) | undefined;
 };
 
-/** Null is for what may be absent, so that what is left is whole. */
+/** Null is only accepted for optional fields, so the result is complete. */
 function over<T extends object>(before: T, change: Change<T> = {}): T {
   const said = Object.entries(change).filter(([, value]) => value !== undefined);
   const after = Object.entries({ ...before, ...Object.fromEntries(said) });

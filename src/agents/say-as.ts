@@ -7,20 +7,23 @@ import { acceptMessage, findCorrespondent } from "../messages/index.ts";
 import { chooseSender } from "../senders/index.ts";
 
 export interface Said {
-  /** As it is afterwards. */
+  /** The conversation after the message. */
   readonly conversation: Seen<ConversationRow>;
   readonly isSaid: boolean;
-  /** Why it can't be said. */
+  /** Why the message was refused. Null if it was not. */
   readonly error: { readonly error: string; readonly code: string } | null;
 }
 
-/** Says something in a conversation for the engine or an agent, where there is something to say and nothing forbids it. */
+/**
+ * Sends a message in a conversation for the engine or an agent. A null text sends nothing. A
+ * refusal is returned, not thrown.
+ */
 export async function sayAs(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   author: Author,
   text: string | null,
-  { services, hostOpinions }: Pick<Call, "services" | "hostOpinions">,
+  { services, hostVerdicts }: Pick<Call, "services" | "hostVerdicts">,
 ): Promise<Said> {
   if (text === null) return { conversation, isSaid: false, error: null };
   const { id, medium } = conversation;
@@ -43,11 +46,11 @@ export async function sayAs(
         isNew: false,
         author,
       } as const;
-      const call = { services, hostOpinions, idempotency_key: null };
+      const call = { services, hostVerdicts, idempotency_key: null };
       await acceptMessage(within, call, { body: text }, correspondence);
     });
   } catch (error) {
-    // An opt-out, a rule of the host's, no sender: it can't be said, and saying it again would change nothing.
+    // An opt-out, a policy of the host application or a missing sender: a retry would not help.
     if (!(error instanceof TidingsError) || error.retryable) throw error;
     return { conversation, isSaid: false, error: { error: error.message, code: error.code } };
   }

@@ -16,21 +16,21 @@ import { arm, type Claim, finish } from "../queue/index.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import type { JudgedTurn } from "./turn-rows.ts";
-import { cancelAnswers } from "./cancel-answers.ts";
-import { afresh } from "./open-session.ts";
+import type { CheckedTurn } from "./turn-types.ts";
+import { cancelAnswerRuns } from "./run-lifecycle.ts";
+import { clearedState, unansweredIn } from "./session.ts";
 import { sayAs } from "./say-as.ts";
-import { unansweredIn } from "./unanswered.ts";
 
 /**
- * Handles a conversation that nobody took from the queue in time. Either its agent takes it back and answers what the contact
- * wrote since, or the contact gets the fallback text and the conversation waits on. A conversation that somebody took, or that
- * was queued again since, is left alone.
+ * Handles a conversation that nobody took from the queue in time. Either its agent takes it back
+ * and answers what the contact wrote since, or the contact gets the fallback text and the
+ * conversation waits on. A conversation that somebody took, or that was queued again since, is left
+ * alone.
  */
 export async function timeOutQueue(
   tx: Tx,
   claim: Claim<"queue-timeout">,
-  options: Omit<JudgedTurn, "leaseMs">,
+  options: Omit<CheckedTurn, "leaseMs">,
 ): Promise<void> {
   const waiting = await findWaiting(tx, claim);
   if (waiting !== undefined && waiting.until > tx.now) {
@@ -47,8 +47,8 @@ export async function timeOutQueue(
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
-    tx.update(agentSessions, session, { ...afresh, updated_at: tx.now });
-    await cancelAnswers(tx, drawId, conversation);
+    tx.update(agentSessions, session, { ...clearedState, updated_at: tx.now });
+    await cancelAnswerRuns(tx, drawId, conversation);
   }
   const messages = await unansweredIn(tx, conversation, session);
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));

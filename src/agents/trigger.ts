@@ -1,21 +1,34 @@
-import { type DrawId, TidingsError } from "../kernel/index.ts";
-import { agentSessionOf, type AgentRow } from "./rows.ts";
-import { type TriggerAgent, triggerAgentSchema } from "./types.ts";
-import { changeConversation, type ConversationRow } from "../conversations/index.ts";
-import { arm } from "../queue/index.ts";
-import { runResource } from "./runs/resource.ts";
+import { beginRun } from "./run-lifecycle.ts";
+import { openSession } from "./session.ts";
+import { playbookById } from "./playbooks/rows.ts";
+import { type AnswerContext, validValue } from "./playbooks/slots.ts";
+import type { Slot } from "./playbooks/types.ts";
+import { agentToChange } from "./reads.ts";
+import { type AgentRow, agentSessionOf } from "./rows.ts";
+import { runResource } from "./runs/reads.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
-import { type Command, showsOutput } from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
+import { type TriggerAgent, triggerAgentSchema } from "./types.ts";
+import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
+import {
+  beginConversation,
+  changeConversation,
+  conversationById,
+  type ConversationRow,
+  currentConversation,
+  findConversation,
+  isActive,
+} from "../conversations/index.ts";
+import { type DrawId, type FieldError, invalid, TidingsError } from "../kernel/index.ts";
+import { type Command, type Services, showsOutput } from "../operations/index.ts";
+import { type Json, type Seen, StorageConflict } from "../ports/index.ts";
+import { arm } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
-import { agentToChange } from "./find-agent.ts";
-import { beginRun } from "./begin-run.ts";
-import { openSession } from "./open-session.ts";
-import { requestOf } from "./request-of.ts";
-import { findTriggered } from "./find-triggered.ts";
 
-/** Has an agent run a playbook or one action in a conversation, as soon as an engine gets to it. A conversation that nobody handles is its own then. */
+/**
+ * Starts a run of a playbook or a single action in a conversation. A job carries it out. A
+ * conversation without a handler is assigned to the agent.
+ */
 export const triggerAgent: Command<TriggerAgent, Run> = {
   kind: "command",
   name: "agents.trigger",
@@ -26,10 +39,11 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
     const agent = await agentToChange(tx, id, { hold: true });
     if (agent.enabled !== true) throw new TidingsError("conflict", "The agent is disabled.");
     const { drawId } = services;
-    const found = await findTriggered(tx, drawId, asked);
+    const found = await findTriggeredConversation(tx, drawId, asked);
     const request = await requestOf(tx, services, found, asked);
-    await refuseOthers(tx, found, agent, request);
-    // An action has no part in what an agent has in mind, which may be another agent by the time that it is called.
+    await checkHandler(tx, found, agent, request);
+    // A single action does not use the session, which may belong to another agent by the time the
+    // action is called.
     const { agent_revision } =
       request.type === "action"
         ? { agent_revision: agent.revision }
@@ -48,8 +62,11 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
   },
 };
 
-/** An action is nothing that anybody sees, and can be run while people have the conversation; a playbook would talk over them. */
-async function refuseOthers(
+/**
+ * An action sends nothing, so it may run while people handle the conversation. A playbook may not:
+ * it would interrupt them.
+ */
+async function checkHandler(
   tx: Tx,
   { id, handler, assignee_id }: ConversationRow,
   agent: AgentRow,
@@ -57,12 +74,15 @@ async function refuseOthers(
 ): Promise<void> {
   if (handler === "none") return;
   if (handler !== "ai" && type === "playbook") {
-    throw new TidingsError("conflict", "People handle the conversation.");
+    throw new TidingsError(
+      "conflict",
+      "People handle the conversation. Hand it back to the agent first.",
+    );
   }
   const session = await tx.get(agentSessionOf, [id]);
   const conflictingId = handler === "ai" ? assignee_id : (session?.agent_id ?? agent.id);
   if (conflictingId === null || conflictingId === agent.id) return;
-  throw new TidingsError("conflict", "Another agent has the conversation.", { conflictingId });
+  throw new TidingsError("conflict", "Another agent handles the conversation.", { conflictingId });
 }
 
 function takeUp(
@@ -75,3 +95,133 @@ function takeUp(
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   return changeConversation(tx, drawId, conversation, patch);
 }
+
+/**
+ * Finds the conversation to run in: the given one, or the contact's active conversation with the
+ * latest activity, or a new text conversation. The row is locked, so that a concurrent erasure of
+ * the contact runs either before this or after it.
+ * @throws TidingsError `validation_failed`; `conflict` if the conversation is closed
+ */
+export async function findTriggeredConversation(
+  tx: Tx,
+  drawId: DrawId,
+  { contact_id, conversation_id }: Pick<TriggerAgent, "contact_id" | "conversation_id">,
+): Promise<Seen<ConversationRow>> {
+  if (contact_id !== undefined) return ofContact(tx, drawId, contact_id);
+  const found = conversation_id && (await hold(tx, conversation_id));
+  if (!found) {
+    throw invalid([
+      {
+        pointer: "/conversation_id",
+        code: "unknown_conversation",
+        message: "no such conversation",
+      },
+    ]);
+  }
+  if (found.status !== "closed") return found;
+  throw new TidingsError("conflict", "The conversation is closed; open it first.");
+}
+
+async function ofContact(tx: Tx, drawId: DrawId, id: string): Promise<Seen<ConversationRow>> {
+  const contact = await findSurvivor(tx, id);
+  if (contact === undefined) {
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
+  }
+  const found = await Promise.all(
+    media.map((medium) => tx.get(currentConversation, [contact.id, medium])),
+  );
+  const [last] = found.filter(isActive).toSorted((a, b) => b.last_activity_at - a.last_activity_at);
+  if (last !== undefined) {
+    const latest = await hold(tx, last.id);
+    if (isActive(latest)) return latest;
+    throw new StorageConflict("the conversation was closed between two reads");
+  }
+  const identity = await findRecipient(tx, "text", contact.id, "/contact_id");
+  if (identity === undefined) {
+    throw new StorageConflict("the contact's address was removed between two reads");
+  }
+  return beginConversation(tx, drawId, identity, await findConversation(tx, identity));
+}
+
+function hold(tx: Tx, id: string): Promise<Seen<ConversationRow> | undefined> {
+  return tx.get(conversationById, [id], { hold: true });
+}
+
+type Asked = Pick<TriggerAgent, "playbook_id" | "action" | "input">;
+
+/**
+ * Returns the request of a run. Slot values are checked here. The input of an action is checked by
+ * the action's schema when it is called.
+ * @throws TidingsError `validation_failed`; `conflict` if the playbook is disabled
+ */
+export async function requestOf(
+  tx: Tx,
+  { actions, language }: Pick<Services, "actions" | "language">,
+  conversation: ConversationRow,
+  { playbook_id, action = "", input = {} }: Asked,
+): Promise<RunRequest> {
+  if (playbook_id === undefined) {
+    if (actions.has(action)) return { type: "action", action, input };
+    throw refused({
+      pointer: "/action",
+      code: "unknown_action",
+      message: "the engine has no such action",
+    });
+  }
+  const { contact_id } = conversation;
+  const playbook = await tx.get(playbookById, [playbook_id], { hold: true });
+  if (playbook === undefined) {
+    throw refused({
+      pointer: "/playbook_id",
+      code: "unknown_playbook",
+      message: "no such playbook",
+    });
+  }
+  if (!playbook.enabled) {
+    throw new TidingsError("conflict", "The playbook is disabled. Enable it first.");
+  }
+  const contact = await tx.get(contactById, [contact_id]);
+  const known = { phone: contact?.phone ?? null, time_zone: contact?.time_zone ?? null };
+  const slots = slotsFrom(playbook.definition.slots, input, {
+    language,
+    now: tx.now,
+    contact: known,
+  });
+  return { type: "playbook", playbook_id: playbook.id, slots };
+}
+
+function slotsFrom(
+  slots: readonly Slot[],
+  input: Json,
+  context: AnswerContext,
+): { readonly [name: string]: Json } {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    throw refused({
+      pointer: "/input",
+      code: "invalid_type",
+      message: "must be an object with slot values",
+    });
+  }
+  const errors: FieldError[] = [];
+  const values = Object.entries(input).map(([name, given]) => {
+    const slot = slots.find((each) => each.name === name);
+    const value = slot && validValue(slot, given, context);
+    const pointer = `/input/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    if (slot === undefined) {
+      errors.push({ pointer, code: "unknown_slot", message: "the playbook has no such slot" });
+    } else if (value === undefined) {
+      errors.push({
+        pointer,
+        code: "invalid_slot",
+        message: `is not a valid ${slot.type} for the slot`,
+      });
+    }
+    return [name, value ?? null] as const;
+  });
+  if (errors.length > 0) throw invalid(errors);
+  return Object.fromEntries(values);
+}
+
+const refused = (error: FieldError): TidingsError => invalid([error]);

@@ -1,16 +1,13 @@
-import type { TurnFacts } from "./facts.ts";
-import { modelTurn } from "./model-turn.ts";
+import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
+import { modelTurn, validateAnswer } from "./model-turn.ts";
 import { maySay } from "./reply.ts";
-import { soundAnswer } from "./sound-answer.ts";
 import { takeTurn } from "./turn.ts";
-import type { BegunTurn, Progress, TurnOutcome } from "./turn-rows.ts";
 import { iso, storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, errorFacts } from "../queue/index.ts";
-import type { Given, Move, RunStep, Thought } from "./runs/types.ts";
-import type { AgentSettings } from "./options.ts";
+import type { Given, Move, RunStep, ModelResult } from "./runs/types.ts";
+import type { AgentRuntime, AgentSettings } from "./options.ts";
 import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
-import type { AgentRuntime } from "./options.ts";
 
 export interface TurnRunOptions {
   readonly runtime: AgentRuntime;
@@ -102,7 +99,7 @@ export class TurnRun {
     return move.do === "think" ? this.#think(move) : this.#act(move);
   }
 
-  async #think({ task, ...leave }: Think): Promise<Thought> {
+  async #think({ task, ...leave }: Think): Promise<ModelResult> {
     const { clock } = this.#options.runtime;
     const started_at = clock.now();
     const thought = await this.#ask(task, leave);
@@ -119,7 +116,7 @@ export class TurnRun {
     return thought;
   }
 
-  async #ask(task: ModelTask, leave: Omit<Think, "do" | "task">): Promise<Thought> {
+  async #ask(task: ModelTask, leave: Omit<Think, "do" | "task">): Promise<ModelResult> {
     const { runtime, abort, agents, begun, facts, shown } = this.#options;
     const { clock, logger } = runtime;
     const left = this.#left();
@@ -148,7 +145,7 @@ export class TurnRun {
         abort,
       );
       if (answered === "late") return failed("model_timeout");
-      const answer = soundAnswer(answered);
+      const answer = validateAnswer(answered);
       this.#input_tokens += answer.usage?.input_tokens ?? 0;
       this.#output_tokens += answer.usage?.output_tokens ?? 0;
       if (answer.text === undefined || maySay(begun.agent, answer.text)) {
@@ -202,7 +199,7 @@ export class TurnRun {
   }
 }
 
-function failed(failure: NonNullable<Thought["failure"]>): Thought {
+function failed(failure: NonNullable<ModelResult["failure"]>): ModelResult {
   return { done: "thought", answer: null, failure };
 }
 

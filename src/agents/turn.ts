@@ -1,36 +1,41 @@
 /**
- * One turn of an agent, as a generator of moves: what it does next follows from the facts and from what came of the moves before, and from
- * nothing else. The order is fixed: loop guard, rules of hand-off, the playbook that goes on, a playbook that the words start, the model,
- * the fallback text.
+ * One turn of an agent, as a generator of moves. The facts and the results of earlier moves alone
+ * decide the next move. The order is fixed: loop guard, hand-off rules, the current playbook, a
+ * playbook started by keywords, the model, the fallback text.
  */
-import type { Noticed } from "./turn-rows.ts";
+import type { Ending, HandOff, Noticed, TurnFacts } from "./turn-types.ts";
 import type { HandoffCause } from "./types.ts";
 import { beginFrame, play, type Played } from "./playbooks/play.ts";
 import { allowed } from "./playbooks/slots.ts";
-import { triggered } from "./playbooks/triggers.ts";
+import { triggered } from "./playbooks/rules.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { act, think } from "./runs/rules.ts";
 import type { Moves } from "./runs/types.ts";
 import type { Json, ModelAnswer } from "../ports/index.ts";
-import type { Ending, HandOff } from "./ending.ts";
-import type { TurnFacts } from "./facts.ts";
-import { aloud, endsAt, handOffAsRuled, listOf, mustHandOff, ruleFor } from "./hand-off-rules.ts";
+import {
+  openHandOff,
+  endsAt,
+  ruleHandOff,
+  listOf,
+  requiredHandOff,
+  ruleFor,
+} from "./hand-off-rules.ts";
 import { mayHold, replyOf } from "./reply.ts";
 
 export function* takeTurn(facts: TurnFacts): Moves<Ending> {
   const { request, isResumed, isPaused, session } = facts;
-  if (request?.type === "action") return yield* carryOut(facts, request.action, request.input);
+  if (request?.type === "action") return yield* runAction(facts, request.action, request.input);
   if (request !== null && !isResumed) {
     const playbook = facts.library(request.playbook_id);
     if (playbook === undefined) {
-      return nothing(facts, { error: "The playbook is gone or disabled." });
+      return nothing(facts, { error: "The playbook was deleted or disabled." });
     }
     return yield* follow(facts, [beginFrame(playbook, request.slots, facts)], null);
   }
   if (isResumed) return yield* resume(facts);
 
-  const handOff = mustHandOff(facts) ?? handOffAsRuled(facts);
-  if (handOff !== undefined) return handedOff(facts, handOff);
+  const handOff = requiredHandOff(facts) ?? ruleHandOff(facts);
+  if (handOff !== undefined) return handOffEnding(facts, handOff);
   if (session.frames.length > 0 && !isPaused) {
     return yield* follow(facts, session.frames, facts.said);
   }
@@ -39,8 +44,8 @@ export function* takeTurn(facts: TurnFacts): Moves<Ending> {
   return yield* answer(facts);
 }
 
-/** An action that was asked for by itself: nobody is told anything. */
-function* carryOut(facts: TurnFacts, action: string, input: Json): Moves<Ending> {
+/** Runs a single action from a trigger. Nothing is sent. */
+function* runAction(facts: TurnFacts, action: string, input: Json): Moves<Ending> {
   const outcome = yield* act(action, input);
   return nothing(
     facts,
@@ -53,13 +58,14 @@ function* carryOut(facts: TurnFacts, action: string, input: Json): Moves<Ending>
 }
 
 /**
- * Somebody has decided about an action: a playbook comes to it again by itself, a model is told what came of it. What was approved is done
- * also where the agent is given the action no more, and where its playbook has been left meanwhile.
+ * Continues after a decision about an action. A playbook repeats its step, and a model gets the
+ * outcome. An approved action runs even if the agent no longer lists it, or if its playbook has
+ * ended in the meantime.
  */
 function* resume(facts: TurnFacts): Moves<Ending> {
   if (facts.isAwaited) return yield* follow(facts, facts.session.frames, null);
   for (const { action, input } of facts.approved) yield* act(action, input);
-  // Of what the host ordered, nobody waits to be told.
+  // No contact waits for a reply to a triggered run.
   return facts.request === null ? yield* answer(facts) : nothing(facts, null);
 }
 
@@ -90,29 +96,36 @@ function* follow(facts: TurnFacts, frames: readonly Frame[], said: string | null
   }
   if (played.end.type === "stuck") return { ...stuck(facts, played), ...went };
   const text = replyOf(agent, facts.channel, played.texts);
-  if (text === null && facts.request === null && hasLetGo(played)) {
-    // It had nothing to say: who wrote gets an answer all the same, and not from another playbook.
+  if (text === null && facts.request === null && hasEnded(played)) {
+    // The playbook ended without a text. The contact still gets an answer, but not from another
+    // playbook.
     const free = { ...facts, session: { ...facts.session, frames: [] }, playbooks: [] };
     return { ...(yield* answer(free)), playbook_id };
   }
   if (played.end.type === "handoff") {
-    const handed = handedOff(facts, aloud(null, played.end.reason, gathered(frames, played)));
+    const handed = handOffEnding(
+      facts,
+      openHandOff(null, played.end.reason, slotSummary(frames, played)),
+    );
     return { ...handed, text: text ?? handed.text, ...went };
   }
   const { type } = played.end;
   return {
-    ...told(text),
+    ...endWith(text),
     ...went,
     closes: type === "resolved",
     isWaiting: type === "waits",
-    isStuck: isUnheard(played),
+    isStuck: isInvalidAnswer(played),
   };
 }
 
-const hasLetGo = ({ end }: Played): boolean => end.type === "over" || end.type === "called_off";
-const isUnheard = ({ end }: Played): boolean => end.type === "asks" && !end.understood;
+const hasEnded = ({ end }: Played): boolean => end.type === "over" || end.type === "called_off";
+const isInvalidAnswer = ({ end }: Played): boolean => end.type === "asks" && !end.understood;
 
-/** A contact that asks something else instead of answering is answered, and asked again; it is no failed attempt of the playbook's. */
+/**
+ * Answers a contact that asks something else instead of answering the playbook, then repeats the
+ * question. This does not count as a failed attempt of the playbook.
+ */
 function* answerAside(
   facts: TurnFacts,
   played: Played,
@@ -120,112 +133,120 @@ function* answerAside(
 ): Moves<Ending | undefined> {
   const { answer: said, failure } = yield* think({ type: "answer" });
   if (failure !== null && endsAt(facts.agent, failure)) {
-    return handedOff(facts, aloud(failure, noAnswer));
+    return handOffEnding(facts, openHandOff(failure, noAnswer));
   }
   if (said === null) return undefined;
   const handOff = handOffAfter(facts, said);
-  if (handOff !== undefined) return { ...handedOff(facts, handOff), noticed: noticedIn(said) };
+  if (handOff !== undefined) return { ...handOffEnding(facts, handOff), noticed: noticedIn(said) };
   if (said.text === undefined || said.calls !== undefined || (said.confidence ?? 1) < 0.5) {
     return undefined;
   }
   const text = replyOf(facts.agent, facts.channel, [said.text, ...played.texts.slice(-1)]);
-  return text === null ? undefined : { ...told(text), frames, noticed: noticedIn(said) };
+  return text === null ? undefined : { ...endWith(text), frames, noticed: noticedIn(said) };
 }
 
 function stuck(facts: TurnFacts, { end, texts }: Played): Ending {
-  if (end.type !== "stuck") throw new TypeError("a playbook that goes on is not stuck");
-  if (endsAt(facts.agent, end.cause)) return handedOff(facts, aloud(end.cause, end.reason), texts);
+  if (end.type !== "stuck") throw new TypeError("the playbook is not stuck");
+  if (endsAt(facts.agent, end.cause)) {
+    return handOffEnding(facts, openHandOff(end.cause, end.reason), texts);
+  }
   return { ...fallback(facts, texts), result: { error: end.reason } };
 }
 
-/** The model's part: it is asked until it has an answer, and what it wants done in between is done. */
+/** Asks the model until it has a reply, and makes the calls that it asks for in between. */
 function* answer(facts: TurnFacts): Moves<Ending> {
   const { agent, session } = facts;
   const noticed: Noticed[] = [];
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
     const isFree = session.frames.length === 0 && !facts.isPaused && facts.playbooks.length > 0;
     const { answer: said, failure } = yield* think({ type: "answer" }, { acts: true, isFree });
-    if (said === null) return { ...byRuleOr(facts, failure, noAnswer), noticed };
+    if (said === null) return { ...handOffOrFallback(facts, failure, noAnswer), noticed };
     noticed.push(...noticedIn(said));
     const handOff = handOffAfter(facts, said);
-    if (handOff !== undefined) return { ...handedOff(facts, handOff), noticed };
+    if (handOff !== undefined) return { ...handOffEnding(facts, handOff), noticed };
     const playbook = facts.playbooks.find(({ id }) => id === said.playbook_id);
     if (playbook !== undefined && isFree) {
       return { ...(yield* begin(facts, playbook, said.slots)), noticed };
     }
     if (said.calls !== undefined && said.calls.length > 0) {
-      for (const call of said.calls.slice(0, mostCalls)) {
+      for (const call of said.calls.slice(0, maxCalls)) {
         const outcome = yield* act(call.action, call.input, "model");
         if (outcome.status === "failed" && ruleFor(agent, "action_failure") !== undefined) {
           return {
-            ...handedOff(facts, aloud("action_failure", `${call.action} failed.`)),
+            ...handOffEnding(facts, openHandOff("action_failure", `${call.action} failed.`)),
             noticed,
           };
         }
       }
       continue;
     }
-    if (failure !== null) return { ...byRuleOr(facts, failure, "A reply was held back."), noticed };
+    if (failure !== null) {
+      return { ...handOffOrFallback(facts, failure, "A reply was held back."), noticed };
+    }
     const text = said.text === undefined ? null : replyOf(agent, facts.channel, [said.text]);
-    if (text === null) return { ...stumbled(facts), noticed };
+    if (text === null) return { ...fallbackOrHandOff(facts), noticed };
     const result = { intent: said.intent ?? null, confidence: said.confidence ?? null };
-    return { ...told(text), frames: session.frames, noticed, result };
+    return { ...endWith(text), frames: session.frames, noticed, result };
   }
-  return { ...byRuleOr(facts, "guardrail", "The turn took too many steps."), noticed };
+  return { ...handOffOrFallback(facts, "guardrail", "The turn took too many steps."), noticed };
 }
 
 const noAnswer = "The model gave no answer.";
-/** Calls of one answer. */
-const mostCalls = 8;
+/** Calls that are made for one answer of the model. */
+const maxCalls = 8;
 
-/** What of an answer asks for people. */
+/** Returns the hand-off that a model's answer leads to, if any. */
 function handOffAfter({ agent }: TurnFacts, said: ModelAnswer): HandOff | undefined {
   if (said.handoff !== undefined) return byModel(said.handoff);
   const intents = listOf(ruleFor(agent, "intent")?.value);
   if (said.intent !== undefined && intents.includes(said.intent)) {
-    return aloud("intent", `The contact's intent is "${said.intent}".`);
+    return openHandOff("intent", `The contact's intent is "${said.intent}".`);
   }
   const least = ruleFor(agent, "confidence_below")?.value;
   const asks = said.calls === undefined && said.playbook_id === undefined;
   return asks && typeof least === "number" && (said.confidence ?? 1) < least
-    ? aloud("confidence_below", "The model is not sure of its answer.")
+    ? openHandOff("confidence_below", "The model is not sure of its answer.")
     : undefined;
 }
 
 function byModel({ reason, summary }: NonNullable<ModelAnswer["handoff"]>): HandOff {
-  return aloud(null, reason, summary ?? null);
+  return openHandOff(null, reason, summary ?? null);
 }
 
-/** Nothing better than the fallback text was found: a rule may have had enough of that. */
-function stumbled(facts: TurnFacts): Ending {
+/** Sends the fallback text, or hands off if a rule limits the failed attempts. */
+function fallbackOrHandOff(facts: TurnFacts): Ending {
   const most = ruleFor(facts.agent, "failed_attempts")?.value;
   const isEnough = typeof most === "number" && facts.session.failed_attempts + 1 >= most;
-  if (isEnough) return handedOff(facts, aloud("failed_attempts", "The agent found no answer."));
+  if (isEnough) {
+    return handOffEnding(facts, openHandOff("failed_attempts", "The agent found no answer."));
+  }
   return fallback(facts);
 }
 
-function byRuleOr(facts: TurnFacts, cause: HandoffCause | null, reason: string): Ending {
-  if (cause !== null && endsAt(facts.agent, cause)) return handedOff(facts, aloud(cause, reason));
-  return { ...stumbled(facts), result: { error: reason } };
+function handOffOrFallback(facts: TurnFacts, cause: HandoffCause | null, reason: string): Ending {
+  if (cause !== null && endsAt(facts.agent, cause)) {
+    return handOffEnding(facts, openHandOff(cause, reason));
+  }
+  return { ...fallbackOrHandOff(facts), result: { error: reason } };
 }
 
-/** `texts` is what a playbook has said before. */
-function handedOff(
+/** `texts` are what the playbook has said before. */
+function handOffEnding(
   { agent, channel }: TurnFacts,
   handOff: HandOff,
   texts: readonly string[] = [],
 ): Ending {
   const { message = "" } = agent.handoff;
   const text = handOff.isSilent ? null : replyOf(agent, channel, [...texts, message]);
-  return { ...told(text), handOff };
+  return { ...endWith(text), handOff };
 }
 
 function fallback({ agent, channel, session }: TurnFacts, texts: readonly string[] = []): Ending {
   const text = replyOf(agent, channel, [...texts, agent.fallback_text]);
-  return { ...told(text), frames: session.frames, isStuck: true };
+  return { ...endWith(text), frames: session.frames, isStuck: true };
 }
 
-function told(text: string | null): Ending {
+function endWith(text: string | null): Ending {
   return {
     text,
     handOff: null,
@@ -239,9 +260,9 @@ function told(text: string | null): Ending {
   };
 }
 
-/** Whatever the conversation was in the middle of goes on. */
+/** Sends nothing and leaves the current playbook as it is. */
 const nothing = ({ session }: TurnFacts, result: Json): Ending => ({
-  ...told(null),
+  ...endWith(null),
   frames: session.frames,
   result,
 });
@@ -254,8 +275,8 @@ function noticedIn({ observations = [] }: ModelAnswer): readonly Noticed[] {
   }));
 }
 
-/** What a playbook has found out, for the people who go on from there. */
-function gathered(before: readonly Frame[], { frames }: Played): string | null {
+/** Returns the playbook's slot values as text, for the people who take over. */
+function slotSummary(before: readonly Frame[], { frames }: Played): string | null {
   const slots = Object.entries((frames.at(-1) ?? before.at(-1))?.slots ?? {});
   return slots.length === 0
     ? null

@@ -1,4 +1,4 @@
-/** Agents that answer, and when they let go. */
+/** The resource of an agent, and the inputs of its operations. */
 import { z } from "zod";
 import {
   channelSchema,
@@ -45,10 +45,9 @@ export const agentSchema = z
     name: z.string(),
     enabled: z.boolean(),
     channels: z.array(channelSchema),
-    senders: z
-      .array(z.string())
-      .nullable()
-      .meta({ description: "Addresses that it answers for; null: all." }),
+    senders: z.array(z.string()).nullable().meta({
+      description: "Sender addresses that the agent answers for. Null means all of them.",
+    }),
     persona: z.strictObject({
       role: z.string(),
       tone: z.string().optional(),
@@ -87,23 +86,23 @@ export const agentSchema = z
   .meta({ id: "Agent" });
 export interface Agent extends z.infer<typeof agentSchema> {}
 
-/** What of an agent has versions: all that is given, but whether it is enabled. */
+/** The part of an agent that has versions: everything the caller sets except `enabled`. */
 export type AgentDefinition = Omit<
   Agent,
   "id" | "enabled" | "version" | "created_at" | "updated_at"
 >;
 
-const isFewerThan = (most: number) => ({ error: `must have at most ${most} items` });
+const atMost = (max: number) => ({ error: `must have at most ${max} items` });
 const namesNoneTwice = (list: readonly string[]): boolean => new Set(list).size === list.length;
-const twice = { error: "must not name one twice" };
+const twice = { error: "must not contain duplicates" };
 
 export const actionName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
   error: "must be a letter and then up to 63 letters, digits, _ and -",
 });
 
-const words = z.union([name(100), z.array(name(100)).min(1).max(50, isFewerThan(50))]);
+const words = z.union([name(100), z.array(name(100)).min(1).max(50, atMost(50))]);
 
-/** What a rule's value means hangs on what it is about; most have none. */
+/** The cause decides the type of the value. Most causes have no value. */
 const givenRule = z.discriminatedUnion("on", [
   z.strictObject({ on: z.enum(["keyword", "intent"]), value: words }),
   z.strictObject({ on: z.literal("confidence_below"), value: z.number().min(0).max(1) }),
@@ -124,7 +123,10 @@ const givenRule = z.discriminatedUnion("on", [
   }),
 ]);
 
-/** Of what has parts, the parts: what is absent stays, or is as usual; null takes away what needn't be there. */
+/**
+ * The fields of create and update. An absent field, also within an object, keeps its value or gets
+ * its default. Null removes an optional field.
+ */
 function definitionFields({ message_characters }: Limits) {
   const message = name(message_characters);
   return {
@@ -133,10 +135,13 @@ function definitionFields({ message_characters }: Limits) {
     senders: z
       .array(senderAddress)
       .min(1)
-      .max(50, isFewerThan(50))
+      .max(50, atMost(50))
       .refine(namesNoneTwice, twice)
       .nullable()
-      .meta({ default: null, description: "Addresses that it answers for; null: all." }),
+      .meta({
+        default: null,
+        description: "Sender addresses that the agent answers for. Null means all of them.",
+      }),
     persona: z
       .strictObject({
         role: name(500).meta({ default: standard.persona.role }),
@@ -144,7 +149,7 @@ function definitionFields({ message_characters }: Limits) {
         language: text(64)
           .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
           .nullable()
-          .meta({ description: "BCP 47 tag; by default the contact's." }),
+          .meta({ description: "BCP 47 tag. Default: the contact's language." }),
       })
       .partial(),
     instructions: text(10_000).meta({ default: standard.instructions }),
@@ -155,31 +160,34 @@ function definitionFields({ message_characters }: Limits) {
           then: name(1_000),
           priority: z.int().min(-1_000).max(1_000).optional().meta({
             default: 0,
-            description: "The highest goes first.",
+            description: "Higher values come first.",
           }),
         }),
       )
-      .max(50, isFewerThan(50))
+      .max(50, atMost(50))
       .meta({ default: standard.guidelines }),
     playbook_ids: z
       .array(ids.playbook)
-      .max(50, isFewerThan(50))
+      .max(50, atMost(50))
       .refine(namesNoneTwice, twice)
       .meta({ default: standard.playbook_ids }),
     knowledge: z
       .array(z.strictObject({ title: name(200), text: name(4_000) }))
-      .max(100, isFewerThan(100))
-      .meta({ default: standard.knowledge, description: "What it may tell." }),
-    actions: z.array(actionName).max(50, isFewerThan(50)).refine(namesNoneTwice, twice).meta({
+      .max(100, atMost(100))
+      .meta({
+        default: standard.knowledge,
+        description: "Facts that the agent may tell contacts.",
+      }),
+    actions: z.array(actionName).max(50, atMost(50)).refine(namesNoneTwice, twice).meta({
       default: standard.actions,
-      description: "Names of the host's functions that it may call.",
+      description: "Names of the host application's actions that the agent may call.",
     }),
     reply: z
       .strictObject({
         mode: z.enum(["generated", "canned_strict"]).meta({
           default: standard.reply.mode,
           description:
-            "`canned_strict`: it says what playbooks and knowledge say, and nothing of its own.",
+            "`generated`: the model writes replies. `canned_strict`: the agent sends only texts from playbooks and knowledge, word for word.",
         }),
         max_chars: z
           .int()
@@ -188,24 +196,22 @@ function definitionFields({ message_characters }: Limits) {
           .meta({ default: standard.reply.max_chars }),
         debounce_ms: z.int().min(0).max(60_000).meta({
           default: standard.reply.debounce_ms,
-          description: "How long it waits for more of the contact's words before it answers.",
+          description:
+            "Milliseconds without a further message from the contact before the agent answers.",
         }),
         signature: name(100).nullable(),
       })
       .partial(),
     handoff: z
       .strictObject({
-        rules: z
-          .array(givenRule)
-          .max(50, isFewerThan(50))
-          .meta({ default: standard.handoff.rules }),
+        rules: z.array(givenRule).max(50, atMost(50)).meta({ default: standard.handoff.rules }),
         message: message.nullable().meta({
           default: standard.handoff.message,
-          description: "What the contact is told when people take over; null: nothing.",
+          description: "Text sent to the contact when people take over. Null sends nothing.",
         }),
         queue_timeout_seconds: z.int().min(1).max(604_800).nullable().meta({
           description:
-            "When nobody has taken it over by then, `on_no_humans` decides. By default it waits.",
+            "Seconds that a conversation waits in the queue before `on_no_humans` applies. Default: no limit.",
         }),
         on_no_humans: z
           .enum(["stay_ai", "leave_message"])
@@ -213,7 +219,7 @@ function definitionFields({ message_characters }: Limits) {
         resume_after_human: z.boolean().meta({
           default: standard.handoff.resume_after_human,
           description:
-            "Whether it answers again when the contact comes back after people have closed it.",
+            "Whether the agent answers again when the contact writes after people have closed the conversation.",
         }),
       })
       .partial(),
@@ -238,12 +244,12 @@ function definitionFields({ message_characters }: Limits) {
       .partial(),
     fallback_text: message.meta({
       default: standard.fallback_text,
-      description: "What the contact is told when the agent comes to nothing.",
+      description: "Text sent to the contact when the agent finds no answer.",
     }),
   };
 }
 
-/** What an agent is that was given a name and channels and nothing else. */
+/** The defaults of an agent that is created with a name and channels only. */
 export const standard: Omit<AgentDefinition, "name" | "channels"> = {
   senders: null,
   persona: { role: "assistant" },
@@ -271,7 +277,7 @@ export const standard: Omit<AgentDefinition, "name" | "channels"> = {
 
 const enabled = z.boolean().optional().meta({
   description:
-    "Whether it answers. What it has while it is disabled goes to people when the contact writes.",
+    "Whether the agent answers. While it is disabled, its conversations go to people when their contacts write.",
 });
 
 export const createAgentSchema = (limits: Limits) => {
@@ -291,32 +297,33 @@ export interface CreateAgent extends z.infer<ReturnType<typeof createAgentSchema
 export const updateAgentSchema = (limits: Limits) =>
   z.strictObject(definitionFields(limits)).partial().extend({ id: reference, enabled }).meta({
     id: "UpdateAgent",
-    description: "What is absent stays, also within parts. Lists are replaced as a whole.",
+    description:
+      "Absent fields keep their values, also within objects. Lists are replaced as a whole.",
   });
 export interface UpdateAgent extends z.infer<ReturnType<typeof updateAgentSchema>> {}
 
-/** Characters of its JSON. */
-const mostInput = 16_384;
+/** Characters of an input as JSON. */
+const maxInput = 16_384;
 
 export const triggerAgentSchema = z
   .strictObject({
     id: reference,
     contact_id: reference.optional().meta({
       description:
-        "In its active conversation, the one of the last activity; else in a new one by text.",
+        "Runs in the contact's active conversation with the latest activity, or in a new text conversation if none is active.",
     }),
     conversation_id: reference.optional(),
     playbook_id: reference.optional(),
     action: actionName.optional(),
     input: z
       .json()
-      .refine((given) => JSON.stringify(given).length <= mostInput, {
-        error: `must have at most ${mostInput} characters as JSON`,
+      .refine((given) => JSON.stringify(given).length <= maxInput, {
+        error: `must have at most ${maxInput} characters as JSON`,
       })
       .optional()
       .meta({
         description:
-          "Of a playbook slots by their names; of an action what it takes. By default `{}`.",
+          "For a playbook, slot values by slot name. For an action, its input. Default: `{}`.",
       }),
   })
   .refine(
@@ -324,13 +331,13 @@ export const triggerAgentSchema = z
       (contact_id === undefined) !== (conversation_id === undefined),
     {
       path: ["contact_id"],
-      error: "contact_id or conversation_id: one of them must be given",
+      error: "give either contact_id or conversation_id, not both",
       when: isObject,
     },
   )
   .refine(({ playbook_id, action }) => (playbook_id === undefined) !== (action === undefined), {
     path: ["playbook_id"],
-    error: "playbook_id or action: one of them must be given",
+    error: "give either playbook_id or action, not both",
     when: isObject,
   })
   .meta({ id: "TriggerAgent" });
@@ -356,7 +363,9 @@ export const approveRunSchema = z
     id: reference,
     run_id: reference,
     decision: z.enum(["approve", "deny"]),
-    author_id: name(200).optional().meta({ description: "Who of the host's people decides." }),
+    author_id: name(200)
+      .optional()
+      .meta({ description: "The host application's id of the person who decides." }),
   })
   .meta({ id: "ApproveRun" });
 export interface ApproveRun extends z.infer<typeof approveRunSchema> {}

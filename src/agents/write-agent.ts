@@ -1,29 +1,138 @@
-import type { DrawId } from "../kernel/index.ts";
-import { agentBySlot, agents, type AgentRow, agentVersions } from "./rows.ts";
-import { mostAgents } from "./rules.ts";
-import type { AgentDefinition } from "./types.ts";
-import { canonicalJson } from "../operations/index.ts";
+import { agentResource, agentToChange, findDefinition } from "./reads.ts";
+import { playbookById, playbooks } from "./playbooks/rows.ts";
+import { agentBySlot, type AgentRow, agents, agentVersions } from "./rows.ts";
+import { agentDefinitionOf, changedDefinition, maxAgents } from "./rules.ts";
+import {
+  type Agent,
+  type AgentDefinition,
+  type CreateAgent,
+  createAgentSchema,
+  type UpdateAgent,
+  updateAgentSchema,
+} from "./types.ts";
+import {
+  type ById,
+  byIdSchema,
+  type DrawId,
+  type FieldError,
+  invalid,
+  TidingsError,
+} from "../kernel/index.ts";
+import { type Call, canonicalJson, type Command } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
 import { freeSlot } from "../senders/index.ts";
+import type { Tx } from "../store/index.ts";
 
-interface Agent {
+/** Creates an agent. Unless it is disabled, it answers messages from this commit on. */
+export const createAgent: Command<CreateAgent, Agent> = {
+  kind: "command",
+  name: "agents.create",
+  input: createAgentSchema,
+  status: 201,
+  async run(tx, input, call) {
+    const { enabled = true } = input;
+    await validateAgent(tx, call, { ...input, enabled });
+    const { drawId } = call.services;
+    const definition = agentDefinitionOf(input);
+    return agentResource(await insertAgent(tx, drawId, { definition, enabled }), definition);
+  },
+};
+
+/**
+ * Creates a new version of an agent. Its current conversations keep the version that they started
+ * with.
+ */
+export const updateAgent: Command<UpdateAgent, Agent> = {
+  kind: "command",
+  name: "agents.update",
+  input: updateAgentSchema,
+  status: 200,
+  async run(tx, { id, ...change }, call) {
+    const before = await agentToChange(tx, id);
+    await validateAgent(tx, call, change);
+    const { enabled = before.enabled === true } = change;
+    const was = await findDefinition(tx, before);
+    const definition = changedDefinition(was, change);
+    return agentResource(writeAgent(tx, before, was, { definition, enabled }), definition);
+  },
+};
+
+/**
+ * From this commit on the agent sends nothing. Its conversations go to people in their next turn.
+ */
+export const removeAgent: Command<ById, void> = {
+  kind: "command",
+  name: "agents.remove",
+  input: () => byIdSchema,
+  status: 204,
+  async run(tx, { id }) {
+    tx.remove(agents, await agentToChange(tx, id));
+  },
+};
+
+/**
+ * Checks that the agent's playbooks and actions exist and, if it is enabled, that a model is set
+ * up. The playbooks are written too: a concurrent removal of one of them then conflicts with this
+ * transaction.
+ * @throws TidingsError `validation_failed`; `not_configured` if no model is set up: contacts would
+ * wait for ever
+ */
+export async function validateAgent(
+  tx: Tx,
+  { services }: Pick<Call, "services">,
+  {
+    enabled = false,
+    playbook_ids = [],
+    actions = [],
+  }: Pick<UpdateAgent, "enabled" | "playbook_ids" | "actions">,
+): Promise<void> {
+  if (enabled && !services.hasAgents) {
+    throw new TidingsError(
+      "not_configured",
+      "An enabled agent needs a model. Set the engine option `agents`.",
+    );
+  }
+  const found = await Promise.all(playbook_ids.map((id) => tx.get(playbookById, [id])));
+  const errors: FieldError[] = [];
+  for (const [i, playbook] of found.entries()) {
+    if (playbook !== undefined) tx.update(playbooks, playbook, {});
+    else {
+      errors.push({
+        pointer: `/playbook_ids/${i}`,
+        code: "unknown_playbook",
+        message: "no such playbook",
+      });
+    }
+  }
+  for (const [i, name] of actions.entries()) {
+    if (services.actions.has(name)) continue;
+    errors.push({
+      pointer: `/actions/${i}`,
+      code: "unknown_action",
+      message: "the engine has no such action",
+    });
+  }
+  if (errors.length > 0) throw invalid(errors);
+}
+
+interface AgentFields {
   readonly definition: AgentDefinition;
   readonly enabled: boolean;
 }
 
 /**
- * Agents are written here alone, so that each version that there was is kept.
- * @throws TidingsError `conflict` when the account has as many as it may have
+ * Inserts an agent and its first version. Rows of agents are only written in this file, so that
+ * every version is kept.
+ * @throws TidingsError `conflict` when the account has reached the maximum
  */
 export async function insertAgent(
   tx: Tx,
   drawId: DrawId,
-  { definition, enabled }: Agent,
+  { definition, enabled }: AgentFields,
 ): Promise<Seen<AgentRow>> {
   const agent = tx.insert(agents, {
     id: drawId("agt"),
-    slot: await freeSlot(tx, agentBySlot, mostAgents),
+    slot: await freeSlot(tx, agentBySlot, maxAgents),
     enabled: enabled || null,
     revision: 1,
     ...foundBy(definition),
@@ -34,12 +143,12 @@ export async function insertAgent(
   return agent;
 }
 
-/** A change of the definition makes a new version; whether it is enabled is no part of that. */
-export function updateAgent(
+/** A changed definition makes a new version. `enabled` is not part of the version. */
+export function writeAgent(
   tx: Tx,
   before: Seen<AgentRow>,
   was: AgentDefinition,
-  { definition, enabled }: Agent,
+  { definition, enabled }: AgentFields,
 ): Seen<AgentRow> {
   const isSame = canonicalJson(definition) === canonicalJson(was);
   if (isSame && enabled === (before.enabled === true)) return before;

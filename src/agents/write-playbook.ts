@@ -1,29 +1,193 @@
-import type { DrawId } from "../kernel/index.ts";
-import { playbookBySlot, playbooks, type PlaybookRow, playbookVersions } from "./playbooks/rows.ts";
-import { mostPlaybooks } from "./playbooks/rules.ts";
-import type { PlaybookDefinition } from "./playbooks/types.ts";
-import { canonicalJson } from "../operations/index.ts";
+import { calledBy, checkGraph } from "./playbooks/graph.ts";
+import { playbookResource } from "./playbooks/reads.ts";
+import {
+  playbookById,
+  playbookBySlot,
+  type PlaybookRow,
+  playbooks,
+  playbookVersions,
+} from "./playbooks/rows.ts";
+import { changedDefinition, maxPlaybooks, playbookDefinitionOf } from "./playbooks/rules.ts";
+import {
+  type CreatePlaybook,
+  createPlaybookSchema,
+  type Playbook,
+  type PlaybookDefinition,
+  type UpdatePlaybook,
+  updatePlaybookSchema,
+} from "./playbooks/types.ts";
+import { agentBySlot } from "./rows.ts";
+import { maxAgents } from "./rules.ts";
+import {
+  type ById,
+  byIdSchema,
+  type DrawId,
+  type FieldError,
+  invalid,
+  notFound,
+  type PlaybookId,
+  TidingsError,
+} from "../kernel/index.ts";
+import { type Call, canonicalJson, type Command, type Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
 import { freeSlot } from "../senders/index.ts";
+import type { Tx } from "../store/index.ts";
 
-interface Playbook {
+export const createPlaybook: Command<CreatePlaybook, Playbook> = {
+  kind: "command",
+  name: "playbooks.create",
+  input: () => createPlaybookSchema,
+  status: 201,
+  async run(tx, input, call) {
+    const { enabled = false } = input;
+    const definition = playbookDefinitionOf(input);
+    if (enabled) await checkPlaybook(tx, call, definition);
+    const { drawId } = call.services;
+    return playbookResource(await insertPlaybook(tx, drawId, { definition, enabled }));
+  },
+};
+
+/**
+ * Creates a new version of a playbook. Conversations that are playing it keep the version that they
+ * started with.
+ */
+export const updatePlaybook: Command<UpdatePlaybook, Playbook> = {
+  kind: "command",
+  name: "playbooks.update",
+  input: () => updatePlaybookSchema,
+  status: 200,
+  async run(tx, change, call) {
+    const before = await playbookToChange(tx, change.id);
+    const { enabled = before.enabled } = change;
+    const definition = changedDefinition(before.definition, change);
+    if (enabled) await checkPlaybook(tx, call, definition, before.id);
+    return playbookResource(writePlaybook(tx, before, { definition, enabled }));
+  },
+};
+
+/**
+ * From this commit on, nobody starts the playbook. Conversations that are playing it continue. A
+ * playbook that an agent or an enabled playbook uses cannot be removed.
+ */
+export const removePlaybook: Command<ById, void> = {
+  kind: "command",
+  name: "playbooks.remove",
+  input: () => byIdSchema,
+  status: 204,
+  async run(tx, { id }) {
+    const playbook = await playbookToChange(tx, id);
+    // No race: whoever starts to use the playbook writes its row, see checkPlaybook.
+    const [agents, others] = await Promise.all([
+      tx.list(agentBySlot, [], maxAgents),
+      tx.list(playbookBySlot, [], maxPlaybooks),
+    ]);
+    const agent = agents.find(({ playbook_ids }) => playbook_ids.includes(playbook.id));
+    if (agent !== undefined) {
+      throw inUse("An agent uses the playbook. Remove it from the agent first.", agent.id);
+    }
+    const caller = others.find(
+      (each) =>
+        each.enabled && each.id !== playbook.id && calledBy(each.definition).includes(playbook.id),
+    );
+    if (caller !== undefined) {
+      throw inUse(
+        "Another enabled playbook calls this one. Change or disable that playbook first.",
+        caller.id,
+      );
+    }
+    tx.remove(playbooks, playbook);
+  },
+};
+
+function inUse(detail: string, conflictingId: string): TidingsError {
+  return new TidingsError("conflict", detail, { conflictingId });
+}
+
+/** @throws TidingsError `not_found` */
+export async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> {
+  const playbook = await tx.get(playbookById, [id]);
+  if (playbook === undefined) throw notFound("playbook");
+  return playbook;
+}
+
+/** Playbooks that one playbook can lead to through calls. Further ones count as unknown. */
+const maxCalled = 100;
+
+/**
+ * Checks that a playbook can be played. `id` is its own id if it exists already. The called
+ * playbooks are written too: a concurrent removal of one of them then conflicts with this
+ * transaction.
+ * @throws TidingsError `validation_failed`, with a pointer to each problem
+ */
+export async function checkPlaybook(
+  tx: Tx,
+  { services }: Pick<Call, "services">,
+  definition: PlaybookDefinition,
+  id?: PlaybookId,
+): Promise<void> {
+  const found = new Map<PlaybookId, Seen<PlaybookRow> | undefined>();
+  for (let next = calledBy(definition); next.length > 0;) {
+    const ids = [...new Set(next)]
+      .filter((each) => each !== id && !found.has(each))
+      .slice(0, maxCalled - found.size);
+    const rows = await Promise.all(ids.map((each) => tx.get(playbookById, [each])));
+    for (const [i, each] of ids.entries()) found.set(each, rows[i]);
+    next = rows.flatMap((row) => (row?.enabled === true ? calledBy(row.definition) : []));
+  }
+  const errors = [
+    ...checkGraph(
+      definition,
+      (called) => {
+        const row = found.get(called);
+        if (called === id) return definition;
+        return row?.enabled === true ? row.definition : undefined;
+      },
+      services.language,
+    ),
+    ...unknownActions(definition, services),
+  ];
+  if (errors.length > 0) throw invalid(errors);
+  for (const called of calledBy(definition)) {
+    const row = found.get(called);
+    if (row !== undefined) tx.update(playbooks, row, {});
+  }
+}
+
+function unknownActions(
+  { steps }: PlaybookDefinition,
+  { actions }: Pick<Services, "actions">,
+): FieldError[] {
+  return steps.flatMap((step, i) =>
+    step.type === "run" && !actions.has(step.action)
+      ? [
+          {
+            pointer: `/steps/${i}/action`,
+            code: "unknown_action",
+            message: "the engine has no such action",
+          },
+        ]
+      : [],
+  );
+}
+
+interface PlaybookFields {
   readonly definition: PlaybookDefinition;
   readonly enabled: boolean;
 }
 
 /**
- * Playbooks are written here alone, so that each version that there was is kept.
- * @throws TidingsError `conflict` when the account has as many as it may have
+ * Inserts a playbook and its first version. Rows of playbooks are only written in this file, so
+ * that every version is kept.
+ * @throws TidingsError `conflict` when the account has reached the maximum
  */
 export async function insertPlaybook(
   tx: Tx,
   drawId: DrawId,
-  { definition, enabled }: Playbook,
+  { definition, enabled }: PlaybookFields,
 ): Promise<Seen<PlaybookRow>> {
   const playbook = tx.insert(playbooks, {
     id: drawId("pb"),
-    slot: await freeSlot(tx, playbookBySlot, mostPlaybooks),
+    slot: await freeSlot(tx, playbookBySlot, maxPlaybooks),
     enabled,
     revision: 1,
     definition,
@@ -34,11 +198,11 @@ export async function insertPlaybook(
   return playbook;
 }
 
-/** A change of the definition makes a new version; whether it is enabled is no part of that. */
-export function updatePlaybook(
+/** A changed definition makes a new version. `enabled` is not part of the version. */
+export function writePlaybook(
   tx: Tx,
   before: Seen<PlaybookRow>,
-  { definition, enabled }: Playbook,
+  { definition, enabled }: PlaybookFields,
 ): Seen<PlaybookRow> {
   const isSame = canonicalJson(definition) === canonicalJson(before.definition);
   if (isSame && enabled === before.enabled) return before;

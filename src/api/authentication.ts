@@ -12,7 +12,10 @@ export function bearerKey(authorization: string | undefined): string {
   return key;
 }
 
-/** A visitor's token, from the header, or from the query, for browsers can't send an `EventSource` with headers. */
+/**
+ * Reads a visitor's token from the header, or from the query because a browser's `EventSource`
+ * cannot send headers.
+ */
 export function visitorToken(authorization: string | undefined, query: unknown): string {
   const token = authorization === undefined ? query : bearer.exec(authorization)?.[1];
   if (typeof token === "string" && token !== "") return token;
@@ -25,7 +28,7 @@ export function visitorToken(authorization: string | undefined, query: unknown):
   throw new TidingsError("invalid_visitor_token", "The token is not this session's.");
 }
 
-/** Which of the scopes that a route needs a key lacks. */
+/** Returns the required scopes that the key lacks. */
 export function missingScopes(
   needed: readonly string[],
   granted: readonly string[],
@@ -33,7 +36,9 @@ export function missingScopes(
   return needed.filter((scope) => !granted.includes(scope));
 }
 
-/** What a 401 must say (RFC 9110, section 11.6.1; RFC 6750, section 3). */
+/**
+ * The `WWW-Authenticate` header of a 401 response (RFC 9110, section 11.6.1; RFC 6750, section 3).
+ */
 export function challengeOf({ status, code }: TidingsError): string | undefined {
   if (status !== 401) return undefined;
   return code.startsWith("missing_") ? "Bearer" : 'Bearer error="invalid_token"';

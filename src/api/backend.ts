@@ -13,7 +13,10 @@ import type { Admission, CallbackRequest, CallbackResult, Logger } from "../port
 import type { Authenticated } from "../accounts/index.ts";
 import type { Visitor } from "../webchat/index.ts";
 
-/** What the HTTP surface asks of the engine. Inputs are parsed already. Every method may throw `TidingsError`. */
+/**
+ * The engine as the HTTP API uses it. Inputs are already parsed. Every method may throw
+ * `TidingsError`.
+ */
 export interface ApiBackend {
   readonly drawId: DrawId;
   readonly limits: Limits;
@@ -24,7 +27,7 @@ export interface ApiBackend {
   /** @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`, `not_found` */
   letIn(session_id: string, token: string): Promise<Visitor>;
   admitVisitor(visitor: Visitor): Promise<Admission>;
-  /** The origins whose pages may talk to visitors' routes. */
+  /** The origins whose pages may call the visitor routes. */
   readonly origins: readonly string[];
   execute<Input, Output>(
     command: Command<Input, Output>,
@@ -46,18 +49,24 @@ export interface ApiBackend {
     input: Input,
     context: Context,
   ): Promise<Output>;
-  /** Opens a stream: what is wrong with the input is thrown before it begins. It ends when `signal` aborts. */
+  /**
+   * Opens a stream. Input errors are thrown before the first event. The stream ends when `signal`
+   * aborts.
+   */
   stream<Input>(
     stream: EventStream<Input>,
     input: Input,
     context: Context,
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>>;
-  /** @throws TidingsError `not_found` when no transport of that name takes callbacks */
+  /** @throws TidingsError `not_found` when no transport of that name accepts callbacks */
   callback(
     transport: string,
     request: Omit<CallbackRequest, "received_at">,
   ): Promise<CallbackResult["response"]>;
-  /** Resolves when the storage answers. @throws TidingsError `storage_unavailable`, `shutting_down` */
+  /**
+   * Resolves when the storage responds.
+   * @throws TidingsError `storage_unavailable`, `shutting_down`
+   */
   health(): Promise<void>;
 }

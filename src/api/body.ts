@@ -8,9 +8,10 @@ const json =
   /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
- * The body of a command: a JSON object, or nothing, which stands for an empty one. Of a key that is repeated in an
- * object the last value counts, as `JSON.parse` has it (RFC 8259, section 4).
- * @throws TidingsError `unsupported_media_type`, `body_too_large`, `malformed_json`, `validation_failed`
+ * Reads the body of a command: a JSON object. No body counts as an empty object. If a key is
+ * repeated in an object, the last value counts, as in `JSON.parse` (RFC 8259, section 4).
+ * @throws TidingsError `unsupported_media_type`, `body_too_large`, `malformed_json`,
+ *   `validation_failed`
  */
 export async function readJson(
   request: ApiRequest,
@@ -39,7 +40,7 @@ export function refuseEncoded(headers: readonly string[]): void {
   throw new TidingsError("unsupported_media_type", "Send the body without a content encoding.");
 }
 
-/** Refuses by the declared length, before a byte is read. */
+/** Checks the declared length before reading the body. */
 export function refuseTooLarge(headers: readonly string[], limit: number): void {
   if (Number(headerOf(headers, "content-length") ?? 0) > limit) throw tooLarge(limit);
 }
@@ -56,7 +57,7 @@ const notJson = (): TidingsError =>
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function parsed(body: ApiBody, type: string | undefined, limit: number): unknown {
-  // A text or raw parser leaves what is still to be parsed.
+  // A text or raw body parser leaves a string or bytes that still need parsing.
   const source = body.kind === "bytes" ? body.bytes : body.value;
   if (typeof source !== "string" && !(source instanceof Uint8Array)) return source;
   if (Buffer.byteLength(source) > limit) throw tooLarge(limit);
@@ -65,14 +66,14 @@ function parsed(body: ApiBody, type: string | undefined, limit: number): unknown
   try {
     return JSON.parse(typeof source === "string" ? source : utf8.decode(source));
   } catch {
-    // What the parser says quotes the body, and the body may hold secrets.
+    // The parser's message quotes the body, which may hold secrets.
     throw new TidingsError("malformed_json", "The body is not valid JSON in UTF-8.");
   }
 }
 
 /**
- * Bounds how deep anything after this recurses (`JSON.parse` itself does not), and refuses `__proto__` everywhere:
- * schemas of maps would drop it without a word.
+ * Limits the nesting depth, because later code recurses. Refuses `__proto__` everywhere, because
+ * map schemas would drop it silently.
  */
 export function checkDepth(value: unknown, depth: number): void {
   const errors: FieldError[] = [];

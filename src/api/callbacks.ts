@@ -2,26 +2,35 @@ import { TidingsError } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
 
-/** Bytes of a callback's body. Carriers send a few kilobytes, and a body is read before its signature is verified. */
-export const mostCallbackBytes = 131_072;
-/** Callbacks that are verified and recorded at once. None waits: anybody can call, and carriers send theirs again. */
+/**
+ * The maximum size of a callback's body in bytes. Carriers send a few kilobytes, and the body is
+ * read before its signature is verified.
+ */
+export const maxCallbackBytes = 131_072;
+/**
+ * Concurrent callbacks. Others are refused at once: anyone can send callbacks, and carriers repeat
+ * theirs.
+ */
 const maxAtOnce = 256;
 const busyMs = 1_000;
 /** The time between two log lines about one transport's callbacks, in milliseconds. */
 const quietMs = 60_000;
 
 function busy(): TidingsError {
-  const message = "Too many callbacks run at once. Send it again.";
+  const message = "Too many callbacks run at once. Send this one again.";
   return new TidingsError("overloaded", message, { retryAfterMs: busyMs });
 }
 
 interface Refusals {
   count: number;
   readonly codes: Set<string>;
-  toldAt: number;
+  loggedAt: number;
 }
 
-/** Bounds the cost of callbacks, whoever sends them, and logs refused ones: the first at once, then once a minute. */
+/**
+ * Limits the cost of callbacks from any sender. Logs refused callbacks: the first at once, then one
+ * summary per minute.
+ */
 export class Callbacks {
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -33,7 +42,10 @@ export class Callbacks {
     this.#logger = logger;
   }
 
-  /** Runs `take` for one callback. @throws TidingsError `overloaded` when too many run, and what `take` throws */
+  /**
+   * Runs `take` for one callback. Errors of `take` are thrown too.
+   * @throws TidingsError `overloaded` when too many callbacks run
+   */
   async take<T>(transport: string, take: () => Promise<T>): Promise<T> {
     try {
       return await this.#places.run(take);
@@ -50,14 +62,14 @@ export class Callbacks {
     const refusals = this.#refusals.get(transport) ?? {
       count: 0,
       codes: new Set<string>(),
-      toldAt: -Infinity,
+      loggedAt: -Infinity,
     };
     this.#refusals.set(transport, refusals);
     refusals.count += 1;
     refusals.codes.add(code);
-    if (now - refusals.toldAt < quietMs) return;
+    if (now - refusals.loggedAt < quietMs) return;
     const { count, codes } = refusals;
     this.#logger.warn({ transport, callbacks: count, codes: [...codes] }, "callbacks were refused");
-    this.#refusals.set(transport, { count: 0, codes: new Set(), toldAt: now });
+    this.#refusals.set(transport, { count: 0, codes: new Set(), loggedAt: now });
   }
 }

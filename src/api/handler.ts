@@ -7,7 +7,7 @@ import {
   inputSchema,
   isGuarded,
   type KeyCaller,
-  type Route,
+  type ApiRoute,
   type RowProcedure,
   storedKey,
   type VisitorCaller,
@@ -17,26 +17,38 @@ import type { Authenticated } from "../accounts/index.ts";
 import type { Admission } from "../ports/index.ts";
 import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
-import { mostCallbackBytes } from "./callbacks.ts";
+import { maxCallbackBytes } from "./callbacks.ts";
 import { readJson, refuseEncoded, refuseTooLarge, tooLarge } from "./body.ts";
-import { encodeEvents, eventStreamHeaders } from "./event-stream.ts";
-import { corsHeaders, preflightHeaders } from "./cors.ts";
+import {
+  encodeEvents,
+  eventStreamHeaders,
+  isNdjson,
+  ndjsonHeaders,
+  readLines,
+  reportLines,
+} from "./streaming.ts";
+import { corsHeaders, preflightHeaders, rateLimitHeaders, seconds } from "./headers.ts";
 import { headerOf, headersByName } from "./http.ts";
 import type { ApiHandler, ApiRequest, ApiResponse } from "./http.ts";
-import { idempotencyField, idempotencyKey, refuseKey } from "./idempotency-key.ts";
-import { commandInput, decodedParams, queryInput, refuseQuery } from "./inputs.ts";
-import { isNdjson, ndjsonHeaders, readLines, reportLines } from "./ndjson.ts";
-import { parseQuery } from "./query-string.ts";
-import { rateLimitHeaders, seconds } from "./rate-limit-headers.ts";
+import {
+  idempotencyField,
+  idempotencyKey,
+  refuseKey,
+  commandInput,
+  decodedParams,
+  queryInput,
+  refuseQuery,
+  parseQuery,
+} from "./inputs.ts";
 import { router } from "./router.ts";
 
-const longestUrl = 8192;
+const maxUrl = 8192;
 const json = "application/json";
 
 type Headers = Record<string, string>;
 type Params = Readonly<Record<string, string>>;
-type ForKeys = Extract<Route, { scopes: readonly string[] }>;
-/** Of a query: a visitor's token, where it can't be a header. */
+type ForKeys = Extract<ApiRoute, { scopes: readonly string[] }>;
+/** The query parameter for a visitor's token when it cannot be sent as a header. */
 const tokenField = "token";
 
 function refuseUnadmitted(admission: Admission, headers: Headers): void {
@@ -47,26 +59,28 @@ function refuseUnadmitted(admission: Admission, headers: Headers): void {
   });
 }
 
-/** The `/v1` surface: route, authenticate, scope, rate limit, parse, execute. */
-export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHandler {
+/** Handles `/v1`: route, authenticate, check scopes, limit the rate, parse, execute. */
+export function apiHandler(backend: ApiBackend, routes: readonly ApiRoute[]): ApiHandler {
   const match = router(routes);
   const schemaOf = (operation: Guarded["operation"]): z.ZodType =>
     inputSchema(operation, backend.limits);
 
-  /** `headers` are filled on the way, so that a failure half-way has those that were known. */
+  /** Fills `headers` on the way, so that an error response has those known so far. */
   const answer = async (
     request: ApiRequest,
     request_id: RequestId,
     headers: Headers,
   ): Promise<ApiResponse> => {
-    if (request.path.length + request.query.length > longestUrl) {
-      throw new TidingsError(
-        "malformed_request",
-        `The URL is longer than ${longestUrl} characters.`,
-      );
+    if (request.path.length + request.query.length > maxUrl) {
+      throw new TidingsError("malformed_request", `The URL is longer than ${maxUrl} characters.`);
     }
     const found = match(request.method, request.path);
-    if (found.kind === "unknown") throw new TidingsError("not_found", "There is no such route.");
+    if (found.kind === "unknown") {
+      throw new TidingsError(
+        "not_found",
+        "There is no such route. Check the method and the path against /v1/openapi.json.",
+      );
+    }
     if (found.kind === "methods") {
       headers["Allow"] = found.allow.join(", ");
       if (found.visitor) Object.assign(headers, corsHeaders(request.headers, backend.origins));
@@ -79,11 +93,11 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     const { route } = found;
     const params = decodedParams(found.params);
     if (isGuarded(route)) {
-      const asker =
+      const authenticated =
         "visitor" in route
           ? await letIn(request, params, headers)
           : await admit(request, route, headers);
-      return authorized(request, route, params, asker, request_id, headers);
+      return authorized(request, route, params, authenticated, request_id, headers);
     }
     if (route.operation.kind === "open") {
       const mount = request.url.slice(0, Math.max(0, request.url.indexOf(request.path)));
@@ -168,7 +182,7 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
       return { status: 200, headers, body: JSON.stringify(value) };
     }
     const last = headerOf(request.headers, "last-event-id");
-    // A client that comes again calls the same URL, with the header: that one is newer.
+    // A reconnecting client repeats the URL, so the header is newer than the query.
     const resumed = last === undefined || last === "" ? query : { ...query, last_event_id: last };
     const input = queryInput(schemaOf(operation), resumed, params);
     const streaming = { ...headers, ...eventStreamHeaders };
@@ -177,7 +191,7 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     return {
       status: 200,
       headers: streaming,
-      body: told(encodeEvents(events), request, request_id),
+      body: logged(encodeEvents(events), request, request_id),
     };
   };
 
@@ -206,13 +220,13 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     params: Params,
     headers: Headers,
   ): Promise<ApiResponse> => {
-    const limit = Math.min(backend.limits.body_bytes, mostCallbackBytes);
+    const limit = Math.min(backend.limits.body_bytes, maxCallbackBytes);
     refuseTooLarge(request.headers, limit);
     const { bytes } = await request.body(limit);
     if (bytes === undefined) {
       throw new TidingsError(
         "invalid_option",
-        "A body parser before tidings kept no bytes of this body, and its signature is over the bytes. Mount tidings " +
+        "A body parser before tidings kept no bytes of this body, and its signature covers the bytes. Mount tidings " +
           "before the body parser, or keep the bytes as `rawBody` (in body-parser: " +
           "`verify: (req, res, bytes) => { req.rawBody = bytes }`).",
       );
@@ -229,8 +243,11 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     return { status: reply.status, headers, body: reply.body ?? null };
   };
 
-  /** What breaks a stream after its head went out can't be answered: the adapter closes the socket. */
-  async function* told(
+  /**
+   * After the response head is sent, an error cannot become a response. The adapter closes the
+   * socket.
+   */
+  async function* logged(
     chunks: AsyncIterable<string>,
     request: ApiRequest,
     request_id: RequestId,
@@ -255,7 +272,10 @@ export function apiHandler(backend: ApiBackend, routes: readonly Route[]): ApiHa
     const known =
       error instanceof TidingsError
         ? error
-        : new TidingsError("internal", "Something failed on our side.");
+        : new TidingsError(
+            "internal",
+            "The request failed because of an internal error. Try again later.",
+          );
     if (known.status >= 500) log(error, request, request_id);
     if (known.retryAfterMs !== undefined) {
       headers["Retry-After"] = String(seconds(known.retryAfterMs));

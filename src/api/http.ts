@@ -1,33 +1,36 @@
 /**
- * HTTP as the handler sees it: plain values, so that any server can be mounted over it without building objects that
- * nobody reads.
+ * Requests and responses as plain values, so that any HTTP server can mount the handler cheaply.
  */
 export interface ApiRequest {
   readonly method: string;
-  /** Path and query as the client called it, above the mount point too. */
+  /** The path and query of the client's request, including the mount point. */
   readonly url: string;
-  /** Below the mount point, percent-encoded as it came, without the query: `/v1/messages`. */
+  /** The path below the mount point, still percent-encoded, without the query: `/v1/messages`. */
   readonly path: string;
-  /** What follows the `?`; empty when nothing does. */
+  /** The text after the `?`, or an empty string. */
   readonly query: string;
-  /** Names and values in turn, repeated ones included, like node's `rawHeaders`. */
+  /** Alternating names and values, with repeated headers, like Node's `rawHeaders`. */
   readonly headers: readonly string[];
   /**
-   * Reads the body, once. What a body parser left is taken as it is.
-   * @throws TidingsError `body_too_large` past `limit` bytes; `malformed_request` when the client leaves half-way;
-   *   `invalid_option` when somebody read the body and kept nothing
+   * Reads the body. Call it once. If a body parser ran before, returns its result.
+   * @throws TidingsError `body_too_large` past `limit` bytes; `malformed_request` when the client
+   *   disconnects early; `invalid_option` when a body parser consumed the body and kept nothing
    */
   body(limit: number): Promise<ApiBody>;
   /**
-   * The body's bytes as they come, once, instead of `body`. Whoever stops early leaves the rest unread.
-   * @throws TidingsError as `body` does, `body_too_large` excepted
+   * Streams the body's bytes, as an alternative to `body`. A caller that stops early leaves the
+   * rest unread.
+   * @throws TidingsError as `body` does, except `body_too_large`
    */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Aborts when the client has left. Made when first asked for. */
+  /** Aborts when the client disconnects. Created at first use. */
   readonly signal: AbortSignal;
 }
 
-/** `parsed` is what a body parser before us made of it; its bytes are there only where it kept them. */
+/**
+ * `parsed` is the result of an earlier body parser. Its bytes are present only if that parser kept
+ * them.
+ */
 export type ApiBody =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "parsed"; readonly value: unknown; readonly bytes: Uint8Array | undefined };
@@ -36,26 +39,27 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Of a stream, the next chunk is pulled only when the client has taken the last. A HEAD request's answer has the body
-   * of its GET, which the server leaves out.
+   * A stream's next chunk is pulled only after the client has taken the last. The response to HEAD
+   * has the body of the GET, and the server omits it.
    */
   readonly body: string | Uint8Array | AsyncIterable<string> | null;
 }
 
-/** The whole `/v1` surface as one function. */
+/** Handles all requests of `/v1`. */
 export interface ApiHandler {
-  /** Never rejects: every failure is an answer. */
+  /** Never rejects. Every error becomes a response. */
   handle(request: ApiRequest): Promise<ApiResponse>;
 }
 
-/** What the adapters mount: an engine, as far as they see it. */
+/** The part of an engine that the HTTP adapters mount. */
 export interface Mountable {
   readonly api: ApiHandler;
 }
 
 /**
- * The value of a header; of a repeated one all values joined by a comma (RFC 9110, section 5.3), which a header that
- * allows one value then refuses, whatever server it came through. `name` is in lower case.
+ * Returns the value of a header. Values of a repeated header are joined by commas (RFC 9110,
+ * section 5.3). A header that allows one value then fails its check on every server. `name` is in
+ * lower case.
  */
 export function headerOf(headers: readonly string[], name: string): string | undefined {
   let joined: string | undefined;
@@ -68,7 +72,7 @@ export function headerOf(headers: readonly string[], name: string): string | und
   return joined;
 }
 
-/** All headers by name in lower case, repeated ones joined. */
+/** All headers by lower-case name, with repeated values joined. */
 export function headersByName(headers: readonly string[]): Record<string, string> {
   const names = new Set(headers.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()));
   return Object.fromEntries([...names].map((name) => [name, headerOf(headers, name) ?? ""]));

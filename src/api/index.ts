@@ -4,4 +4,4 @@ export { apiHandler } from "./handler.ts";
 export type { ApiBody, ApiHandler, ApiRequest, ApiResponse, Mountable } from "./http.ts";
 export { openApiDocument } from "./openapi.ts";
 export { serviceRoutes } from "./service-routes.ts";
-export { NewsDesk } from "./stream-notifier.ts";
+export { StreamNotifier } from "./stream-notifier.ts";

@@ -1,13 +1,22 @@
 import type { z } from "zod";
-import { inBody, inQuery, invalid, parse, type Place, unknownField } from "../kernel/index.ts";
-import { percentDecoded } from "./query-string.ts";
+import {
+  inBody,
+  inQuery,
+  invalid,
+  parse,
+  type Place,
+  unknownField,
+  TidingsError,
+  type FieldPlace,
+} from "../kernel/index.ts";
+import { idempotencyKeyOf, isIdempotencyKey } from "../operations/index.ts";
 
 type Params = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Path parameters and body in one. A body that repeats a path parameter's name is refused: one of the two would
- * silently not count. So is a query, which commands don't have.
+ * Combines path parameters and body. A body field with the name of a path parameter is refused,
+ * because one of the two would be ignored silently. A query is refused too.
  * @throws TidingsError `validation_failed`
  */
 export function commandInput<Input>(
@@ -25,13 +34,13 @@ export function commandInput<Input>(
   return parse(schema, { ...body, ...params }, place, errors);
 }
 
-/** Commands don't have one. */
+/** Commands take no query. */
 export function refuseQuery(query: Fields): void {
   const errors = Object.keys(query).map((name) => unknownField(inQuery([name]), name));
   if (errors.length > 0) throw invalid(errors);
 }
 
-/** Path and query parameters in one. */
+/** Combines path and query parameters. */
 export function queryInput<Input>(schema: z.ZodType<Input>, query: Fields, params: Params): Input {
   const repeated = Object.keys(params).filter((name) => Object.hasOwn(query, name));
   const errors = repeated.map((name) => unknownField(inQuery([name]), name));
@@ -51,3 +60,83 @@ export function decodedParams(params: Params): Params {
 
 const isParam = ([name]: readonly PropertyKey[], params: Params): boolean =>
   typeof name === "string" && Object.hasOwn(params, name);
+
+/**
+ * Decodes the parameters of a query. A repeated parameter becomes a list. `__proto__` is an
+ * ordinary name.
+ */
+export function parseQuery(query: string): Readonly<Record<string, string | readonly string[]>> {
+  if (query === "") return {};
+  const values = new Map<string, string[]>();
+  for (const pair of query.split("&")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
+    const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
+    const all = values.get(name);
+    if (all === undefined) values.set(name, [value]);
+    else all.push(value);
+  }
+  const scalar = (all: readonly string[]): string | readonly string[] =>
+    all.length === 1 ? (all[0] ?? "") : all;
+  return Object.fromEntries([...values].map(([name, all]) => [name, scalar(all)]));
+}
+
+const decode = (text: string): string =>
+  percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
+
+/** @throws TidingsError `malformed_request` when it is not percent-encoded UTF-8 */
+export function percentDecoded(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new TidingsError("malformed_request", "The URL is not valid percent-encoded UTF-8.");
+  }
+}
+
+export const idempotencyField = "idempotency_key";
+
+/**
+ * Returns the idempotency key of a command, from the header or from the body.
+ * @throws TidingsError `malformed_request` when it is not 1 to 255 visible ASCII characters, or
+ *   when header and body differ
+ */
+export function idempotencyKey(header: string | undefined, field: unknown): string | null {
+  const place = { header: "Idempotency-Key" };
+  const fromHeader = header === undefined ? null : (idempotencyKeyOf(header) ?? refuse(place));
+  const fromField =
+    field === undefined ? null : isKey(field) ? field : refuse({ pointer: `/${idempotencyField}` });
+  if (fromHeader !== null && fromField !== null && fromHeader !== fromField) {
+    return refuse(
+      place,
+      "differs",
+      "The Idempotency-Key header and the field idempotency_key differ. Send one of them.",
+    );
+  }
+  return fromHeader ?? fromField;
+}
+
+/**
+ * Refuses a key for NDJSON requests. Their input is unknown at the start, and repeating them is
+ * safe.
+ */
+export function refuseKey(header: string | undefined): void {
+  if (header === undefined) return;
+  refuse(
+    { header: "Idempotency-Key" },
+    "not_taken",
+    "NDJSON requests take no idempotency key. Remove it: repeating the request is safe.",
+  );
+}
+
+const isKey = (field: unknown): field is string =>
+  typeof field === "string" && isIdempotencyKey(field);
+
+function refuse(
+  place: FieldPlace,
+  code = "invalid_format",
+  message = "An idempotency key is 1 to 255 visible ASCII characters.",
+): never {
+  throw new TidingsError("malformed_request", message, { errors: [{ ...place, code, message }] });
+}

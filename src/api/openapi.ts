@@ -1,22 +1,22 @@
-import { type Guarded, isGuarded, type Route, type Tag } from "../operations/index.ts";
+import { type Guarded, isGuarded, type ApiRoute, type Tag } from "../operations/index.ts";
 import type { z } from "zod";
 import { type Limits, problemSchema } from "../kernel/index.ts";
-import { idempotencyField } from "./idempotency-key.ts";
+import { idempotencyField } from "./inputs.ts";
 import { parameterNames } from "./router.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 
-/** OpenAPI 3.1, as JSON. */
+/** An OpenAPI 3.1 document as JSON. */
 export type OpenApiDocument = { readonly [key: string]: unknown };
 
-/** A visitor's token, or an API key with these scopes. */
+/** A visitor route needs a visitor's token. Other routes need an API key with these scopes. */
 const securityOf = (route: Guarded): readonly object[] =>
   "visitor" in route
     ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }]
     : [{ apiKey: route.scopes }];
 
-/** The document of the routes, from the very schemas that validate their requests. */
+/** Builds the document of the routes from the schemas that validate their requests. */
 export function openApiDocument(
-  routes: readonly Route[],
+  routes: readonly ApiRoute[],
   tags: readonly Tag[],
   limits: Limits,
 ): OpenApiDocument {
@@ -54,12 +54,12 @@ const info = {
   version: "1",
   license: { name: "MIT", identifier: "MIT" },
   description:
-    "Send and receive messages. Bodies are JSON objects in UTF-8; fields that are not described are refused. Of a " +
-    "key that is repeated in an object the last value counts. Every answer that is not 2xx is a `Problem`. Answers " +
-    "may come to have more fields.",
+    "Send and receive messages. Bodies are JSON objects in UTF-8. Undocumented fields are refused. If a " +
+    "key is repeated in an object, the last value counts. Every error response is a `Problem`. Responses " +
+    "may gain fields.",
 };
 
-function operationOf(route: Route, schemas: Schemas): object {
+function operationOf(route: ApiRoute, schemas: Schemas): object {
   const { operation, summary, description, tag } = route;
   const guarded = isGuarded(route) ? route : undefined;
   return {
@@ -80,7 +80,7 @@ function operationOf(route: Route, schemas: Schemas): object {
   };
 }
 
-function descriptionOf(route: Route, description: string | undefined): { description?: string } {
+function descriptionOf(route: ApiRoute, description: string | undefined): { description?: string } {
   const scopes =
     "scopes" in route && route.scopes.length > 0
       ? `Needs ${route.scopes.map((scope) => `\`${scope}\``).join(" and ")}.`
@@ -93,11 +93,11 @@ const ref = (kind: string, name: string): { $ref: string } => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
-const openParameters = (route: Route): object => ({
+const openParameters = (route: ApiRoute): object => ({
   ...(route.operation.kind === "callback"
     ? {
         requestBody: {
-          description: "Whatever the carrier sends.",
+          description: "The carrier's request.",
           content: { "*/*": { schema: {} } },
         },
       }
@@ -117,7 +117,10 @@ const pathParameter = (name: string, schema: JsonSchema): object => ({
 const parametersOf = (parameters: readonly object[]): object =>
   parameters.length === 0 ? {} : { parameters };
 
-/** Path parameters are taken out of the input; what is left is the body of a command and the query of all else. */
+/**
+ * Splits the input of an operation into path parameters and the rest: the body of a command, or the
+ * query of other operations.
+ */
 function takes(route: Guarded, schemas: Schemas): object {
   const { operation, path } = route;
   const names = parameterNames(path);
@@ -160,24 +163,24 @@ function takes(route: Guarded, schemas: Schemas): object {
   return parametersOf([...inPath, ...inQuery, ...resume]);
 }
 
-/** What comes as lines is told in words: a schema describes one value. */
-const linesOf = (route: Route): object =>
+/** A schema describes one value, so NDJSON bodies are described in the text. */
+const linesOf = (route: ApiRoute): object =>
   "rows" in route ? { "application/x-ndjson": { schema: { type: "string" } } } : {};
 
-function success(route: Route, schemas: Schemas): object {
+function success(route: ApiRoute, schemas: Schemas): object {
   const { operation } = route;
   const headers = answerHeaders(isGuarded(route), changes(operation));
   if (operation.kind === "stream") {
     return {
       200: {
-        description: "Events, as they happen.",
+        description: "A stream of events.",
         headers,
         content: { "text/event-stream": { schema: { type: "string" } } },
       },
     };
   }
   if (operation.kind === "callback") {
-    return { "2XX": { description: "What the carrier expects to hear.", headers } };
+    return { "2XX": { description: "The response that the carrier expects.", headers } };
   }
   const status = changes(operation) ? operation.status : 200;
   if (status === 204) return { 204: { description: "Done.", headers } };
@@ -193,15 +196,15 @@ function success(route: Route, schemas: Schemas): object {
   };
 }
 
-type Changing = Extract<Route["operation"], { readonly kind: "command" | "procedure" }>;
+type Changing = Extract<ApiRoute["operation"], { readonly kind: "command" | "procedure" }>;
 
-const changes = (operation: Route["operation"]): operation is Changing =>
+const changes = (operation: ApiRoute["operation"]): operation is Changing =>
   operation.kind === "command" || operation.kind === "procedure";
 
 const statusText = {
   200: "Done.",
-  201: "Made.",
-  202: "Accepted: it goes on after this answer.",
+  201: "Created.",
+  202: "Accepted. Processing continues after this response.",
 } as const;
 
 const answerHeaders = (limited: boolean, replayable: boolean): object => ({
@@ -226,18 +229,18 @@ function components(schemas: Schemas): object {
         type: "http",
         scheme: "bearer",
         description:
-          "An API key: `Authorization: Bearer tdg_live_…`. It alone decides the mode, sandbox or live.",
+          "An API key: `Authorization: Bearer tdg_live_…`. The key determines the mode, sandbox or live.",
       },
       visitorToken: {
         type: "http",
         scheme: "bearer",
-        description: "The token of the webchat session that the path names.",
+        description: "The token of the webchat session in the path.",
       },
       visitorTokenInQuery: {
         type: "apiKey",
         in: "query",
         name: "token",
-        description: "The same, for an `EventSource`, which can't send headers.",
+        description: "The visitor's token for an `EventSource`, which cannot send headers.",
       },
     },
     parameters: {
@@ -245,40 +248,40 @@ function components(schemas: Schemas): object {
         name: "Idempotency-Key",
         in: "header",
         description:
-          "The same key with the same input gives the same answer for 24 hours and does nothing twice. Bare or " +
-          `quoted; the body's \`${idempotencyField}\` says the same.`,
+          "For 24 hours, a repeated request with the same key and input returns the same response and has no further effect. Plain or " +
+          `quoted. The body field \`${idempotencyField}\` is an alternative.`,
         schema: ref("schemas", "IdempotencyKey"),
       },
       LastEventId: {
         name: "Last-Event-ID",
         in: "header",
-        description: "The id of the last event that was seen: the stream goes on after it.",
+        description: "The id of the last event received. The stream continues after it.",
         schema: { type: "string" },
       },
     },
     headers: {
-      RequestId: header("Names the request, for support and logs.", { type: "string" }),
+      RequestId: header("The id of the request, for support and logs.", { type: "string" }),
       RateLimitPolicy: header(
         "The limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers).",
         {
           type: "string",
         },
       ),
-      RateLimit: header("`r` requests are left; all of them are back in `t` seconds.", {
+      RateLimit: header("`r` requests remain. The full limit is available again in `t` seconds.", {
         type: "string",
       }),
       RetryAfter: header("Seconds to wait.", { type: "integer", minimum: 0 }),
-      IdempotentReplayed: header("`true` when this answer was given before.", {
+      IdempotentReplayed: header("`true` when this response repeats an earlier one.", {
         type: "string",
         const: "true",
       }),
-      WwwAuthenticate: header("`Bearer`, and what is wrong with the key (RFC 6750).", {
+      WwwAuthenticate: header("`Bearer` with the error of the key (RFC 6750).", {
         type: "string",
       }),
     },
     responses: {
       Problem: {
-        description: "What is wrong.",
+        description: "An error.",
         headers: { "Request-Id": ref("headers", "RequestId") },
         content,
       },
@@ -291,7 +294,7 @@ function components(schemas: Schemas): object {
         content,
       },
       RateLimited: {
-        description: "Too many requests. Nothing was done.",
+        description: "Too many requests. The request had no effect.",
         headers: { ...limited, "Retry-After": ref("headers", "RetryAfter") },
         content,
       },

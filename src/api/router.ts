@@ -1,19 +1,19 @@
-import type { Method, Route } from "../operations/index.ts";
+import type { Method, ApiRoute } from "../operations/index.ts";
 
 export type Match =
   | {
       readonly kind: "route";
-      readonly route: Route;
+      readonly route: ApiRoute;
       readonly params: Readonly<Record<string, string>>;
     }
-  /** The path is known and the method is not among these. `visitor`: browsers call it from pages of other origins. */
+  /** The path exists, but not with this method. `visitor`: pages of other origins may call it. */
   | { readonly kind: "methods"; readonly allow: readonly string[]; readonly visitor: boolean }
   | { readonly kind: "unknown" };
 
 interface Branch {
   readonly literal: Map<string, Branch>;
   parameter: Branch | undefined;
-  readonly routes: Map<string, { readonly route: Route; readonly names: readonly string[] }>;
+  readonly routes: Map<string, { readonly route: ApiRoute; readonly names: readonly string[] }>;
 }
 
 const branch = (): Branch => ({ literal: new Map(), parameter: undefined, routes: new Map() });
@@ -21,12 +21,12 @@ const unknown: Match = { kind: "unknown" };
 const noParams = {};
 
 /**
- * Matches in as many steps as the path has segments. A literal segment wins over a parameter and there is no way back:
- * `/v1/messages/preview` is never the message "preview". Paths are taken as they are: a trailing slash, an empty
- * segment or `..` matches nothing.
- * @throws TypeError when two routes would take the same request
+ * Matches a path segment by segment. A literal segment wins over a parameter, without backtracking:
+ * `/v1/messages/preview` is never the message "preview". A trailing slash, an empty segment or `..`
+ * matches nothing.
+ * @throws TypeError when two routes match the same request
  */
-export function router(routes: readonly Route[]): (method: string, path: string) => Match {
+export function router(routes: readonly ApiRoute[]): (method: string, path: string) => Match {
   const root = branch();
   for (const route of routes) add(root, route);
 
@@ -60,7 +60,7 @@ export function router(routes: readonly Route[]): (method: string, path: string)
   };
 }
 
-function add(root: Branch, route: Route): void {
+function add(root: Branch, route: ApiRoute): void {
   let at = root;
   for (const segment of route.path.slice(1).split("/")) {
     if (segment.startsWith(":")) {

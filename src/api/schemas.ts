@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** JSON Schema 2020-12, as far as the document looks into it. */
+/** The parts of JSON Schema 2020-12 that the document reads. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly $ref?: string;
@@ -9,13 +9,13 @@ export interface JsonSchema {
   readonly required?: readonly string[];
 }
 
-/** The schemas of a document: those that have an id are components, named once and referred to. */
+/** The schemas of a document. A schema with an id becomes a named component. */
 export interface Schemas {
   readonly components: Readonly<Record<string, JsonSchema>>;
-  /** The input of an operation, its own properties in sight. */
+  /** The input of an operation, with its top-level properties inline. */
   input(name: string): JsonSchema;
   output(name: string): JsonSchema;
-  /** Names what is left of an operation's input as its body. */
+  /** Registers the body schema of an operation. */
   body(name: string, schema: JsonSchema): JsonSchema;
 }
 
@@ -56,8 +56,8 @@ export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
 }
 
 /**
- * What is taken can be stricter than what is given, under one id: it refuses fields that it doesn't know, and defaults
- * are optional in it. Such a one gets a name of its own, and so does what refers to it.
+ * An input can be stricter than the output with the same id: it refuses unknown fields, and fields
+ * with defaults are optional. Such a schema, and each that refers to it, gets a separate name.
  */
 function inputNames(
   taken: Converted["definitions"],
@@ -96,10 +96,10 @@ function converted(named: Named, io: "input" | "output"): Converted {
   const { $defs = {}, properties = {} } = z.toJSONSchema(z.object(named), {
     io,
     override: ({ jsonSchema }) => {
-      if (io === "input") tellDefault(jsonSchema);
-      // Fields may be added to answers: who validates them must not refuse such.
+      if (io === "input") describeDefault(jsonSchema);
+      // Responses may gain fields, so clients that validate them must allow unknown ones.
       else if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      // The format says it, and zod's pattern says it in four lines that nobody reads.
+      // The format says the same, and zod's pattern is long.
       if (jsonSchema.format === "date-time" || jsonSchema.format === "date") {
         delete jsonSchema.pattern;
       }
@@ -110,8 +110,11 @@ function converted(named: Named, io: "input" | "output"): Converted {
   return relocate(properties, $defs);
 }
 
-/** Generators of clients take a field with a default for one that is always there, and then ask for it in requests. */
-function tellDefault(schema: { default?: unknown; description?: string | undefined }): void {
+/**
+ * Client generators treat a field with a default as always present, and would require it in
+ * requests. The description states the default instead.
+ */
+function describeDefault(schema: { default?: unknown; description?: string | undefined }): void {
   if (schema.default === undefined) return;
   schema.description = [schema.description, `By default ${JSON.stringify(schema.default)}.`]
     .filter(Boolean)
@@ -119,7 +122,7 @@ function tellDefault(schema: { default?: unknown; description?: string | undefin
   delete schema.default;
 }
 
-/** JSON in, JSON out: references point into the document's components. */
+/** Points references at the document's components. */
 function relocate(schemas: object, definitions: object): Converted {
   const text = JSON.stringify({ schemas, definitions }, (key, each: unknown) => {
     if (anonymous.test(key)) return undefined;
@@ -138,7 +141,7 @@ function relocate(schemas: object, definitions: object): Converted {
   return JSON.parse(text) as Converted;
 }
 
-/** Any JSON value: described by itself, which generators of clients choke on, and so better not at all. */
+/** The schema of any JSON value is recursive. Client generators fail on it, so it is left out. */
 const anonymous = /^__schema\d+$/;
 
 function rename(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {

@@ -1,18 +1,19 @@
 import { z } from "zod";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const tag = "Service";
 
-/** What a carrier, a monitor and a developer ask for, without an API key. */
-export function serviceRoutes(document: () => object): readonly Route[] {
+/** Routes that need no API key. */
+export function serviceRoutes(document: () => object): readonly ApiRoute[] {
   return [
     {
       tag,
       method: "POST",
       path: "/v1/transports/:name/callbacks",
       operation: { kind: "callback", name: "transports.callback" },
-      summary: "Take a carrier's receipts and inbound messages",
-      description: "For carriers: the transport verifies their signature over the bytes.",
+      summary: "Receive a carrier's receipts and inbound messages",
+      description:
+        "Called by carriers. The transport verifies the signature over the body's bytes.",
     },
     {
       tag,
@@ -26,8 +27,8 @@ export function serviceRoutes(document: () => object): readonly Route[] {
           return '{"status":"ok"}';
         },
       },
-      summary: "Tell whether the service works",
-      description: "200 when the storage answers, else 503.",
+      summary: "Check the service's health",
+      description: "Returns 200 when the storage responds, otherwise 503.",
       response: z.object({ status: z.literal("ok") }).meta({ id: "Health" }),
     },
     {
@@ -37,7 +38,7 @@ export function serviceRoutes(document: () => object): readonly Route[] {
       operation: {
         kind: "open",
         name: "openapi.get",
-        // Where the surface is mounted only a request can tell.
+        // The mount point is known only from a request.
         answer: (_backend, mount) =>
           Promise.resolve(
             JSON.stringify({ ...document(), servers: [{ url: mount === "" ? "/" : mount }] }),

@@ -2,21 +2,25 @@ import { events } from "../events/index.ts";
 import { keys } from "../accounts/index.ts";
 import { mail, mailboxName, type MailRow, webchatSessions } from "../webchat/index.ts";
 import { TidingsError } from "../kernel/index.ts";
-import type { News } from "../operations/index.ts";
+import type { Notifications } from "../operations/index.ts";
 import type { Clock, Write } from "../ports/index.ts";
 import { Signal } from "../queue/index.ts";
 
 /**
- * Streams of one mailbox in this process: the tabs of one visitor. One more ends the oldest, which may be of a connection that has died
- * unnoticed; a browser that is refused would not come again by itself.
+ * Open streams of one mailbox in this process, such as the tabs of one visitor. One more ends the
+ * oldest, which may belong to a dead connection. Refusing the new one would not help: a refused
+ * browser does not reconnect by itself.
  */
-const mostOfMailbox = 5;
-/** Of those that are to end, so many may be waiting to be read to their end. */
-const mostLeaving = 5;
-/** Streams of mailboxes in this process. Each is an open socket of somebody who is no customer of the host's yet. */
-const mostOfMailboxes = 10_000;
-/** How often mailboxes are looked into, at most, because another process has committed something: mostly it was not for them. */
-const rumourMs = 200;
+const maxStreamsPerMailbox = 5;
+/** Ended streams of one mailbox that still wait for their reader. */
+const maxEnding = 5;
+/** Mailbox streams in this process. Each is an open socket of an anonymous visitor. */
+const maxMailboxStreams = 10_000;
+/**
+ * The minimum time between mailbox checks caused by commits of other processes, in milliseconds.
+ * Most such commits contain no mail.
+ */
+const recheckMs = 200;
 
 /** A stream that waits for mail. */
 interface Reader {
@@ -24,26 +28,26 @@ interface Reader {
   isOver: boolean;
 }
 
-/** Wakes the streams that wait: for events, for mail, and to find that they are over. */
-export class NewsDesk {
+/** Wakes waiting streams when events or mail are committed, or when they must end. */
+export class StreamNotifier {
   readonly #clock: Clock;
   readonly #waiting = new Set<Signal>();
   readonly #mailboxes = new Map<string, Set<Reader>>();
   #ofMailboxes = 0;
-  #isRumoured = false;
+  #isRecheckPending = false;
   #closed = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Streams that were open end, and those that come end at once. */
+  /** True after `close`. Open streams end, and new ones end at once. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** @throws TidingsError `overloaded` when too many wait for mail already, or too many of the mailbox's can't be brought to their end */
-  open(over: AbortSignal, mailbox?: string): News {
+  /** @throws TidingsError `overloaded` when the process, or the mailbox, has too many streams */
+  open(over: AbortSignal, mailbox?: string): Notifications {
     const signal = new Signal(this.#clock);
     const raise = (): void => signal.raise();
     const reader: Reader = { signal, isOver: false };
@@ -51,7 +55,7 @@ export class NewsDesk {
       mailbox === undefined ? this.#joinEvents(signal) : this.#joinMailbox(reader, mailbox);
     const gone = (): void => {
       raise();
-      // A stream that nobody began to read is not told that it is over.
+      // A stream that was never read would not call `leave` itself.
       leave();
     };
     if (over.aborted) gone();
@@ -74,7 +78,7 @@ export class NewsDesk {
       this.#raiseEvents();
     }
     if (this.#ofMailboxes === 0) return;
-    // A session that is gone doesn't say whose it was. Many go at once when they have expired.
+    // A removal does not name the mailbox, so wake all. Expired sessions are removed in batches.
     if (
       writes.some(({ collection, kind }) => collection === webchatSessions && kind === "remove")
     ) {
@@ -87,13 +91,13 @@ export class NewsDesk {
     }
   }
 
-  /** Another process may have committed events and mail. */
+  /** Wakes streams because another process may have committed events or mail. */
   raise(): void {
     this.#raiseEvents();
-    if (this.#ofMailboxes === 0 || this.#isRumoured) return;
-    this.#isRumoured = true;
-    void this.#clock.sleep(rumourMs).then(() => {
-      this.#isRumoured = false;
+    if (this.#ofMailboxes === 0 || this.#isRecheckPending) return;
+    this.#isRecheckPending = true;
+    void this.#clock.sleep(recheckMs).then(() => {
+      this.#isRecheckPending = false;
       this.#raiseMailboxes();
     });
   }
@@ -114,7 +118,7 @@ export class NewsDesk {
     }
   }
 
-  /** Answers how to leave. */
+  /** Returns a function that unsubscribes. */
   #joinEvents(signal: Signal): () => void {
     this.#waiting.add(signal);
     return () => this.#waiting.delete(signal);
@@ -122,15 +126,18 @@ export class NewsDesk {
 
   #joinMailbox(reader: Reader, mailbox: string): () => void {
     const waiting = this.#mailboxes.get(mailbox) ?? new Set();
-    if (this.#ofMailboxes >= mostOfMailboxes) {
-      throw new TidingsError("overloaded", "Too many visitors are connected.");
+    if (this.#ofMailboxes >= maxMailboxStreams) {
+      throw new TidingsError("overloaded", "Too many visitors are connected. Try again later.");
     }
-    if (waiting.size >= mostOfMailbox + mostLeaving) {
-      throw new TidingsError("overloaded", "Too many streams of this visitor are open.");
+    if (waiting.size >= maxStreamsPerMailbox + maxEnding) {
+      throw new TidingsError(
+        "overloaded",
+        "Too many streams of this visitor are open. Close some and try again.",
+      );
     }
     const open = [...waiting].filter(({ isOver }) => !isOver);
     const [oldest] = open;
-    if (oldest !== undefined && open.length >= mostOfMailbox) {
+    if (oldest !== undefined && open.length >= maxStreamsPerMailbox) {
       oldest.isOver = true;
       oldest.signal.raise();
     }

@@ -1,41 +1,47 @@
 import { ownAccount } from "../accounts/index.ts";
 import { consentFor, type ConsentState, contactById } from "../contacts/index.ts";
-import { judgeConsent, judgeQuietHours } from "./policy-rules.ts";
-import { TidingsError } from "../kernel/index.ts";
-import type { Call } from "../operations/index.ts";
-import type { Opinion, PolicyFacts } from "../ports/index.ts";
+import { firstTimeZone, iso, TidingsError, timestamp } from "../kernel/index.ts";
+import type { Call, QuietHours } from "../operations/index.ts";
+import type { NamedVerdict, PolicyFacts, Verdict } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
+import { quietUntil } from "./quiet-hours.ts";
+import { z } from "zod";
 
-/** What is judged: of a message as much as a policy asks for, and what is known of whom it goes to. */
-export interface Judged {
+/** A message to check, and its recipient's consent and contact. */
+export interface PolicySubject {
   readonly message: PolicyFacts["message"];
-  /** The message confirms an opt-out: the one that still goes out. */
+  /** Whether the message confirms an opt-out. It is then sent in spite of the opt-out. */
   readonly confirmsOptOut: boolean;
   readonly consent: ConsentState;
-  /** Null when nothing is known of the contact. */
+  /** Null if the recipient is not a known contact. */
   readonly contact_id: string | null;
-  /** When it would go out, in milliseconds. */
+  /** When the message would be sent, in milliseconds. */
   readonly at: number;
-  /** With `hold` what they say stays true until this commits. */
+  /** With `hold`, the verdicts stay true until this transaction commits. */
   readonly options?: ReadOptions;
 }
 
-export type Judging = Pick<Call, "services" | "hostOpinions">;
+export type PolicyContext = Pick<Call, "services" | "hostVerdicts">;
 
 /**
- * What every policy says of a message. What only some of them ask for is read only for those.
- * @throws Unasked where the host's have to be asked first
+ * Returns the verdict of every policy on a message. It reads the contact and the account only if a
+ * policy needs them.
+ * @throws VerdictsMissing if the host application's policies must be called first
  */
-export async function judgeMessage(
+export async function checkPolicies(
   tx: Tx,
-  { services: { quietHours, timeZone }, hostOpinions }: Judging,
-  { message, confirmsOptOut, consent: state, contact_id, at, options }: Judged,
-): Promise<readonly Opinion[]> {
+  { services: { quietHours, timeZone }, hostVerdicts }: PolicyContext,
+  { message, confirmsOptOut, consent: state, contact_id, at, options }: PolicySubject,
+): Promise<readonly NamedVerdict[]> {
   const consent = consentFor(state, message.from);
-  const opinions: Opinion[] = [{ policy: "consent", ...judgeConsent(consent, confirmsOptOut) }];
-  const waits = quietHours !== null && message.category === "marketing";
-  if (quietHours !== null && !waits) opinions.push({ policy: "quiet_hours", verdict: "allow" });
-  if (!waits && !hostOpinions.any) return opinions;
+  const verdicts: NamedVerdict[] = [
+    { policy: "consent", ...checkConsent(consent, confirmsOptOut) },
+  ];
+  const hasQuietHours = quietHours !== null && message.category === "marketing";
+  if (quietHours !== null && !hasQuietHours) {
+    verdicts.push({ policy: "quiet_hours", verdict: "allow" });
+  }
+  if (!hasQuietHours && !hostVerdicts.any) return verdicts;
 
   const [contact, account] = await Promise.all([
     contact_id === null ? undefined : tx.get(contactById, [contact_id], options),
@@ -48,27 +54,107 @@ export async function judgeMessage(
     mode,
     message,
     consent,
-    contact: contact === undefined ? null : knownOf(contact),
+    contact: contact === undefined ? null : policyContact(contact),
     time_zone,
     now: at,
   };
-  if (waits) opinions.push({ policy: "quiet_hours", ...judgeQuietHours(facts, quietHours) });
-  return [...opinions, ...hostOpinions.of(facts)];
+  if (hasQuietHours) {
+    verdicts.push({ policy: "quiet_hours", ...checkQuietHours(facts, quietHours) });
+  }
+  return [...verdicts, ...hostVerdicts.of(facts)];
 }
 
-function knownOf(
+function policyContact(
   contact: NonNullable<PolicyFacts["contact"]>,
 ): NonNullable<PolicyFacts["contact"]> {
   const { id, name, time_zone, language, labels, attributes } = contact;
   return { id, name, time_zone, language, labels, attributes };
 }
 
-/** @throws TidingsError `recipient_opted_out`, or `policy_denied` with the code of the host's rule */
-export function refuseDenied(ruling: Opinion | { readonly verdict: "allow" }): void {
-  if (ruling.verdict !== "deny") return;
-  const { code, message } = ruling;
-  const known = code === "recipient_opted_out";
-  throw new TidingsError(known ? code : "policy_denied", message, {
-    errors: [{ pointer: known ? "/to" : "", code, message }],
+/**
+ * @throws TidingsError `recipient_opted_out`, or `policy_denied` with the code of the denying
+ * policy
+ */
+export function throwIfDenied(decision: NamedVerdict | { readonly verdict: "allow" }): void {
+  if (decision.verdict !== "deny") return;
+  const { code, message } = decision;
+  const isOptOut = code === "recipient_opted_out";
+  throw new TidingsError(isOptOut ? code : "policy_denied", message, {
+    errors: [{ pointer: isOptOut ? "/to" : "", code, message }],
   });
 }
+
+export const allow: Verdict = { verdict: "allow" };
+
+/** Denies messages to a recipient who opted out, except the confirmation of the opt-out. */
+export function checkConsent(consent: PolicyFacts["consent"], confirmsOptOut: boolean): Verdict {
+  if (consent !== "opted_out" || confirmsOptOut) return allow;
+  return {
+    verdict: "deny",
+    code: "recipient_opted_out",
+    message: "The recipient opted out of these messages.",
+  };
+}
+
+/**
+ * Defers a message to the end of the quiet hours, in the contact's time zone or, if that is
+ * unknown, in the account's.
+ */
+export function checkQuietHours(
+  { contact, time_zone, now }: HourFacts,
+  hours: QuietHours,
+): Verdict {
+  const until = quietUntil(now, firstTimeZone(contact?.time_zone, time_zone), hours);
+  if (until === null) return allow;
+  return {
+    verdict: "defer",
+    until,
+    reason: `The recipient has quiet hours from ${hours.from} to ${hours.to}.`,
+  };
+}
+
+type HourFacts = Pick<PolicyFacts, "contact" | "time_zone" | "now">;
+
+/** Combines the verdicts: the first denial, else the latest deferral, else allow. */
+export function decisionOf(
+  verdicts: readonly NamedVerdict[],
+): NamedVerdict | { readonly verdict: "allow" } {
+  const denial = verdicts.find(({ verdict }) => verdict === "deny");
+  if (denial !== undefined) return denial;
+  let latest: Extract<NamedVerdict, { verdict: "defer" }> | undefined;
+  for (const each of verdicts) {
+    if (each.verdict === "defer" && (latest === undefined || each.until > latest.until)) {
+      latest = each;
+    }
+  }
+  return latest ?? { verdict: "allow" };
+}
+
+/** Converts a verdict to its form in the API. */
+export function toPolicyVerdict(named: NamedVerdict): PolicyVerdict {
+  const { policy, verdict } = named;
+  switch (verdict) {
+    case "allow":
+      return { policy, verdict };
+    case "deny":
+      return { policy, verdict, code: named.code, message: named.message };
+    case "defer":
+      return { policy, verdict, until: iso(named.until), message: named.reason };
+  }
+}
+
+export const policyVerdictSchema = z
+  .strictObject({
+    policy: z.string().meta({
+      description: "`consent`, `quiet_hours`, or the name of a policy of the host application.",
+    }),
+    verdict: z.enum(["allow", "deny", "defer"]),
+    code: z.string().optional().meta({ description: "The reason code of a denial." }),
+    until: timestamp.optional().meta({ description: "When a deferral ends." }),
+    message: z.string().optional().meta({ description: "The reason for a denial or deferral." }),
+  })
+  .meta({
+    id: "PolicyVerdict",
+    description: "The verdict of one policy on sending a message now.",
+  });
+export interface PolicyVerdict extends z.infer<typeof policyVerdictSchema> {}

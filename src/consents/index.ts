@@ -1,7 +1,13 @@
-export { judgeMessage, type Judging, refuseDenied } from "./check-policies.ts";
+export {
+  checkPolicies,
+  type PolicyContext,
+  type PolicyVerdict,
+  policyVerdictSchema,
+  throwIfDenied,
+  decisionOf,
+  toPolicyVerdict,
+} from "./check-policies.ts";
 export { consentsModule } from "./descriptor.ts";
-export { getConsents } from "./get.ts";
+export { getConsents } from "./reads.ts";
 export { keywordOf, suspectsOptOut } from "./keywords.ts";
-export { ruling, verdictOf } from "./policy-rules.ts";
-export { type PolicyVerdict, policyVerdictSchema } from "./policy-types.ts";
-export { changeConsent } from "./set.ts";
+export { changeConsent } from "./change-consent.ts";

@@ -1,8 +1,8 @@
 /**
- * What a contact says to be left alone, or not. A keyword is a whole message, in any case, but for blanks around it and punctuation
- * behind it. What only comes near an opt-out is suspected and no more: a person has to look, unless the host said otherwise.
+ * Detects opt-out, opt-in and help keywords. A keyword is the whole message in any case, apart from
+ * blanks around it and punctuation after it. A message that resembles an opt-out is only a
+ * suspected opt-out. A person must then decide, unless the host application configured otherwise.
  */
-
 import { foldText } from "../kernel/index.ts";
 import type { Keyword } from "../contacts/index.ts";
 
@@ -23,43 +23,43 @@ const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...["HELP", "INFO"].map((word) => [word, "help"] as const),
 ]);
 
-/** One or two words, no longer than those above, with what may stand around them. In one pass, however long that is. */
+/** One or two words, no longer than the keywords. The pattern matches in linear time. */
 const wholeMessage = /^\s*(\p{L}{1,11}(?: \p{L}{1,3})?)[\p{P}\s]*$/u;
 
-/** What a message asks for. Of who has not opted out, START and YES answer something else. */
+/** Returns a message's keyword. START and YES count only from a contact who has opted out. */
 export function keywordOf(body: string, isOptedOut: boolean): Keyword | null {
   const word = wholeMessage.exec(body)?.[1]?.toUpperCase() ?? "";
   const keyword = keywords.get(word) ?? null;
   return keyword === "opt_in" && !isOptedOut ? null : keyword;
 }
 
-/** Characters that are looked at. */
-const mostRead = 1_000;
+/** How many characters of a message are checked. */
+const maxCheckedCharacters = 1_000;
 
 /**
- * Whether somebody seems to want no more messages without saying so in a keyword: a request to stop, to unsubscribe or to be left alone
- * at the beginning of a clause ("please stop texting me", "stop now pls", "take me off your list"), or a misspelt keyword by itself
- * ("stpo", "unsubcribe"). Not where it is denied or something else is meant: "don't stop", "bus stop", "stop by tomorrow". In English,
- * like the keywords.
+ * Whether a message without a keyword seems to ask for an opt-out. It matches a request at the
+ * beginning of a clause ("please stop texting me", "stop now pls", "take me off your list") and a
+ * misspelt keyword alone ("stpo", "unsubcribe"). It does not match a negation or another meaning
+ * ("don't stop", "bus stop", "stop by tomorrow"). It knows English only, like the keywords.
  */
 export function suspectsOptOut(body: string): boolean {
   if (keywordOf(body, false) === "opt_out") return false;
-  const text = foldText(body.slice(0, mostRead), "none")
+  const text = foldText(body.slice(0, maxCheckedCharacters), "none")
     .replaceAll("'", "")
     .replace(/[\p{S}_*"“”()-]/gu, " ");
   const clauses = text
     .split(/[^\p{L}\p{N}\s]+|\n|\b(?:and|but|so|or)\b/u)
     .map((clause) => clause.trim());
-  const said = clauses
+  const phrases = clauses
     .filter((clause) => clause !== "")
     .map((clause) => clause.replace(/\s+/g, " "));
-  if (said.length === 1 && isMisspeltStop(said[0] ?? "")) return true;
-  return said
+  if (phrases.length === 1 && isMisspeltStop(phrases[0] ?? "")) return true;
+  return phrases
     .map((clause) => clause.replace(lead, ""))
-    .some((clause) => requests.test(clause) || isMisspelt(clause));
+    .some((clause) => requests.test(clause) || isMisspeltUnsubscribe(clause));
 }
 
-/** What people begin a request with. */
+/** Words before the request itself. */
 const lead =
   /^(?:(?:please|pls|plz|just|ok|okay|hey|hi|hello|kindly|now|no(?! more)|omg|ffs|can you|could you|will you|would you|you (?:must|should|need to|have to)|i said|i told you to|i want you to|i want to|i would like to|id like to|i wish to|how (?:do|can) i|let me) )+/;
 
@@ -85,18 +85,21 @@ const requests = new RegExp(
   ].join("|")})$`,
 );
 
-/** Two letters changed places, or some stuck. Other slips make words: top, shop, step. */
+/**
+ * Accepts two swapped letters or repeated letters. Other typos of `stop` are words of their own,
+ * such as top, shop and step.
+ */
 function isMisspeltStop(word: string): boolean {
   return word !== "stop" && misspeltStops.has(word.replace(/(\p{L})\1+/gu, "$1"));
 }
 
-/** Begins with something that can only be `unsubscribe`. */
-function isMisspelt(clause: string): boolean {
+/** Whether a clause begins with a typo of `unsubscribe`. */
+function isMisspeltUnsubscribe(clause: string): boolean {
   const [word = ""] = clause.split(" ");
   return /^un\p{L}{6,12}$/u.test(word) && distance(word, "unsubscribe") <= 2;
 }
 
-/** A word, and what it becomes when two neighbours change places. */
+/** Returns a word and its forms with two neighbouring letters swapped. */
 function swapped(word: string): ReadonlySet<string> {
   const letters = [...word];
   const forms = letters
@@ -113,7 +116,7 @@ function swapped(word: string): ReadonlySet<string> {
 
 const misspeltStops = swapped("stop");
 
-/** Letters to be put in, left out or exchanged to make one word of the other (Levenshtein). */
+/** The Levenshtein distance of two words. */
 function distance(a: string, b: string): number {
   let row = [...b, ""].map((_, i) => i);
   for (const [i, letter] of [...a].entries()) {

@@ -1,11 +1,11 @@
-import { getConsents } from "./get.ts";
-import { changeConsent } from "./set.ts";
+import { getConsents } from "./reads.ts";
+import { changeConsent } from "./change-consent.ts";
 import { consentsSchema } from "../contacts/index.ts";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const tag = "Contacts";
 
-export const consentRoutes: readonly Route[] = [
+export const consentRoutes: readonly ApiRoute[] = [
   {
     tag,
     scopes: ["contacts:read"],
@@ -13,7 +13,7 @@ export const consentRoutes: readonly Route[] = [
     path: "/v1/contacts/:id/consents",
     operation: getConsents,
     summary: "Get a contact's consents",
-    description: "What each of its addresses allows, with the 50 newest pieces of evidence.",
+    description: "Returns the consent of each address, with its 50 newest pieces of evidence.",
     response: consentsSchema,
   },
   {
@@ -24,8 +24,9 @@ export const consentRoutes: readonly Route[] = [
     operation: changeConsent,
     summary: "Opt a contact in or out",
     description:
-      "All its addresses on the medium (`text`, `webchat` or `all`). What is queued or scheduled for one that opted out fails " +
-      "at its hand-over with `recipient_opted_out`. Answers what they allow now, and of the evidence what this made.",
+      "Sets the consent of all the contact's addresses on a medium (`text`, `webchat` or `all`). After an opt-out, queued " +
+      "and scheduled messages fail with `recipient_opted_out` when they are due. Returns the new consents with the " +
+      "evidence that this request added.",
     response: consentsSchema,
   },
 ];

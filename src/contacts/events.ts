@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "../events/index.ts";
 import { ids, mediumSchema } from "../kernel/index.ts";
-import { consentSourceSchema } from "./consent-types.ts";
+import { consentSourceSchema } from "./consent.ts";
 import { contactReferenceSchema, contactSchema } from "./types.ts";
 
 export const contactCreated = defineEvent(
@@ -18,7 +18,10 @@ const consentChange = z.strictObject({
   contact: contactReferenceSchema,
   medium: mediumSchema,
   address: z.string(),
-  sender: z.string().nullable().meta({ description: "The sender that it is about; null: all." }),
+  sender: z
+    .string()
+    .nullable()
+    .meta({ description: "The sender that the change applies to. Null means all senders." }),
   source: consentSourceSchema,
   message_id: ids.message.nullable(),
 });

@@ -1,43 +1,128 @@
-import { contactCreated } from "./events.ts";
-import type { DrawId, Medium } from "../kernel/index.ts";
+import {
+  contactById,
+  type ContactRow,
+  identitiesOfContact,
+  identityByAddress,
+  type IdentityRow,
+} from "./rows.ts";
+import { invalid, type Medium, notFound, type Scope, TidingsError } from "../kernel/index.ts";
+import { type Seen, StorageConflict } from "../ports/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
 import type { KeyObject } from "node:crypto";
-import { contactResource } from "./resource.ts";
-import { identityByAddress, type IdentityRow } from "./rows.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import { appendEvent } from "../events/index.ts";
-import { insertContact } from "./write.ts";
-import { insertIdentity } from "./write-identity.ts";
+import { addressHash } from "./consent.ts";
+import { maxIdentities } from "./rules.ts";
 
-/** Whose address it is. An address that was never seen becomes a contact. */
-export async function findContact(
+/**
+ * Returns the contact to change.
+ * @throws TidingsError `not_found`; `conflict` with the survivor's id when the contact was merged,
+ * because the caller assumes a separate contact
+ */
+export async function contactToChange(
   tx: Tx,
-  drawId: DrawId,
-  secret: KeyObject,
-  medium: Medium,
-  address: string,
-): Promise<Seen<IdentityRow>> {
-  const known = await tx.get(identityByAddress, [medium, address]);
-  return known ?? meetContact(tx, drawId, secret, medium, address);
+  id: string,
+  options?: ReadOptions,
+): Promise<Seen<ContactRow>> {
+  const contact = await tx.get(contactById, [id], options);
+  if (contact === undefined) throw notFound("contact");
+  if (contact.merged_into !== null) throw mergedError(contact.merged_into);
+  return contact;
 }
 
-/** Makes a contact of an address that was looked for and never seen. */
-export async function meetContact(
-  tx: Tx,
-  drawId: DrawId,
-  secret: KeyObject,
-  medium: Medium,
-  address: string,
-): Promise<Seen<IdentityRow>> {
-  const contact = insertContact(tx, drawId, medium === "text" ? { phone: address } : {});
-  const contact_id = contact.id;
-  const identity = await insertIdentity(tx, secret, { contact_id, medium, address });
-  appendEvent(
-    tx,
-    drawId,
-    contactCreated,
-    { contact: contactResource(contact, [identity], []) },
-    { contact_id },
+export function mergedError(conflictingId: string): TidingsError {
+  return new TidingsError(
+    "conflict",
+    "The contact was merged into another contact. Use the id of that contact.",
+    { conflictingId },
   );
-  return identity;
+}
+
+/**
+ * Returns the contact whose history is read. For a merged contact this is the survivor.
+ * @throws TidingsError `not_found`
+ */
+export async function contactToRead(reads: Pick<Tx, "get">, id: string): Promise<Seen<ContactRow>> {
+  const contact = await findSurvivor(reads, id);
+  if (contact === undefined) throw notFound("contact");
+  return contact;
+}
+
+/**
+ * Returns the contact with this id, or its survivor if it was merged. A survivor is never merged
+ * itself.
+ */
+export async function findSurvivor(
+  reads: Pick<Tx, "get">,
+  id: string,
+  options?: ReadOptions,
+): Promise<Seen<ContactRow> | undefined> {
+  const named = await reads.get(contactById, [id], options);
+  const survivor = named?.merged_into ?? null;
+  return survivor === null ? named : reads.get(contactById, [survivor], options);
+}
+
+/**
+ * A survivor is never merged itself, so one step suffices unless a merge commits between the reads.
+ */
+const maxHops = 3;
+
+/**
+ * Returns the address of a recipient: a phone number, or a contact's address on the medium. Returns
+ * `undefined` for an unknown number.
+ * @throws TidingsError `validation_failed` when the contact does not exist or has no address on the
+ * medium
+ */
+export async function findRecipient(
+  tx: Tx,
+  medium: Medium,
+  to: string,
+  pointer = "/to",
+): Promise<Seen<IdentityRow> | undefined> {
+  const at = (address: string) => tx.get(identityByAddress, [medium, address]);
+  if (to.startsWith("+")) return at(to);
+  let id = to;
+  for (let hops = 0; hops < maxHops; hops++) {
+    // The addresses are read first. A merge moves them and sets `merged_into` in one commit, so if
+    // they are gone, the contact row says where they are.
+    const identities = await tx.list(identitiesOfContact, [id, medium], maxIdentities);
+    const contact = await tx.get(contactById, [id]);
+    if (contact === undefined) {
+      throw invalid([{ pointer, code: "unknown_contact", message: "no contact has this id" }]);
+    }
+    if (contact.merged_into === null) {
+      const identity = preferredAddress(contact, identities);
+      if (identity === undefined) {
+        throw invalid([
+          { pointer, code: "no_address", message: `the contact has no ${medium} address` },
+        ]);
+      }
+      // Read by its key, so that the caller can lock and write the row.
+      const latest = await at(identity.address);
+      if (latest === undefined) {
+        throw new StorageConflict("the contact gave up the address between two reads");
+      }
+      return latest;
+    }
+    id = contact.merged_into;
+  }
+  throw new StorageConflict("the contact was merged again between the reads");
+}
+
+/**
+ * After a merge a contact may have several addresses. Prefers the contact's phone number, then the
+ * newest address.
+ */
+function preferredAddress(
+  { phone }: ContactRow,
+  identities: readonly Seen<IdentityRow>[],
+): Seen<IdentityRow> | undefined {
+  const known = identities.find(({ medium, address }) => medium === "text" && address === phone);
+  return known ?? identities.toSorted((a, b) => b.created_at - a.created_at)[0];
+}
+
+/**
+ * The key under which an erasure finds a stored answer that shows a recipient: a contact's id, or
+ * the hash of a phone number.
+ */
+export function recipientMark(secret: KeyObject, scope: Scope, medium: Medium, to: string): string {
+  return to.startsWith("+") ? addressHash(secret, scope, medium, to) : to;
 }

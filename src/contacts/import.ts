@@ -1,18 +1,30 @@
-import { importContact } from "./import-contact.ts";
 import {
+  type ImportContact,
   type ImportContacts,
+  importContactSchema,
   importContactsSchema,
   type ImportCounts,
+  type ImportedContact,
   type ImportReport,
   type ImportResult,
 } from "./types.ts";
-import { parse, TidingsError } from "../kernel/index.ts";
-import type { Call, Procedure, RowProcedure, Steps } from "../operations/index.ts";
+import { type DrawId, parse, TidingsError } from "../kernel/index.ts";
+import type { Call, Command, Procedure, RowProcedure, Steps } from "../operations/index.ts";
+import { contactCreated, contactUpdated } from "./events.ts";
+import type { KeyObject } from "node:crypto";
+import { contactResource, showContact } from "./show.ts";
+import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
+import { StorageConflict } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
+import { setConsent } from "./consent-access.ts";
+import { insertContact, writeContact } from "./write.ts";
+import { insertIdentity } from "./identities.ts";
 
-/** Rows that are under way at once, as many as share a commit: more are not held. */
+/** The number of rows in progress at once, which share a commit. It also bounds memory. */
 const chunk = 64;
 
-/** Makes and updates contacts by their phone numbers, each by itself: a bad one harms no other. */
+/** Creates and updates contacts by phone number. An invalid row does not affect the others. */
 export const importContacts: Procedure<ImportContacts, ImportResult> = {
   kind: "procedure",
   name: "contacts.import",
@@ -25,7 +37,10 @@ export const importContacts: Procedure<ImportContacts, ImportResult> = {
   },
 };
 
-/** The same of any number of rows, as they come. What was done before is `unchanged`: cut off, it is run again from the start. */
+/**
+ * Imports a stream of rows. After an interruption it runs again from the start, and finished rows
+ * are `unchanged`.
+ */
 export const importContactRows: RowProcedure<ImportReport, ImportCounts> = {
   kind: "rows",
   name: importContacts.name,
@@ -54,7 +69,7 @@ async function* importRows(
   return total;
 }
 
-/** @throws what may pass: the import is to be run again */
+/** @throws retryable errors, after which the import runs again */
 async function importRow(
   steps: Pick<Steps, "execute">,
   schema: ReturnType<typeof importContact.input>,
@@ -62,7 +77,7 @@ async function importRow(
   index: number,
 ): Promise<ImportReport> {
   try {
-    // A row that could not be read is the error that says why.
+    // The reader passes the error of an unreadable row in place of the row.
     if (item instanceof TidingsError) throw item;
     const { value } = await steps.execute(importContact, parse(schema, item), index);
     return { index, ...value, errors: [] };
@@ -89,4 +104,99 @@ function countsOf(reports: readonly ImportReport[]): ImportCounts {
   const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 };
   for (const { status } of reports) counts[status]++;
   return counts;
+}
+
+/** Creates or updates the contact of a phone number. A repetition changes nothing. */
+export const importContact: Command<ImportContact, ImportedContact> = {
+  kind: "command",
+  name: "contacts.import_one",
+  input: importContactSchema,
+  status: 200,
+  async run(tx, { phone, consent, ...given }, { services }) {
+    const { drawId } = services;
+    const { secret } = services;
+    const facts = factsOf(given);
+    // Locked: a concurrent merge or erasure moves or removes the identity.
+    const identity = await tx.get(identityByAddress, ["text", phone], {
+      hold: true,
+    });
+    if (identity === undefined) {
+      const contact = insertContact(tx, drawId, { ...facts, phone });
+      const contact_id = contact.id;
+      const own = await insertIdentity(tx, secret, {
+        contact_id,
+        medium: "text",
+        address: phone,
+      });
+      appendEvent(
+        tx,
+        drawId,
+        contactCreated,
+        { contact: contactResource(contact, [own], []) },
+        { contact_id },
+      );
+      await applyConsent(tx, drawId, secret, own, consent);
+      return { status: "created", contact_id };
+    }
+    const { contact_id } = identity;
+    const known = await tx.get(contactById, [contact_id]);
+    if (known === undefined) throw new StorageConflict("the contact was erased between two reads");
+    const isNew = changes(known, facts);
+    if (isNew) {
+      const contact = await showContact(tx, await writeContact(tx, known, facts), services);
+      appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id });
+    }
+    const isSaid = await applyConsent(tx, drawId, secret, identity, consent);
+    return { status: isNew || isSaid ? "updated" : "unchanged", contact_id };
+  },
+};
+
+type Given = Omit<ImportContact, "phone" | "consent">;
+type Facts = { [K in keyof Given]?: Exclude<Given[K], undefined> };
+
+/** An absent field stays as it is. */
+function factsOf(given: Given): Facts {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function changes(known: ContactRow, facts: Facts): boolean {
+  return Object.entries(facts).some(
+    ([name, value]) => plain(Reflect.get(known, name)) !== plain(value),
+  );
+}
+
+/** The order of attributes is irrelevant. */
+function plain(value: unknown): string {
+  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+  return JSON.stringify(
+    isMap ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value,
+  );
+}
+
+/**
+ * An import does not know when the consent was given. So it may record an opt-out, but does not
+ * replace consent that was given here.
+ */
+async function applyConsent(
+  tx: Tx,
+  drawId: DrawId,
+  secret: KeyObject,
+  { medium, address, consent, opted_out_of }: IdentityRow,
+  said: ImportContact["consent"],
+): Promise<boolean> {
+  if (said === undefined || said.status === consent) return false;
+  if (said.status === "opted_in" && (consent !== "unknown" || opted_out_of.length > 0)) {
+    return false;
+  }
+  const { status, detail = null } = said;
+  const written = await setConsent(tx, drawId, secret, {
+    medium,
+    address,
+    status,
+    sender: null,
+    source: "import",
+    message_id: null,
+    detail,
+  });
+  return written.isChanged;
 }

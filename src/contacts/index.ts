@@ -5,31 +5,6 @@ export {
   type ConsentEvidenceRow,
   type ConsentRow,
   consents,
-} from "./consent-rows.ts";
-export { addressHash, consentFor, type ConsentState, noConsent } from "./consent-rules.ts";
-export {
-  type Consent,
-  type ConsentMedium,
-  type Consents,
-  consentsSchema,
-  type Keyword,
-  type SetConsent,
-  setConsentSchema,
-} from "./consent-types.ts";
-export { createContact } from "./create.ts";
-export { contactsModule } from "./descriptor.ts";
-export { contactCreated, contactOptedIn, contactOptedOut, contactUpdated } from "./events.ts";
-export { type Addressee, findAddressee, holdAddressee, stateOf } from "./find-consent.ts";
-export { findRecipient, recipientMark } from "./find-recipient.ts";
-export { findSurvivor } from "./find-survivor.ts";
-export { contactToChange, contactToRead, mergedAway } from "./find-to-change.ts";
-export { findContact, meetContact } from "./find.ts";
-export { forgetAddress } from "./forget-address.ts";
-export { getContact } from "./get.ts";
-export { importContactRows } from "./import.ts";
-export { listContacts } from "./list.ts";
-export { contactReference, contactResource } from "./resource.ts";
-export {
   contactById,
   contactLabels,
   type ContactRow,
@@ -41,30 +16,62 @@ export {
   type IdentityRow,
 } from "./rows.ts";
 export {
+  addressHash,
+  type Consent,
+  consentFor,
+  type ConsentMedium,
+  type Consents,
+  consentsSchema,
+  type ConsentState,
+  type Keyword,
+  noConsent,
+  type SetConsent,
+  setConsentSchema,
+} from "./consent.ts";
+export { createContact, updateContact } from "./commands.ts";
+export { contactsModule } from "./descriptor.ts";
+export { contactCreated, contactOptedIn, contactOptedOut, contactUpdated } from "./events.ts";
+export {
+  type Addressee,
+  findAddressee,
+  holdAddressee,
+  setConsent,
+  stateOf,
+} from "./consent-access.ts";
+export {
+  contactToChange,
+  contactToRead,
+  findRecipient,
+  findSurvivor,
+  mergedError,
+  recipientMark,
+} from "./find.ts";
+export { findContact, forgetAddress, insertIdentity, meetContact } from "./identities.ts";
+export { getContact, listContacts } from "./reads.ts";
+export { importContactRows } from "./import.ts";
+export { contactReference, contactResource, media, showContact } from "./show.ts";
+export {
   isLanguage,
   mergedFacts,
-  mostIdentities,
-  mostMerged,
-  nothingOfItsOwn,
-  whichGoesOn,
+  maxIdentities,
+  maxMerged,
+  clearedFields,
+  conversationToKeep,
 } from "./rules.ts";
 export { searchContacts } from "./search.ts";
 export {
-  feel,
-  isVeryNegative,
-  sentimentOf,
-  soundScore,
-  trendOf,
-  unmoved,
-} from "./sentiment-rules.ts";
-export {
   type ContactSentiment,
   contactSentimentSchema,
+  addScore,
+  isVeryNegative,
   type Sentiment,
   type SentimentLabel,
+  sentimentOf,
   sentimentSchema,
-} from "./sentiment-types.ts";
-export { media, showContact } from "./show.ts";
+  validScore,
+  trendOf,
+  neutralSentiment,
+} from "./sentiment.ts";
 export {
   type Contact,
   type ContactHistory,
@@ -84,7 +91,4 @@ export {
   type SearchContacts,
   type UpdateContact,
 } from "./types.ts";
-export { updateContact } from "./update.ts";
-export { setConsent } from "./write-consent.ts";
-export { insertIdentity } from "./write-identity.ts";
 export { insertContact, removeContact, writeContact } from "./write.ts";

@@ -1,7 +1,7 @@
-import type { ContactId, Medium, SenderId } from "../kernel/index.ts";
+import type { ContactId, EntryId, Medium, SenderId } from "../kernel/index.ts";
 import { json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
-import type { ConsentStatus } from "./consent-types.ts";
-import type { Mood } from "./sentiment-types.ts";
+import type { ConsentSource, ConsentStatus } from "./consent.ts";
+import type { SentimentState } from "./sentiment.ts";
 
 export const contacts = scoped("contacts", {
   id: text<ContactId>(),
@@ -12,13 +12,19 @@ export const contacts = scoped("contacts", {
   language: nullable(text()),
   labels: json<readonly string[]>(),
   attributes: json<Readonly<Record<string, string>>>(),
-  /** What its messages so far come to; null before the first was scored. */
-  mood: nullable(json<Mood>()),
-  /** Who it is now. Nobody points at a contact that is merged itself. */
+  /** The sentiment state of the contact's messages. Null before the first score. */
+  mood: nullable(json<SentimentState>()),
+  /** The contact that this one was merged into. It is never a merged contact itself. */
   merged_into: nullable(text<ContactId>()),
-  /** The last message of its closed conversations. Those that are active have their own, so that a send writes nothing here. */
+  /**
+   * The time of the last message in the closed conversations. Active conversations keep their own
+   * time, so that a send does not write the contact.
+   */
   last_message_at: nullable(time()),
-  /** What it is found by (`search.ts`). Null costs nothing: a contact that is known by its phone number alone has no words. */
+  /**
+   * The search words (`search-words.ts`). Null for a contact with only a phone number, which then
+   * costs no index entry.
+   */
   words: nullable(text()),
   created_at: time(),
   updated_at: time(),
@@ -31,7 +37,7 @@ export const contactsMergedInto = contacts.index("by_merged_into", ["merged_into
   where: { column: "merged_into", present: true },
 });
 
-/** A label of a contact. The contact has them too; these find those that have one. */
+/** An index of contacts by label. The contact row holds its labels as well. */
 export const contactLabels = scoped("contact_labels", {
   label: text(),
   contact_id: text<ContactId>(),
@@ -40,16 +46,22 @@ export interface ContactLabelRow extends RowOf<typeof contactLabels> {}
 
 export const contactsByLabel = contactLabels.key("label", "contact_id");
 
-/** An address of a contact. It belongs to one contact, whatever races: the key says so. */
+/**
+ * An address of a contact. The key ensures that an address belongs to one contact, even when
+ * requests race.
+ */
 export const identities = scoped("contact_identities", {
   medium: text<Medium>(),
   address: text(),
   contact_id: text<ContactId>(),
-  /** The sender that last wrote to it or was written to: the contact goes on seeing the same number. */
+  /**
+   * The sender of the last message in either direction, so that the contact keeps seeing the same
+   * number.
+   */
   last_sender_id: nullable(text<SenderId>()),
   /**
-   * What the address allows: a copy of its consent's, which outlives the contact (`domain/consents`), so that a send that knows the
-   * address need not look further. Both are written together.
+   * A copy of the address's consent, which outlives the contact (`consents`). A send reads the
+   * address and needs no second lookup. Both are written together.
    */
   consent: text<ConsentStatus>(),
   opted_out_of: json<readonly string[]>(),
@@ -60,7 +72,51 @@ export interface IdentityRow extends RowOf<typeof identities> {}
 
 export const identityByAddress = identities.key("medium", "address");
 export const identitiesOfContact = identities.byId.index("by_contact_id", ["contact_id", "medium"]);
-/** Who has opted out. */
+/** The addresses that have opted out. */
 export const optedOutIdentities = identities.index("opted_out", ["contact_id"], {
   where: { column: "consent", in: ["opted_out"] },
 });
+
+/**
+ * The consent of an address. It belongs to the address, not to a contact, and holds only a keyed
+ * hash of it. So no change to a contact lifts an opt-out, and an erased contact leaves no address
+ * behind.
+ */
+export const consents = scoped("consents", {
+  medium: text<Medium>(),
+  address_hash: text(),
+  status: text<ConsentStatus>(),
+  /**
+   * The addresses of the senders for which the consent differs from `status`, when consent is kept
+   * for each sender.
+   */
+  opted_out_of: json<readonly string[]>(),
+  opted_in_to: json<readonly string[]>(),
+  updated_at: time(),
+});
+export interface ConsentRow extends RowOf<typeof consents> {}
+
+export const consentByAddress = consents.key("medium", "address_hash");
+
+/** The evidence for a consent: what changed it. */
+export const consentEvidence = scoped("consent_evidence", {
+  medium: text<Medium>(),
+  address_hash: text(),
+  id: text<EntryId>(),
+  status: text<Exclude<ConsentStatus, "unknown">>(),
+  source: text<ConsentSource>(),
+  /** The sender that the change applies to, when consent is kept for each sender. */
+  sender: nullable(text()),
+  message_id: nullable(text()),
+  detail: nullable(text()),
+  at: time(),
+});
+export interface ConsentEvidenceRow extends RowOf<typeof consentEvidence> {}
+
+export const consentEvidenceById = consentEvidence.key("medium", "address_hash", "id");
+/** Evidence with free text. The text is removed when the contact gives up the address. */
+export const consentEvidenceInWords = consentEvidence.index(
+  "in_words",
+  ["medium", "address_hash"],
+  { where: { column: "detail", present: true } },
+);

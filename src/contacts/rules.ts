@@ -1,12 +1,15 @@
 import type { ContactRow } from "./rows.ts";
 
-export const mostLabels = 50;
-/** Addresses of one contact. They move with it in one transaction, and are shown with it. */
-export const mostIdentities = 100;
-/** Contacts that one contact may have taken in. */
-export const mostMerged = 1_000;
+export const maxLabels = 50;
+/**
+ * The maximum number of addresses of one contact. They are merged in one transaction and shown with
+ * the contact.
+ */
+export const maxIdentities = 100;
+/** The maximum number of contacts that may be merged into one contact. */
+export const maxMerged = 1_000;
 
-/** Whether it is a well-formed language tag (BCP 47, RFC 5646). */
+/** Whether a tag is a well-formed language tag (BCP 47, RFC 5646). */
 export function isLanguage(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1;
@@ -16,7 +19,7 @@ export function isLanguage(tag: string): boolean {
   }
 }
 
-/** A contact as far as a merge looks at it. */
+/** The columns of a contact that a merge combines. */
 export type MergeFacts = Pick<
   ContactRow,
   | "name"
@@ -31,13 +34,14 @@ export type MergeFacts = Pick<
 >;
 
 /**
- * What a contact comes to that takes in another: what it says itself stands, and the other fills its gaps. Of labels and attributes it
- * takes as many as a contact may have. The mood is of the one that more was heard of; two means can't be made one.
+ * Returns the survivor's columns after a merge. The survivor's values stay, and the other contact
+ * fills the gaps. Labels and attributes are added up to their limits. The sentiment state comes
+ * from the contact with more scored messages, because two means cannot be combined.
  */
 export function mergedFacts(
   survivor: MergeFacts,
   other: MergeFacts,
-  mostAttributes: number,
+  maxAttributes: number,
 ): MergeFacts {
   const last = [survivor.last_message_at, other.last_message_at].filter((each) => each !== null);
   return {
@@ -46,25 +50,25 @@ export function mergedFacts(
     email: survivor.email ?? other.email,
     time_zone: survivor.time_zone ?? other.time_zone,
     language: survivor.language ?? other.language,
-    labels: [...new Set([...survivor.labels, ...other.labels])].slice(0, mostLabels),
-    attributes: filled(survivor.attributes, other.attributes, mostAttributes),
+    labels: [...new Set([...survivor.labels, ...other.labels])].slice(0, maxLabels),
+    attributes: fillGaps(survivor.attributes, other.attributes, maxAttributes),
     mood: (other.mood?.messages ?? 0) > (survivor.mood?.messages ?? 0) ? other.mood : survivor.mood,
     last_message_at: last.length === 0 ? null : Math.max(...last),
   };
 }
 
-function filled(
+function fillGaps(
   own: Readonly<Record<string, string>>,
   others: Readonly<Record<string, string>>,
-  most: number,
+  max: number,
 ): Record<string, string> {
   const gaps = Object.entries(others).filter(([key]) => !Object.hasOwn(own, key));
-  const room = Math.max(0, most - Object.keys(own).length);
+  const room = Math.max(0, max - Object.keys(own).length);
   return Object.fromEntries([...Object.entries(own), ...gaps.slice(0, room)]);
 }
 
-/** What a merged contact is left with: whose it was is the survivor's to say. */
-export const nothingOfItsOwn = {
+/** The columns of a merged contact. The data is the survivor's. */
+export const clearedFields = {
   name: null,
   phone: null,
   email: null,
@@ -82,10 +86,11 @@ interface Last {
 }
 
 /**
- * Which of two last conversations on a medium goes on when their contacts become one. An active one before one that is closed; of two
- * active ones the survivor's; of two closed ones the later, for an inbound may open it again.
+ * Decides which of two current conversations on a medium stays current when their contacts merge.
+ * An active one wins over a closed one. Of two active ones the survivor's wins. Of two closed ones
+ * the later one wins, because an inbound message may reopen it.
  */
-export function whichGoesOn(survivors: Last, others: Last): "survivors" | "others" {
+export function conversationToKeep(survivors: Last, others: Last): "survivors" | "others" {
   if (survivors.isActive) return "survivors";
   return others.isActive || others.last_activity_at > survivors.last_activity_at
     ? "others"

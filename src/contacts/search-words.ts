@@ -1,18 +1,18 @@
 /**
- * How contacts are found by words: which words a contact has, which of them a query asks for, and what comes first. Pure, and the same
- * over every storage.
+ * The rules of the contact search: the words of a contact, the words of a query, and the ranking.
+ * The functions are pure and work the same with every storage.
  */
 import { createHash } from "node:crypto";
 import type { SearchedWord } from "../ports/index.ts";
 import { foldText, type Scope } from "../kernel/index.ts";
 import type { ContactRow } from "./rows.ts";
 
-/** Of a contact; the first of more. */
-const mostWords = 100;
-/** Of a query. */
-const mostAsked = 8;
-/** Characters of a word; what follows doesn't count. */
-const longestWord = 40;
+/** The maximum number of words of a contact. Further words are ignored. */
+const maxWords = 100;
+/** The maximum number of words of a query. */
+const maxQueryWords = 8;
+/** The maximum number of characters of a word. The rest is ignored. */
+const maxWordLength = 40;
 
 /** The words of a text: its letters and digits, folded. */
 export function wordsOf(text: string): string[] {
@@ -21,20 +21,22 @@ export function wordsOf(text: string): string[] {
 }
 
 const cut = (word: string): string =>
-  word.length <= longestWord ? word : [...word].slice(0, longestWord).join("");
+  word.length <= maxWordLength ? word : [...word].slice(0, maxWordLength).join("");
 
 type Facts = Pick<ContactRow, "name" | "phone" | "email" | "attributes">;
 
-/** How much it counts where a word was found. */
+/** The weight of a match, by where the word was found. */
 const weights = { name: 3, address: 2, attribute: 1 } as const;
 
-/** Each word of a contact with the most that it counts. Where nothing but a phone number is known there are none. */
-function weighed({ name, phone, email, attributes }: Facts): ReadonlyMap<string, number> {
+/**
+ * The words of a contact, each with its greatest weight. Empty when only a phone number is known.
+ */
+function weightedWords({ name, phone, email, attributes }: Facts): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   const add = (text: string | null, weight: number): void => {
     if (text === null) return;
     for (const word of wordsOf(text)) {
-      if (found.size < mostWords && !found.has(word)) found.set(word, weight);
+      if (found.size < maxWords && !found.has(word)) found.set(word, weight);
     }
   };
   add(name, weights.name);
@@ -48,67 +50,74 @@ function weighed({ name, phone, email, attributes }: Facts): ReadonlyMap<string,
 }
 
 /**
- * A word that very many contacts have can't be looked up among all of them: so one contact in 32, and one in 4,096, has its words once
- * more, under marks of their own. A search asks the smallest of these samples first.
+ * A lookup of a very common word would read too many contacts. So one contact in 32, and one in
+ * 4,096, stores its words again under a separate prefix. A search asks the smallest of these
+ * samples first.
  */
 export const samples = [2, 1] as const;
-/** 0: all contacts. */
+/** 0 means all contacts. */
 export type Sample = (typeof samples)[number] | 0;
 
-/** The samples that a contact is in. By a hash: ids that are drawn in one millisecond are not spread evenly. */
+/**
+ * The samples that include a contact. They depend on a hash, because ids drawn in the same
+ * millisecond are not evenly distributed.
+ */
 function samplesOf(id: string): readonly Sample[] {
   const spread = hashOf(id).readUInt16BE();
   return spread % 4_096 === 0 ? [2, 1, 0] : spread % 32 === 0 ? [1, 0] : [0];
 }
 
-/** Words are an account's and mode's own: they begin with a mark of it. */
-const markOf = ({ account_id, mode }: Scope, sample: Sample): string =>
+/** The prefix of stored words. It separates accounts, modes and samples. */
+const prefixOf = ({ account_id, mode }: Scope, sample: Sample): string =>
   hashOf(`${account_id} ${mode}`).toString("hex", 0, 5) + String(sample);
 
-const markLength = 11;
+const prefixLength = 11;
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** What a contact is found by, for the storage; null of one that has no words. */
+/** The search words of a contact as the storage indexes them. Null when it has none. */
 export function searchWordsOf(contact: Omit<ContactRow, "words">): string | null {
-  const words = [...weighed(contact).keys()];
+  const words = [...weightedWords(contact).keys()];
   if (words.length === 0) return null;
-  const marks = samplesOf(contact.id).map((sample) => markOf(contact, sample));
+  const marks = samplesOf(contact.id).map((sample) => prefixOf(contact, sample));
   return marks.flatMap((mark) => words.map((word) => mark + word)).join(" ");
 }
 
-/** What somebody looks for. */
+/** A parsed search query. */
 export interface ContactQuery {
   readonly words: readonly string[];
-  /** The beginning of a phone number, without its plus, where it can be one: 3 to 15 digits. */
+  /**
+   * The prefix of a phone number without the plus sign. Null unless the text has 3 to 15 digits and
+   * could be a number.
+   */
   readonly digits: string | null;
 }
 
 export function contactQuery(text: string): ContactQuery {
-  const words = [...new Set(wordsOf(text))].slice(0, mostAsked);
+  const words = [...new Set(wordsOf(text))].slice(0, maxQueryWords);
   const plain = text.normalize("NFKC").trim();
   const digits = /^\+?[\d\s().\-‐-―/]+$/u.test(plain) ? plain.replaceAll(/\D/g, "") : "";
   return { words, digits: digits.length >= 3 && digits.length <= 15 ? digits : null };
 }
 
-/** Words as a sample has them, whole or as beginnings. */
+/** The words as a sample stores them, to match whole words or prefixes. */
 export function searchedWords(
   scope: Scope,
   words: readonly string[],
   sample: Sample,
   prefix: boolean,
 ): readonly SearchedWord[] {
-  const mark = markOf(scope, sample);
+  const mark = prefixOf(scope, sample);
   return words.map((word) => ({ word: mark + word, prefix }));
 }
 
-/** How well a contact fits: first by the words that it has whole, then by where it has them. */
+/** How well a contact matches: first by the number of whole words, then by weight. */
 interface Fit {
   readonly whole: number;
   readonly weight: number;
 }
 
-/** What may fit: a contact, and those of its phone numbers that may. */
+/** A contact that may match, with those of its phone numbers that may match. */
 export interface Candidate<C extends Facts> {
   readonly contact: C;
   readonly phones: readonly string[];
@@ -119,15 +128,15 @@ function bestFit(
   { words, digits }: ContactQuery,
 ): Fit | undefined {
   const fits = [
-    wordFit(weighed(contact), words),
+    wordFit(weightedWords(contact), words),
     ...phones.map((phone) => phoneFit(phone, words.length, digits)),
   ];
   return fits.filter((fit) => fit !== undefined).toSorted(byFit)[0];
 }
 
-/** Whether it has words that begin with each of the query's. */
+/** Whether each word of the query is a prefix of one of the contact's words. */
 export function hasBeginnings({ words }: Pick<ContactRow, "words">, query: ContactQuery): boolean {
-  const own = (words ?? "").split(" ").map((word) => word.slice(markLength));
+  const own = (words ?? "").split(" ").map((word) => word.slice(prefixLength));
   return query.words.every((word) => own.some((each) => each.startsWith(word)));
 }
 
@@ -151,7 +160,7 @@ function heaviest(own: ReadonlyMap<string, number>, beginning: string): number {
   return best;
 }
 
-/** A number that is written apart counts like the words that it looks like. */
+/** A number with spaces counts as many words as the query appears to have. */
 function phoneFit(phone: string, words: number, digits: string | null): Fit | undefined {
   if (digits === null || !phone.startsWith(`+${digits}`)) return undefined;
   return { whole: phone === `+${digits}` ? words : 0, weight: weights.address * words };
@@ -159,7 +168,7 @@ function phoneFit(phone: string, words: number, digits: string | null): Fit | un
 
 const byFit = (a: Fit, b: Fit): number => b.whole - a.whole || b.weight - a.weight;
 
-/** The contacts that fit, the best first; of those that fit alike, the newest. */
+/** Returns the matching contacts, best match first and newest first among equals. */
 export function ranked<C extends Facts & Pick<ContactRow, "id">>(
   candidates: Iterable<Candidate<C>>,
   query: ContactQuery,

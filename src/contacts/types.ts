@@ -1,4 +1,4 @@
-/** People at the other end, whatever address they write from. */
+/** Contacts: the people that an account exchanges messages with. */
 import { z } from "zod";
 import {
   type ContactId,
@@ -21,12 +21,12 @@ import {
   text,
   timestamp,
 } from "../kernel/index.ts";
-import { sentimentSchema } from "./sentiment-types.ts";
-import { isLanguage, mostLabels } from "./rules.ts";
+import { sentimentSchema } from "./sentiment.ts";
+import { isLanguage, maxLabels } from "./rules.ts";
 
 export const identitySchema = z
   .strictObject({ medium: mediumSchema, address: z.string() })
-  .meta({ id: "Identity", description: "An address that a contact is reached at." });
+  .meta({ id: "Identity", description: "An address where the contact can be reached." });
 export interface Identity extends z.infer<typeof identitySchema> {}
 
 export const contactSchema = z
@@ -40,13 +40,14 @@ export const contactSchema = z
     labels: z.array(z.string()),
     attributes: metadata,
     identities: z.array(identitySchema),
-    opted_out: z
-      .boolean()
-      .meta({ description: "From text messages, at one of its numbers: sms and mms." }),
+    opted_out: z.boolean().meta({
+      description:
+        "Whether one of the contact's numbers has opted out of text messages (SMS and MMS).",
+    }),
     sentiment: sentimentSchema.nullable(),
     merged_into: ids.contact.nullable().meta({
       description:
-        "The contact that has all that this one had: it was merged into it, and has nothing of its own any more.",
+        "The contact that this one was merged into. A merged contact has no data of its own.",
     }),
     created_at: timestamp,
     updated_at: timestamp,
@@ -60,10 +61,13 @@ export const contactPageSchema = pageSchema(contactSchema).meta({ id: "ContactPa
 export const contactReferenceSchema = z
   .strictObject({
     id: ids.contact,
-    name: z.string().meta({ description: "The phone number where no name is known." }),
+    name: z.string().meta({ description: "The phone number when the name is unknown." }),
     phone: z.string().nullable(),
   })
-  .meta({ id: "ContactReference", description: "Who it is about, as far as others show it." });
+  .meta({
+    id: "ContactReference",
+    description: "A short form of a contact, as other resources show it.",
+  });
 export interface ContactReference extends z.infer<typeof contactReferenceSchema> {}
 
 /** A label of a contact or a conversation. */
@@ -86,19 +90,19 @@ function factFields(limits: Limits) {
       .meta({ description: "BCP 47 tag.", examples: ["pt-BR"] }),
     labels: z
       .array(label)
-      .max(mostLabels, { error: `must have at most ${mostLabels} labels` })
+      .max(maxLabels, { error: `must have at most ${maxLabels} labels` })
       .refine((list) => new Set(list).size === list.length, {
-        error: "must not name a label twice",
+        error: "must not repeat a label",
       }),
     attributes: metadataInput(limits).meta({
-      description: "The host's own facts. Replaced as a whole.",
+      description: "Facts that the host application stores. An update replaces the whole map.",
     }),
   };
 }
 
-const someone = {
+const atLeastOneFact = {
   path: ["phone"],
-  error: "phone, email or name: one of them must be given",
+  error: "give at least one of phone, email and name",
   when: ({ value }: { value: unknown }): boolean => typeof value === "object" && value !== null,
 };
 
@@ -108,12 +112,12 @@ export const createContactSchema = (limits: Limits) =>
     .partial()
     .refine(
       (facts) => [facts.phone, facts.name, facts.email].some((each) => each !== undefined),
-      someone,
+      atLeastOneFact,
     )
     .meta({ id: "CreateContact" });
 export interface CreateContact extends z.infer<ReturnType<typeof createContactSchema>> {}
 
-/** What is absent stays as it is, and null takes away. */
+/** An absent field stays as it is. Null clears the field. */
 const changes = (limits: Limits) => {
   const {
     phone: number,
@@ -139,7 +143,7 @@ export const updateContactSchema = (limits: Limits) =>
   z.strictObject({ id: reference, ...changes(limits) }).meta({ id: "UpdateContact" });
 export interface UpdateContact extends z.infer<ReturnType<typeof updateContactSchema>> {}
 
-/** By its phone number. */
+/** The phone number identifies the contact. */
 export const importContactSchema = (limits: Limits) =>
   z
     .strictObject({
@@ -150,32 +154,32 @@ export const importContactSchema = (limits: Limits) =>
         .optional()
         .meta({
           description:
-            "To text messages. It never lifts an opt-out, and an opt-in counts only where nothing is known.",
+            "Consent to text messages. An import never lifts an opt-out. An opt-in counts only when no consent is known.",
         }),
     })
     .meta({ id: "ImportContact" });
 export interface ImportContact extends z.infer<ReturnType<typeof importContactSchema>> {}
 
-/** What is parsed later, shown as what it is to be. */
-function shown(schema: z.ZodType): z.ZodType {
+/** Documents `schema` in OpenAPI but accepts any value, which is parsed later. */
+function documentedAs(schema: z.ZodType): z.ZodType {
   const { id = "" } = schema.meta() ?? {};
   const { $defs } = z.toJSONSchema(schema, { io: "input" });
   return z.unknown().meta({ ...$defs?.[id], id });
 }
 
-/** Parsed one by one, so that a bad one harms no other. */
+/** Each item is parsed separately, so one invalid item does not affect the others. */
 export const importContactsSchema = (limits: Limits) =>
   z
     .strictObject({
       contacts: z
-        .array(shown(importContactSchema(limits)))
+        .array(documentedAs(importContactSchema(limits)))
         .min(1)
         .max(limits.batch_items, { error: `must have at most ${limits.batch_items} items` }),
     })
     .meta({ id: "ImportContacts" });
 export interface ImportContacts extends z.infer<ReturnType<typeof importContactsSchema>> {}
 
-/** What became of one. */
+/** The result of importing one contact. */
 export interface ImportedContact {
   readonly status: "created" | "updated" | "unchanged";
   readonly contact_id: ContactId;
@@ -183,12 +187,12 @@ export interface ImportedContact {
 
 export const importReportSchema = z
   .strictObject({
-    index: z.int().meta({ description: "Its place in the import, from 0." }),
+    index: z.int().meta({ description: "The position in the import, from 0." }),
     status: z.enum(["created", "updated", "unchanged", "failed"]),
     contact_id: ids.contact.nullable(),
     errors: z
       .array(fieldErrorSchema)
-      .meta({ description: "What is wrong with it, field by field, where it failed." }),
+      .meta({ description: "The errors of each field when the status is `failed`." }),
   })
   .meta({ id: "ImportReport" });
 export interface ImportReport extends z.infer<typeof importReportSchema> {}
@@ -205,7 +209,9 @@ export interface ImportResult extends z.infer<typeof importResultSchema> {}
 export const mergeContactsSchema = z
   .strictObject({
     id: reference,
-    contact_id: reference.meta({ description: "The other contact, whose history moves here." }),
+    contact_id: reference.meta({
+      description: "The other contact. Its history moves to this one.",
+    }),
   })
   .meta({ id: "MergeContacts" });
 export interface MergeContacts extends z.infer<typeof mergeContactsSchema> {}
@@ -223,13 +229,13 @@ export interface ListContacts extends z.infer<typeof listContactsSchema> {}
 export const searchContactsSchema = z.strictObject({
   q: text(200)
     .min(1)
-    .meta({ description: "Words, beginnings of words, or the beginning of a phone number." }),
+    .meta({ description: "Words, prefixes of words, or a prefix of a phone number." }),
   limit: queryInteger(1, 100)
     .optional()
-    .meta({ default: defaultPageSize, description: "At most." }),
+    .meta({ default: defaultPageSize, description: "The maximum number of contacts." }),
 });
 export interface SearchContacts extends z.infer<typeof searchContactsSchema> {}
 
-/** One contact's history, page by page. */
+/** A page of one contact's history. */
 export const contactHistorySchema = z.strictObject({ id: reference, ...pageFields });
 export interface ContactHistory extends z.infer<typeof contactHistorySchema> {}

@@ -4,14 +4,14 @@ import { searchWordsOf } from "./search-words.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
-/** What the host says of a contact. */
+/** The fields of a contact that the host application sets. */
 export type ContactFacts = {
   readonly [
     Name in "name" | "phone" | "email" | "time_zone" | "language" | "labels" | "attributes"
   ]?: ContactRow[Name] | undefined;
 };
 
-/** Contacts are written here alone, so that what finds them is written with them. */
+/** No other function writes contacts, so their labels and search words always agree with them. */
 export function insertContact(tx: Tx, drawId: DrawId, facts: ContactFacts): Seen<ContactRow> {
   const row = {
     id: drawId("ct"),

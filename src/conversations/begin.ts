@@ -5,17 +5,19 @@ import {
   identityByAddress,
   type IdentityRow,
 } from "../contacts/index.ts";
-import { conversationResource } from "./resource.ts";
+import { conversationResource } from "./show.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
-import { kept, receive } from "./rules.ts";
+import { statusPatch, receive } from "./rules.ts";
 import type { DrawId, MessageId } from "../kernel/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { changeConversation } from "./change.ts";
-import { writeConversation } from "./write.ts";
+import { changeConversation, writeConversation } from "./write.ts";
 
-/** Where an inbound goes: into the contact's last conversation on the medium, which it wakes or opens again, or into a new one. */
+/**
+ * Returns the conversation for an inbound message: the contact's latest one on the medium, woken or
+ * reopened, or a new one.
+ */
 export async function openForInbound(
   tx: Tx,
   drawId: DrawId,
@@ -23,25 +25,30 @@ export async function openForInbound(
   reopenMs: number,
 ): Promise<Opened> {
   const current = await findConversation(tx, identity);
-  const effect = current === undefined ? "begins" : receive(current, reopenMs, tx.now);
-  if (current === undefined || effect === "begins") {
+  const effect = current === undefined ? "begin" : receive(current, reopenMs, tx.now);
+  if (current === undefined || effect === "begin") {
     return {
       conversation: await beginConversation(tx, drawId, identity, current),
       isReopened: false,
     };
   }
-  if (effect === "goes on") return { conversation: current, isReopened: false };
-  const conversation = await changeConversation(tx, drawId, current, kept({ status: "open" }));
+  if (effect === "continue") return { conversation: current, isReopened: false };
+  const conversation = await changeConversation(
+    tx,
+    drawId,
+    current,
+    statusPatch({ status: "open" }),
+  );
   return { conversation, isReopened: current.status === "closed" };
 }
 
 export interface Opened {
   readonly conversation: Seen<ConversationRow>;
-  /** It had been closed. */
+  /** Whether the conversation was closed before. */
   readonly isReopened: boolean;
 }
 
-/** The contact's last conversation on a medium, active or not. */
+/** The contact's latest conversation on a medium, active or closed. */
 export function findConversation(
   tx: Tx,
   { contact_id, medium }: IdentityRow,
@@ -55,7 +62,7 @@ export function isActive(
   return conversation !== undefined && conversation.status !== "closed";
 }
 
-/** Makes one for a contact that has no active one; `last` is the one before it. */
+/** Creates a conversation for a contact without an active one. `last` is the previous one. */
 export async function beginConversation(
   tx: Tx,
   drawId: DrawId,
@@ -63,12 +70,13 @@ export async function beginConversation(
   last: Seen<ConversationRow> | undefined,
 ): Promise<Seen<ConversationRow>> {
   const { contact_id, medium, address } = identity;
-  // A merge or an erasure writes the address: it comes before this, or after it and finds the conversation.
+  // A merge or an erasure writes the address. With the lock, it commits before this transaction or
+  // finds the new conversation.
   const held = await tx.get(identityByAddress, [medium, address], {
     hold: true,
   });
   if (held?.contact_id !== contact_id) {
-    throw new StorageConflict("the address is another contact's by now");
+    throw new StorageConflict("the address was moved to another contact");
   }
   if (last !== undefined) await writeConversation(tx, last, { current: null });
   const conversation = tx.insert(conversations, {
@@ -105,8 +113,8 @@ export async function beginConversation(
   return conversation;
 }
 
-/** Gives a message the next place in its conversation. */
-export async function takePlace(
+/** Adds a message to its conversation and returns its sequence number. */
+export async function assignSequence(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   message_id: MessageId,
@@ -117,7 +125,8 @@ export async function takePlace(
   await writeConversation(tx, conversation, {
     message_count: sequence,
     last_message_id: message_id,
-    // Of two engines whose clocks differ the slower one doesn't take it back: it would come up twice in a walk.
+    // A slower clock of another engine must not move the time back, or a scan would return the
+    // conversation twice.
     last_activity_at: Math.max(last_activity_at, tx.now),
     ...(direction === "inbound" ? { unread_count: unread_count + 1, unread: true } : {}),
   });

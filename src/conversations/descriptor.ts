@@ -7,7 +7,7 @@ export const conversationsModule: Module = {
   tags: [
     {
       name: "Conversations",
-      description: "One inbox over all channels: threads, replies, notes, who handles what.",
+      description: "One inbox for all channels: conversations, replies, notes and assignment.",
     },
   ],
   routes: [...conversationRoutes],

@@ -1,27 +1,30 @@
-export { addNote } from "./add-note.ts";
+export {
+  addNote,
+  labelConversation,
+  openConversation,
+  markConversationRead,
+  updateConversation,
+} from "./commands.ts";
 export {
   beginConversation,
   findConversation,
   isActive,
   openForInbound,
-  takePlace,
+  assignSequence,
 } from "./begin.ts";
 export {
   changeConversation,
   findActiveConversation,
   findOwnConversation,
-  superseded,
-} from "./change.ts";
+  supersededError,
+  writeConversation,
+} from "./write.ts";
 export { conversationsModule } from "./descriptor.ts";
 export { conversationClosed, conversationCreated, conversationUpdated } from "./events.ts";
-export { getConversation } from "./get.ts";
+export { contactActivity, getConversation, listContactConversations, listNotes } from "./reads.ts";
 export { conversationJobs } from "./jobs.ts";
-export { listNotes } from "./list-notes.ts";
-export { listContactConversations } from "./list-of-contact.ts";
 export { listConversations } from "./list.ts";
-export { readConversation } from "./mark-read.ts";
-export { openConversation } from "./open.ts";
-export { assigneeOf, contactAddress } from "./resource.ts";
+export { assigneeOf, contactAddress, showConversation } from "./show.ts";
 export {
   conversationById,
   conversationLabels,
@@ -31,9 +34,7 @@ export {
   currentConversation,
   notes,
 } from "./rows.ts";
-export { changeStatus, handlerOnAssign, handlerOnHandBack, kept } from "./rules.ts";
-export { labelConversation } from "./set-labels.ts";
-export { showConversation } from "./show.ts";
+export { changeStatus, handlerOnAssign, handlerOnHandBack, statusPatch } from "./rules.ts";
 export {
   type AddNote,
   type AssignConversation,
@@ -54,6 +55,3 @@ export {
   threadQuerySchema,
   type UpdateConversation,
 } from "./types.ts";
-export { updateConversation } from "./update.ts";
-export { writeConversation } from "./write.ts";
-export { contactActivity } from "./contact-activity.ts";

@@ -1,7 +1,28 @@
 import type { Runtime } from "../operations/index.ts";
-import { wakeConversation } from "./wake.ts";
-import { inTransaction, type JobTable } from "../queue/index.ts";
+import { type Claim, finish, inTransaction, type JobTable } from "../queue/index.ts";
+import { conversationById } from "./rows.ts";
+import { statusPatch } from "./rules.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
+import { changeConversation } from "./write.ts";
 
 export const conversationJobs: Pick<JobTable<Runtime>, "wake"> = {
   wake: inTransaction((tx, claim, { drawId }) => wakeConversation(tx, claim, drawId)),
 };
+
+/**
+ * Opens a snoozed conversation when its time has come. If it was snoozed for longer meanwhile, the
+ * job waits again.
+ */
+export async function wakeConversation(
+  tx: Tx,
+  claim: Claim<"wake">,
+  drawId: DrawId,
+): Promise<void> {
+  const conversation = await tx.get(conversationById, [claim.key.conversation_id], { hold: true });
+  if (conversation === undefined || conversation.snoozed_until === null) return finish(tx, claim);
+  const { snoozed_until } = conversation;
+  if (snoozed_until > tx.now) return finish(tx, claim, { againAt: snoozed_until });
+  await changeConversation(tx, drawId, conversation, statusPatch({ status: "open" }));
+  return finish(tx, claim);
+}

@@ -21,9 +21,9 @@ import { mediumOf, type Page } from "../kernel/index.ts";
 import { type OwnWalk, pageOf, type Query } from "../operations/index.ts";
 import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
-  look,
-  type Look,
-  lookAcross,
+  scan,
+  type Scan,
+  scanAcross,
   ownPlaceColumns,
   passes,
   placeAt,
@@ -33,8 +33,8 @@ import {
 import { showConversations } from "./show.ts";
 
 /**
- * The unified inbox: newest activity first, whatever the medium and whoever sent the messages. Of one contact, in the order in which they
- * began: of those there are few, and no index is kept for their activity.
+ * Lists the inbox of all media and senders, newest activity first. With `contact_id` the order is
+ * by start, because a contact has too few conversations to justify an index by activity.
  */
 export const listConversations: Query<ListConversations, Page<Conversation>> = {
   kind: "query",
@@ -42,32 +42,35 @@ export const listConversations: Query<ListConversations, Page<Conversation>> = {
   input: () => listConversationsSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
     const asked = { operation: "conversations.list", filters, input: { limit, cursor } };
-    const found = await pageOf({ ...(await wayFor(reads, filters)), ...asked }, call);
+    const found = await pageOf({ ...(await rangeFor(reads, filters)), ...asked }, call);
     return { ...found, data: await showConversations(reads, found.data) };
   },
 };
 
 type Filters = Omit<ListConversations, "limit" | "cursor">;
-type Way = Pick<OwnWalk<ConversationRow>, "index" | "prefix" | "look">;
+type Range = Pick<OwnWalk<ConversationRow>, "index" | "prefix" | "scan">;
 type Where = NonNullable<ScopedRangeOf<ConversationRow>["where"]>;
 
 const order = "descending";
 
-/** The shortest way to what passes: the filter that mostly lets the fewest pass leads, and the others sort out what is on its way. */
-async function wayFor(reads: Reads, filters: Filters): Promise<Way> {
+/**
+ * Chooses the range to scan: the index of the filter that usually matches the fewest rows. The
+ * other filters are applied to the rows of that range.
+ */
+async function rangeFor(reads: Reads, filters: Filters): Promise<Range> {
   const { contact_id, label, status, ...others } = filters;
   const where = whereOf(others);
   const statuses = status === undefined ? conversationStatusSchema.options : [status];
   if (contact_id !== undefined) {
     const own = { ...where, ...(status === undefined ? {} : { status }) };
-    return wayOfContact(reads, contact_id, own, label);
+    return rangeOfContact(reads, contact_id, own, label);
   }
-  if (label !== undefined) return wayOfLabel(reads, label, statuses, where);
+  if (label !== undefined) return rangeOfLabel(reads, label, statuses, where);
   const { index, by } = leadOf(others);
   return {
     index,
     prefix: by.length + 1,
-    look: (limit, after) => {
+    scan: (limit, after) => {
       const from = {
         index,
         order,
@@ -75,7 +78,7 @@ async function wayFor(reads: Reads, filters: Filters): Promise<Way> {
         limit,
         ...(after === undefined ? {} : { after }),
       } as const;
-      return lookAcross(
+      return scanAcross(
         reads,
         statuses.map((each) => ({ ...from, prefix: [each, ...by] })),
       );
@@ -85,7 +88,7 @@ async function wayFor(reads: Reads, filters: Filters): Promise<Way> {
 
 interface Lead {
   readonly index: ScopedIndex<ConversationRow>;
-  /** What it has between the status and the time. */
+  /** The key columns between the status and the time. */
   readonly by: readonly KeyValue[];
 }
 
@@ -113,22 +116,25 @@ function whereOf({ handler, assignee, channel, unread, opt_out_suspected }: Filt
   };
 }
 
-/** What was merged away is found under its survivor. Another's contact has as few conversations as one that never was. */
-async function wayOfContact(
+/**
+ * The conversations of a merged contact are those of its survivor. An unknown contact gives an
+ * empty list.
+ */
+async function rangeOfContact(
   reads: Reads,
   contact_id: string,
   where: Where,
   label: string | undefined,
-): Promise<Way> {
+): Promise<Range> {
   const contact = await reads.get(contactById, [contact_id]);
   const index = conversationsOfContact;
   return {
     index,
     prefix: 1,
-    async look(limit, after) {
+    async scan(limit, after) {
       if (contact === undefined) return { rows: [], more: false, last: undefined };
       const prefix = [contact.merged_into ?? contact.id];
-      const found = await look(reads, {
+      const found = await scan(reads, {
         index,
         prefix,
         order,
@@ -142,30 +148,33 @@ async function wayOfContact(
   };
 }
 
-/** How many conversations of a label one look goes through to find those that pass the other filters. */
-const mostLabelled = 200;
+/** How many conversations of a label one scan reads to find those that match the other filters. */
+const maxLabelled = 200;
 
-/** A label's rows stand in the order of the inbox; what else is asked for is seen in the conversations that they lead to. */
-function wayOfLabel(
+/**
+ * The rows of a label are in inbox order. The other filters are applied to the conversations that
+ * the rows refer to.
+ */
+function rangeOfLabel(
   reads: Reads,
   label: string,
   statuses: readonly ConversationRow["status"][],
   where: Where,
-): Way {
+): Range {
   const index = inboxByLabel;
   const columns = ownPlaceColumns(index, 2);
   const isPlain = Object.keys(where).length === 0;
   return {
     index,
     prefix: 2,
-    async look(limit, after): Promise<Look<ConversationRow>> {
+    async scan(limit, after): Promise<Scan<ConversationRow>> {
       const from = {
         index,
         order,
-        limit: isPlain ? limit : mostLabelled,
+        limit: isPlain ? limit : maxLabelled,
         ...(after === undefined ? {} : { after }),
       } as const;
-      const labelled = await lookAcross<ConversationLabelRow>(
+      const labelled = await scanAcross<ConversationLabelRow>(
         reads,
         statuses.map((status) => ({ ...from, prefix: [label, status] })),
       );
@@ -175,7 +184,7 @@ function wayOfLabel(
       );
       const passing = labelled.rows.flatMap((labelRow) => {
         const row = known.get(labelRow.conversation_id);
-        // It may have changed between the two reads.
+        // The conversation may have changed between the two reads.
         const belongs = row?.labels.includes(label) === true && statuses.includes(row.status);
         return belongs && passes(row, where) ? [{ row, labelRow }] : [];
       });

@@ -1,22 +1,22 @@
-import { listContactConversations } from "./list-of-contact.ts";
-import { addNote } from "./add-note.ts";
-import { getConversation } from "./get.ts";
-import { labelConversation } from "./set-labels.ts";
+import { getConversation, listContactConversations, listNotes } from "./reads.ts";
+import {
+  addNote,
+  labelConversation,
+  openConversation,
+  markConversationRead,
+  updateConversation,
+} from "./commands.ts";
 import { listConversations } from "./list.ts";
-import { listNotes } from "./list-notes.ts";
-import { openConversation } from "./open.ts";
-import { readConversation } from "./mark-read.ts";
-import { updateConversation } from "./update.ts";
 import { conversationSchema, noteSchema } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const tag = "Conversations";
 const read = { tag, scopes: ["conversations:read"] } as const;
 const write = { tag, scopes: ["conversations:write"] } as const;
 const conversation = { response: conversationSchema } as const;
 
-export const conversationRoutes: readonly Route[] = [
+export const conversationRoutes: readonly ApiRoute[] = [
   {
     ...read,
     method: "GET",
@@ -24,7 +24,7 @@ export const conversationRoutes: readonly Route[] = [
     operation: listConversations,
     summary: "List conversations",
     description:
-      "The inbox over all channels: newest activity first. Of one contact, in the order in which they began.",
+      "The inbox of all channels, newest activity first. With `contact_id`, the newest start first.",
     response: pageSchema(conversationSchema).meta({ id: "ConversationPage" }),
   },
   {
@@ -34,7 +34,7 @@ export const conversationRoutes: readonly Route[] = [
     path: "/v1/conversations",
     operation: openConversation,
     summary: "Open a conversation",
-    description: "Where the contact has an active one on the medium, that is the answer.",
+    description: "Returns the contact's active conversation on the medium if there is one.",
   },
   {
     ...read,
@@ -52,7 +52,7 @@ export const conversationRoutes: readonly Route[] = [
     operation: updateConversation,
     summary: "Open, snooze or close a conversation, or edit it",
     description:
-      "A closed one can be opened again while no newer one has taken its place; then: `conflict`.",
+      "A closed conversation can be reopened unless a newer one has replaced it, which is a `conflict`.",
   },
   {
     ...read,
@@ -85,9 +85,9 @@ export const conversationRoutes: readonly Route[] = [
     ...conversation,
     method: "POST",
     path: "/v1/conversations/:id/read",
-    operation: readConversation,
+    operation: markConversationRead,
     summary: "Mark a conversation as read",
-    description: "Up to its last message.",
+    description: "Marks all messages up to the last one as read.",
   },
   {
     tag: "Contacts",
@@ -97,7 +97,7 @@ export const conversationRoutes: readonly Route[] = [
     operation: listContactConversations,
     summary: "List a contact's conversations",
     description:
-      "The one that began last first. Of a merged contact, those of the one that it is now.",
+      "Newest start first. For a merged contact, the conversations of the contact that it was merged into.",
     response: pageSchema(conversationSchema).meta({ id: "ContactConversationPage" }),
   },
 ];

@@ -29,8 +29,8 @@ export const conversations = scoped("conversations", {
   medium: text<Medium>(),
   status: text<ConversationStatus>(),
   /**
-   * The contact's last conversation on the medium: the active one, or else the one that an inbound may open again. Null for those before
-   * it, which stay closed.
+   * True for the contact's latest conversation on the medium: the active one, or the closed one
+   * that an inbound message may reopen. Null for earlier ones, which stay closed.
    */
   current: nullable(boolean<true>()),
   handler: text<Handler>(),
@@ -40,13 +40,18 @@ export const conversations = scoped("conversations", {
   priority: text<Priority>(),
   snoozed_until: nullable(time()),
   unread_count: integer(),
-  /** Whether there are any. Null where not, as below: an index over those that stand out has no others. */
+  /**
+   * Whether there are unread messages. Null means no, so that the partial index holds only unread
+   * conversations. The same applies to the next flag.
+   */
   unread: nullable(boolean<true>()),
   opt_out_suspected: nullable(boolean<true>()),
-  /** Also the sequence number of its last message: they have no gaps. */
+  /** Also the sequence number of the last message, because the numbers have no gaps. */
   message_count: integer(),
   last_message_id: nullable(text<MessageId>()),
-  /** When the last message came or went; at first, when it began. The inbox is in this order. */
+  /**
+   * The time of the last message in either direction, or of the start. The inbox is in this order.
+   */
   last_activity_at: time(),
   metadata: json<Readonly<Record<string, string>>>(),
   created_at: time(),
@@ -56,16 +61,20 @@ export const conversations = scoped("conversations", {
 export interface ConversationRow extends RowOf<typeof conversations> {}
 
 export const conversationById = conversations.key("id");
-/** One current conversation, so one active one, for each contact and medium, whatever races. */
+/**
+ * At most one current conversation, and so at most one active one, for each contact and medium,
+ * even when requests race.
+ */
 export const currentConversation = conversations.byId.unique("current", ["contact_id", "medium"], {
   where: { column: "current", present: true },
 });
 export const conversationsOfContact = conversations.byId.index("by_contact", ["contact_id", "id"]);
 
 /**
- * The inbox: the newest activity of each status first; all statuses together are a merge of theirs. Every message moves its conversation
- * in it, so it is the only index over all of them; the others have but those that stand out. That it has every status is said so that no
- * database takes it for one of those, whose order it shares.
+ * The inbox: the newest activity of each status first. A list of all statuses merges their ranges.
+ * Every message moves its conversation in this index, so it is the only one over all conversations;
+ * the others are partial. The condition on `status` is always true. It keeps a database from
+ * confusing this index with a partial one of the same order.
  */
 export const inbox = conversations.index("inbox", ["status", "last_activity_at"], {
   where: { column: "status", in: conversationStatusSchema.options },
@@ -87,7 +96,10 @@ export const inboxSuspected = conversations.index("suspected", ["status", "last_
   where: { column: "opt_out_suspected", present: true },
 });
 
-/** A label of a conversation, with what orders the inbox. Both are written together, by `commands/steps/write-conversation`. */
+/**
+ * A label of a conversation, with the columns that order the inbox. `writeConversation` writes both
+ * together.
+ */
 export const conversationLabels = scoped("conversation_labels", {
   label: text(),
   conversation_id: text<ConversationId>(),
@@ -103,7 +115,7 @@ export const inboxByLabel = conversationLabels.index("by_activity", [
   "last_activity_at",
 ]);
 
-/** What the host's people write to each other about a conversation. */
+/** Notes that people of the host application write about a conversation. */
 export const notes = scoped("notes", {
   conversation_id: text<ConversationId>(),
   id: text<NoteId>(),

@@ -1,25 +1,26 @@
 import {
   contactById,
   contactReference,
+  type ContactReference,
   type ContactRow,
   identitiesOfContact,
 } from "../contacts/index.ts";
-import { contactAddress, conversationResource, lastMessageOf } from "./resource.ts";
-import type { ConversationRow } from "./rows.ts";
-import type { Conversation } from "./types.ts";
+import type { ConversationRow, NoteRow } from "./rows.ts";
+import type { Assignee, Conversation, LastMessage, Note } from "./types.ts";
 import { messageById, type MessageRow } from "../messages/rows.ts";
 import type { Reads, Tx } from "../store/index.ts";
+import { iso, isoOrNull } from "../kernel/index.ts";
 
-/** A conversation as it is now, as everybody sees it. */
+/** The public form of a conversation. */
 export async function showConversation(tx: Tx, row: ConversationRow): Promise<Conversation> {
   const { contact_id, medium, last_message_id } = row;
   const [contact, last] = await Promise.all([
     tx.get(contactById, [contact_id]),
-    // Held: what is redacted at this moment would live on in the answer that is remembered of this.
+    // Locked: a concurrent redaction must not miss the preview in the stored answer.
     last_message_id === null ? undefined : tx.get(messageById, [last_message_id], { hold: true }),
   ]);
   const address =
-    atHand(contact, last) ??
+    knownName(contact, last) ??
     (await tx.list(identitiesOfContact, [contact_id, medium], 1))[0]?.address ??
     "";
   return conversationResource(
@@ -29,12 +30,15 @@ export async function showConversation(tx: Tx, row: ConversationRow): Promise<Co
   );
 }
 
-/** What the contact goes by, as far as it takes no further look. */
-function atHand(contact: ContactRow | undefined, last: MessageRow | undefined): string | undefined {
+/** The contact's name or number, if it is known without another read. */
+function knownName(
+  contact: ContactRow | undefined,
+  last: MessageRow | undefined,
+): string | undefined {
   return contact?.name ?? contact?.phone ?? (last && contactAddress(last));
 }
 
-/** The conversations of a page. What they show of others is read together: two round trips, however many there are. */
+/** The public form of a page of conversations. Related rows are read in two round trips. */
 export async function showConversations(
   reads: Reads,
   rows: readonly ConversationRow[],
@@ -53,14 +57,16 @@ export async function showConversations(
     rows.map(async (row) => {
       const contact = contactOf.get(row.contact_id);
       const last = row.last_message_id === null ? undefined : lastOf.get(row.last_message_id);
-      const address = atHand(contact, last) ?? (await firstAddress(reads, row));
+      const address = knownName(contact, last) ?? (await firstAddress(reads, row));
       const reference = contactReference(row.contact_id, contact, address);
       return conversationResource(row, reference, last ? lastMessageOf(last) : null);
     }),
   );
 }
 
-/** Of a contact without a name in a conversation without a message, which hardly any are. */
+/**
+ * The first address of a contact without a name in a conversation without messages, which is rare.
+ */
 async function firstAddress(
   reads: Reads,
   { contact_id, medium }: ConversationRow,
@@ -69,4 +75,98 @@ async function firstAddress(
   const range = { index: identitiesOfContact, prefix, order: "ascending", limit: 1 } as const;
   const [identity] = await reads.range(range);
   return identity?.address ?? "";
+}
+
+export function conversationResource(
+  row: ConversationRow,
+  contact: ContactReference,
+  last_message: LastMessage | null,
+): Conversation {
+  const { id, medium, status, handler, labels, priority, unread_count, message_count } = row;
+  return {
+    id,
+    contact,
+    medium,
+    status,
+    handler,
+    assignee: assigneeOf(row),
+    labels: [...labels],
+    priority,
+    snoozed_until: isoOrNull(row.snoozed_until),
+    unread_count,
+    last_message,
+    message_count,
+    opt_out_suspected: row.opt_out_suspected === true,
+    metadata: { ...row.metadata },
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    closed_at: isoOrNull(row.closed_at),
+  };
+}
+
+export function assigneeOf({
+  assignee_type: type,
+  assignee_id: id,
+}: Pick<ConversationRow, "assignee_type" | "assignee_id">): Assignee | null {
+  return type === null || id === null ? null : { type, id };
+}
+
+/** The columns of a message that a conversation shows. */
+interface Last {
+  readonly id: LastMessage["id"];
+  readonly direction: LastMessage["direction"];
+  readonly body: string | null;
+  readonly created_at: number;
+}
+
+const previewCharacters = 140;
+
+export function lastMessageOf({ id, direction, body, created_at }: Last): LastMessage {
+  // A character has one or two UTF-16 code units, so this slice is long enough.
+  const start = (body ?? "").slice(0, 2 * previewCharacters);
+  return {
+    id,
+    direction,
+    preview: [...start].slice(0, previewCharacters).join(""),
+    created_at: iso(created_at),
+  };
+}
+
+/**
+ * A conversation as events show it. Only `message.received` holds the text of a message, so that a
+ * redaction changes one event.
+ */
+export function withoutPreview(conversation: Conversation): Conversation {
+  const { last_message } = conversation;
+  return last_message === null
+    ? conversation
+    : { ...conversation, last_message: { ...last_message, preview: "" } };
+}
+
+/** The contact's address in a message. */
+export function contactAddress({
+  direction,
+  from,
+  to,
+}: {
+  direction: string;
+  from: string;
+  to: string;
+}): string {
+  return direction === "inbound" ? from : to;
+}
+
+export function noteResource({
+  id,
+  author_type: type,
+  author_id,
+  body,
+  created_at,
+}: NoteRow): Note {
+  return {
+    id,
+    author: author_id === null ? { type } : { type, id: author_id },
+    body,
+    created_at: iso(created_at),
+  };
 }

@@ -1,4 +1,4 @@
-/** Threads: one active one for each contact and medium. */
+/** Conversations. A contact has at most one active conversation on each medium. */
 import { z } from "zod";
 import {
   authorSchema,
@@ -38,7 +38,7 @@ export const lastMessageSchema = z
   .strictObject({
     id: ids.message,
     direction: z.enum(["outbound", "inbound"]),
-    preview: z.string().meta({ description: "The first 140 characters; in events empty." }),
+    preview: z.string().meta({ description: "The first 140 characters. Empty in events." }),
     created_at: timestamp,
   })
   .meta({ id: "LastMessage" });
@@ -51,7 +51,8 @@ export const conversationSchema = z
     medium: mediumSchema,
     status: conversationStatusSchema,
     handler: handlerSchema.meta({
-      description: "Who answers: an agent, a person, the first person free, or nobody.",
+      description:
+        "Who replies: an agent (`ai`), any available person (`queue`), a person (`human`) or nobody (`none`).",
     }),
     assignee: assigneeSchema.nullable(),
     labels: z.array(z.string()),
@@ -71,17 +72,20 @@ export interface Conversation extends z.infer<typeof conversationSchema> {}
 
 export const noteSchema = z
   .strictObject({ id: ids.note, author: authorSchema, body: z.string(), created_at: timestamp })
-  .meta({ id: "Note", description: "Seen by the host's people only." });
+  .meta({
+    id: "Note",
+    description: "A note for the staff of the host application. The contact never sees it.",
+  });
 export interface Note extends z.infer<typeof noteSchema> {}
 
-/** Whom of the host's people something is by or for: the host's own id. */
+/** The id that the host application uses for one of its people. */
 export const person: z.ZodString = name(200);
 
 const byId = { id: reference };
 
 export const listConversationsSchema = z.strictObject({
   ...pageFields,
-  status: conversationStatusSchema.optional().meta({ description: "By default all." }),
+  status: conversationStatusSchema.optional().meta({ description: "All statuses by default." }),
   handler: handlerSchema.optional(),
   assignee: reference.optional().meta({ description: "The id of a person or an agent." }),
   label: reference.optional(),
@@ -90,7 +94,7 @@ export const listConversationsSchema = z.strictObject({
   opt_out_suspected: queryBoolean.optional(),
   contact_id: reference
     .optional()
-    .meta({ description: "One contact's, in the order in which they began." }),
+    .meta({ description: "Only conversations of this contact, newest start first." }),
 });
 export interface ListConversations extends z.infer<typeof listConversationsSchema> {}
 
@@ -101,35 +105,35 @@ export const openConversationSchema = z
   })
   .refine(({ to, medium }) => medium !== "webchat" || !to.startsWith("+"), {
     path: ["to"],
-    error: "must be a contact's id on webchat",
+    error: "must be a contact's id when the medium is webchat",
   })
   .meta({ id: "OpenConversation" });
 export interface OpenConversation extends z.infer<typeof openConversationSchema> {}
 
-/** What is absent stays as it is. */
+/** An absent field stays as it is. */
 export const updateConversationSchema = (limits: Limits) =>
   z
     .strictObject({
       ...byId,
       status: conversationStatusSchema.optional().meta({
-        description: "A closed one can be opened while no newer one has taken its place.",
+        description: "A closed conversation can be opened unless a newer one has replaced it.",
       }),
       snoozed_until: instant.optional().meta({
         description:
-          "With status snoozed: when it opens by itself, at most 366 days ahead. A message from the contact opens it before.",
+          "Required with the status `snoozed`: when the conversation reopens, at most 366 days ahead. A message from the contact reopens it earlier.",
       }),
       priority: prioritySchema.optional(),
-      metadata: metadataInput(limits).optional().meta({ description: "Replaces what was there." }),
+      metadata: metadataInput(limits).optional().meta({ description: "Replaces the whole map." }),
       opt_out_suspected: z
         .literal(false)
         .optional()
-        .meta({ description: "Somebody has looked into it." }),
+        .meta({ description: "Clears the flag after a person has checked the conversation." }),
     })
     .refine(
       ({ status, snoozed_until }) => (status === "snoozed") === (snoozed_until !== undefined),
       {
         path: ["snoozed_until"],
-        error: "goes with status snoozed, and with no other",
+        error: "is required with the status snoozed and not allowed with another status",
         when: ({ value }) => typeof value === "object" && value !== null,
       },
     )
@@ -150,18 +154,18 @@ export const assignConversationSchema = z
   .meta({ id: "AssignConversation" });
 export interface AssignConversation extends z.infer<typeof assignConversationSchema> {}
 
-const mostLabels = 50;
+const maxLabels = 50;
 
 export const labelConversationSchema = z
   .strictObject({
     ...byId,
     labels: z
       .array(label)
-      .max(mostLabels, { error: `must have at most ${mostLabels} labels` })
+      .max(maxLabels, { error: `must have at most ${maxLabels} labels` })
       .refine((list) => new Set(list).size === list.length, {
-        error: "must not name a label twice",
+        error: "must not repeat a label",
       })
-      .meta({ description: "All that it shall have." }),
+      .meta({ description: "The complete list of labels." }),
   })
   .meta({ id: "LabelConversation" });
 export interface LabelConversation extends z.infer<typeof labelConversationSchema> {}
@@ -178,7 +182,9 @@ export const addNoteSchema = z
   .strictObject({
     ...byId,
     body: name(10_000),
-    author_id: person.optional().meta({ description: "Who of the host's people writes." }),
+    author_id: person
+      .optional()
+      .meta({ description: "The id that the host application uses for the author." }),
   })
   .meta({ id: "AddNote" });
 export interface AddNote extends z.infer<typeof addNoteSchema> {}

@@ -1,17 +1,89 @@
-import { contactById, contacts } from "../contacts/index.ts";
+import { conversationClosed, conversationUpdated } from "./events.ts";
+import { type DrawId, notFound, TidingsError } from "../kernel/index.ts";
+import { showConversation, withoutPreview } from "./show.ts";
 import {
+  conversationById,
   conversationLabelByName,
   conversationLabels,
   type ConversationRow,
   conversations,
 } from "./rows.ts";
-import { arm, disarm } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
+import { contactById, contacts } from "../contacts/index.ts";
+import { arm, disarm } from "../queue/index.ts";
 
 /**
- * Conversations are written here alone once they are there, so that all that follows from one is written with it: its labels' rows,
- * the job that wakes it, and, when it is closed, the contact's last message.
+ * Locks and returns a conversation. The lock is needed even when nothing changes, so that an
+ * erasure finds the notes and stored answers that are written meanwhile.
+ * @throws TidingsError `not_found`
+ */
+export async function findOwnConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
+  const conversation = await tx.get(conversationById, [id], { hold: true });
+  if (conversation === undefined) throw notFound("conversation");
+  return conversation;
+}
+
+/**
+ * Locks and returns an active conversation.
+ * @throws TidingsError `not_found`; `conflict` when it is closed
+ */
+export async function findActiveConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
+  const conversation = await findOwnConversation(tx, id);
+  if (conversation.status !== "closed") return conversation;
+  throw new TidingsError("conflict", "The conversation is closed. Open it first.");
+}
+
+/** The error of reopening a conversation that a newer one has replaced. */
+export function supersededError(): TidingsError {
+  return new TidingsError(
+    "conflict",
+    "The conversation is closed and a newer one has replaced it. Use the newer one.",
+  );
+}
+
+/** Updates a conversation and appends an event. If nothing differs, it writes nothing. */
+export async function changeConversation(
+  tx: Tx,
+  drawId: DrawId,
+  before: Seen<ConversationRow>,
+  patch: Partial<ConversationRow>,
+): Promise<Seen<ConversationRow>> {
+  const differs = Object.entries(patch).some(
+    ([column, value]) => !same(Reflect.get(before, column), value),
+  );
+  if (!differs) return before;
+  const after = await writeConversation(tx, before, { ...patch, updated_at: tx.now });
+  const closes = after.status === "closed" && before.status !== "closed";
+  const event = closes ? conversationClosed : conversationUpdated;
+  const about = { contact_id: after.contact_id, conversation_id: after.id };
+  appendEvent(
+    tx,
+    drawId,
+    event,
+    { conversation: withoutPreview(await showConversation(tx, after)) },
+    about,
+  );
+  return after;
+}
+
+/** A column holds a string, a number, a list of strings or a record of strings. */
+function same(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === "object" && sorted(a) === sorted(b));
+}
+
+function sorted(value: unknown): string {
+  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+  return JSON.stringify(
+    isRecord ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value,
+  );
+}
+
+/**
+ * No other function updates conversations, so everything that depends on one is written with it:
+ * its label rows, the job that wakes it and, when it closes, the time of the contact's last
+ * message.
  */
 export async function writeConversation(
   tx: Tx,
@@ -21,7 +93,7 @@ export async function writeConversation(
   const after = tx.update(conversations, before, patch);
   if (before.labels.length > 0 || after.labels.length > 0) await writeLabels(tx, before, after);
   if (after.snoozed_until !== before.snoozed_until) await writeWake(tx, after);
-  if (after.status === "closed" && before.status !== "closed") await tellContact(tx, after);
+  if (after.status === "closed" && before.status !== "closed") await updateContactTime(tx, after);
   return after;
 }
 
@@ -50,7 +122,10 @@ async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationR
   }
 }
 
-/** Wakes a snoozed conversation on the clock. Armed for earlier already, the job finds that it is not yet time, and waits on. */
+/**
+ * Schedules the end of a snooze. If the job is already due earlier, it finds that the time has not
+ * come and waits again.
+ */
 async function writeWake(
   tx: Tx,
   { account_id, mode, id: conversation_id, snoozed_until }: ConversationRow,
@@ -61,8 +136,11 @@ async function writeWake(
   else await arm(tx, { ...job, account_id, mode, lane, due_at: snoozed_until });
 }
 
-/** Active conversations have the time of their last message themselves, so that a message writes nothing at the contact. */
-async function tellContact(
+/**
+ * An active conversation holds the time of its last message, so that a message does not write the
+ * contact. When it closes, the contact takes over that time.
+ */
+async function updateContactTime(
   tx: Tx,
   { account_id, mode, contact_id, ...last }: ConversationRow,
 ): Promise<void> {

@@ -3,13 +3,16 @@ import type { EventDefinition, EventType } from "./types.ts";
 import type { ContactId, ConversationId, DrawId, EventId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 
-/** What an event is about; consumers keep the order of a conversation, else of a contact. */
+/**
+ * The subject of an event. Consumers keep the order within a conversation, or within a contact when
+ * there is no conversation.
+ */
 export interface Subject {
   readonly contact_id?: ContactId;
   readonly conversation_id?: ConversationId;
 }
 
-/** Tells the world, as a part of what it tells of. */
+/** Writes an event in the transaction of the change that it reports. */
 export function appendEvent<D extends object>(
   tx: Tx,
   drawId: DrawId,
@@ -20,7 +23,7 @@ export function appendEvent<D extends object>(
 ): void {
   tx.insert(events, {
     id,
-    // The storage numbers events as they commit.
+    // The storage assigns the position at commit.
     position: 0,
     type,
     conversation_id: conversation_id ?? null,

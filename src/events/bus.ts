@@ -1,18 +1,17 @@
 import { EventEmitter } from "eventemitter3";
-import { eventResource } from "./resource.ts";
+import { type AnyEvent, eventResource, type EventType } from "./types.ts";
 import { type EventRow, events } from "./rows.ts";
-import type { AnyEvent, EventType } from "./types.ts";
 import type { Logger, Write } from "../ports/index.ts";
 import type { Scope } from "../kernel/index.ts";
 
-/** Called after the commit that brought the event. What it throws is logged and hurts nobody. */
+/** Called after the commit that created the event. An error is logged and has no other effect. */
 type Handler = (event: AnyEvent, scope: Scope) => void | Promise<void>;
 
-/** Tells handlers in this process of what this process committed. */
+/** Calls handlers in this process for events that this process committed. */
 export class EventBus {
   readonly #emitter = new EventEmitter();
   readonly #logger: Logger;
-  /** What is registered for each handler, so that it can be taken back. */
+  /** The registered wrapper of each handler, so that `off` can remove it. */
   readonly #wrapped = new Map<EventType, Map<unknown, (event: AnyEvent, scope: Scope) => void>>();
 
   constructor(logger: Logger) {
@@ -42,8 +41,8 @@ export class EventBus {
     this.#emitter.off(type, guarded);
   }
 
-  /** Tells of the events among what was committed, in their order. */
-  tell(writes: readonly Write[]): void {
+  /** Publishes the committed events in their order. */
+  publish(writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.collection !== events || write.kind !== "insert") continue;
       const row = write.row as unknown as EventRow;
@@ -61,7 +60,7 @@ export class EventBus {
     } catch (error) {
       this.#logger.error(
         { err: error, event_id: event.id, type: event.type },
-        "an event handler failed",
+        "an event handler threw an error",
       );
     }
   }

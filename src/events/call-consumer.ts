@@ -1,9 +1,9 @@
-import { failConsumerEvent } from "./fail-consumer-event.ts";
 import {
+  failConsumerEvent,
   type NextConsumerEvent,
   nextConsumerEvent,
   takeConsumerEvent,
-} from "./next-consumer-event.ts";
+} from "./consumer-events.ts";
 import { withDeadline } from "../kernel/index.ts";
 import {
   type Claim,
@@ -14,16 +14,18 @@ import {
   type JobRun,
   leaseMs,
 } from "../queue/index.ts";
-import type { LocalConsumer } from "./consumer-types.ts";
-import { eventResource } from "./resource.ts";
-import type { ConsumerRuntime } from "./consumer-types.ts";
+import type { LocalConsumer, ConsumerRuntime } from "./consumer-types.ts";
+import { eventResource } from "./types.ts";
 
-/** The deadline of a handler: well within a lease, and about as long as others can wait for the locks of its transaction. */
+/**
+ * The deadline of a handler in milliseconds. It is well within a lease, and limits how long other
+ * transactions wait for the locks of the handler.
+ */
 const handlerMs = 10_000;
 const own = { own: true } as const;
-/** Events of one key in one run. Then other jobs have their turn. */
+/** The maximum number of events of one key per run. Then other jobs can run. */
 const maxInARow = 50;
-/** Characters that are kept of an error. */
+/** The maximum length of a stored error, in characters. */
 const maxErrorLength = 500;
 
 type Handler = LocalConsumer["handler"];
@@ -37,7 +39,10 @@ export function callConsumer(runtime: ConsumerRuntime): JobHandler<"consume"> {
 
 class ConsumerCalls {
   readonly #runtime: ConsumerRuntime;
-  /** Keys whose handler has not returned, also after its deadline. It is not called for them meanwhile. */
+  /**
+   * Keys whose handler call has not returned, even after its deadline. The handler is not called
+   * for them until it does.
+   */
   readonly #overdue = new Set<string>();
 
   constructor(runtime: ConsumerRuntime) {
@@ -47,7 +52,7 @@ class ConsumerCalls {
   run(claim: Claim<"consume">, run: JobRun): Promise<void> {
     const consumer = this.#runtime.consumers.get(claim.key.consumer);
     return consumer === undefined
-      ? this.#giveBack(claim)
+      ? this.#release(claim)
       : consumer.during(this.#drain(claim, run, consumer));
   }
 
@@ -60,11 +65,11 @@ class ConsumerCalls {
       if (handled === "aborted") break;
       if (handled !== "done") return this.#fail(claim, next, handled.error);
     }
-    await this.#giveBack(claim);
+    await this.#release(claim);
   }
 
-  /** Makes the job due at once, for the next dispatcher, here or in another engine. */
-  #giveBack(claim: Claim<"consume">): Promise<void> {
+  /** Makes the job due now, for any dispatcher, in this engine or another. */
+  #release(claim: Claim<"consume">): Promise<void> {
     return this.#runtime.store.commitUnscoped((tx) => finish(tx, claim, { againAt: tx.now }), own);
   }
 
@@ -92,7 +97,7 @@ class ConsumerCalls {
       }
       return "done";
     } catch (error) {
-      // A failure of the storage does not count as a failure at the event.
+      // A storage failure does not count as a failure of the handler.
       if (!isCalled) throw error;
       return run.abort.aborted ? "aborted" : { error };
     }
@@ -106,7 +111,11 @@ class ConsumerCalls {
     tx: object | undefined,
   ): Promise<void> {
     const key = encodeJobKey(claim);
-    if (this.#overdue.has(key)) throw new Error("The handler has not returned from its last call.");
+    if (this.#overdue.has(key)) {
+      throw new Error(
+        "The previous call of the handler has not returned. Let the handler stop when its signal aborts.",
+      );
+    }
     const { account_id, mode } = event;
     const late = (): never => {
       throw new Error(`The handler took longer than ${handlerMs} ms.`);
@@ -131,7 +140,7 @@ class ConsumerCalls {
       (tx) => failConsumerEvent(tx, claim, next, text),
       own,
     );
-    if (isParked) logger.error(facts, "a consumer failed too often; its event is parked");
-    else logger.warn(facts, "a consumer failed at an event; the event is retried");
+    if (isParked) logger.error(facts, "a consumer failed too often, so its event is parked");
+    else logger.warn(facts, "a consumer failed to process an event; retrying");
   }
 }

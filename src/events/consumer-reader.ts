@@ -1,13 +1,17 @@
-import { moveConsumer } from "./move-consumer.ts";
-import { openConsumer } from "./open-consumer.ts";
-import { consumerByName, type ConsumerRow } from "./consumer-rows.ts";
-import { consumerLane } from "./consumer-rules.ts";
-import { eventsByPosition } from "./rows.ts";
+import {
+  consumeJob,
+  consumerByName,
+  consumerEvents,
+  consumerLane,
+  type ConsumerRow,
+  consumers,
+} from "./consumer-rows.ts";
+import { type EventRow, eventsByPosition } from "./rows.ts";
 import type { EventType } from "./types.ts";
-import { encodeLane, jobsByLane } from "../queue/index.ts";
+import { arm, encodeLane, jobsByLane } from "../queue/index.ts";
 import type { Clock, Logger, Seen } from "../ports/index.ts";
 import { Follower, type Step } from "./follower.ts";
-import { look, type Store } from "../store/index.ts";
+import { scan, type Store, type UnscopedTx } from "../store/index.ts";
 
 export interface ConsumerReaderOptions {
   readonly store: Store;
@@ -15,29 +19,35 @@ export interface ConsumerReaderOptions {
   readonly logger: Logger;
   readonly name: string;
   readonly types: readonly EventType[];
-  /** Where a consumer begins that is new to the storage. */
+  /** Where a new consumer starts. */
   readonly from: "now" | "beginning";
 }
 
 const own = { own: true } as const;
-/** Events that are queued in one transaction. */
+/** Events that one transaction queues. */
 const pageSize = 100;
-/** When so many keys wait for their job, no more events are read: the log keeps them, and the job table stays small. */
+/**
+ * When this many keys wait for their job, no more events are read. The events stay in the log, and
+ * the job table stays small.
+ */
 const maxWaiting = 100;
-/** How often the stored position moves at most while no event is for the consumer, in milliseconds. */
+/** The minimum time between two writes of the position while no event matches, in milliseconds. */
 const behindMs = 60_000;
 
 /**
- * Follows the log of events for one consumer. It reads whenever something may have been committed, and writes only when an event
- * is for the consumer, so commands cost the same with and without consumers. Every engine that has the consumer follows the
- * log; the stored position decides which engine was first.
+ * Follows the log of events for one consumer. It reads whenever something may have been committed,
+ * and writes only when an event matches, so consumers add no cost to commands. Every engine that
+ * has the consumer follows the log. The stored position decides which engine was first.
  */
 export class ConsumerReader {
   readonly #options: ConsumerReaderOptions;
   readonly #follower: Follower;
   #opened = false;
   #isFull = false;
-  /** The stored position as last read, and how far the log was read from there without finding an event. */
+  /**
+   * The stored position as last read, and the position up to which the log was read without a
+   * match.
+   */
   #position = { stored: -1, read: -1 };
 
   constructor(options: ConsumerReaderOptions) {
@@ -48,14 +58,11 @@ export class ConsumerReader {
       turn: () => store.turn(),
       step: () => this.#step(),
       failed: (err) =>
-        logger.warn(
-          { err, consumer: name },
-          "the log of events could not be read for a consumer; trying again",
-        ),
+        logger.warn({ err, consumer: name }, "failed to read events for a consumer; retrying"),
     });
   }
 
-  /** Creates the stored position of a new consumer: events from here on are not missed. */
+  /** Creates the position of a new consumer. Later events are not missed. */
   async open(): Promise<void> {
     if (this.#opened) return;
     const { store, name, from } = this.#options;
@@ -74,8 +81,8 @@ export class ConsumerReader {
     this.#follower.wake();
   }
 
-  /** A job of the consumer has ended, so there is room for another key. */
-  roomMade(): void {
+  /** A job of the consumer has ended, so another key can be queued. */
+  onJobEnd(): void {
     if (this.#isFull) this.wake();
   }
 
@@ -97,14 +104,14 @@ export class ConsumerReader {
       store.unscopedReads.range(waiting),
     ]);
     if (consumer === undefined) {
-      logger.warn({ consumer: name }, "a consumer was removed; it gets no more events");
+      logger.warn({ consumer: name }, "the consumer was removed, so it receives no more events");
       return "over";
     }
     this.#isFull = keys.length >= maxWaiting;
     if (this.#isFull) return "through";
     const { stored, read } = this.#position;
     const from = stored === consumer.position ? read : consumer.position;
-    const { rows, more, last } = await look(store.unscopedReads, {
+    const { rows, more, last } = await scan(store.unscopedReads, {
       index: eventsByPosition,
       prefix: [],
       order: "ascending",
@@ -113,7 +120,7 @@ export class ConsumerReader {
       limit: pageSize,
     });
     const to = Number(last?.[0] ?? from);
-    if (rows.length > 0 || this.#isBehind(consumer, to)) {
+    if (rows.length > 0 || this.#isOutdated(consumer, to)) {
       await store.commitUnscoped(
         (tx) => moveConsumer(tx, { name, from: consumer.position, to, events: rows }),
         own,
@@ -123,7 +130,51 @@ export class ConsumerReader {
     return more ? "more" : "through";
   }
 
-  #isBehind({ position, moved_at }: Seen<ConsumerRow>, to: number): boolean {
+  #isOutdated({ position, moved_at }: Seen<ConsumerRow>, to: number): boolean {
     return to > position && this.#options.clock.now() - moved_at > behindMs;
   }
+}
+
+/** Creates the position of the consumer unless it exists. */
+async function openConsumer(tx: UnscopedTx, name: string, position: number): Promise<void> {
+  const known = await tx.get(consumerByName, [name]);
+  if (known === undefined) tx.insert(consumers, { name, position, moved_at: tx.now });
+}
+
+interface ConsumerMove {
+  readonly name: string;
+  /** The position of the consumer when the log was read. */
+  readonly from: number;
+  readonly to: number;
+  /** The events in the range that the consumer wants. */
+  readonly events: readonly EventRow[];
+}
+
+/**
+ * Moves a consumer along the log and queues its events. When several engines read the same range,
+ * only the first one moves the consumer. The others find a changed position and write nothing.
+ */
+async function moveConsumer(
+  tx: UnscopedTx,
+  { name, from, to, events }: ConsumerMove,
+): Promise<void> {
+  const consumer = await tx.get(consumerByName, [name]);
+  if (consumer?.position !== from) return;
+  tx.update(consumers, consumer, { position: to, moved_at: tx.now });
+  const keys = new Set<string>();
+  for (const { id: event_id, position, account_id, mode, conversation_id, contact_id } of events) {
+    const key = conversation_id ?? contact_id ?? event_id;
+    keys.add(key);
+    const fresh = { failures: 0, retry_at: null, error: null, parked_at: null };
+    tx.insert(consumerEvents, {
+      consumer: name,
+      key,
+      position,
+      event_id,
+      account_id,
+      mode,
+      ...fresh,
+    });
+  }
+  await Promise.all([...keys].map((key) => arm(tx, consumeJob({ consumer: name, key }, tx.now))));
 }

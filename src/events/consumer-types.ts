@@ -1,38 +1,41 @@
 import type { Runtime } from "../operations/index.ts";
 import type { Lane } from "../queue/index.ts";
 import type { AnyEvent } from "./types.ts";
-import type { AccountId, EventId, Mode, Scope } from "../kernel/index.ts";
+import type { EventId, Scope } from "../kernel/index.ts";
 
-/** What a handler is given beside the event. */
+/** The context of a handler call. */
 export interface ConsumerContext<Tx> extends Scope {
   /**
-   * The handle of a transaction of the storage: what is written through it commits with the consumer's progress, so exactly once.
-   * Undefined where the storage has none.
+   * The handle of a storage transaction. Writes through it commit together with the progress of the
+   * consumer, so they happen exactly once. Undefined when the storage has no transactions.
    */
   readonly tx: Tx;
-  /** Aborts when the handler is given up: after 10 seconds, or because the engine stops. */
+  /** Aborts after 10 seconds, or when the engine stops. */
   readonly signal: AbortSignal;
 }
 
-/** Called until it resolves once for each event. What it throws, and what takes longer than 10 seconds, is tried again. */
+/**
+ * Called until it resolves once for each event. A call that throws, or takes longer than 10
+ * seconds, is retried.
+ */
 export type EventConsumer<Tx, E extends AnyEvent = AnyEvent> = (
   event: E,
   context: ConsumerContext<Tx>,
 ) => void | Promise<void>;
 
 export interface ConsumeOptions {
-  /** Where a consumer begins that was never known before; by default with what comes from now on. */
+  /** Where a new consumer starts. By default `now`: it gets later events only. */
   readonly from?: "now" | "beginning";
 }
 
-/** An event that the handler failed at too often. What comes after it in its conversation waits. */
+/** An event that the handler failed to process 8 times. Later events of its conversation wait. */
 export interface ParkedEvent<E extends AnyEvent = AnyEvent> extends Scope {
   readonly event_id: EventId;
-  /** Null when the event is there no more, as after a reset of the sandbox: skip it. */
+  /** Null when the event was deleted, for example by a reset of the sandbox. Skip it then. */
   readonly event: E | null;
-  /** How often the handler was called. */
+  /** The number of failed calls. */
   readonly attempts: number;
-  /** What it threw last, its first 500 characters. */
+  /** The last error: its first 500 characters. */
   readonly error: string;
   /** ISO 8601. */
   readonly parked_at: string;
@@ -42,21 +45,17 @@ export interface ParkedEvent<E extends AnyEvent = AnyEvent> extends Scope {
 export interface LocalConsumer {
   readonly handler: EventConsumer<object | undefined>;
   readonly isStopped: () => boolean;
-  /** Keeps track of a running job, so that a stop can wait for it. */
+  /** Tracks a running job, so that `stop` can wait for it. */
   during(run: Promise<void>): Promise<void>;
 }
 
-/** What an event waits for its turn by: its conversation, else its contact, else itself. */
+/**
+ * Events with the same key are handled in order. The key is the id of the conversation, otherwise
+ * of the contact, otherwise of the event.
+ */
 export interface ConsumerKey {
   readonly consumer: string;
   readonly key: string;
-}
-
-/** An event that a consumer has yet to handle, as far as rules ask. */
-export interface Handling {
-  readonly account_id: AccountId;
-  readonly mode: Mode;
-  readonly failures: number;
 }
 
 /** The consumers that are set up in this engine. */
@@ -69,7 +68,7 @@ export interface LocalConsumers {
   serves(lane: Lane): boolean;
 }
 
-/** What consumers' jobs run with. */
+/** The dependencies of the consumer jobs. */
 export interface ConsumerRuntime extends Runtime {
   readonly consumers: LocalConsumers;
 }

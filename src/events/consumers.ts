@@ -1,6 +1,5 @@
-import { resumeConsumerEvent, skipConsumerEvent } from "./resume-consumer-event.ts";
-import { parkedEvents } from "./consumer-rows.ts";
-import { isConsumerName } from "./consumer-rules.ts";
+import { removeConsumer, resumeConsumerEvent, skipConsumerEvent } from "./consumer-events.ts";
+import { isConsumerName, parkedEvents } from "./consumer-rows.ts";
 import type {
   ConsumeOptions,
   EventConsumer,
@@ -8,28 +7,35 @@ import type {
   ParkedEvent,
   LocalConsumers,
 } from "./consumer-types.ts";
-import { eventResource } from "./resource.ts";
+import { type AnyEvent, eventResource, type EventType, eventTypes } from "./types.ts";
 import { events, eventsByPosition } from "./rows.ts";
-import { type AnyEvent, type EventType, eventTypes } from "./types.ts";
 import type { Lane } from "../queue/index.ts";
 import { iso, TidingsError } from "../kernel/index.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
-import { removeConsumer } from "./remove-consumer.ts";
 import type { Store } from "../store/index.ts";
 
-/** A consumer of events that is set up in this engine. Its progress is the storage's: engines with the same name share the work. */
+/**
+ * A consumer of events that runs in this engine. Its progress is stored: engines with a consumer of
+ * the same name share the work.
+ */
 export interface Consumer<E extends AnyEvent = AnyEvent> {
   readonly name: string;
-  /** Up to 100 events that the handler failed at too often, those that were parked first. */
+  /** Returns up to 100 parked events, in the order in which they were parked. */
   parked(): Promise<readonly ParkedEvent<E>[]>;
-  /** Tries a parked event again, then what waits behind it. @throws TidingsError `not_found` when it is not parked */
+  /**
+   * Retries a parked event, then the events that wait for it.
+   * @throws TidingsError `not_found` when the event is not parked
+   */
   resume(eventId: string): Promise<void>;
-  /** Leaves a parked event undone for good, and goes on behind it. @throws TidingsError `not_found` when it is not parked */
+  /**
+   * Discards a parked event and continues with the events that wait for it.
+   * @throws TidingsError `not_found` when the event is not parked
+   */
   skip(eventId: string): Promise<void>;
   /**
-   * Calls the handler no more in this engine; resolves when it has come back from its last calls. Awaited within one of them it waits
-   * for that one too, until its deadline (10 s) is over: there, call it without awaiting it.
+   * Stops calling the handler in this engine. Resolves when the running calls have ended. Inside
+   * the handler, do not await it: it would wait for that call until its deadline of 10 seconds.
    */
   stop(): Promise<void>;
 }
@@ -42,21 +48,21 @@ export interface ConsumersOptions {
   readonly prepared: () => Promise<unknown>;
 }
 
-/** What a host gives for a consumer. */
+/** The settings of a consumer, from the host application. */
 export interface ConsumerSetup extends ConsumeOptions {
   readonly name: string;
   readonly types: readonly EventType[];
   readonly handler: EventConsumer<object | undefined>;
 }
 
-/** Parked events that are told of at once. */
+/** The maximum number of parked events that are returned. */
 const maxParked = 100;
 
-/** The consumers that are set up in one engine. */
+/** The consumers of one engine. */
 export class Consumers implements LocalConsumers {
   readonly #options: ConsumersOptions;
   readonly #running = new Map<string, RunningConsumer>();
-  /** Set while the engine is started: wakes the loop that runs the jobs. */
+  /** Wakes the loop that runs the jobs. Set while the engine is started. */
   #wakeJobs: (() => void) | undefined;
 
   constructor(options: ConsumersOptions) {
@@ -66,7 +72,7 @@ export class Consumers implements LocalConsumers {
   /** @throws TidingsError `invalid_option` */
   add(setup: ConsumerSetup): Consumer {
     const { name, types, handler, from = "now" } = setup;
-    check(setup, this.#running.has(name));
+    checkSetup(setup, this.#running.has(name));
     const running = new RunningConsumer(
       handler,
       new ConsumerReader({ ...this.#options, name, types, from }),
@@ -96,20 +102,22 @@ export class Consumers implements LocalConsumers {
     return this.#running.get(name);
   }
 
-  /** Whether this engine runs the jobs of a lane: false only for consumers that are not set up here, or were stopped. */
   serves(lane: Lane): boolean {
     return lane.kind !== "consume" || this.#running.get(lane.consumer)?.isStopped() === false;
   }
 
-  /** @throws TidingsError `not_found`, and `invalid_option` while it runs here */
+  /** @throws TidingsError `not_found`; `invalid_option` while the consumer runs in this engine */
   async remove(name: string): Promise<void> {
     if (this.#running.has(name)) {
-      throw new TidingsError("invalid_option", `consumer ${name}: stop it before you remove it`);
+      throw new TidingsError(
+        "invalid_option",
+        `consumer ${name} is running in this engine: stop it before you remove it`,
+      );
     }
     await this.#change((store) => removeConsumer(store, name));
   }
 
-  /** Gives each its place in the log. */
+  /** Creates the stored positions. */
   async open(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ reader }) => reader.open()));
   }
@@ -124,7 +132,7 @@ export class Consumers implements LocalConsumers {
     await Promise.all([...this.#running.values()].map(({ reader }) => reader.stop()));
   }
 
-  /** Wakes them when events were committed. */
+  /** Wakes the consumers when events were committed. */
   onWrites(writes: readonly Write[]): void {
     if (this.#running.size > 0 && writes.some(({ collection }) => collection === events)) {
       this.wake();
@@ -170,7 +178,7 @@ export class Consumers implements LocalConsumers {
   }
 }
 
-/** A consumer's handler and its way along the log. */
+/** The handler and the log reader of a consumer. */
 class RunningConsumer implements LocalConsumer {
   readonly handler: LocalConsumer["handler"];
   readonly reader: ConsumerReader;
@@ -184,14 +192,13 @@ class RunningConsumer implements LocalConsumer {
 
   readonly isStopped = (): boolean => this.#stopped;
 
-  /** Notes that a key has its turn. */
   async during(run: Promise<void>): Promise<void> {
     this.#runs.add(run);
     try {
       await run;
     } finally {
       this.#runs.delete(run);
-      this.reader.roomMade();
+      this.reader.onJobEnd();
     }
   }
 
@@ -202,26 +209,28 @@ class RunningConsumer implements LocalConsumer {
   }
 }
 
-function check({ name, types, handler, from }: ConsumerSetup, isTaken: boolean): void {
-  const wrong = (what: string): never => {
+function checkSetup({ name, types, handler, from }: ConsumerSetup, isTaken: boolean): void {
+  const fail = (what: string): never => {
     throw new TidingsError("invalid_option", `consume: ${what}`);
   };
   if (typeof name !== "string" || !isConsumerName(name)) {
-    wrong(
-      "name: expected 1 to 100 letters, digits, dots, dashes and underscores, the first and last a letter or digit",
+    fail(
+      "name: expected 1 to 100 letters, digits, dots, dashes and underscores, starting and ending with a letter or digit",
     );
   }
-  if (isTaken) wrong(`name: this engine has a consumer ${name} already`);
+  if (isTaken) {
+    fail(`name: this engine already has a consumer ${name}; choose another name or stop that one`);
+  }
   if (!Array.isArray(types) || types.length === 0) {
-    wrong("types: expected a list of types of events, with at least one");
+    fail("types: expected a list of event types with at least one entry");
   }
   for (const type of types) {
     if (!eventTypes.includes(type)) {
-      wrong(`types: expected some of ${eventTypes.join(", ")}, got ${type}`);
+      fail(`types: expected some of ${eventTypes.join(", ")}, got ${type}`);
     }
   }
-  if (typeof handler !== "function") wrong(`handler: expected a function, got ${typeof handler}`);
+  if (typeof handler !== "function") fail(`handler: expected a function, got ${typeof handler}`);
   if (from !== undefined && from !== "now" && from !== "beginning") {
-    wrong(`from: expected "now" or "beginning", got ${String(from)}`);
+    fail(`from: expected "now" or "beginning", got ${String(from)}`);
   }
 }

@@ -3,23 +3,23 @@ import { Signal } from "../queue/index.ts";
 
 export interface FollowerOptions {
   readonly clock: Clock;
-  /** Lets the event loop do what else is pending. */
+  /** Lets the event loop run other work. */
   readonly turn: () => Promise<void>;
-  /** Looks at what is new, as much of it as is done in one go. */
+  /** Processes one batch of new entries. */
   readonly step: () => Promise<Step>;
-  /** Told of a step that failed; it is made again after a pause. */
+  /** Called when a step fails. The step is retried after a pause. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Whether there may be more to look at now, or later, or never again. */
+/** `more`: call again now. `through`: wait for new entries. `over`: never call again. */
 export type Step = "more" | "through" | "over";
 
-/** The net under the wake-ups. */
+/** A fallback in case a wake-up is missed. */
 const pollMs = 5_000;
-/** After a failure. */
+/** The pause after a failure. */
 const pauseMs = 1_000;
 
-/** Follows a log: makes its steps whenever something may have been committed, until it is stopped. */
+/** Follows a log: runs a step whenever something may have been committed, until it is stopped. */
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #fresh: Signal;
@@ -40,7 +40,7 @@ export class Follower {
     this.#fresh.raise();
   }
 
-  /** Resolves when the step that is being made has ended. */
+  /** Resolves when the current step has ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#fresh.raise();
@@ -50,13 +50,13 @@ export class Follower {
   async #run(): Promise<void> {
     const { step, turn, failed } = this.#options;
     while (!this.#stopping) {
-      // Lowered before the reads: what commits meanwhile raises it again.
+      // Lowered before the reads, so that a commit during the reads raises it again.
       this.#fresh.lower();
       let wait = pollMs;
       try {
-        const made = await step();
-        if (made === "over") return;
-        if (made === "more") {
+        const result = await step();
+        if (result === "over") return;
+        if (result === "more") {
           await turn();
           continue;
         }
@@ -64,7 +64,7 @@ export class Follower {
         failed(error);
         wait = pauseMs;
       }
-      // Raised for good by who stops it.
+      // `stop` raises the signal, so this wait ends.
       await this.#fresh.wait(wait);
     }
   }

@@ -10,13 +10,22 @@ export type {
   ParkedEvent,
 } from "./consumer-types.ts";
 export { type Consumer, Consumers } from "./consumers.ts";
-export { eventsModule } from "./descriptor.ts";
-export { follow, type Told } from "./follow.ts";
+export { eventRoutes, eventsModule } from "./routes.ts";
+export { follow, type StreamBatch } from "./stream.ts";
 export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { dayMs, eventReaper } from "./reap-events.ts";
-export { eventResource } from "./resource.ts";
-export { eventRoutes } from "./routes.ts";
+export {
+  type AnyEvent,
+  defineEvent,
+  envelopeSchema,
+  type EventDefinition,
+  eventResource,
+  type EventType,
+  eventTypes,
+  eventTypeSchema,
+  type ListEvents,
+} from "./types.ts";
 export {
   completedEventId,
   eventById,
@@ -27,13 +36,3 @@ export {
   handoffEventId,
   receivedEventId,
 } from "./rows.ts";
-export {
-  type AnyEvent,
-  defineEvent,
-  envelopeSchema,
-  type EventDefinition,
-  type EventType,
-  eventTypes,
-  eventTypeSchema,
-  type ListEvents,
-} from "./types.ts";

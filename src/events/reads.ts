@@ -1,9 +1,7 @@
 import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
 import { mapPage, page, type Query } from "../operations/index.ts";
-import { eventResource } from "./resource.ts";
-import { eventsOfAccount } from "./rows.ts";
-import { type AnyEvent, type ListEvents, listEventsSchema } from "./types.ts";
-import { eventById } from "./rows.ts";
+import { type AnyEvent, eventResource, type ListEvents, listEventsSchema } from "./types.ts";
+import { eventsOfAccount, eventById } from "./rows.ts";
 
 export const getEvent: Query<ById, AnyEvent> = {
   kind: "query",
@@ -16,7 +14,7 @@ export const getEvent: Query<ById, AnyEvent> = {
   },
 };
 
-/** Newest first, by the order of commits. */
+/** Returns the newest first, in commit order. */
 export const listEvents: Query<ListEvents, Page<AnyEvent>> = {
   kind: "query",
   name: "events.list",

@@ -13,13 +13,13 @@ export type FindReferenced = (
 
 export const dayMs = 86_400_000;
 const own = { own: true } as const;
-/** More consumers than a host application has. */
+/** More consumers than any host application has. */
 const maxConsumers = 1_000;
 
 /**
- * Removes events in the order of their positions, up to the first that is kept, one chunk a call. Events that a consumer has
- * not read or not handled yet are kept however old they are, and so are events that have deliveries. Each call returns how many
- * rows it read.
+ * Removes old events in the order of their positions, up to the first one that is not old, one
+ * chunk per call. Events that a consumer has not read or not handled are kept whatever their age,
+ * and so are events that have deliveries. Each call returns the number of events it processed.
  */
 export function eventReaper(
   { store, clock, logger, eventRetentionDays }: Runtime,
@@ -30,7 +30,8 @@ export function eventReaper(
   let after = 0;
   const isOld = ({ created_at }: EventRow): boolean => created_at < clock.now() - keptMs;
   return async () => {
-    // Read before the rows that consumers hold: an event that a consumer reads after this is among those.
+    // Read before the rows of consumers. An event that a consumer reads after this point is above
+    // the position read here.
     const all = {
       index: consumerByName,
       prefix: [],
@@ -53,14 +54,14 @@ export function eventReaper(
     if (passed.length < expired.length) {
       logger.warn(
         { consumer: last?.name },
-        "events are kept past their time for a consumer that has not read them",
+        "events are kept past their retention time because a consumer has not read them",
       );
     }
     after = passed.at(-1)?.position ?? after;
     const names = consumers.map(({ name }) => name);
-    const free = await notHeld(store, findReferenced, passed, names);
+    const removable = await findRemovable(store, findReferenced, passed, names);
     await store.commitUnscoped(async (tx) => {
-      for (const { position } of free) {
+      for (const { position } of removable) {
         const row = await tx.get(eventsByPosition, [position]);
         if (row !== undefined) tx.remove(events, row);
       }
@@ -69,8 +70,8 @@ export function eventReaper(
   };
 }
 
-/** The events that no consumer has yet to handle, and that have no delivery. */
-async function notHeld(
+/** Returns the events that no consumer still has to handle and that have no delivery. */
+async function findRemovable(
   { unscopedReads: reads }: Store,
   findReferenced: FindReferenced,
   passed: readonly Seen<EventRow>[],

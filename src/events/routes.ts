@@ -3,19 +3,21 @@ import type { z } from "zod";
 import type { AnyEvent } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
 import { eventStream } from "./stream.ts";
-import type { Route } from "../operations/index.ts";
+import type { Module, ApiRoute } from "../operations/index.ts";
+import { events } from "./rows.ts";
+import { consumerEvents, consumers } from "./consumer-rows.ts";
 
 const read = { tag: "Events", scopes: ["events:read"] } as const;
 
-/** `event` is the schema of every event. */
-export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly Route[] => [
+/** `event` is the schema of all events. */
+export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly ApiRoute[] => [
   {
     ...read,
     method: "GET",
     path: "/v1/events",
     operation: listEvents,
     summary: "List events",
-    description: "Newest first.",
+    description: "Returns the newest first.",
     response: pageSchema(event).meta({ id: "EventPage" }),
   },
   {
@@ -25,7 +27,7 @@ export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly Route[] => [
     operation: eventStream,
     summary: "Follow events",
     description:
-      "As they are committed, in their order. A client that comes again with `Last-Event-ID` misses nothing.",
+      "Sends events in the order in which they were committed. A client that reconnects with `Last-Event-ID` misses none.",
   },
   {
     ...read,
@@ -36,3 +38,8 @@ export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly Route[] => [
     response: event,
   },
 ];
+
+export const eventsModule: Module = {
+  collections: [events, consumers, consumerEvents],
+  tags: [{ name: "Events", description: "Everything that happened, as a list and as a stream." }],
+};

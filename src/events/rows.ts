@@ -10,12 +10,15 @@ import {
 import { json, nullable, position, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { EventType } from "./types.ts";
 
-/** The log of events. `position` is their order: that of the commits that brought them. */
+/** The log of events. `position` is the order in which their transactions committed. */
 export const events = scoped("events", {
   id: text<EventId>(),
   position: position(),
   type: text<EventType>(),
-  /** What consumers keep in order: the conversation, else the contact. */
+  /**
+   * Consumers handle the events of a conversation in order, or of a contact when there is no
+   * conversation.
+   */
   conversation_id: nullable(text<ConversationId>()),
   contact_id: nullable(text<ContactId>()),
   data: json<object>(),
@@ -25,19 +28,25 @@ export interface EventRow extends RowOf<typeof events> {}
 
 export const eventById = events.byId.key("id");
 export const eventsByPosition = events.acrossScopes.unique("by_position", ["position"]);
-/** One account's events in one mode, in the order of commits. */
+/** The events of one account and mode, in commit order. */
 export const eventsOfAccount = events.index("by_account", ["position"]);
-/** What an erasure goes through. */
+/** Erasures find the events of a contact through it. */
 export const eventsOfContact = events.byId.index("by_contact", ["contact_id"], {
   where: { column: "contact_id", present: true },
 });
 
-/** `message.received` has a message's words, and is found by the message's id to be redacted with it. */
+/**
+ * The id of the `message.received` event of a message. It is derived from the message id, so that a
+ * redaction of the message finds the event.
+ */
 export function receivedEventId(id: MessageId): EventId {
   return `evt_${ulidOf(id)}`;
 }
 
-/** `conversation.handoff` by a run may quote messages too: its id is the run's with other random bits, and so is found the same way. */
+/**
+ * The id of the `conversation.handoff` event of a run. The event may quote messages, so a redaction
+ * must find it. The id has the time of the run id and bits from a hash of it.
+ */
 export function handoffEventId(id: RunId): EventId {
   const time = ulidOf(id).slice(0, 10);
   const bits = createHash("sha256").update(`handoff ${id}`).digest().subarray(0, 16);
@@ -46,7 +55,10 @@ export function handoffEventId(id: RunId): EventId {
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** `agent.run.completed` may quote messages, and is found by the run's id to be redacted with them. */
+/**
+ * The id of the `agent.run.completed` event of a run. The event may quote messages, so a redaction
+ * must find it by the run id.
+ */
 export function completedEventId(id: RunId): EventId {
   return `evt_${ulidOf(id)}`;
 }

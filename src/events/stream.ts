@@ -1,12 +1,15 @@
 import { z } from "zod";
-import { eventResource } from "./resource.ts";
+import { eventResource, type EventType, eventTypeSchema } from "./types.ts";
 import { eventById, type EventRow, eventsOfAccount } from "./rows.ts";
-import { type EventType, eventTypeSchema } from "./types.ts";
 import { invalid, reference } from "../kernel/index.ts";
-import type { EventStream } from "../operations/index.ts";
+import type {
+  EventStream,
+  Notifications,
+  StreamEvent,
+  StreamSources,
+} from "../operations/index.ts";
 import type { KeyValue } from "../ports/index.ts";
-import { look, type Reads } from "../store/index.ts";
-import { follow, type Told } from "./follow.ts";
+import { scan, type Reads } from "../store/index.ts";
 
 export const streamEventsSchema = z.strictObject({
   types: z
@@ -15,17 +18,20 @@ export const streamEventsSchema = z.strictObject({
     .transform((list) => list.split(","))
     .pipe(z.array(eventTypeSchema))
     .optional()
-    .meta({ description: "Types of events, separated by commas. By default all." }),
+    .meta({ description: "Event types, separated by commas. All types by default." }),
   last_event_id: reference
     .optional()
-    .meta({ description: "Goes on after this event. By default only what is new." }),
+    .meta({ description: "Starts after this event. By default only new events are sent." }),
 });
 export interface StreamEvents extends z.infer<typeof streamEventsSchema> {}
 
-/** Rows read at once. */
+/** Rows per read. */
 const pageSize = 100;
 
-/** An account's events in commit order, after `last_event_id`. Each is sent as it is stored; comments are signs of life. */
+/**
+ * The events of an account in commit order, after `last_event_id`. Comments are sent as
+ * keep-alives.
+ */
 export const eventStream: EventStream<StreamEvents> = {
   kind: "stream",
   name: "events.stream",
@@ -50,19 +56,22 @@ async function positionOf(reads: Reads, last_event_id: string | undefined): Prom
   const last = await reads.get(eventById, [last_event_id]);
   if (last !== undefined) return last.position;
   const message =
-    "This event is not known any more: read what was missed from /v1/events, and begin anew.";
+    "This event no longer exists. Read the missed events from /v1/events, then open the stream without Last-Event-ID.";
   throw invalid([{ header: "Last-Event-ID", code: "unknown_event", message }]);
 }
 
-/** Answers what comes after `from`, and each time what comes after that. */
+/**
+ * Returns a function that reads the next batch after `from`, and on each further call the batch
+ * after that.
+ */
 function eventsAfter(
   reads: Reads,
   types: readonly EventType[] | undefined,
   from: number,
-): () => Promise<Told> {
+): () => Promise<StreamBatch> {
   let after: readonly KeyValue[] = [from];
   return async () => {
-    const { rows, more, last } = await look<EventRow>(reads, {
+    const { rows, more, last } = await scan<EventRow>(reads, {
       index: eventsOfAccount,
       prefix: [],
       order: "ascending",
@@ -78,4 +87,66 @@ function eventsAfter(
     }));
     return { events, more };
   };
+}
+
+/** Events that can be sent now. */
+export interface StreamBatch {
+  readonly events: readonly StreamEvent[];
+  /** Whether more events may follow at once. */
+  readonly more: boolean;
+}
+
+export interface Following extends Pick<StreamSources, "now" | "goesOn" | "turn"> {
+  readonly news: Notifications;
+  /** Reads the next batch; `undefined` when the stream has ended. */
+  readonly next: () => Promise<StreamBatch | undefined>;
+  /** The latest end of the stream, in milliseconds since the epoch. */
+  readonly endsAt?: number;
+}
+
+/**
+ * The keep-alive interval. Keep-alives stop proxies from closing a quiet stream, and detect clients
+ * that have disconnected.
+ */
+const quietMs = 15_000;
+
+/**
+ * Yields events as they are committed, until `signal` aborts. A slow reader slows down the reads:
+ * nothing is buffered except the current batch.
+ */
+export async function* follow(
+  { news: { signal: fresh, isOver, leave }, now, goesOn, turn, next, endsAt = Infinity }: Following,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent> {
+  let quietSince = now();
+  try {
+    while (!signal.aborted) {
+      // Lowered before the reads, so that a commit during the reads raises it again.
+      fresh.lower();
+      const batch = !isOver() && (await goesOn()) ? await next() : undefined;
+      if (batch === undefined) return;
+      for (const event of batch.events) {
+        if (signal.aborted) return;
+        yield event;
+        quietSince = now();
+      }
+      if (batch.more) {
+        // Reads that skip many events may never wait, so let the event loop run other work.
+        await turn();
+        continue;
+      }
+      // Notifications without events for this stream do not delay the keep-alive. The limits
+      // protect against a clock that was set back.
+      const quiet = Math.max(0, now() - quietSince);
+      await fresh.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
+      if (signal.aborted || Math.abs(now() - quietSince) < quietMs) continue;
+      yield { comment: "" };
+      quietSince = now();
+    }
+  } catch (error) {
+    // When the engine stops, it closes the storage while streams still read.
+    if (await goesOn()) throw error;
+  } finally {
+    leave();
+  }
 }

@@ -1,8 +1,12 @@
-/** What every event has in common. Each module defines the data of its own events in its `events.ts`. */
+/**
+ * The common fields of all events. Each module defines the data of its own events in its
+ * `events.ts`.
+ */
 import { z } from "zod";
-import { ids, pageFields, timestamp } from "../kernel/index.ts";
+import { ids, iso, pageFields, timestamp } from "../kernel/index.ts";
+import type { EventRow } from "./rows.ts";
 
-/** The types of events. A module defines the data of each with `defineEvent`. */
+/** The event types. A module defines the data of each with `defineEvent`. */
 export const eventTypes = [
   "message.received",
   "message.sent",
@@ -23,7 +27,7 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 export const eventTypeSchema = z.enum(eventTypes).meta({ id: "EventType" });
 
-/** An event as it is stored, streamed and posted: the envelope, whatever its data. */
+/** An event of any type, as it is stored, streamed and sent to webhooks. */
 export interface AnyEvent {
   readonly id: z.infer<typeof ids.event>;
   readonly type: EventType;
@@ -31,7 +35,7 @@ export interface AnyEvent {
   readonly data: object;
 }
 
-/** One type of event and the schema of its data. */
+/** An event type and the schema of its data. */
 export interface EventDefinition<T extends EventType = EventType, D extends object = object> {
   readonly type: T;
   readonly data: z.ZodType<D>;
@@ -44,7 +48,7 @@ export function defineEvent<const T extends EventType, D extends object>(
   return { type, data };
 }
 
-/** The schema of an event of one type. */
+/** Returns the schema of an event of one type. */
 export function envelopeSchema<const T extends EventType, D extends object>({
   type,
   data,
@@ -57,3 +61,16 @@ export const listEventsSchema = z.strictObject({
   type: eventTypeSchema.optional(),
 });
 export interface ListEvents extends z.infer<typeof listEventsSchema> {}
+
+/**
+ * Returns the public form of an event. The data of a row matches its type, because only
+ * `appendEvent` writes events.
+ */
+export function eventResource({
+  id,
+  type,
+  created_at,
+  data,
+}: Pick<EventRow, "id" | "type" | "created_at" | "data">): AnyEvent {
+  return { id, type, created_at: iso(created_at), data };
+}

@@ -21,7 +21,7 @@ import {
   listConversations,
   listNotes,
   openConversation,
-  readConversation,
+  markConversationRead,
   updateConversation,
 } from "../conversations/index.ts";
 import { addObservation, listObservations, removeObservation } from "../observations/index.ts";
@@ -90,7 +90,7 @@ import { eraseContact, mergeContacts, redactMessage } from "../privacy/index.ts"
 import { getEvent, listEvents } from "../events/index.ts";
 import type { Command, Procedure, Query, RowProcedure } from "../operations/index.ts";
 
-/** How a handle reaches the engine: inputs are parsed there. */
+/** How a handle runs operations on the engine. The engine parses the inputs. */
 export interface Run {
   readonly change: <Input, Output>(
     operation: Command<Input, Output> | Procedure<Input, Output>,
@@ -149,7 +149,7 @@ export function accountHandle(scope: Scope, { change, read, rows }: Run): Accoun
       addNote: (id, input, options) => change(addNote, { ...input, id }, options),
       assign: (id, assignee, options) => change(assignConversation, { id, assignee }, options),
       setLabels: (id, labels, options) => change(labelConversation, { id, labels }, options),
-      markRead: (id, options) => change(readConversation, { id }, options),
+      markRead: (id, options) => change(markConversationRead, { id }, options),
       handOff: (id, input, options) => change(handOffConversation, { ...input, id }, options),
       handBack: (id, options) => change(handBackConversation, { id }, options),
     },
@@ -169,7 +169,7 @@ export function accountHandle(scope: Scope, { change, read, rows }: Run): Accoun
       remove: (id, options) => change(removeSender, { id }, options),
     },
     events: {
-      // A row's data is that of its type: only `appendEvent` writes events.
+      // The cast is safe: only `appendEvent` writes events, with the data of their type.
       get: (id) => read(getEvent, { id }) as Promise<Event>,
       list: (filters = {}) => read(listEvents, filters) as Promise<Page<Event>>,
     },

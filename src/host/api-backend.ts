@@ -1,4 +1,4 @@
-import { type ApiBackend, Callbacks, type NewsDesk } from "../api/index.ts";
+import { type ApiBackend, Callbacks, type StreamNotifier } from "../api/index.ts";
 import { type DrawId, type Limits, notFound, TidingsError } from "../kernel/index.ts";
 import { type Executor, rateLimiter, type Runtime } from "../operations/index.ts";
 import { accountById, defaultAccountId, type KeyRing } from "../accounts/index.ts";
@@ -16,17 +16,17 @@ export interface BackendOptions {
   readonly limits: Limits;
   readonly transports: readonly Transport[];
   readonly keyRing: KeyRing;
-  readonly news: NewsDesk;
-  /** Of pages that may talk to visitors' routes. */
+  readonly notifier: StreamNotifier;
+  /** The origins whose pages may call the visitor routes. */
   readonly origins: readonly string[];
   /** Resolves when the storage is open. */
   readonly prepared: () => Promise<{ readonly runtime: Runtime; readonly executor: Executor }>;
 }
 
-/** A browser asks for nothing else than to write, to mark what it has and to come again. */
+/** A visitor's browser only writes, marks messages and reconnects. */
 const visitorRequestsPerSecond = 20;
 
-/** The engine as the HTTP surface sees it. */
+/** Connects the HTTP API to the engine. */
 export function apiBackend(options: BackendOptions): ApiBackend {
   const {
     storage,
@@ -37,12 +37,12 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     limits,
     transports,
     keyRing,
-    news,
+    notifier,
     origins,
     prepared,
   } = options;
   const limiter = rateLimiter(clock, storage);
-  // Each process for itself: sessions come and go, and would leave their counts behind in a storage.
+  // The count is per process. Sessions are short-lived and would leave their counts in the storage.
   const visitorLimiter = rateLimiter(clock, {});
   const callbacks = new Callbacks(clock, logger);
   return {
@@ -76,12 +76,12 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       const { executor } = await prepared();
       const { caller } = context;
       const goesOn = async (): Promise<boolean> =>
-        !news.closed && (caller.type !== "key" || (await keyRing.isValid(caller)));
+        !notifier.closed && (caller.type !== "key" || (await keyRing.isValid(caller)));
       return executor.open(
         stream,
         input,
         context,
-        { news: (mailbox) => news.open(signal, mailbox), goesOn },
+        { news: (mailbox) => notifier.open(signal, mailbox), goesOn },
         signal,
       );
     },
@@ -96,7 +96,7 @@ export function apiBackend(options: BackendOptions): ApiBackend {
           received_at: clock.now(),
         });
         const sink = transportSink(name, runtime);
-        // Committed before the carrier is told so: what fails here, it sends again.
+        // Commit before responding. The carrier repeats a callback that fails here.
         await Promise.all([
           ...receipts.map(({ subject, receipt }) => sink.receipt(subject, receipt)),
           ...inbound.map((message) => sink.inbound(message)),
@@ -108,7 +108,10 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       await prepared();
       const account = await store.unscopedReads.get(accountById, [defaultAccountId]);
       if (account === undefined) {
-        throw new TidingsError("storage_unavailable", "The storage is not prepared.");
+        throw new TidingsError(
+          "storage_unavailable",
+          "The storage has no default account. Start the engine once to prepare it.",
+        );
       }
     },
   };

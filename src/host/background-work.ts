@@ -1,21 +1,34 @@
 import { arm, Dispatcher, type JobHandlers, pools } from "../queue/index.ts";
 import type { AgentRuntime } from "../agents/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
-import { type CarrierRuntime, startTransports } from "../messages/index.ts";
+import {
+  type CarrierRuntime,
+  carriersOf,
+  isMessageInProgress,
+  startTransports,
+} from "../messages/index.ts";
 import type { Settings } from "./options.ts";
 import { DeliveryReader, type WebhookRuntime } from "../webhooks/index.ts";
 import { reapJob } from "../privacy/index.ts";
-import { analyzerName } from "../ports/index.ts";
+import { type Action, analyzerName } from "../ports/index.ts";
+import type { KeyObject } from "node:crypto";
+import { contactActivity } from "../conversations/index.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { HookHandler, HostPolicies, Services } from "../operations/index.ts";
+import { createSandboxSenders } from "../senders/index.ts";
+import type { Store } from "../store/index.ts";
 
-/** What an engine does in the background while it is started. */
+const hourMs = 3_600_000;
+
+/** The background work of a started engine. */
 export interface Work {
-  /** Looks for work: another process may have committed something. */
+  /** Checks for new work, because another process may have committed some. */
   wake(): void;
-  /** Begins nothing more, and aborts at the deadline what still runs. */
+  /** Starts no more jobs and aborts those that still run at the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** What every job of the engine needs. */
+/** The dependencies of all the engine's jobs. */
 export type EngineRuntime = Settings &
   AgentRuntime &
   CarrierRuntime &
@@ -58,4 +71,52 @@ export async function startWork(
       await dispatcher.stop(deadlineMs);
     },
   };
+}
+
+export interface RuntimeOptions {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly drawId: DrawId;
+  readonly hostPolicies: HostPolicies;
+  readonly consumers: Consumers;
+  readonly hookHandlers: readonly HookHandler[];
+  readonly secret: KeyObject;
+}
+
+/** Builds the dependencies of operations and jobs from the settings, once the storage is open. */
+export function engineRuntime({
+  settings,
+  store,
+  drawId,
+  hostPolicies,
+  consumers,
+  hookHandlers,
+  secret,
+}: RuntimeOptions): EngineRuntime {
+  const { random, limits, transports, routes, sentiment, webchat, consent } = settings;
+  const { quietHours, language, timeZone, reopenHours, http, agents } = settings;
+  const services: Services = {
+    drawId,
+    random,
+    limits,
+    transports,
+    routes,
+    consent,
+    quietHours,
+    language,
+    timeZone,
+    reopenMs: reopenHours * hourMs,
+    webchatSessionMs: webchat.sessionHours * hourMs,
+    scoresSentiment: sentiment !== undefined,
+    destinations: http?.destinations,
+    hasAgents: agents !== undefined,
+    actions: agents?.actions ?? new Map<string, Action>(),
+    contactActivity,
+    hookHandlers,
+    setUpSandbox: createSandboxSenders,
+    isInProgress: isMessageInProgress,
+    secret,
+  };
+  const carriers = carriersOf(transports);
+  return { ...settings, store, drawId, services, hostPolicies, carriers, consumers };
 }

@@ -81,27 +81,34 @@ import type { CreateSender, Sender, UpdateSender } from "../senders/index.ts";
 import type { OpenWebchatSession, WebchatSession } from "../webchat/index.ts";
 import type { Page, PageQuery, Scope } from "../kernel/index.ts";
 
-/** What every change takes beside its input. */
+/** Options of every command. */
 export interface CommandOptions {
-  /** 1 to 255 visible ASCII characters. The same call under the same key is done once and answered the same. */
+  /**
+   * 1 to 255 visible ASCII characters. A repeated call with the same key runs once and returns the
+   * same result.
+   */
   readonly idempotencyKey?: string;
   /**
-   * What `engine.transaction` gave you, or your own database handle with a transaction open on it: the change commits or vanishes with
-   * yours. On SQLite a `node:sqlite` or better-sqlite3 handle of the same file. Handlers of `engine.on` don't hear of what you commit
-   * yourself.
+   * The handle from `engine.transaction`, or your own database handle with an open transaction. The
+   * change commits or rolls back with that transaction. On SQLite, pass a `node:sqlite` or
+   * better-sqlite3 handle of the same file. If you commit your own handle, handlers of `engine.on`
+   * are not called.
    */
   readonly tx?: object | undefined;
 }
 
-/** Of what takes several transactions, and so can't join yours. */
+/** Options of an operation that uses several transactions and so cannot join yours. */
 export type Keyed = Pick<CommandOptions, "idempotencyKey">;
 
 type Changes<Input> = Omit<Input, "id">;
 
 export interface Messages {
-  /** Queues or schedules a message; it is handed over by a started engine on the same storage. */
+  /** Queues or schedules a message. A started engine on the same storage sends it. */
   send(input: SendMessage, options?: CommandOptions): Promise<Message>;
-  /** Up to 1,000 messages, each by itself; with a key, a call that was cut off goes on where it was. */
+  /**
+   * Sends up to 1,000 messages. Each succeeds or fails separately. With an idempotency key, a
+   * repeated call continues an interrupted batch.
+   */
   batch(input: BatchMessages, options?: CommandOptions): Promise<BatchResults>;
   preview(input: PreviewMessage): Promise<MessagePreview>;
   get(id: string): Promise<Message>;
@@ -115,41 +122,50 @@ export interface Messages {
 
 export interface Contacts {
   /**
-   * @throws TidingsError `conflict` when another contact has the phone number, with that contact's id as `conflictingId`
+   * @throws TidingsError `conflict` when another contact has the phone number. `conflictingId` is
+   *   the id of that contact.
    */
   create(input: CreateContact, options?: CommandOptions): Promise<Contact>;
-  /** One that was merged is empty but for `merged_into`. */
+  /** A merged contact has no data except `merged_into`. */
   get(id: string): Promise<Contact>;
-  /** The best first, by words, beginnings of words or the beginning of a phone number. One page: `next_cursor` is null. */
+  /**
+   * Searches by words, word prefixes or the start of a phone number. Best matches come first.
+   * Returns one page: `next_cursor` is null.
+   */
   search(query: SearchContacts): Promise<Page<Contact>>;
   /**
-   * Makes and updates contacts by their phone numbers, as they are taken from `rows`, and reports on each; nothing happens before the
-   * reports are read. Few rows are held at a time, so that there may be any number of them. Done again it changes nothing: what fails
-   * half-way (the storage, `rows` itself) is thrown, and the whole import can be run again.
+   * Creates or updates contacts by phone number and yields a report for each row. Nothing happens
+   * before you read the reports. Only a few rows are in memory at a time, so `rows` may be of any
+   * length. Errors of the storage or of `rows` are thrown. A repeated import changes nothing twice.
    *
    * ```ts
-   * for await (const { index, status, errors } of engine.contacts.import(rows)) if (status === "failed") console.warn(index, errors);
+   * for await (const { index, status, errors } of engine.contacts.import(rows)) {
+   *   if (status === "failed") console.warn(index, errors);
+   * }
    * ```
    */
   import(
     rows: Iterable<ImportContact> | AsyncIterable<ImportContact>,
   ): AsyncGenerator<ImportReport, ImportCounts>;
-  /** Newest first. Merged contacts are not among them. */
+  /** Newest first, without merged contacts. */
   list(filters?: ListContacts): Promise<Page<Contact>>;
-  /** What is absent stays as it is; null takes it away. A phone number that it gives up is nobody's. */
+  /**
+   * Absent fields keep their value, and null clears them. A phone number that is cleared belongs to
+   * no contact.
+   */
   update(id: string, changes: Changes<UpdateContact>, options?: CommandOptions): Promise<Contact>;
-  /** Moves all that the other contact has to this one. Resolves when it has moved. */
+  /** Moves everything from the other contact to this one. Resolves when the merge is complete. */
   merge(id: string, otherId: string, options?: Keyed): Promise<Contact>;
   /**
-   * Leaves nothing of a contact but counts, and what its addresses allow; nothing that is queued for it is sent. Resolves when nothing is
-   * left.
+   * Erases the contact. Only counts and the consents of its addresses remain. Messages that are
+   * still queued for it are not sent. Resolves when the erasure is complete.
    */
   erase(id: string, options?: Keyed): Promise<void>;
-  /** The one that began last first. */
+  /** Newest first. */
   conversations(id: string, page?: PageQuery): Promise<Page<Conversation>>;
-  /** On all channels, newest first. */
+  /** Messages on all channels, newest first. */
   messages(id: string, page?: PageQuery): Promise<Page<Message>>;
-  /** Newest first, without those that have expired. */
+  /** Newest first. Expired observations are left out. */
   observations(id: string, page?: PageQuery): Promise<Page<Observation>>;
   addObservation(
     id: string,
@@ -157,11 +173,12 @@ export interface Contacts {
     options?: CommandOptions,
   ): Promise<Observation>;
   removeObservation(id: string, observationId: string, options?: CommandOptions): Promise<void>;
-  /** What each of its addresses allows, with the 50 newest pieces of evidence. */
+  /** Consent of each address, with the 50 newest pieces of evidence. */
   consents(id: string): Promise<Consents>;
   /**
-   * Opts all its addresses on a medium in or out. Answers what they allow now, and of the evidence what this made.
-   * @throws TidingsError `validation_failed` when it has none there
+   * Opts all addresses of the contact on a medium in or out. Returns the new consents, with only
+   * the evidence that this call added.
+   * @throws TidingsError `validation_failed` when the contact has no address on the medium
    */
   setConsent(
     id: string,
@@ -169,29 +186,29 @@ export interface Contacts {
     change: Omit<Changes<SetConsent>, "medium">,
     options?: CommandOptions,
   ): Promise<Consents>;
-  /** How a contact feels by its own words, where that goes, and up to 20 messages that moved it, newest first. */
+  /** The contact's sentiment and trend, with up to 20 messages that changed it, newest first. */
   sentiment(id: string): Promise<ContactSentiment>;
 }
 
 export interface Conversations {
-  /** The contact's active one on the medium, where there is one; else a new one. */
+  /** Returns the contact's active conversation on the medium, or creates one. */
   open(input: OpenConversation, options?: CommandOptions): Promise<Conversation>;
   get(id: string): Promise<Conversation>;
-  /** The inbox: newest activity first; of one contact, in the order in which they began. */
+  /** Lists the inbox, latest activity first. With a contact filter, the order is by creation. */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
   update(
     id: string,
     changes: Changes<UpdateConversation>,
     options?: CommandOptions,
   ): Promise<Conversation>;
-  /** The thread, from its end. */
+  /** Messages of the conversation, newest first. */
   messages(id: string, page?: PageQuery): Promise<Page<Message>>;
-  /** Sends what a person writes, who takes the conversation over with it. */
+  /** Sends a message from a person. That person takes over the conversation. */
   reply(id: string, input: Changes<Reply>, options?: CommandOptions): Promise<Message>;
   /** Newest first. */
   notes(id: string, page?: PageQuery): Promise<Page<Note>>;
   addNote(id: string, input: Changes<AddNote>, options?: CommandOptions): Promise<Note>;
-  /** To a person, an agent, or nobody: null. */
+  /** Assigns the conversation to a person or an agent. Null removes the assignment. */
   assign(
     id: string,
     assignee: AssignConversation["assignee"],
@@ -208,7 +225,7 @@ export interface Conversations {
 }
 
 export interface ApiKeys {
-  /** The secret is in the answer, this once. */
+  /** Only this call returns the secret. */
   create(input: CreateKey, options?: CommandOptions): Promise<CreatedKey>;
   list(page?: PageQuery): Promise<Page<ApiKey>>;
   rotate(
@@ -220,7 +237,7 @@ export interface ApiKeys {
 }
 
 export interface Webchat {
-  /** Lets a visitor's browser in; the token for it is in the answer, this once. */
+  /** Opens a session for a visitor's browser. Only this call returns the token. */
   open(input?: OpenWebchatSession, options?: CommandOptions): Promise<WebchatSession>;
 }
 
@@ -239,31 +256,33 @@ export interface Events {
 
 export interface Webhooks {
   /**
-   * The secret is in the answer, this once.
-   * @throws TidingsError `not_configured` where the engine has no option `http`
+   * Only this call returns the secret.
+   * @throws TidingsError `not_configured` when the engine has no option `http`
    */
   create(input: CreateWebhook, options?: CommandOptions): Promise<CreatedWebhook>;
   get(id: string): Promise<Webhook>;
   /** Newest first. */
   list(page?: PageQuery): Promise<Page<Webhook>>;
   update(id: string, changes: Changes<UpdateWebhook>, options?: CommandOptions): Promise<Webhook>;
-  /** Its deliveries go with it, a little later. */
+  /** Removes the webhook. Its deliveries are removed in the background. */
   remove(id: string, options?: CommandOptions): Promise<void>;
-  /** The old secret signs too for the grace time, a day by default. */
+  /** Creates a new secret. The old secret also signs during the grace time, 24 hours by default. */
   rotateSecret(
     id: string,
     input?: { readonly grace_seconds?: number },
     options?: CommandOptions,
   ): Promise<CreatedWebhook>;
-  /** Sends it a sample event, once, whatever its status. */
+  /** Sends one sample event, whatever the webhook's status. */
   test(id: string, input?: Changes<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
   /** Newest first. */
   deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<Delivery>>;
-  /** With what is sent, and every attempt. */
+  /** The delivery with its body and all attempts. */
   delivery(id: string, deliveryId: string): Promise<DeliveryWithAttempts>;
-  /** Once more, whatever became of it. */
+  /** Sends the delivery again, whatever its status. */
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
-  /** Sends once more what failed and was made since then. Goes on after it resolves. */
+  /**
+   * Sends all failed deliveries created since that time again. Continues after the call resolves.
+   */
   recover(
     id: string,
     input: { readonly since: string },
@@ -273,27 +292,32 @@ export interface Webhooks {
 
 export interface Agents {
   /**
-   * It answers what comes in from now on, unless it is made disabled.
-   * @throws TidingsError `not_configured` where it is to be enabled and the engine has no option `agents`
+   * Creates an agent. It answers new inbound messages unless it is created disabled.
+   * @throws TidingsError `not_configured` when it is enabled and the engine has no option `agents`
    */
   create(input: CreateAgent, options?: CommandOptions): Promise<Agent>;
   get(id: string): Promise<Agent>;
   /** Newest first. */
   list(page?: PageQuery): Promise<Page<Agent>>;
-  /** What is absent stays, also within parts; null takes away. Conversations that it has go on with the version that they began with. */
+  /**
+   * Absent fields keep their value, also in nested objects, and null clears them. Conversations
+   * that the agent already has continue with the version they started with.
+   */
   update(id: string, changes: Changes<UpdateAgent>, options?: CommandOptions): Promise<Agent>;
   remove(id: string, options?: CommandOptions): Promise<void>;
   /**
-   * Has it run a playbook or an action. Resolves when that is ordered; how it comes out, the run tells.
-   * @throws TidingsError `conflict` where people or another agent have the conversation, and where it is closed
+   * Starts a run of a playbook or an action. Resolves when the run is queued. The run shows the
+   * outcome.
+   * @throws TidingsError `conflict` when a person or another agent has the conversation, or it is
+   *   closed
    */
   trigger(id: string, input: Changes<TriggerAgent>, options?: CommandOptions): Promise<Run>;
   /** Newest first. */
   runs(id: string, filters?: Changes<ListRuns>): Promise<Page<Run>>;
   run(id: string, runId: string): Promise<Run>;
   /**
-   * Decides about an action that waits for it.
-   * @throws TidingsError `conflict` where none does, any more or yet
+   * Approves or rejects an action that waits for approval.
+   * @throws TidingsError `conflict` when the run waits for no approval
    */
   approve(
     id: string,
@@ -304,20 +328,25 @@ export interface Agents {
 }
 
 export interface Playbooks {
-  /** Disabled unless it is said otherwise: its steps are checked as a whole when it is enabled. */
+  /** Creates a playbook, disabled by default. All its steps are checked when it is enabled. */
   create(input: CreatePlaybook, options?: CommandOptions): Promise<Playbook>;
   get(id: string): Promise<Playbook>;
   /** Newest first. */
   list(page?: PageQuery): Promise<Page<Playbook>>;
-  /** What is absent stays. Who is in the middle of it goes on with the version that they began with. */
+  /**
+   * Absent fields keep their value. Runs in progress continue with the version they started with.
+   */
   update(id: string, changes: Changes<UpdatePlaybook>, options?: CommandOptions): Promise<Playbook>;
-  /** @throws TidingsError `conflict` while an agent has it, or another playbook calls it, with that one's id as `conflictingId` */
+  /**
+   * @throws TidingsError `conflict` when an agent uses it or another playbook calls it.
+   *   `conflictingId` is the id of that agent or playbook.
+   */
   remove(id: string, options?: CommandOptions): Promise<void>;
 }
 
-/** A test bench; in the sandbox only. */
+/** Simulation tools. They work only in the sandbox. */
 export interface Sandbox {
-  /** The test numbers, and what each does. */
+  /** Lists the test numbers and how each behaves. */
   numbers(): Promise<SandboxNumbers>;
   inbound(input: SandboxInbound, options?: CommandOptions): Promise<Message>;
   receipts(
@@ -325,18 +354,21 @@ export interface Sandbox {
     receipts: SandboxReceipts["receipts"],
     options?: CommandOptions,
   ): Promise<Message>;
-  /** Tells handlers, streams and webhooks of a sample event. */
+  /** Publishes a sample event to handlers, streams and webhooks. */
   event(input: SandboxEvent, options?: CommandOptions): Promise<AnyEvent>;
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;
   reset(options?: CommandOptions): Promise<SandboxResetResult>;
 }
 
 export interface Accounts {
-  /** Makes an account with its sandbox, and a first sandbox key whose secret is in the answer, this once. */
+  /**
+   * Creates an account with its sandbox and a first sandbox key. Only this call returns the key's
+   * secret.
+   */
   create(input: CreateAccount, options?: CommandOptions): Promise<CreatedAccount>;
 }
 
-/** One account in one mode, in process: what its API keys can do over HTTP, and as the same operations. */
+/** One account in one mode. Offers the same operations as the HTTP API. */
 export interface AccountHandle {
   readonly scope: Scope;
   readonly messages: Messages;

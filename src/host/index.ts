@@ -1,6 +1,6 @@
-export { accountHandle, type Run } from "./account-handle.ts";
+export { accountHandle } from "./account-handle.ts";
 export { apiBackend } from "./api-backend.ts";
-export { type EngineRuntime, startWork, type Work } from "./background-work.ts";
+export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
 export type {
   AccountHandle,
   Accounts,
@@ -18,4 +18,5 @@ export type {
   Webhooks,
 } from "./handles.ts";
 export type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
+export { OperationRunner, type Prepared } from "./operation-runner.ts";
 export { settingsOf } from "./settings.ts";

@@ -15,66 +15,103 @@ import type {
   Transport,
 } from "../ports/index.ts";
 
-/** `Tx` is the storage's kind of handle; undefined where it has no transactions for your own statements. */
+/**
+ * `Tx` is the type of the storage's transaction handle. It is undefined when the storage has no
+ * transactions for your own statements.
+ */
 export interface EngineOptions<Tx extends object | undefined = object | undefined> {
   readonly storage: StoragePort<Tx>;
   readonly transports: readonly Transport[];
-  /** Which transports carry which messages, the first that fits; up to 100. By default each goes over its sender's. The same in all engines. */
+  /**
+   * Rules that choose a transport for each message, up to 100. The first match wins. By default the
+   * sender's transport is used. All engines on one storage need the same routes.
+   */
   readonly routes?: readonly Route[];
-  /** Time. By default the system's clock; tests give a virtual one: `simulated()` of "tidings/testing". */
+  /**
+   * Source of time. The default is the system clock. Tests pass a virtual clock: `simulated()` of
+   * "tidings/testing".
+   */
   readonly clock?: Clock;
-  /** Randomness for ids and secrets. By default the system's cryptographic generator. */
+  /**
+   * Source of randomness for ids and secrets. The default is the system's cryptographic generator.
+   */
   readonly random?: Random;
   /**
-   * Where the engine logs. By default warnings and errors go to stderr, one line each. Takes a pino
-   * logger as it is.
+   * Receives the engine's logs. The default writes warnings and errors to stderr, one line each. A
+   * pino logger fits without an adapter.
    */
   readonly logger?: Logger;
   /**
-   * Understands what contacts write to agents: whether they ask for a person, and their answers to
-   * the questions of a playbook. By default `english()` of "tidings/language". Opt-out, opt-in and
-   * help keywords do not depend on it.
+   * Interprets what contacts write to agents: requests for a person, and answers to a playbook's
+   * questions. The default is `english()` of "tidings/language". Opt-out, opt-in and help keywords
+   * do not depend on it.
    */
   readonly language?: Language;
-  /** The mode of `engine.messages` and its like. Sandbox by default: going live is said, not assumed. */
+  /**
+   * The mode of `engine.messages` and the engine's other handles. The default is "sandbox", so
+   * going live is an explicit choice.
+   */
   readonly mode?: Mode;
   readonly limits?: Partial<Limits>;
-  /** Tells how what contacts write sounds, such as `sentiment()` of "tidings/sentiment". Without one nothing is scored. */
+  /**
+   * Scores the sentiment of inbound messages, such as `sentiment()` of "tidings/sentiment". Without
+   * an analyzer, no message is scored.
+   */
   readonly sentiment?: SentimentAnalyzer | undefined;
-  /** Jobs at once, 1 to 1,000; by default 64. One transport has three quarters of them at most, so that one that hangs leaves room. */
+  /**
+   * Concurrent jobs, 1 to 1,000. The default is 64. One transport uses at most three quarters of
+   * them, so a transport that hangs does not block the rest.
+   */
   readonly concurrency?: number;
-  /** Jobs at once for one destination (an account on a transport), 1 to 1,000; by default 16. */
+  /** Concurrent jobs for one account on one transport, 1 to 1,000. The default is 16. */
   readonly laneConcurrency?: number;
-  /** How long an idempotency key is remembered, 1 to 720 hours; by default 24. */
+  /** How long an idempotency key is kept, 1 to 720 hours. The default is 24. */
   readonly idempotencyHours?: number;
-  /** How long after it was closed a message from the contact opens a conversation again, 1 to 8,760 hours; by default 24. Later a new one begins. */
+  /**
+   * How long after closing an inbound message reopens a conversation, 1 to 8,760 hours. The default
+   * is 24. A later message starts a new conversation.
+   */
   readonly reopenHours?: number;
-  /** How long events are kept, 1 to 3,650 days; by default 30. */
+  /** How long events are kept, 1 to 3,650 days. The default is 30. */
   readonly eventRetentionDays?: number;
-  /** Without it no webhook can be made, and deliveries wait for an engine that has one. */
+  /**
+   * The HTTP client for webhooks. Without it, webhooks cannot be created, and deliveries wait for
+   * an engine that has one.
+   */
   readonly http?: HttpOptions;
   readonly webhooks?: WebhookOptions;
   readonly webchat?: WebchatOptions;
   readonly consent?: ConsentOptions;
-  /** When marketing messages wait, by the recipient's clock; where its time zone isn't known, by the account's. By default they never do. */
+  /**
+   * The hours in which marketing messages wait, in the recipient's time zone, or the account's if
+   * that is unknown. By default there are none.
+   */
   readonly quietHours?: QuietHours;
-  /** The time zone of accounts that have none of their own, such as the default one: an IANA name, `Europe/Berlin`. By default UTC. */
+  /**
+   * The IANA time zone, such as `Europe/Berlin`, of accounts that have none. The default is UTC.
+   */
   readonly timeZone?: string;
-  /** What AI agents think with and may do. Without it none answers or is enabled here; what contacts write waits for an engine that has it. */
+  /**
+   * The model and actions of AI agents. Without this option, agents cannot be enabled here, and
+   * inbound messages wait for an engine that has it.
+   */
   readonly agents?: AgentOptions;
-  /** Your own rules of what may go out, beside consent and quiet hours; 20 at most. Every one of them is asked. */
+  /**
+   * Your own rules that allow or block messages, in addition to consent and quiet hours. At most
+   * 20. Every policy is evaluated.
+   */
   readonly policies?: readonly Policy<Tx>[];
 }
 
 /**
- * The ports that every engine has and that options may leave out. The package's entry gives the
- * defaults, since the core imports no adapter.
+ * The ports that options may leave out. The package's entry point passes the defaults, because the
+ * core imports no adapter.
  */
 export type DefaultPorts = Required<
   Pick<EngineOptions, "clock" | "random" | "logger" | "language">
 >;
 
-/** Options with everything decided. */
+/** Checked options with all defaults filled in. */
 export interface Settings extends Required<
   Omit<
     EngineOptions,

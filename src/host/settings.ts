@@ -13,15 +13,16 @@ import type { AgentOptions, AgentSettings } from "../agents/index.ts";
 import { type DefaultPorts, type EngineOptions, type Settings } from "./options.ts";
 
 /**
- * Checks options and fills in the defaults.
- * @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and what came
+ * Checks the options and fills in defaults.
+ * @throws TidingsError `invalid_option` with the name, the expected value and the given value of
+ *   each invalid option
  */
 export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Settings {
   const wrong: string[] = [];
   const expect = (name: string, holds: boolean, expected: string, came: unknown): void => {
     if (!holds) wrong.push(`${name}: expected ${expected}, got ${describe(came)}`);
   };
-  /** Where a text is one of a few names, and telling which it was helps. */
+  /** Like `expect`, but quotes a string value. Use it only where the value cannot be a secret. */
   const expectName = (name: string, holds: boolean, expected: string, came: unknown): void => {
     if (!holds) {
       wrong.push(
@@ -77,15 +78,15 @@ export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Sett
   expectName(
     "transports",
     !names.includes(webchatTransportName),
-    "none of the name of the engine's own",
+    "no transport with the engine's built-in name",
     webchatTransportName,
   );
   const { routes = [] } = options;
   const areRoutes =
     Array.isArray(routes) && routes.length <= 100 && routes.every((each) => isRoute(each, names));
-  expect("routes", areRoutes, "a list of up to 100 routes over transports that are set up", routes);
+  expect("routes", areRoutes, "a list of up to 100 routes that name configured transports", routes);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  expectName("transports", twice === undefined, "transports of different names", twice);
+  expectName("transports", twice === undefined, "transports with different names", twice);
 
   expect(
     "sentiment",
@@ -150,7 +151,7 @@ export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Sett
   expectName(
     "policies",
     taken === undefined,
-    "policies of different names, other than the built-in ones",
+    "policies with different names, none of them built in",
     taken,
   );
   const { http, webhooks = {} } = options;
@@ -276,17 +277,17 @@ function agentSettings(
   expect(
     "agents.model",
     respond !== undefined,
-    "a model, or a function that answers a turn",
+    "a model, or a function that responds to a turn",
     model,
   );
-  expect("agents.redact", typeof redact === "function", "a function of a text", redact);
+  expect("agents.redact", typeof redact === "function", "a function that takes a text", redact);
   const areActions = Array.isArray(actions) && actions.length <= 200 && actions.every(isAction);
   expect("agents.actions", areActions, "a list of up to 200 actions", actions);
   const byName = new Map(areActions ? actions.map((action) => [action.name, action]) : []);
   expect(
     "agents.actions",
     !areActions || byName.size === actions.length,
-    "actions of different names",
+    "actions with different names",
     actions,
   );
   const source = typeof model === "object" ? model.source : undefined;
@@ -307,7 +308,7 @@ function isTransport(value: unknown): value is Transport {
   return typeof name === "string" && typeof capabilities === "object" && capabilities !== null;
 }
 
-/** Whether an option of consent is right, and what is expected of it. */
+/** Returns whether a consent option is valid, and what was expected. */
 function consentOption(name: string, value: unknown): [holds: boolean, expected: string] {
   switch (name) {
     case "scope":
@@ -319,7 +320,7 @@ function consentOption(name: string, value: unknown): [holds: boolean, expected:
     case "helpText":
       return [isTextToSend(value), "a text of 1 to 1,600 characters"];
     default:
-      return [false, "no such option"];
+      return [false, "one of scope, honourNearMatches, optOutText, optInText and helpText"];
   }
 }
 
@@ -333,7 +334,7 @@ function isDestination(value: unknown): boolean {
   }
 }
 
-/** As a browser sends it: scheme, host and port, and no more. */
+/** An origin as browsers send it: only scheme, host and port. */
 function isOrigin(value: unknown): boolean {
   return typeof value === "string" && URL.canParse(value) && new URL(value).origin === value;
 }
@@ -361,7 +362,7 @@ function quoted(text: string): string {
   return `"${text.slice(0, 40)}"`;
 }
 
-/** What came, without its contents: an option may hold a secret. */
+/** Describes a value without its contents, because an option may hold a secret. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "number" || typeof value === "boolean") return String(value);

@@ -1,11 +1,11 @@
-/** What deadlines need of a clock. */
 interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 /**
- * The result of `work`, or of `late` when the work takes longer than `ms` milliseconds. The signal that `work` gets aborts at
- * the deadline, or with `outer`. Work that goes on all the same is not awaited: with `outer` this rejects.
+ * Returns the result of `work`, or the result of `late` if the work takes longer than `ms`
+ * milliseconds. The signal passed to `work` aborts at the deadline or when `outer` aborts. Work that
+ * ignores the signal is not awaited. Rejects when `outer` aborts.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -17,7 +17,7 @@ export async function withDeadline<T>(
   const deadline = new AbortController();
   const done = new AbortController();
   const over = clock.sleep(ms, done.signal).then(() => {
-    // The sleep also ends when the work is done. An abort then would create an exception for nobody.
+    // The sleep also ends when the work is done. Aborting then would create an unused exception.
     if (done.signal.aborted) return new Promise<never>(() => {});
     deadline.abort();
     return late();
@@ -31,21 +31,21 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([work(signal), over, aborted]);
   } finally {
-    // An abort without a reason creates an exception with a stack, which costs more than the wake-up.
+    // An abort without a reason creates an exception with a stack, which is expensive.
     done.abort("done");
   }
 }
 
 /**
- * A deadline that many tasks share, for tasks that normally keep a deadline of their own. Each gets `ms` milliseconds at least
- * and twice that at most. All of them together cost one timer.
+ * A deadline that many tasks share, as a backstop for tasks that normally end by their own deadline.
+ * Each task gets between `ms` and twice `ms` milliseconds. All tasks together use one timer.
  */
 export class SharedDeadline {
   readonly #clock: Clock;
   readonly #ms: number;
   readonly #outer: AbortSignal;
   readonly #over = new AbortController();
-  /** Gives each task up that is awaited, and the round in which it began. */
+  /** The function that gives up each awaited task, and the round in which the task began. */
   readonly #waiting = new Map<() => void, number>();
   #round = 0;
   #isCounting = false;
@@ -58,20 +58,20 @@ export class SharedDeadline {
     if (outer.aborted) this.#end();
   }
 
-  /** Aborts with `outer`, and at the end. */
+  /** Aborts when `outer` aborts and when `end` is called. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
   /**
-   * The result of `work`, which never rejects; undefined at the deadline, or when `signal` aborts. Work that goes on all the
-   * same is not awaited.
+   * Returns the result of `work`, or undefined at the deadline or when `signal` aborts. `work` must
+   * never reject. Work that continues afterwards is not awaited.
    */
   within<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
-      const settle = (answer?: T): void => {
+      const settle = (result?: T): void => {
         this.#waiting.delete(giveUp);
-        resolve(answer);
+        resolve(result);
       };
       const giveUp = (): void => settle();
       this.#waiting.set(giveUp, this.#round);
@@ -81,7 +81,7 @@ export class SharedDeadline {
     });
   }
 
-  /** Gives up every task that is awaited. */
+  /** Gives up every awaited task. */
   end(): void {
     this.#outer.removeEventListener("abort", this.#end);
     this.#end();

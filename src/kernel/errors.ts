@@ -1,6 +1,6 @@
 /**
- * Every error that a caller can meet, with its code. `status` is what HTTP answers; `retryable` says that the same call may
- * succeed later and that nothing of it was kept.
+ * Every error that a caller can receive, by code. `status` is the HTTP status. `retryable` means that
+ * the same call may succeed later and that nothing was stored.
  */
 const catalogue = {
   malformed_json: { status: 400, title: "Malformed JSON", retryable: false },
@@ -48,10 +48,13 @@ export type ErrorCode = keyof typeof catalogue;
 
 export const errorCodes: readonly ErrorCode[] = Object.keys(catalogue) as ErrorCode[];
 
-/** What is wrong with one field of the input: where it is, a code for programs, a sentence for people. */
+/** One invalid input field: its place, a code for programs and a message for people. */
 export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
 
-/** `pointer` is a JSON pointer (RFC 6901) into the body; `parameter` a path or query parameter; `header` a header. */
+/**
+ * The place of a field. `pointer` is a JSON pointer (RFC 6901) into the body, `parameter` names a path
+ * or query parameter, `header` names a header.
+ */
 export type FieldPlace =
   { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };
 
@@ -59,12 +62,12 @@ export interface ErrorFacts {
   readonly errors?: readonly FieldError[];
   /** How long to wait before trying again, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** The id of what stands in the way, of a conflict. */
+  /** The id of the existing resource that causes a conflict. */
   readonly conflictingId?: string;
   readonly cause?: unknown;
 }
 
-/** The one error class of the engine. `message` is a sentence without secrets, fit to be shown to the caller. */
+/** The error class of the engine. `message` has no secrets and may be shown to the caller. */
 export class TidingsError extends Error {
   override readonly name = "TidingsError";
   readonly code: ErrorCode;
@@ -85,7 +88,10 @@ export class TidingsError extends Error {
   }
 }
 
-/** Another account's, the other mode's and what never was: one answer, so that ids can't be probed. */
+/**
+ * Resources of another account, of the other mode, and resources that never existed give the same
+ * error, so that callers cannot probe for ids.
+ */
 export function notFound(noun: string): TidingsError {
   return new TidingsError("not_found", `No such ${noun}.`);
 }
@@ -108,9 +114,9 @@ function placeOf(place: FieldPlace): string {
   return "parameter" in place ? place.parameter : place.header;
 }
 
-/** An error that was answered before under the same idempotency key: the same bytes again. */
+/** An error that was already returned under the same idempotency key. */
 export class ReplayedError extends TidingsError {
-  /** The problem body as it was first answered. */
+  /** The problem body, byte for byte as it was first returned. */
   readonly body: string;
 
   constructor(code: ErrorCode, message: string, facts: ErrorFacts, body: string) {

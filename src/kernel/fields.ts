@@ -1,10 +1,10 @@
-/** The kinds of field that resources are made of, each said once: ids, times, phone numbers, texts, lists. */
+/** Schemas of fields that resources share: ids, times, phone numbers, texts, pages. */
 import { z } from "zod";
 import type { Limits } from "./limits.ts";
 
 const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
 
-/** Ids in answers. Those in inputs are `reference`: one of another shape is as unknown as one that never was. */
+/** Ids in responses. Inputs use `reference`, so that a malformed id is not found, like any unknown id. */
 export const ids = {
   account: z.templateLiteral(["acct_", ulid]),
   key: z.templateLiteral(["key_", ulid]),
@@ -24,28 +24,31 @@ export const ids = {
   webchatSession: z.templateLiteral(["wcs_", ulid]),
 };
 
-/** A name or id that is looked up. Bounded, and free of what no database keeps. */
+/** A name or id to look up. Bounded, and without characters that no database can store. */
 export const reference = z
   .string()
   .min(1)
   .max(200)
   .refine(isStorable, { error: "must not contain NUL or half a surrogate pair" });
 
-/** In answers: ISO 8601 in UTC with milliseconds and `Z`. */
+/** A time in a response: ISO 8601 in UTC with milliseconds and `Z`. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
-/** In inputs: ISO 8601 with seconds and `Z` or an offset; digits past the millisecond don't count. */
+/**
+ * A time in an input: ISO 8601 with seconds and `Z` or an offset. Digits beyond milliseconds are
+ * ignored.
+ */
 export const instant = z.iso.datetime({ offset: true });
 
 export const modeSchema = z.enum(["sandbox", "live"]);
 export const channels = ["sms", "mms", "webchat"] as const;
 export type Channel = (typeof channels)[number];
 export const channelSchema = z.enum(channels);
-/** What a consent and a conversation belong to: sms and mms together are `text`. */
+/** Consents and conversations belong to a medium. `text` covers sms and mms. */
 export const mediumSchema = z.enum(["text", "webchat"]);
 export type Medium = z.infer<typeof mediumSchema>;
 
-/** Sms and mms go to the same address and are one conversation. */
+/** Sms and mms use the same address and share one conversation. */
 export function mediumOf(channel: Channel): Medium {
   return channel === "webchat" ? "webchat" : "text";
 }
@@ -56,17 +59,17 @@ export const phone = z
   .string()
   .regex(phonePattern, { error: "must be a phone number: + and 7 to 15 digits (E.164)" });
 
-/** What a sender is called at its carrier: a phone number, short code, name or webchat inbox. */
+/** The address of a sender at its carrier: a phone number, short code, name or webchat inbox. */
 export const senderAddress = z.string().regex(/^[+A-Za-z0-9][A-Za-z0-9 ._:@-]{0,63}$/, {
   error: "must be a phone number, short code, name or inbox",
 });
 
-/** NUL and lone surrogates have no place in a database's text. */
+/** Databases cannot store NUL or lone surrogates in text. */
 export function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 
-/** What is left of a text that nobody has checked: what is storable of its first `max` Unicode code points. */
+/** Returns the first `max` Unicode code points of an unchecked text, made storable. */
 export function storable(text: string, max: number): string {
   const first = Array.from(text.slice(0, 2 * max))
     .slice(0, max)
@@ -74,7 +77,7 @@ export function storable(text: string, max: number): string {
   return first.toWellFormed().replaceAll("\0", "");
 }
 
-/** Text of up to `max` Unicode code points, as JSON Schema counts them. */
+/** Text of up to `max` Unicode code points, the unit in which JSON Schema counts. */
 export function text(max: number): z.ZodString {
   return z
     .string()
@@ -88,7 +91,7 @@ export function text(max: number): z.ZodString {
     .meta({ maxLength: max });
 }
 
-/** Text that says something. */
+/** Text that is not blank. */
 export function name(max: number): z.ZodString {
   return text(max).refine((value) => value.trim() !== "", { error: "must not be blank" });
 }
@@ -97,7 +100,7 @@ export const webUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL" })
   .max(2_048, { error: "must have at most 2048 characters" });
 
-/** The host's own facts about a resource, never read by the engine. */
+/** The host application's data about a resource. The engine never reads it. */
 export type Metadata = Record<string, string>;
 export const metadata: z.ZodType<Metadata> = z.record(z.string(), z.string());
 
@@ -111,7 +114,7 @@ export function metadataInput(limits: Limits): z.ZodType<Metadata> {
   return wholeRecord(entries);
 }
 
-/** A record drops this key in silence, and what is not kept must be refused. */
+/** Refuses the key `__proto__`, which a zod record would drop silently. */
 export function wholeRecord<T>(record: z.ZodType<T>): z.ZodType<T> {
   return z.preprocess((value, context) => {
     if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__")) {
@@ -125,7 +128,7 @@ export function wholeRecord<T>(record: z.ZodType<T>): z.ZodType<T> {
   }, record);
 }
 
-/** A whole number in a query, where HTTP knows only strings. */
+/** An integer in a query string, where every value is a string. */
 export function queryInteger(min: number, max: number): z.ZodType<number> {
   return z.preprocess(
     (value) => (typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
@@ -133,15 +136,15 @@ export function queryInteger(min: number, max: number): z.ZodType<number> {
   );
 }
 
-/** A yes or no in a query. */
+/** A boolean in a query string. */
 export const queryBoolean: z.ZodType<boolean> = z.preprocess(
   (value) => (value === "true" ? true : value === "false" ? false : value),
   z.boolean(),
 );
 
 /**
- * One page of a list. `next_cursor` is null on the last. A page can have fewer rows than were asked for, or none, and yet not be the
- * last: where a filter lets few rows pass, each page looks at 1,000 of them at the most.
+ * One page of a list. `next_cursor` is null on the last page. A page examines at most 1,000 rows, so a
+ * filtered page may have fewer rows than requested, or none, and still not be the last.
  */
 export interface Page<T> {
   data: T[];
@@ -151,18 +154,19 @@ export interface Page<T> {
 
 export const defaultPageSize = 20;
 
-/** What every list takes. */
+/** The query parameters of every list. */
 export const pageFields = {
   limit: queryInteger(1, 100).optional().meta({
     default: defaultPageSize,
-    description: "At most. Fewer come where a filter lets few pass: go on while `has_more`.",
+    description:
+      "Maximum number of items. A filtered page may have fewer; continue while `has_more` is true.",
   }),
   cursor: z
     .string()
     .min(1)
     .max(1_000)
     .optional()
-    .meta({ description: "`next_cursor` of the page before." }),
+    .meta({ description: "`next_cursor` of the previous page." }),
 };
 
 export const pageQuerySchema = z.strictObject(pageFields);
@@ -176,11 +180,11 @@ export function pageSchema<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   });
 }
 
-/** What a path with one id takes. */
+/** The input of an operation whose path has one id. */
 export const byIdSchema = z.strictObject({ id: reference });
 export interface ById extends z.infer<typeof byIdSchema> {}
 
-/** Who wrote a message or a note. */
+/** The author of a message or a note. */
 export const authorSchema = z
   .strictObject({
     type: z.enum(["api", "human", "agent", "contact", "system"]),
@@ -195,6 +199,6 @@ export const recipientSchema = z
     error: "must be a phone number (E.164: + and 7 to 15 digits) or a contact's id",
   })
   .meta({
-    description: "A phone number, or a contact's id on any channel.",
+    description: "A phone number, or the id of a contact on any channel.",
     examples: ["+15005550001"],
   });

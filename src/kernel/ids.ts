@@ -1,6 +1,9 @@
 import { encodeTime, monotonicFactory } from "ulid";
 
-/** An id is a prefix that names the noun, and a ULID: 48 bits of milliseconds and 80 random bits in Crockford's base 32. */
+/**
+ * An id: a prefix that names the kind of resource, and a ULID (48 bits of milliseconds and 80 random
+ * bits in Crockford's base 32).
+ */
 export type Id<P extends string> = `${P}_${string}`;
 
 export type AccountId = Id<"acct">;
@@ -24,12 +27,15 @@ export type RequestId = Id<"req">;
 
 export const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** Guards look-ups by an id that came from outside: what is none can't be found. */
+/** Checks an id from outside before a lookup. A malformed id cannot be found. */
 export function isId<P extends string>(prefix: P, text: string): text is Id<P> {
   return text.startsWith(`${prefix}_`) && ulidPattern.test(text.slice(prefix.length + 1));
 }
 
-/** Draws ids. Those of one source ascend, also within a millisecond and when the clock steps back. */
+/**
+ * Generates ids. The ids of one source ascend, even within one millisecond and when the clock steps
+ * back.
+ */
 export type DrawId = <P extends string>(prefix: P) => Id<P>;
 
 export function idSource(
@@ -43,12 +49,21 @@ export function idSource(
   return (prefix) => `${prefix}_${ulid(clock.now())}`;
 }
 
-/** Ids that were drawn before `ms` sort before this one; those drawn later, or then, do not. */
+/** Ids generated before `ms` sort before this id. Ids generated at or after `ms` do not. */
 export function firstIdAt<P extends string>(prefix: P, ms: number): Id<P> {
   return `${prefix}_${encodeTime(Math.max(0, ms))}${"0".repeat(16)}`;
 }
 
-/** An id without its prefix. */
+/** Returns an id without its prefix. */
 export function ulidOf(id: string): string {
   return id.slice(id.indexOf("_") + 1);
+}
+
+/** Sandbox and live share code and endpoints, but no rows. */
+export type Mode = "sandbox" | "live";
+
+/** The account and mode whose rows an operation may access. Every command and every read needs one. */
+export interface Scope {
+  readonly account_id: AccountId;
+  readonly mode: Mode;
 }

@@ -59,11 +59,13 @@ export {
   isId,
   type KeyId,
   type MessageId,
+  type Mode,
   type NoteId,
   type ObservationId,
   type PlaybookId,
   type RequestId,
   type RunId,
+  type Scope,
   type SenderId,
   ulidOf,
   ulidPattern,
@@ -72,8 +74,6 @@ export {
 } from "./ids.ts";
 export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
 export { fieldErrorSchema, problem, type Problem, problemSchema } from "./problem.ts";
-export type { Mode, Scope } from "./scope.ts";
 export { containsPhrase, foldText, normalizedWords, straightenApostrophes } from "./text.ts";
-export { firstTimeZone, isTimeZone, zonedTime } from "./time-zones.ts";
-export { iso, isoOrNull, millis } from "./time.ts";
+export { firstTimeZone, iso, isoOrNull, isTimeZone, millis, zonedTime } from "./time.ts";
 export { inBody, inQuery, parse, type Place, unknownField } from "./validation.ts";

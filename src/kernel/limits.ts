@@ -1,14 +1,14 @@
-/** Bounds that a host can move. Each has a default in `defaultLimits`. */
+/** Limits that the host application can change. The defaults are in `defaultLimits`. */
 export interface Limits {
   /** Bytes of a request body. */
   readonly body_bytes: number;
-  /** Bytes of a batch's or an import's body. */
+  /** Bytes of the body of a batch or an import. */
   readonly batch_body_bytes: number;
-  /** Characters of a message's text. */
+  /** Characters of a message's body. */
   readonly message_characters: number;
   readonly media_items: number;
   readonly batch_items: number;
-  /** Lines of an import that comes as lines. */
+  /** Rows of an import in NDJSON, one row per line. */
   readonly import_rows: number;
   readonly metadata_keys: number;
   /** Characters of a metadata value. */
@@ -29,5 +29,5 @@ export const defaultLimits: Limits = {
   json_depth: 32,
 };
 
-/** 35 days, in milliseconds: how far ahead a message may be scheduled. */
+/** How far ahead a message may be scheduled: 35 days, in milliseconds. */
 export const maxScheduleAhead: number = 35 * 86_400_000;

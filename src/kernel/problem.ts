@@ -3,7 +3,7 @@ import { errorCodes } from "./errors.ts";
 import type { ErrorCode, FieldError, TidingsError } from "./errors.ts";
 import type { RequestId } from "./ids.ts";
 
-/** The body of every answer that is not 2xx: `application/problem+json` (RFC 9457). */
+/** The body of every response that is not 2xx: `application/problem+json` (RFC 9457). */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -12,15 +12,15 @@ export interface Problem {
   readonly detail: string;
   readonly request_id: string;
   readonly retryable: boolean;
-  /** The id of what stands in the way, of a conflict. */
+  /** The id of the existing resource that causes a conflict. */
   readonly conflicting_id?: string;
   readonly errors: readonly FieldError[];
 }
 
-/** RFC 9457 asks for a URI that names the kind of problem; it names and does not locate. */
+/** RFC 9457 requires a URI that identifies the kind of problem. It need not resolve. */
 const typeOf = (code: ErrorCode): string => `urn:tidings:error:${code}`;
 
-/** The properties stand in a fixed order, so that the same error gives the same bytes. */
+/** Writes the properties in a fixed order, so that the same error gives the same bytes. */
 export function problem(error: TidingsError, request_id: RequestId): Problem {
   const { code, status, title, message, retryable, conflictingId, errors } = error;
   return {
@@ -50,19 +50,17 @@ export const problemSchema = z
   .object({
     type: z
       .string()
-      .describe("A URI that names the kind of problem: `urn:tidings:error:` and the code"),
+      .describe("A URI that identifies the kind of problem: `urn:tidings:error:` and the code"),
     title: z.string(),
     status: z.int().min(400).max(599),
-    code: z.enum(errorCodes).describe("For programs. New codes may be added"),
-    detail: z.string().describe("For people: what is wrong with this request"),
+    code: z.enum(errorCodes).describe("A code for programs. New codes may be added"),
+    detail: z.string().describe("An explanation for people of what is wrong with this request"),
     request_id: z.string(),
-    retryable: z
-      .boolean()
-      .describe("The same request may succeed later, and nothing of it was kept"),
+    retryable: z.boolean().describe("The same request may succeed later. Nothing was stored"),
     conflicting_id: z
       .string()
       .optional()
-      .describe("The id of what stands in the way, of a conflict"),
-    errors: z.array(fieldErrorSchema).describe("All that is wrong with the input, field by field"),
+      .describe("The id of the existing resource that causes a conflict"),
+    errors: z.array(fieldErrorSchema).describe("Every invalid field of the input"),
   })
-  .meta({ id: "Problem", description: "Every answer that is not 2xx (RFC 9457)" });
+  .meta({ id: "Problem", description: "The body of every response that is not 2xx (RFC 9457)" });

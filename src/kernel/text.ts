@@ -1,5 +1,3 @@
-/** The one way in which texts are made comparable. */
-
 /**
  * Which combining marks are removed.
  * - `all`: every mark. `café` becomes `cafe`, and the vowel signs of Thai or Hindi go too.

@@ -1,9 +1,12 @@
+import { LRUCache } from "lru-cache";
+import { Temporal } from "temporal-polyfill";
+
+// Times that are shown together are mostly equal, so the last one is cached.
 let last = Number.NaN;
 let lastText = "";
 
 /**
- * Milliseconds since the epoch, as resources show them: ISO 8601 in UTC with milliseconds. What is shown together is mostly of one
- * moment, so the last one is remembered.
+ * Formats milliseconds since the epoch as resources show them: ISO 8601 in UTC with milliseconds.
  */
 export function iso(ms: number): string {
   if (ms !== last) {
@@ -17,7 +20,37 @@ export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
 }
 
-/** A time of an input, in milliseconds; its schema has made sure that it is one. */
+/** Converts a time of a validated input to milliseconds since the epoch. */
 export function millis(text: string): number {
   return Date.parse(text);
+}
+
+/** Asking the runtime takes about 50 microseconds. */
+const knownTimeZones = new LRUCache<string, boolean>({ max: 500 });
+
+/** Whether the runtime knows an IANA time zone of this name. An offset such as `+01:00` is not a name. */
+export function isTimeZone(name: string): boolean {
+  let isKnown = knownTimeZones.get(name);
+  if (isKnown === undefined) knownTimeZones.set(name, (isKnown = isNameOfZone(name)));
+  return isKnown;
+}
+
+function isNameOfZone(name: string): boolean {
+  if (!/^[a-z]/i.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** Returns the first name that is a time zone, and `UTC` if none is. */
+export function firstTimeZone(...names: readonly (string | null | undefined)[]): string {
+  return names.find((name) => typeof name === "string" && isTimeZone(name)) ?? "UTC";
+}
+
+/** Returns the wall-clock time of a time zone. `at` is in milliseconds since the epoch. */
+export function zonedTime(at: number, zone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
 }

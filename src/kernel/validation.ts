@@ -1,19 +1,19 @@
 import type { z } from "zod";
 import { type FieldError, type FieldPlace, invalid } from "./errors.ts";
 
-/** Says where a path into the input lies for the one who sent it. */
+/** Converts a path into the parsed input to the place where the caller sent the field. */
 export type Place = (path: readonly PropertyKey[]) => FieldPlace;
 
-const most = 100;
+const maxErrors = 100;
 
-/** All that is wrong with an input, field by field; the first 100 of more. */
+/** Returns an error for each invalid field, at most 100. */
 export function fieldErrors(issues: readonly z.core.$ZodIssue[], place: Place): FieldError[] {
-  return issues.flatMap((issue) => flatten(issue, place, [])).slice(0, most);
+  return issues.flatMap((issue) => flatten(issue, place, [])).slice(0, maxErrors);
 }
 
 /**
- * What the schema makes of a value. `errors` are those that were found before.
- * @throws TidingsError `validation_failed`, with all that is wrong
+ * Parses a value by a schema. `errors` are errors that the caller already found.
+ * @throws TidingsError `validation_failed`, with every error
  */
 export function parse<Input>(
   schema: z.ZodType<Input>,
@@ -39,10 +39,10 @@ export const inQuery: Place = ([name = "", ..._within]) => ({ parameter: brief(S
 export const unknownField = (place: FieldPlace, name: string): FieldError => ({
   ...place,
   code: "unknown_field",
-  message: `There is no field "${brief(name)}" here.`,
+  message: `Unknown field "${brief(name)}". Remove it.`,
 });
 
-/** Names come from outside and go back: no longer than anyone reads. */
+/** Shortens a name that the caller chose, before an error repeats it. */
 const brief = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
 function flatten(
@@ -52,7 +52,7 @@ function flatten(
 ): FieldError[] {
   const path = [...above, ...issue.path];
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.slice(0, most).map((key) => unknownField(place([...path, key]), key));
+    return issue.keys.slice(0, maxErrors).map((key) => unknownField(place([...path, key]), key));
   }
   if (issue.code === "invalid_union") {
     const nearest = furthest(issue.errors);
@@ -61,7 +61,10 @@ function flatten(
   return [{ ...place(path), ...explain(issue) }];
 }
 
-/** Of a union's branches the one that the input came furthest into: what it was meant to be. */
+/**
+ * Returns the errors of the union branch in which parsing got furthest. That is most likely the branch
+ * that the caller meant.
+ */
 function furthest(
   branches: readonly (readonly z.core.$ZodIssue[])[],
 ): readonly z.core.$ZodIssue[] | undefined {
@@ -79,7 +82,7 @@ function explain(issue: z.core.$ZodIssue): { code: string; message: string } {
   const { message } = issue;
   switch (issue.code) {
     case "invalid_type":
-      // `input` is there because the parse was asked to report it.
+      // `input` is present because `parse` sets `reportInput`.
       return issue.input === undefined
         ? { code: "required", message: "Required." }
         : { code: issue.code, message };

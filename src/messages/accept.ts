@@ -1,55 +1,55 @@
 import { identities, type IdentityRow, type Keyword, stateOf } from "../contacts/index.ts";
-import { type ConversationRow, takePlace } from "../conversations/index.ts";
+import { type ConversationRow, assignSequence } from "../conversations/index.ts";
 import { arm, armNew } from "../queue/index.ts";
-import { type MessageRow, messages, untouched } from "./rows.ts";
+import { type MessageRow, messages, initialColumns } from "./rows.ts";
 import { plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
-import { patchOf } from "./state.ts";
+import { patchOf, countMessage } from "./move.ts";
 import { type Author, type Channel, invalid, millis } from "../kernel/index.ts";
 import type { SendMessage } from "./types.ts";
-import { judgeMessage, type Judging, refuseDenied, ruling } from "../consents/index.ts";
+import { checkPolicies, type PolicyContext, throwIfDenied, decisionOf } from "../consents/index.ts";
 import type { SenderRow } from "../senders/index.ts";
 import type { Call } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { countMessage } from "./count.ts";
 import { firstTransport } from "./choose-route.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 
-/** What is to be sent: as much of a send as others who write have too. */
+/** The fields of `SendMessage` that every author of a message can set. */
 export type Draft = Pick<
   SendMessage,
   "body" | "media" | "send_at" | "ttl_seconds" | "category" | "metadata"
 >;
 
-/** Who writes to whom, and in which conversation. */
+/** The sender, recipient, author and conversation of a message. */
 export interface Correspondence {
   readonly channel: Channel;
   readonly identity: Seen<IdentityRow>;
   readonly sender: SenderRow;
-  /** An active one. */
+  /** Must be active. */
   readonly conversation: Seen<ConversationRow>;
-  /** The conversation was begun in this transaction: nobody can have armed its job. */
+  /** The conversation was created in this transaction, so its job cannot exist yet. */
   readonly isNew: boolean;
-  /** So was the contact: nothing is known of it. */
+  /** The contact was created in this transaction, so it has no stored facts. */
   readonly isMet?: boolean;
   readonly author: Author;
 }
 
 /**
- * Accepts a message, unless a policy denies it: it is queued, or scheduled, and will be handed over by whichever engine gets to it.
- * @throws TidingsError `validation_failed` when it is to be sent too far ahead, `recipient_opted_out`, `policy_denied`
+ * Checks the policies, then queues or schedules a message. Any engine may hand it over.
+ * @throws TidingsError `validation_failed` if `send_at` is too far ahead, `recipient_opted_out` or
+ * `policy_denied` if a policy denies the message
  */
 export async function acceptMessage(
   tx: Tx,
-  call: Judging & Pick<Call, "idempotency_key">,
+  call: PolicyContext & Pick<Call, "idempotency_key">,
   draft: Draft,
   correspondence: Correspondence,
 ): Promise<Seen<MessageRow>> {
   const { channel, identity, sender, isMet = false, author } = correspondence;
   const { contact_id } = identity;
   const { category = "transactional", body, media = [], send_at } = draft;
-  const opinions = await judgeMessage(tx, call, {
+  const opinions = await checkPolicies(tx, call, {
     message: {
       id: null,
       channel,
@@ -68,11 +68,14 @@ export async function acceptMessage(
     contact_id: isMet ? null : contact_id,
     at: Math.max(tx.now, send_at === undefined ? 0 : millis(send_at)),
   });
-  refuseDenied(ruling(opinions));
+  throwIfDenied(decisionOf(opinions));
   return writeMessage(tx, call, draft, correspondence, null);
 }
 
-/** Writes a message that nobody judges before its hand-over. `keyword` is the contact's that it answers. */
+/**
+ * Writes a message without a policy check; the hand-over checks it. `keyword` is the contact's
+ * keyword that the message answers.
+ */
 export async function writeMessage(
   tx: Tx,
   { services, idempotency_key }: Pick<Call, "services" | "idempotency_key">,
@@ -92,11 +95,11 @@ export async function writeMessage(
   const id = services.drawId("msg");
   const segments = channel === "sms" ? segmentsOf(draft.body) : null;
   const message = tx.insert(messages, {
-    ...untouched,
+    ...initialColumns,
     id,
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
-    sequence: await takePlace(tx, conversation, id, "outbound"),
+    sequence: await assignSequence(tx, conversation, id, "outbound"),
     direction: "outbound",
     channel,
     status: state.status,
@@ -109,7 +112,7 @@ export async function writeMessage(
     category: draft.category ?? "transactional",
     segments: segments?.count ?? null,
     encoding: segments?.encoding ?? null,
-    // A time that has passed means now; one that is to come is part of the state.
+    // A past `send_at` means now. `patchOf` sets a future one.
     send_at: null,
     expires_at: state.expires_at,
     transport: firstTransport(

@@ -15,19 +15,19 @@ import type { InboundMessage } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { type Correspondence, writeMessage } from "./accept.ts";
 
-/** What a contact's words mean for its consent. */
-export interface Heeded {
-  /** What they ask for: a keyword, or what comes near an opt-out where that is honoured. */
+/** The effect of an inbound message on the contact's consent. */
+export interface KeywordEffect {
+  /** The keyword, or `opt_out` for a near match if the engine honours near matches. */
   readonly keyword: Keyword | null;
   readonly suspected: boolean;
-  /** What they are answered; null: nothing. */
+  /** The text of the automatic answer. Null if there is none. */
   readonly answer: string | null;
 }
 
-const unheard: Heeded = { keyword: null, suspected: false, answer: null };
+const noEffect: KeywordEffect = { keyword: null, suspected: false, answer: null };
 
-/** Reads a message for consent keywords and does what they say. Those of text messages alone: elsewhere they are words like others. */
-export async function heedWords(
+/** Detects a consent keyword in an inbound message and sets the consent. Ignores webchat. */
+export async function applyKeywords(
   tx: Tx,
   services: Services,
   sender: SenderRow,
@@ -37,20 +37,20 @@ export async function heedWords(
     channel,
     body,
   }: { readonly message_id: MessageId } & Pick<InboundMessage, "channel" | "body">,
-): Promise<Heeded> {
-  if (channel === "webchat") return unheard;
+): Promise<KeywordEffect> {
+  if (channel === "webchat") return noEffect;
   const { consent, secret, drawId } = services;
   const isOptedOut = consentFor(stateOf(identity), sender.address) === "opted_out";
   const said = keywordOf(body, isOptedOut);
   const suspected = said === null && suspectsOptOut(body);
   const keyword = suspected && consent.honourNearMatches ? "opt_out" : said;
   if (keyword === null) return { keyword, suspected, answer: null };
-  // Who wants nothing more gets no help either: the confirmation was the last.
+  // An opted-out contact gets no help text: the opt-out confirmation was the last message.
   if (keyword === "help") {
     return { keyword, suspected, answer: isOptedOut ? null : consent.helpText };
   }
 
-  const { isNews } = await setConsent(tx, drawId, secret, {
+  const { isChanged } = await setConsent(tx, drawId, secret, {
     medium: "text",
     address: identity.address,
     status: keyword === "opt_out" ? "opted_out" : "opted_in",
@@ -59,7 +59,7 @@ export async function heedWords(
     message_id,
     detail: suspected ? "near match" : null,
   });
-  if (!isNews || isConfirmedByCarrier(services, sender)) {
+  if (!isChanged || isConfirmedByCarrier(services, sender)) {
     return { keyword, suspected, answer: null };
   }
   return {
@@ -69,8 +69,11 @@ export async function heedWords(
   };
 }
 
-/** What it means for the conversation: a suspicion stands until the contact makes itself clear, or a person settles it. */
-export function flagOf({ keyword, suspected }: Heeded): Partial<ConversationRow> {
+/**
+ * Returns the change to the conversation. A suspected opt-out stays flagged until the contact sends
+ * a keyword or a person clears the flag.
+ */
+export function flagOf({ keyword, suspected }: KeywordEffect): Partial<ConversationRow> {
   if (keyword === "opt_out" || keyword === "opt_in") return { opt_out_suspected: null };
   return suspected ? { opt_out_suspected: true } : {};
 }
@@ -81,23 +84,23 @@ function isConfirmedByCarrier({ transports }: Services, { transport }: SenderRow
   );
 }
 
-/** Answers a keyword, in the conversation in which it was said. */
+/** Sends the automatic answer to a keyword, in the same conversation. */
 export async function answerKeyword(
   tx: Tx,
   services: Services,
   sender: SenderRow,
   identity: IdentityRow,
-  { keyword, answer }: Heeded,
+  { keyword, answer }: KeywordEffect,
 ): Promise<void> {
   if (keyword === null || answer === null) return;
-  // What was read before has been written meanwhile.
+  // Both rows changed earlier in this transaction, so they are read again.
   const { medium, address } = identity;
   const [latest, conversation] = await Promise.all([
     tx.get(identityByAddress, [medium, address]),
     findConversation(tx, identity),
   ]);
   if (latest === undefined || !isActive(conversation)) {
-    throw new TypeError("a keyword was said in no conversation");
+    throw new TypeError("cannot answer a keyword: the contact has no active conversation");
   }
   const correspondence: Correspondence = {
     channel: sender.channels.includes("sms") ? "sms" : "mms",

@@ -1,19 +1,24 @@
-import { type DrawId, iso } from "../kernel/index.ts";
+import { type DrawId, iso, mediumOf } from "../kernel/index.ts";
 import { arm, disarm } from "../queue/index.ts";
-import { type AttemptRow, type MessageRow, parkedReceipts, parkedReceiptsOf } from "./rows.ts";
+import {
+  type AttemptRow,
+  type MessageRow,
+  earlyReceipts,
+  earlyReceiptsOf,
+  attemptByProviderId,
+} from "./rows.ts";
 import type { Evidence } from "./carriage.ts";
-import { carried, evidenceOf, isSuperseded, sound } from "./rules.ts";
-import { stateOf } from "./state.ts";
-import type { IgnoredReason } from "./timeline-types.ts";
+import { carried, evidenceOf, isSuperseded, withValidTime } from "./rules.ts";
+import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import type { IgnoredReason } from "./timeline.ts";
 import type { Services } from "../operations/index.ts";
 import type { Receipt, Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
-import { fallBack, isGivenUp, isHandedOn } from "./fall-back.ts";
-import { moveMessage } from "./move.ts";
+import { fallBack, isGivenUp, isHandedOn } from "./choose-route.ts";
 import { followUpJob } from "./send-jobs.ts";
-import { writeTimeline } from "./write-timeline.ts";
+import { setConsent } from "../contacts/index.ts";
 
-/** Joins a receipt to what is known, and keeps it in the timeline whether it changed anything or not. */
+/** Applies a receipt, and writes it to the timeline even if it changed nothing. */
 export async function applyReceipt(
   tx: Tx,
   services: Services,
@@ -22,8 +27,15 @@ export async function applyReceipt(
   receipt: Receipt,
 ): Promise<Seen<MessageRow>> {
   const { drawId } = services;
-  const evidence = evidenceOf(sound(receipt, tx.now));
-  const { moved, ignored_reason } = await heed(tx, services, drawId, message, attempt, evidence);
+  const evidence = evidenceOf(withValidTime(receipt, tx.now));
+  const { moved, ignored_reason } = await joinEvidence(
+    tx,
+    services,
+    drawId,
+    message,
+    attempt,
+    evidence,
+  );
   writeTimeline(tx, drawId, message, moved, {
     type: "receipt",
     at: iso(tx.now),
@@ -34,32 +46,32 @@ export async function applyReceipt(
     applied: ignored_reason === null,
     ignored_reason,
   });
-  // From here on nothing more is waited for: what else comes is evidence all the same.
+  // Later receipts still count as evidence, but no look-up needs to wait for them.
   if (isFinal(moved)) await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   return moved;
 }
 
-interface Heeded {
+interface Applied {
   readonly moved: Seen<MessageRow>;
   readonly ignored_reason: IgnoredReason | null;
 }
 
-async function heed(
+async function joinEvidence(
   tx: Tx,
   services: Services,
   drawId: DrawId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   evidence: Evidence,
-): Promise<Heeded> {
+): Promise<Applied> {
   const isLast = attempt.number === message.attempts && !isHandedOn(message, attempt);
   if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
     return { moved: message, ignored_reason: "superseded" };
   }
   const { joined, state } = carried(stateOf(message), evidence);
   if (!joined.applied) return { moved: message, ignored_reason: joined.ignored_reason };
-  const isNews = state.status === "undelivered" && message.status !== "undelivered";
-  const wentOn = isNews
+  const isChanged = state.status === "undelivered" && message.status !== "undelivered";
+  const wentOn = isChanged
     ? await fallBack(tx, services, drawId, message, attempt, state.error)
     : undefined;
   const patch = state.status === message.status ? {} : carriedBy(message, attempt);
@@ -69,7 +81,7 @@ async function heed(
   };
 }
 
-/** After a fallback it may still turn out to have gone out by the transport before. */
+/** After a fallback, a receipt can still prove that the earlier transport sent the message. */
 function carriedBy(
   message: MessageRow,
   { transport, provider_message_id }: AttemptRow,
@@ -77,8 +89,8 @@ function carriedBy(
   return message.transport === transport ? {} : { transport, provider_message_id };
 }
 
-/** Applies receipts that a carrier brought by itself, in the order in which it did. */
-export async function takeReceipts(
+/** Applies receipts that the carrier pushed, in the order in which they arrived. */
+export async function applyReceipts(
   tx: Tx,
   services: Services,
   message: Seen<MessageRow>,
@@ -87,15 +99,15 @@ export async function takeReceipts(
 ): Promise<Seen<MessageRow>> {
   let moved = message;
   for (const receipt of receipts) moved = await applyReceipt(tx, services, moved, attempt, receipt);
-  // The answer may never come. Then nobody looks after it, unless somebody does when it must have come.
+  // The answer to the attempt may never come, so its follow-up is scheduled here.
   if (moved.status === "sent" && attempt.outcome !== "accepted") {
     await arm(tx, followUpJob(attempt, attempt.leased_until));
   }
   return moved;
 }
 
-/** Applies the receipts that came before anybody knew which attempt the provider's id belongs to. */
-export async function applyParked(
+/** Applies the receipts that came before the attempt's provider id was known. */
+export async function applyEarlyReceipts(
   tx: Tx,
   services: Services,
   message: Seen<MessageRow>,
@@ -104,11 +116,11 @@ export async function applyParked(
   const { transport, provider_message_id } = attempt;
   if (provider_message_id === null) return message;
   const all = unscoped(tx);
-  const parked = await all.get(parkedReceiptsOf, [transport, provider_message_id]);
-  if (parked === undefined) return message;
-  all.remove(parkedReceipts, parked);
+  const early = await all.get(earlyReceiptsOf, [transport, provider_message_id]);
+  if (early === undefined) return message;
+  all.remove(earlyReceipts, early);
   let moved = message;
-  for (const receipt of parked.receipts) {
+  for (const receipt of early.receipts) {
     moved = await applyReceipt(tx, services, moved, attempt, receipt);
   }
   return moved;
@@ -116,4 +128,40 @@ export async function applyParked(
 
 function isFinal({ status }: MessageRow): boolean {
   return status === "delivered" || status === "undelivered" || status === "read";
+}
+
+/** Records an opt-out that only the carrier knew: it refused the message permanently for that reason. */
+export async function applyRefusal(
+  tx: Tx,
+  { secret, drawId, consent }: Services,
+  before: MessageRow,
+  after: MessageRow,
+): Promise<void> {
+  const isRefused = ({ status, error }: MessageRow): boolean =>
+    (status === "failed" || status === "undelivered") &&
+    error?.code === "opted_out" &&
+    error.permanent;
+  if (!isRefused(after) || isRefused(before)) return;
+  await setConsent(tx, drawId, secret, {
+    medium: mediumOf(after.channel),
+    address: after.to,
+    status: "opted_out",
+    sender: consent.scope === "sender" ? after.from : null,
+    source: "carrier",
+    message_id: after.id,
+    detail: after.error?.provider_code ?? null,
+  });
+}
+
+/**
+ * Returns the provider id to store for an attempt, or null if another attempt already has that id.
+ * If a carrier reuses an id, its receipts stay with the first attempt.
+ */
+export async function providerIdFor(
+  tx: Tx,
+  { id, transport }: AttemptRow,
+  provider_message_id: string,
+): Promise<string | null> {
+  const owner = await unscoped(tx).get(attemptByProviderId, [transport, provider_message_id]);
+  return owner === undefined || owner.id === id ? provider_message_id : null;
 }

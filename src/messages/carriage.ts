@@ -1,14 +1,15 @@
 /**
- * What is known of a message once it left: the join of all evidence, so that neither order nor repetition matters.
+ * The state of a message that the carrier has: the join of all evidence. The result does not depend
+ * on the order of the evidence or on duplicates.
  *
- * Evidence ranks `sent < unconfirmed < undelivered < delivered < read`. The winner is the one of the highest rank, of
- * those the first by (carrier's time, error code). Each of the three times is the earliest that any evidence proves:
- * what was read had been delivered by then, and what was delivered, or could not be, had been sent.
+ * Evidence ranks `sent < unconfirmed < undelivered < delivered < read`. The highest rank wins, then
+ * the earliest carrier time, then the error code. Each of the three times is the earliest that any
+ * evidence proves: `read` proves delivery, and `delivered` and `undelivered` prove sending.
  */
-import type { IgnoredReason } from "./timeline-types.ts";
+import type { IgnoredReason } from "./timeline.ts";
 import type { MessageError } from "./types.ts";
 
-/** `at` is the carrier's time, in milliseconds; of `unconfirmed`, when the wait for a receipt ended. */
+/** `at` is the carrier's time in milliseconds. For `unconfirmed`, it is the end of the wait. */
 export type Evidence =
   | {
       readonly status: "sent" | "unconfirmed" | "delivered" | "read";
@@ -17,7 +18,7 @@ export type Evidence =
     }
   | { readonly status: "undelivered"; readonly at: number; readonly error: MessageError };
 
-/** The winning evidence, and the times of all of it. */
+/** The winning evidence, and the earliest times that all evidence proves. */
 export type Carriage = Evidence & {
   readonly sent_at: number | null;
   readonly delivered_at: number | null;
@@ -42,7 +43,7 @@ export type Joined =
       readonly ignored_reason: IgnoredReason;
     };
 
-/** Commutative, associative, idempotent. `null`: nothing is known yet. */
+/** Commutative, associative and idempotent. `known` is null before the first evidence. */
 export function join(known: Carriage | null, evidence: Evidence): Joined {
   const fresh = alone(evidence);
   if (known === null) return { applied: true, carriage: fresh };
@@ -72,7 +73,7 @@ export function join(known: Carriage | null, evidence: Evidence): Joined {
   return { applied: false, carriage: known, ignored_reason };
 }
 
-/** What one piece of evidence proves by itself. */
+/** Returns what one piece of evidence proves by itself. */
 function alone(evidence: Evidence): Carriage {
   const { status, at } = evidence;
   const delivered = status === "delivered" || status === "read";
@@ -84,14 +85,14 @@ function alone(evidence: Evidence): Carriage {
   };
 }
 
-/** Below zero when `a` wins over `b`; zero only when they say the same. */
+/** Negative if `a` wins over `b`. Zero only if both are equal. */
 function compare(a: Evidence, b: Evidence): number {
   const byTime = rank[b.status] - rank[a.status] || a.at - b.at;
-  return byTime || order(a.error?.code, b.error?.code) || order(told(a), told(b));
+  return byTime || order(a.error?.code, b.error?.code) || order(errorKey(a), errorKey(b));
 }
 
-/** The whole of an error, so that two receipts of the same instant and code have an order too. */
-function told({ error }: Evidence): string {
+/** The whole error. It orders two receipts with the same time and code. */
+function errorKey({ error }: Evidence): string {
   if (error === null) return "";
   return JSON.stringify([error.provider_code, error.message, error.stage, error.permanent]);
 }

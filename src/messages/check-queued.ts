@@ -1,19 +1,17 @@
-import type { Opinion, PolicyFacts, Seen } from "../ports/index.ts";
+import type { NamedVerdict, PolicyFacts, Seen } from "../ports/index.ts";
 import { type DrawId, iso } from "../kernel/index.ts";
 import { type Addressee, contactById } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import type { MessageRow } from "./rows.ts";
-import { deferred, denial } from "./rules.ts";
-import { stateOf } from "./state.ts";
+import { defer, policyError } from "./rules.ts";
+import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Tx } from "../store/index.ts";
-import { judgeMessage, type Judging } from "../consents/index.ts";
-import { moveMessage } from "./move.ts";
+import { checkPolicies, type PolicyContext } from "../consents/index.ts";
 import { releaseJob } from "./send-jobs.ts";
-import { writeTimeline } from "./write-timeline.ts";
 
 /**
- * Whether the message's contact has been erased: its address is nobody's then, or another contact's, and its own row is gone. What is held
- * of the two an erasure writes, so nothing is handed over that commits after it.
+ * Returns whether the message's contact has been erased. The read holds rows that an erasure writes,
+ * so a hand-over cannot commit after the erasure.
  */
 export async function isErased(
   tx: Tx,
@@ -24,14 +22,17 @@ export async function isErased(
   return (await tx.get(contactById, [contact_id], { hold: true })) === undefined;
 }
 
-/** What the policies say of a message that is about to be handed over. What they judge by is held, so that nothing comes in between. */
-export function judgeQueued(
+/**
+ * Checks the policies right before the hand-over. The rows that the verdicts depend on are held, so
+ * that they cannot change before the commit.
+ */
+export function checkQueued(
   tx: Tx,
-  judging: Judging,
+  judging: PolicyContext,
   message: MessageRow,
   addressee: Addressee,
-): Promise<readonly Opinion[]> {
-  return judgeMessage(tx, judging, {
+): Promise<readonly NamedVerdict[]> {
+  return checkPolicies(tx, judging, {
     message: factsOf(message),
     confirmsOptOut: message.keyword === "opt_out",
     consent: addressee,
@@ -41,31 +42,31 @@ export function judgeQueued(
   });
 }
 
-/** What is denied fails for good; what is put off is scheduled anew, and those behind it don't wait for it. */
+/** Fails a denied message. Schedules a deferred one anew, so that later messages need not wait for it. */
 export async function holdBack(
   tx: Tx,
   drawId: DrawId,
   message: Seen<MessageRow>,
-  ruled: Exclude<Opinion, { verdict: "allow" }>,
+  decision: Exclude<NamedVerdict, { verdict: "allow" }>,
 ): Promise<void> {
-  const { policy, verdict } = ruled;
+  const { policy, verdict } = decision;
   const at = iso(tx.now);
   if (verdict === "deny") {
-    const error = denial(ruled.code, ruled.message);
+    const error = policyError(decision.code, decision.message);
     const failed = await moveMessage(tx, drawId, message, { status: "failed", error });
     const entry = {
       type: "policy",
       at,
       policy,
       verdict,
-      reason: ruled.message,
+      reason: decision.message,
       until: null,
       error,
     } as const;
     writeTimeline(tx, drawId, message, failed, entry);
     return;
   }
-  const state = deferred(stateOf(message), ruled.until, message.created_at, tx.now);
+  const state = defer(stateOf(message), decision.until, message.created_at, tx.now);
   const waiting = await moveMessage(tx, drawId, message, state);
   await arm(tx, releaseJob(waiting, state.send_at));
   const until = iso(state.send_at);
@@ -74,14 +75,14 @@ export async function holdBack(
     at,
     policy,
     verdict,
-    reason: ruled.reason,
+    reason: decision.reason,
     until,
     error: null,
   } as const;
   writeTimeline(tx, drawId, message, waiting, entry);
 }
 
-/** A message that is there, as policies see it. */
+/** Returns a stored message in the form that policies receive. */
 export function factsOf(row: MessageRow): PolicyFacts["message"] {
   const { id, channel, category, from, to, author_type, author_id, body, media } = row;
   return {

@@ -1,22 +1,41 @@
-import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
-import { isOfTransport, nextAfter, wayOf } from "./route-rules.ts";
-import type { Next, RouteFacts, Tried, Way } from "./route-types.ts";
+import {
+  type AttemptRow,
+  attemptsOfMessage,
+  type MessageRow,
+  attemptById,
+  attempts,
+} from "./rows.ts";
+import {
+  isOfTransport,
+  nextAfter,
+  matchRoute,
+  type Next,
+  type RouteFacts,
+  type Tried,
+  type ChosenRoute,
+} from "./route-rules.ts";
 import type { Services } from "../operations/index.ts";
-import type { Mode } from "../kernel/index.ts";
+import type { Mode, DrawId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
+import { arm, disarm } from "../queue/index.ts";
+import { sendAgain } from "./rules.ts";
+import type { MessageError } from "./types.ts";
+import type { Seen } from "../ports/index.ts";
+import { moveMessage } from "./move.ts";
+import { followUpJob, sendJob } from "./send-jobs.ts";
 
-/** More attempts than any message gets. */
-const mostTried = 100;
+/** Higher than the number of attempts of any message. */
+const maxTried = 100;
 
 type Routing = Pick<Services, "routes" | "transports">;
 
-/** The way of a message from a sender of transport `home`. */
-export function findWay(
+/** Returns the route of a message whose sender belongs to transport `home`. */
+export function chooseRoute(
   { routes, transports }: Routing,
   message: RouteFacts & { readonly mode: Mode },
   home: string,
-): Way {
-  return wayOf(routes, message, home, (transport) =>
+): ChosenRoute {
+  return matchRoute(routes, message, home, (transport) =>
     transports.some(({ name, capabilities: { modes, channels } }) => {
       return (
         name === transport && modes.includes(message.mode) && channels.includes(message.channel)
@@ -25,21 +44,22 @@ export function findWay(
   );
 }
 
-/** Who carries it first. */
+/** Returns the first transport of a message. */
 export function firstTransport(
   services: Routing,
   message: RouteFacts & { readonly mode: Mode },
   home: string,
 ): string {
-  return services.routes.length === 0 ? home : findWay(services, message, home).transports[0];
+  return services.routes.length === 0 ? home : chooseRoute(services, message, home).transports[0];
 }
 
-/** How an attempt came out that did not get its message to its end. */
+/** The outcome of an attempt that did not deliver the message. */
 export type Setback = Pick<AttemptRow, "outcome" | "error" | "not_before">;
 
 /**
- * Where a message goes on after a setback of its last attempt. Undefined where it stays with the transport that it has: it has no other, or
- * nobody knows whether it went out and the host doesn't want it twice. `at`: when the setback came.
+ * Decides where to send a message after its last attempt failed at time `at`. Undefined if the
+ * message stays with its transport: there is no other, or the outcome is uncertain and the route
+ * does not fall back in that case.
  */
 export async function findNext(
   tx: Tx,
@@ -50,24 +70,24 @@ export async function findNext(
   at = tx.now,
 ): Promise<Next | undefined> {
   if (routes.length === 0) return undefined;
-  const way = findWay({ routes, transports }, message, attempt.transport);
-  const [first, ...others] = way.transports;
+  const route = chooseRoute({ routes, transports }, message, attempt.transport);
+  const [first, ...others] = route.transports;
   if (others.length === 0 && first === attempt.transport) return undefined;
   const { outcome, error, not_before } = setback;
-  if (outcome === "ambiguous" && !way.fallBackAfter.includes("ambiguous")) return undefined;
-  if (outcome === "accepted" && !way.fallBackAfter.includes("undelivered")) return undefined;
+  if (outcome === "ambiguous" && !route.fallBackAfter.includes("ambiguous")) return undefined;
+  if (outcome === "accepted" && !route.fallBackAfter.includes("undelivered")) return undefined;
   const isForGood = outcome === "accepted" || error?.permanent === true;
   if (isForGood && error !== null && !isOfTransport(error.code)) return { next: "nowhere" };
-  const before = await tx.list(attemptsOfMessage, [message.id], mostTried);
+  const before = await tx.list(attemptsOfMessage, [message.id], maxTried);
   const earlier = before.filter(({ number }) => number < attempt.number);
   const last = triedOf({ ...attempt, answered_at: at, outcome, error, not_before });
-  const next = nextAfter(way, [...earlier.map(triedOf), last], tx.now);
-  // What may have gone out doesn't expire for want of another try.
+  const next = nextAfter(route, [...earlier.map(triedOf), last], tx.now);
+  // A message that may have been sent must not expire because another attempt would be too late.
   const isLate = next.next === "on" && next.at >= (message.expires_at ?? Infinity);
   return isLate && outcome !== "rejected" ? undefined : next;
 }
 
-/** Who refused for good, or may have it, is not tried again. */
+/** A transport that refused permanently, or may have the message, is not tried again. */
 function triedOf({
   transport,
   outcome,
@@ -80,10 +100,59 @@ function triedOf({
   return { transport, isOut, at: answered_at ?? started_at, not_before };
 }
 
-/** The columns of a message that goes on: what the carrier before called it is that one's. */
-export function handedOn(message: MessageRow, next: Next | undefined): Partial<MessageRow> {
+/** Returns the columns that change with the transport. A provider id belongs to one carrier only. */
+export function transportPatch(message: MessageRow, next: Next | undefined): Partial<MessageRow> {
   if (next === undefined || next.next === "nowhere" || next.transport === message.transport) {
     return {};
   }
   return { transport: next.transport, provider_message_id: null };
+}
+
+/** Clears the evidence of an attempt that a later one replaces. */
+const notCarried = { carriage: null, sent_at: null, delivered_at: null, read_at: null } as const;
+
+/** Returns whether a receipt gave up an attempt that the carrier had accepted, and a retry followed. */
+export function isGivenUp({ outcome, next_attempt_at }: AttemptRow): boolean {
+  return outcome === "accepted" && next_attempt_at !== null;
+}
+
+/** Returns whether the message is queued for another transport than that of the attempt. */
+export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRow): boolean {
+  return status === "queued" && transport !== attempt.transport;
+}
+
+/**
+ * Queues a message for the next transport of its route after the carrier gave up its last attempt.
+ * Returns undefined if the route does not fall back after `undelivered` or has no other transport.
+ */
+export async function fallBack(
+  tx: Tx,
+  services: Services,
+  drawId: DrawId,
+  message: Seen<MessageRow>,
+  attempt: AttemptRow,
+  error: MessageError,
+): Promise<Seen<MessageRow> | undefined> {
+  const { status, expires_at, attempts: made } = message;
+  const isUnderway =
+    status === "sending" || status === "ambiguous" || status === "sent" || status === "unconfirmed";
+  if (!isUnderway || expires_at === null || expires_at <= tx.now || attempt.number !== made) {
+    return undefined;
+  }
+  const next = await findNext(tx, services, message, attempt, {
+    outcome: "accepted",
+    error,
+    not_before: null,
+  });
+  const row = next?.next === "on" ? await tx.get(attemptById, [attempt.id]) : undefined;
+  if (next?.next !== "on" || row === undefined) return undefined;
+  tx.update(attempts, row, { outcome: "accepted", error, next_attempt_at: next.at });
+  await disarm(tx, followUpJob(row, tx.now));
+  const { state } = sendAgain({ attempts: made, expires_at }, next.at);
+  const moved = await moveMessage(tx, drawId, message, state, {
+    ...notCarried,
+    ...transportPatch(message, next),
+  });
+  await arm(tx, sendJob(moved, next.at));
+  return moved;
 }

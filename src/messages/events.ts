@@ -4,7 +4,7 @@ import { contactReferenceSchema } from "../contacts/index.ts";
 import { channelSchema, ids, timestamp } from "../kernel/index.ts";
 import { mediaSchema, messageErrorSchema, messageStatusSchema } from "./types.ts";
 
-/** Where a message stands; its words are in the message alone, so that they are redacted in one place. */
+/** The state of a message. The body stays out, so that redaction has one place to clear. */
 const messageState = {
   message_id: ids.message,
   contact_id: ids.contact,

@@ -1,47 +1,45 @@
-import { type Claim, finish, renew } from "../queue/index.ts";
+import { type Claim, finish, renew, leaseMs } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type DrawId, mediumOf } from "../kernel/index.ts";
-import { goneOn, handOver, lapsed } from "./rules.ts";
-import { stateOf } from "./state.ts";
-import { ruling } from "../consents/index.ts";
+import { sendAgain, handOver, lapsed, expire } from "./rules.ts";
+import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
-import type { HostOpinions, OwnColumns, Seen } from "../ports/index.ts";
+import type { HostVerdicts, OwnColumns, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { Carriers } from "./carriers.ts";
 import { holdAddressee } from "../contacts/index.ts";
 import { findNext } from "./choose-route.ts";
-import { holdBack, isErased, judgeQueued } from "./check-queued.ts";
-import { takeTurn, turnOf } from "../senders/index.ts";
-import { moveMessage } from "./move.ts";
-import { type HandedOver, settleAttempt } from "./settle-attempt.ts";
-import { writeTimeline } from "./write-timeline.ts";
+import { holdBack, isErased, checkQueued } from "./check-queued.ts";
+import { recordHandOver, checkThrottle } from "../senders/index.ts";
+import { type HandedOver, settleAttempt } from "./record-answer.ts";
 
-/** Messages that one transaction may find expired or lost before others have their turn. */
-const mostLooked = 50;
+/** The maximum number of expired or lost messages that one transaction settles. */
+const maxScanned = 50;
 
 export interface HandOverOptions {
   readonly leaseMs: number;
   readonly services: Services;
-  readonly hostOpinions: HostOpinions;
+  readonly hostVerdicts: HostVerdicts;
   readonly carriers: Carriers;
-  /** Enough for one go: the conversation waits for its next turn. */
+  /** Hand over nothing more in this run. The conversation waits for its next run. */
   readonly last: boolean;
 }
 
 /**
- * Takes the next message of a conversation to its hand-over and records the attempt; the carrier is called after the commit.
- * Without one, the job is finished: until the next is due, or for good.
+ * Records an attempt for the next message of a conversation. The caller calls the carrier after the
+ * commit. Without a message to send, the job ends, or waits until the next message is due.
  *
- * The claim is proved in the same transaction, so an engine that lost the conversation hands nothing over.
+ * The same transaction renews the claim, so an engine that lost the claim hands nothing over.
  */
 export async function handOverMessage(
   tx: Tx,
   claim: Claim<"send">,
-  { leaseMs, services, hostOpinions, carriers, last }: HandOverOptions,
+  { leaseMs, services, hostVerdicts, carriers, last }: HandOverOptions,
 ): Promise<HandedOver | undefined> {
   const { drawId } = services;
   if (!(await renew(tx, claim, leaseMs))) return undefined;
-  for (let looked = 0; !last && looked < mostLooked; looked++) {
+  for (let scanned = 0; !last && scanned < maxScanned; scanned++) {
     const [message] = await tx.list(outbox, [claim.key.conversation_id], 1);
     if (message === undefined) {
       await finish(tx, claim);
@@ -67,12 +65,13 @@ export async function handOverMessage(
         return undefined;
       case "send": {
         const { channel, to } = message;
-        const [pace, addressee] = await Promise.all([
-          turnOf(tx, claim, message),
+        const [throttle, addressee] = await Promise.all([
+          checkThrottle(tx, claim, message),
           holdAddressee(tx, services.secret, mediumOf(channel), to),
         ]);
-        if (pace === "wait") return undefined;
-        // Without its words or its contact it must not leave: it was redacted while nobody knew whether it had left, or it is erased.
+        if (throttle === "wait") return undefined;
+        // A message without a body was redacted while it was ambiguous; neither it nor a message to an
+        // erased contact may be sent.
         if (message.body === null || (await isErased(tx, message, addressee))) {
           writeTimeline(
             tx,
@@ -83,25 +82,29 @@ export async function handOverMessage(
           );
           continue;
         }
-        const ruled = ruling(await judgeQueued(tx, { services, hostOpinions }, message, addressee));
-        if (ruled.verdict !== "allow") {
-          await holdBack(tx, drawId, message, ruled);
+        const policy = decisionOf(
+          await checkQueued(tx, { services, hostVerdicts }, message, addressee),
+        );
+        if (policy.verdict !== "allow") {
+          await holdBack(tx, drawId, message, policy);
           continue;
         }
-        if (pace !== undefined) await takeTurn(tx, claim, pace);
+        if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
         const sending = await moveMessage(tx, drawId, message, decision.state);
         const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
         return { message: sending, attempt };
       }
       case "none":
-        throw new TypeError(`message ${message.id} stands in the outbox and is ${message.status}`);
+        throw new TypeError(
+          `message ${message.id} is in the outbox but has status ${message.status}`,
+        );
     }
   }
   await finish(tx, claim, { againAt: tx.now });
   return undefined;
 }
 
-/** This engine holds the conversation and finds a message in another's hands: that one is gone, and its answer with it. */
+/** This engine holds the claim, so the engine that was sending the message stopped: its answer is lost. */
 async function loseAnswer(
   tx: Tx,
   drawId: DrawId,
@@ -111,16 +114,18 @@ async function loseAnswer(
 ): Promise<void> {
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   if (attempt === undefined) {
-    throw new TypeError(`message ${message.id} is sending without an attempt`);
+    throw new TypeError(`message ${message.id} has status sending but no attempt`);
   }
   const decision = lapsed(stateOf(message), attempt.number);
   if (decision.decision === "none") {
-    throw new TypeError(`message ${message.id} can't lose its answer`);
+    throw new TypeError(
+      `message ${message.id} has status ${message.status} and waits for no answer`,
+    );
   }
   const lost = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
   const next = await findNext(tx, services, message, attempt, lost);
   const goesOn = next?.next === "on" ? next : undefined;
-  const state = goesOn === undefined ? decision.state : goneOn(decision.state, goesOn.at).state;
+  const state = goesOn === undefined ? decision.state : sendAgain(decision.state, goesOn.at).state;
   await settleAttempt(tx, drawId, carriers, message, attempt, state, lost, goesOn);
 }
 
@@ -150,4 +155,49 @@ function attemptOf(
     led_to: null,
     lookups: 0,
   };
+}
+
+/** How long to leave a job to engines that have its transport, in milliseconds. */
+export const awaitMs = 30_000;
+/** The maximum number of messages that one transaction reads. */
+const maxRead = 50;
+
+/**
+ * Releases the job if the conversation's next message needs a transport that this engine does not
+ * have. No attempt begins and none counts as lost. Messages whose ttl is over expire. Returns whether
+ * the job was released; if not, nothing was written.
+ */
+export async function waitForTransport(
+  tx: Tx,
+  claim: Claim<"send">,
+  carriers: Carriers,
+  drawId: DrawId,
+): Promise<boolean> {
+  const isLive = ({ status, expires_at }: MessageRow): boolean =>
+    status === "sending" || (expires_at ?? Infinity) > tx.now;
+  const isOurs = ({ transport }: MessageRow): boolean =>
+    transport === null || carriers.has(transport);
+  const [head] = await tx.list(outbox, [claim.key.conversation_id], 1);
+  if (head === undefined || (isLive(head) && isOurs(head))) return false;
+  const waiting = await tx.list(outbox, [claim.key.conversation_id], maxRead);
+  const next = waiting.find(isLive);
+  if (next === undefined || isOurs(next) || !(await renew(tx, claim, leaseMs))) return false;
+
+  let againAt = tx.now + awaitMs;
+  for (const message of waiting) {
+    const decision = expire(stateOf(message), tx.now);
+    if (decision.decision === "expired") {
+      writeTimeline(
+        tx,
+        drawId,
+        message,
+        await moveMessage(tx, drawId, message, decision.state),
+        null,
+      );
+    } else if (message.status === "queued") {
+      againAt = Math.min(againAt, message.expires_at ?? Infinity);
+    }
+  }
+  await finish(tx, claim, { againAt });
+  return true;
 }

@@ -1,23 +1,22 @@
 export { acceptMessage, writeMessage } from "./accept.ts";
-export { takeReceipts } from "./apply-receipt.ts";
-export { heedRefusal } from "./apply-refusal.ts";
-export { cancelMessage } from "./cancel.ts";
+export { applyReceipts, applyRefusal } from "./apply-receipt.ts";
+export { cancelMessage, editMessage } from "./waiting-messages.ts";
 export { type CarrierRuntime, carriersOf } from "./carriers.ts";
-export { messagesModule } from "./descriptor.ts";
-export { editMessage } from "./edit.ts";
+export { messagesModule, messageJobs } from "./descriptor.ts";
 export { messageFailed, messageReceived, messageSent, messageUpdated } from "./events.ts";
-export { findCorrespondent } from "./find-correspondent.ts";
-export { onMessageReceived } from "./hooks.ts";
-export { isMessageInProgress } from "./in-progress.ts";
-export { messageJobs } from "./jobs.ts";
-export { listContactMessages } from "./list-of-contact.ts";
-export { listConversationMessages } from "./list-of-conversation.ts";
-export { moveMessage } from "./move.ts";
+export { findCorrespondent, reply } from "./reply.ts";
+export { onMessageReceived, receiveMessage } from "./receive.ts";
+export {
+  isMessageInProgress,
+  listContactMessages,
+  listConversationMessages,
+  getMessage,
+  getTimeline,
+  listMessages,
+  messageResource,
+} from "./reads.ts";
+export { moveMessage, stateOf, writeTimeline } from "./move.ts";
 export { previewMessage } from "./preview.ts";
-export { getMessage, getTimeline, listMessages } from "./reads.ts";
-export { takeInMessage } from "./receive.ts";
-export { reply } from "./reply.ts";
-export { messageResource } from "./resource.ts";
 export {
   attempts,
   attemptsOfMessage,
@@ -27,18 +26,15 @@ export {
   messages,
   messagesOfContact,
   messagesOfConversation,
-  parkedReceipts,
-  parkedReceiptsByExpiry,
+  earlyReceipts,
+  earlyReceiptsByExpiry,
   timeline,
 } from "./rows.ts";
 export { carried, channelOf } from "./rules.ts";
 export { segmentsOf } from "./segments.ts";
-export { sendBatch } from "./send-batch.ts";
-export { sendMessage } from "./send.ts";
-export { stateOf } from "./state.ts";
-export { receiptStatusSchema, type Timeline, type TimelineEntry } from "./timeline-types.ts";
-export { transportSink } from "./transport-sink.ts";
-export { startTransports, stopTransports } from "./transports.ts";
+export { sendBatch, sendMessage } from "./send.ts";
+export { receiptStatusSchema, type Timeline, type TimelineEntry } from "./timeline.ts";
+export { transportSink, startTransports, stopTransports } from "./transports.ts";
 export {
   type BatchMessages,
   type BatchResult,
@@ -59,4 +55,3 @@ export {
   type Segments,
   type SendMessage,
 } from "./types.ts";
-export { writeTimeline } from "./write-timeline.ts";

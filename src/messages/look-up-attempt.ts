@@ -1,15 +1,29 @@
-import { recordLookup } from "./record-lookup.ts";
-import { withDeadline } from "../kernel/index.ts";
-import { errorFacts, finish, type JobHandler } from "../queue/index.ts";
-import { attemptById, type AttemptRow, messageById, type MessageRow } from "./rows.ts";
-import type { LookupAnswer, Transport } from "../ports/index.ts";
-import type { CarrierRuntime } from "./carriers.ts";
-import { awaitMs } from "./await-transport.ts";
+import { withDeadline, type DrawId, iso } from "../kernel/index.ts";
+import { errorFacts, finish, type JobHandler, arm, type Claim } from "../queue/index.ts";
+import {
+  attemptById,
+  type AttemptRow,
+  messageById,
+  type MessageRow,
+  attempts,
+  attemptByProviderId,
+  outbox,
+} from "./rows.ts";
+import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
+import { type CarrierRuntime, type Carriers, nextLookupAt, receiptsEndAt } from "./carriers.ts";
+import { awaitMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
+import { carried, notSent, unconfirmed } from "./rules.ts";
+import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import type { Services } from "../operations/index.ts";
+import { type Tx, unscoped } from "../store/index.ts";
+import { applyEarlyReceipts, applyReceipt, applyRefusal, providerIdFor } from "./apply-receipt.ts";
+import { findNext, transportPatch } from "./choose-route.ts";
+import { sendJob } from "./send-jobs.ts";
 
 const own = { own: true } as const;
 
-/** Looks up an attempt whose answer was lost or whose receipts do not come. */
+/** Looks up an attempt whose answer was lost or whose receipts have not come. */
 export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> {
   const { store, services, transports, carriers } = runtime;
   return async (claim, { abort }) => {
@@ -25,7 +39,7 @@ export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> 
       attempt === undefined || message === undefined || transport?.lookup === undefined
         ? unknown
         : await lookUp(runtime, transport, message, attempt, abort);
-    // The job runs again when its lease has lapsed.
+    // The job runs again after its lease ends.
     if (answer === "aborted") return;
     await store.commit(claim, (tx) => recordLookup(tx, claim, answer, services, carriers), own);
   };
@@ -54,8 +68,149 @@ async function lookUp(
     if (abort.aborted) return "aborted";
     logger.warn(
       { err: errorFacts(error), transport: transport.name, attempt_id },
-      "a look-up failed; it says nothing",
+      "a look-up of an attempt failed; it counts as unknown and is repeated",
     );
     return unknown;
   }
+}
+
+/**
+ * Records the result of a look-up, ends the wait for receipts if it is over, and schedules the next
+ * look-up. The result is `unknown` if the transport cannot look up attempts.
+ */
+export async function recordLookup(
+  tx: Tx,
+  claim: Claim<"follow-up">,
+  found: LookupAnswer,
+  services: Services,
+  carriers: Carriers,
+): Promise<void> {
+  const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
+  const message = attempt && (await tx.get(messageById, [attempt.message_id]));
+  // The account's sandbox may have been reset meanwhile.
+  if (attempt === undefined || message === undefined) return finish(tx, claim);
+
+  const { drawId } = services;
+  const answer = await identify(tx, message, attempt, found);
+  const provider_message_id =
+    answer.outcome === "sent"
+      ? await providerIdFor(tx, attempt, answer.provider_message_id)
+      : attempt.provider_message_id;
+  const outcome = outcomeOf(attempt, answer);
+  const looked = tx.update(attempts, attempt, {
+    lookups: attempt.lookups + 1,
+    outcome,
+    provider_message_id,
+  });
+  let moved = await applyFinding(tx, drawId, message, looked, answer, { services, carriers });
+  if (answer.outcome === "sent") {
+    for (const receipt of answer.receipts) {
+      moved = await applyReceipt(tx, services, moved, looked, receipt);
+    }
+    moved = await applyEarlyReceipts(tx, services, moved, looked);
+  }
+  await applyRefusal(tx, services, message, moved);
+  moved = await giveUpInTime(tx, drawId, moved, looked, carriers);
+
+  const again = nextLookupAt(looked, moved.status, carriers, tx.now);
+  await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
+}
+
+/** A lost attempt that was certainly not sent counts as rejected, also in later route decisions. */
+function outcomeOf(
+  { outcome }: AttemptRow,
+  answer: Exclude<LookupAnswer, { outcome: "alike" }>,
+): AttemptRow["outcome"] {
+  if (answer.outcome === "sent") return "accepted";
+  return answer.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
+}
+
+async function applyFinding(
+  tx: Tx,
+  drawId: DrawId,
+  message: Seen<MessageRow>,
+  attempt: AttemptRow,
+  answer: Exclude<LookupAnswer, { outcome: "alike" }>,
+  { services, carriers }: { readonly services: Services; readonly carriers: Carriers },
+): Promise<Seen<MessageRow>> {
+  let moved = message;
+  if (answer.outcome === "sent") {
+    const status = carriers.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
+    const found = carried(stateOf(message), { status, at: attempt.started_at, error: null });
+    if (found.joined.applied) {
+      moved = await moveMessage(tx, drawId, message, found.state, {
+        provider_message_id: attempt.provider_message_id,
+      });
+    }
+  } else if (answer.outcome === "not_sent") {
+    // The message was certainly not sent, so this equals a temporary refusal.
+    const denied = { outcome: "rejected", error: null, not_before: null } as const;
+    const next = await findNext(
+      tx,
+      services,
+      message,
+      attempt,
+      denied,
+      attempt.answered_at ?? tx.now,
+    );
+    const decision = notSent(stateOf(message), attempt.number, tx.now, next);
+    if (decision.decision !== "none") {
+      const patch = decision.decision === "retry" ? transportPatch(message, next) : {};
+      moved = await moveMessage(tx, drawId, message, decision.state, patch);
+      if (decision.decision === "retry") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
+    }
+  }
+  const entry = {
+    type: "lookup",
+    at: iso(tx.now),
+    attempt_id: attempt.id,
+    outcome: answer.outcome,
+  } as const;
+  writeTimeline(tx, drawId, message, moved, entry);
+  return moved;
+}
+
+async function giveUpInTime(
+  tx: Tx,
+  drawId: DrawId,
+  message: Seen<MessageRow>,
+  attempt: AttemptRow,
+  carriers: Carriers,
+): Promise<Seen<MessageRow>> {
+  if (tx.now < receiptsEndAt(attempt, carriers)) return message;
+  const decision = unconfirmed(stateOf(message), tx.now);
+  if (decision.decision === "none") return message;
+  const moved = await moveMessage(tx, drawId, message, decision.state);
+  writeTimeline(tx, drawId, message, moved, null);
+  return moved;
+}
+
+/** With more candidates than this, the attempt cannot be identified. */
+const maxAlike = 100;
+
+/**
+ * Identifies the attempt among the carrier's messages that look the same: it is the only one that no
+ * other attempt owns. If another message of the conversation is being sent, the candidate may belong
+ * to that message, so the result is `unknown`.
+ */
+export async function identify(
+  tx: Tx,
+  { conversation_id }: MessageRow,
+  { id, transport }: AttemptRow,
+  answer: LookupAnswer,
+): Promise<Exclude<LookupAnswer, { outcome: "alike" }>> {
+  if (answer.outcome !== "alike") return answer;
+  const { messages } = answer;
+  const [next] = await tx.list(outbox, [conversation_id], 1);
+  if (messages.length > maxAlike || next?.status === "sending") return { outcome: "unknown" };
+  const owners = await Promise.all(
+    messages.map(({ provider_message_id }) =>
+      unscoped(tx).get(attemptByProviderId, [transport, provider_message_id]),
+    ),
+  );
+  const free = messages.filter((_, i) => owners[i] === undefined || owners[i].id === id);
+  const [only] = free;
+  return only === undefined || free.length > 1
+    ? { outcome: "unknown" }
+    : { outcome: "sent", ...only };
 }

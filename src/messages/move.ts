@@ -2,16 +2,17 @@ import { messageFailed, messageSent, messageUpdated } from "./events.ts";
 import { type DrawId, iso } from "../kernel/index.ts";
 import { contactById, contactReference } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
-import { type MessageRow, messages } from "./rows.ts";
-import { announced, type MessageState } from "./rules.ts";
-import { patchOf } from "./state.ts";
+import { type MessageRow, messages, timeline } from "./rows.ts";
+import { announced, type MessageState, isCarried } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { countMessage } from "./count.ts";
 import { sendJob } from "./send-jobs.ts";
+import type { MessageError } from "./types.ts";
+import type { TimelineEntry } from "./timeline.ts";
+import { usage } from "../accounts/index.ts";
 
-/** Takes a message to a state that a rule decided on, and tells and counts it when its status changed. */
+/** Writes a message's new state. If the status changed, counts it and publishes events. */
 export async function moveMessage(
   tx: Tx,
   drawId: DrawId,
@@ -21,7 +22,7 @@ export async function moveMessage(
 ): Promise<Seen<MessageRow>> {
   const moved = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
   if (moved.status !== message.status) countMessage(tx, moved);
-  // While it waited for its next try, it held its conversation back; those behind it need not wait any longer.
+  // A message that waits for a retry blocks its conversation. Later messages may go now.
   if (message.retry_at !== null && moved.retry_at === null && moved.status !== "sending") {
     await arm(tx, sendJob(moved, tx.now));
   }
@@ -49,4 +50,98 @@ export async function moveMessage(
     }
   }
   return moved;
+}
+
+/** Returns the state of an outbound message from its row. */
+export function stateOf(row: MessageRow): MessageState {
+  if (row.carriage !== null) return row.carriage;
+  const { status, attempts } = row;
+  const expires_at = row.expires_at ?? Infinity;
+  const error = row.error ?? unknownError;
+  switch (status) {
+    case "scheduled":
+      return { status, send_at: row.send_at ?? row.created_at, expires_at, attempts };
+    case "queued":
+      return { status, due_at: row.retry_at ?? 0, expires_at, attempts };
+    case "sending":
+      return { status, expires_at, attempts };
+    case "ambiguous":
+      return { status, expires_at, attempts, error };
+    case "canceled":
+      return { status };
+    case "expired":
+    case "failed":
+      return { status, error };
+    case "sent":
+    case "unconfirmed":
+    case "undelivered":
+    case "delivered":
+    case "read":
+    case "received":
+      throw new TypeError(`message ${row.id} is ${status} and has no carriage`);
+  }
+}
+
+const unknownError: MessageError = {
+  code: "unknown",
+  message: "No reason is known.",
+  permanent: false,
+  stage: "carrier",
+  provider_code: null,
+};
+
+/** Returns the columns that store a state. */
+export function patchOf(state: MessageState): Partial<MessageRow> {
+  if (isCarried(state)) {
+    const { status, error, sent_at, delivered_at, read_at } = state;
+    return { status, error, sent_at, delivered_at, read_at, carriage: state, retry_at: null };
+  }
+  const { status } = state;
+  switch (status) {
+    case "scheduled":
+      return { status, send_at: state.send_at, expires_at: state.expires_at, retry_at: null };
+    case "queued":
+      return {
+        status,
+        error: null,
+        retry_at: state.attempts === 0 ? null : state.due_at,
+        attempts: state.attempts,
+      };
+    case "sending":
+      return { status, error: null, retry_at: null, attempts: state.attempts };
+    case "ambiguous":
+    case "expired":
+    case "failed":
+      return { status, error: state.error, retry_at: null };
+    case "canceled":
+      return { status, retry_at: null };
+  }
+}
+
+/**
+ * Writes a timeline entry. `before` is the message before the change. A null entry records only
+ * the change of status.
+ */
+export function writeTimeline(
+  tx: Tx,
+  drawId: DrawId,
+  before: MessageRow,
+  after: Seen<MessageRow>,
+  entry: TimelineEntry | null,
+): void {
+  const led_to = after.status === before.status ? null : after.status;
+  tx.insert(timeline, {
+    message_id: after.id,
+    id: drawId("ent"),
+    at: tx.now,
+    led_to,
+    message_version: after.version,
+    entry,
+  });
+}
+
+/** Adds the message to today's usage under its status. */
+export function countMessage(tx: Tx, { channel, status, segments }: MessageRow): void {
+  const day = iso(tx.now).slice(0, 10);
+  tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });
 }

@@ -3,11 +3,11 @@ import { invalid, iso, mediumOf, millis, TidingsError } from "../kernel/index.ts
 import { channelOf, plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { type MessagePreview, type PreviewMessage, previewMessageSchema } from "./types.ts";
-import { judgeMessage, ruling, verdictOf } from "../consents/index.ts";
+import { checkPolicies, decisionOf, toPolicyVerdict } from "../consents/index.ts";
 import type { Command } from "../operations/index.ts";
 import { chooseSender } from "../senders/index.ts";
 
-/** Tells what would become of a message, and writes nothing. */
+/** Returns the outcome that sending a message would have. Writes nothing. */
 export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   kind: "command",
   name: "messages.preview",
@@ -54,7 +54,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       type: "api",
       id: call.caller.type === "key" ? call.caller.key_id : null,
     } as const;
-    const opinions = await judgeMessage(tx, call, {
+    const opinions = await checkPolicies(tx, call, {
       message: { id: null, channel, category, from, to, author, body, media },
       confirmsOptOut: false,
       consent: addressee,
@@ -69,8 +69,8 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       segments,
       consent: consentFor(addressee, from) === "opted_out" ? "opted_out" : "allowed",
       quiet_until: quiet?.verdict === "defer" ? iso(quiet.until) : null,
-      sendable: ruling(opinions).verdict !== "deny",
-      verdicts: opinions.map(verdictOf),
+      sendable: decisionOf(opinions).verdict !== "deny",
+      verdicts: opinions.map(toPolicyVerdict),
     };
   },
 };

@@ -1,4 +1,6 @@
 import {
+  iso,
+  isoOrNull,
   type ById,
   byIdSchema,
   firstIdAt,
@@ -7,21 +9,61 @@ import {
   type Page,
   ulidOf,
 } from "../kernel/index.ts";
-import { mapPage, page, type Query, type Walk } from "../operations/index.ts";
-import type { Reads, ScopedRangeOf } from "../store/index.ts";
-import { firstStatus, type Happening, happeningsOf, timelineOf } from "./timeline-rules.ts";
-import type { Timeline, TimelineEntry } from "./timeline-types.ts";
-import { messageResource } from "./resource.ts";
 import {
+  type MessageRow,
   attemptsOfMessage,
   messageById,
-  type MessageRow,
   messages,
   messagesOfContact,
   messagesOfConversation,
   timelineById,
 } from "./rows.ts";
-import { type ListMessages, listMessagesSchema, type Message, type MessageError } from "./types.ts";
+import { type Message, type ListMessages, listMessagesSchema, type MessageError } from "./types.ts";
+import { mapPage, page, type Query, type Walk } from "../operations/index.ts";
+import type { Reads, ScopedRangeOf, Tx } from "../store/index.ts";
+import {
+  firstStatus,
+  type Happening,
+  happeningsOf,
+  timelineOf,
+  type Timeline,
+  type TimelineEntry,
+} from "./timeline.ts";
+import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
+import { conversationById, type ThreadQuery, threadQuerySchema } from "../conversations/index.ts";
+import { findJob } from "../queue/index.ts";
+
+export function messageResource(row: MessageRow): Message {
+  const { author_type, author_id, segments, encoding } = row;
+  return {
+    id: row.id,
+    direction: row.direction,
+    channel: row.channel,
+    status: row.status,
+    from: row.from,
+    to: row.to,
+    body: row.body,
+    media: [...row.media],
+    author: author_id === null ? { type: author_type } : { type: author_type, id: author_id },
+    contact_id: row.contact_id,
+    conversation_id: row.conversation_id,
+    category: row.category,
+    segments: segments === null || encoding === null ? null : { count: segments, encoding },
+    send_at: isoOrNull(row.send_at),
+    expires_at: isoOrNull(row.expires_at),
+    error: row.error,
+    transport: row.transport,
+    provider_message_id: row.provider_message_id,
+    metadata: { ...row.metadata },
+    idempotency_key: row.idempotency_key,
+    opt_out_suspected: row.opt_out_suspected,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    sent_at: isoOrNull(row.sent_at),
+    delivered_at: isoOrNull(row.delivered_at),
+    read_at: isoOrNull(row.read_at),
+  };
+}
 
 export async function readMessage(reads: Reads, id: string): Promise<MessageRow> {
   const message = await reads.get(messageById, [id]);
@@ -36,7 +78,7 @@ export const getMessage: Query<ById, Message> = {
   run: async (reads, { id }) => messageResource(await readMessage(reads, id)),
 };
 
-/** Newest first; of one conversation, in its order from the end. */
+/** Newest first. A conversation's messages are in sequence order, from the last. */
 export const listMessages: Query<ListMessages, Page<Message>> = {
   kind: "query",
   name: "messages.list",
@@ -54,7 +96,7 @@ export const listMessages: Query<ListMessages, Page<Message>> = {
 
 type Filters = Omit<ListMessages, "limit" | "cursor">;
 
-/** The shortest stretch of an index that has all the rows; the rest of the filters sort out what else is in it. */
+/** Returns the narrowest index range that contains all matches. The other filters apply to its rows. */
 function rangeOf(filters: Filters): Omit<ScopedRangeOf<MessageRow>, "limit"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
   const where = Object.fromEntries(
@@ -96,10 +138,10 @@ function rangeOf(filters: Filters): Omit<ScopedRangeOf<MessageRow>, "limit"> {
   };
 }
 
-/** Of a message's attempts and of its other happenings: of a flood of receipts, the latest. */
-const mostEntries = 1_000;
+/** The maximum number of attempts and of other entries that a timeline reads, latest first. */
+const maxEntries = 1_000;
 
-/** What happened to a message: its changes of status, attempts, receipts and look-ups, also those that changed nothing. */
+/** Returns a message's status changes, attempts, receipts and look-ups. */
 export const getTimeline: Query<ById, Timeline> = {
   kind: "query",
   name: "messages.timeline",
@@ -111,13 +153,13 @@ export const getTimeline: Query<ById, Timeline> = {
         index: attemptsOfMessage,
         prefix: [id],
         order: "descending",
-        limit: mostEntries,
+        limit: maxEntries,
       }),
       reads.range({
         index: timelineById,
         prefix: [id],
         order: "descending",
-        limit: mostEntries,
+        limit: maxEntries,
       }),
     ]);
     const others = rows.map(({ id: entry_id, message_version, at, led_to, entry }): Happening => ({
@@ -147,4 +189,57 @@ export const getTimeline: Query<ById, Timeline> = {
 
 function errorOf(entry: TimelineEntry | null): MessageError | null {
   return entry !== null && "error" in entry ? entry.error : null;
+}
+
+/** A contact's messages on all channels, newest first. */
+export const listContactMessages: Query<ContactHistory, Page<Message>> = {
+  kind: "query",
+  name: "contacts.messages",
+  input: () => contactHistorySchema,
+  async run(reads, { id, ...input }, call) {
+    const contact = await contactToRead(reads, id);
+    const walk = {
+      index: messagesOfContact,
+      prefix: [contact.id],
+      order: "descending" as const,
+      operation: "contacts.messages",
+      filters: { id: contact.id },
+      input,
+    };
+    return mapPage(await page(reads, walk, call), messageResource);
+  },
+};
+
+/** A conversation's messages, newest first. */
+export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
+  kind: "query",
+  name: "conversations.messages",
+  input: () => threadQuerySchema,
+  async run(reads, { id, ...input }, call) {
+    if ((await reads.get(conversationById, [id])) === undefined) {
+      throw notFound("conversation");
+    }
+    const walk = {
+      index: messagesOfConversation,
+      prefix: [id],
+      order: "descending",
+      operation: "conversations.messages",
+      filters: { id },
+      input,
+    } as const;
+    return mapPage(await page(reads, walk, call), messageResource);
+  },
+};
+
+/** Returns whether the message may still be handed over, or its last attempt is still looked up. */
+export async function isMessageInProgress(tx: Tx, id: string): Promise<boolean> {
+  const message = await tx.get(messageById, [id]);
+  if (message === undefined) return false;
+  if (["scheduled", "queued", "sending"].includes(message.status)) return true;
+  // If the look-up finds that nothing was sent, the message is sent again.
+  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  return (
+    attempt !== undefined &&
+    (await findJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } })) !== undefined
+  );
 }

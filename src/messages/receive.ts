@@ -1,31 +1,40 @@
-import { runHook, type Services } from "../operations/index.ts";
-import { onMessageReceived } from "./hooks.ts";
-import { messageReceived } from "./events.ts";
-import { contactById, contactReference, findContact, identities } from "../contacts/index.ts";
-import { appendEvent, receivedEventId } from "../events/index.ts";
+import { defineHook, type Hook, runHook, type Services } from "../operations/index.ts";
 import {
+  type MessageRow,
   inboundByHash,
   inboundIds,
   messageById,
   messages,
-  type MessageRow,
-  untouched,
+  initialColumns,
 } from "./rows.ts";
-import { inboundHash } from "./inbound-id.ts";
-import { mediumOf, TidingsError } from "../kernel/index.ts";
+import { messageReceived } from "./events.ts";
+import { contactById, contactReference, findContact, identities } from "../contacts/index.ts";
+import { appendEvent, receivedEventId } from "../events/index.ts";
+import { mediumOf, TidingsError, type Scope } from "../kernel/index.ts";
 import { segmentsOf } from "./segments.ts";
-import type { SenderRow } from "../senders/index.ts";
+import { type SenderRow, liveSenderByAddress, senderByAddress } from "../senders/index.ts";
 import type { InboundMessage } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import { changeConversation, openForInbound, takePlace } from "../conversations/index.ts";
-import { countMessage } from "./count.ts";
-import { answerKeyword, flagOf, heedWords } from "./apply-keywords.ts";
+import type { Tx, UnscopedTx } from "../store/index.ts";
+import { changeConversation, openForInbound, assignSequence } from "../conversations/index.ts";
+import { countMessage } from "./move.ts";
+import { answerKeyword, flagOf, applyKeywords } from "./apply-keywords.ts";
+import { createHmac, type KeyObject } from "node:crypto";
+
+/** A contact's message, right after it was stored. */
+export interface ReceivedMessage {
+  readonly message: MessageRow;
+  /** The message reopened a closed conversation. */
+  readonly isReopened: boolean;
+}
+
+/** Runs after a contact's message was received, unless it is a consent or help keyword. */
+export const onMessageReceived: Hook<ReceivedMessage> = defineHook("message received");
 
 /**
- * Makes a message of what came in for a sender. The same provider's id twice makes one message.
- * @throws TidingsError `erased` when it made one that is gone since: what was erased doesn't come back with its carrier
+ * Stores an inbound message for a sender. A repeated provider id returns the first message.
+ * @throws TidingsError `erased` if the first message was erased; a carrier cannot restore it
  */
-export async function takeInMessage(
+export async function receiveMessage(
   tx: Tx,
   services: Services,
   sender: SenderRow,
@@ -54,21 +63,21 @@ export async function takeInMessage(
   );
   const { contact_id } = identity;
   const id = drawId("msg");
-  // What no database keeps as text must not keep the rest of the message out.
+  // Databases reject lone surrogates and NUL in text, so they are replaced.
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
-  const heeded = await heedWords(tx, services, sender, identity, {
+  const effect = await applyKeywords(tx, services, sender, identity, {
     message_id: id,
     channel,
     body,
   });
-  const conversation = await changeConversation(tx, drawId, opened, flagOf(heeded));
+  const conversation = await changeConversation(tx, drawId, opened, flagOf(effect));
   const segments = channel === "sms" ? segmentsOf(body) : null;
   const message = tx.insert(messages, {
-    ...untouched,
+    ...initialColumns,
     id,
     conversation_id: conversation.id,
     contact_id,
-    sequence: await takePlace(tx, conversation, id, "inbound"),
+    sequence: await assignSequence(tx, conversation, id, "inbound"),
     direction: "inbound",
     channel,
     status: "received",
@@ -85,8 +94,8 @@ export async function takeInMessage(
     expires_at: null,
     transport,
     provider_message_id,
-    opt_out_suspected: heeded.suspected,
-    keyword: heeded.keyword,
+    opt_out_suspected: effect.suspected,
+    keyword: effect.keyword,
     metadata: {},
     idempotency_key: null,
     created_at: tx.now,
@@ -105,10 +114,49 @@ export async function takeInMessage(
     media: [...inbound.media],
   };
   appendEvent(tx, drawId, messageReceived, data, message, receivedEventId(id));
-  await answerKeyword(tx, services, sender, identity, heeded);
+  await answerKeyword(tx, services, sender, identity, effect);
   // Keywords are neither scored nor answered by an agent.
   if (message.keyword === null) {
     await runHook(tx, services, onMessageReceived, { message, isReopened });
   }
   return message;
+}
+
+/**
+ * Receives a message from a carrier. The recipient address determines the account. In the sandbox,
+ * where accounts share addresses, `account_id` does.
+ */
+export async function receiveFromCarrier(
+  tx: UnscopedTx,
+  transport: string,
+  message: InboundMessage,
+  account_id: string | undefined,
+  services: Services,
+): Promise<"received" | "unknown"> {
+  const sender =
+    account_id === undefined
+      ? await tx.get(liveSenderByAddress, [transport, message.to])
+      : await tx.get(senderByAddress, [account_id, "sandbox", message.to]);
+  if (sender === undefined || sender.transport !== transport) return "unknown";
+  try {
+    await receiveMessage(tx.in(sender), services, sender, message);
+  } catch (error) {
+    // Report success, so that the carrier does not deliver the erased message again.
+    if (!(error instanceof TidingsError) || error.code !== "erased") throw error;
+  }
+  return "received";
+}
+
+/**
+ * Returns a keyed hash of an inbound message's provider id. The id may contain personal data such
+ * as a phone number, and the hash outlives the message and its contact.
+ */
+export function inboundHash(
+  secret: KeyObject,
+  { account_id, mode }: Scope,
+  transport: string,
+  provider_message_id: string,
+): string {
+  const subject = JSON.stringify(["inbound", account_id, mode, transport, provider_message_id]);
+  return createHmac("sha256", secret).update(subject).digest("base64url");
 }

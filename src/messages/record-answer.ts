@@ -1,22 +1,28 @@
 import { arm, type Claim, finish } from "../queue/index.ts";
-import { attemptById, type AttemptRow, messageById, outbox } from "./rows.ts";
+import {
+  attemptById,
+  type AttemptRow,
+  messageById,
+  outbox,
+  attempts,
+  type MessageRow,
+} from "./rows.ts";
 import { answered, askedFor, carrierError, type MessageState, nothing } from "./rules.ts";
-import { stateOf } from "./state.ts";
+import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
-import type { SendAnswer } from "../ports/index.ts";
+import type { SendAnswer, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { applyParked } from "./apply-receipt.ts";
-import type { Carriers } from "./carriers.ts";
-import { isGivenUp } from "./fall-back.ts";
-import { findNext, type Setback } from "./choose-route.ts";
-import { heedRefusal } from "./apply-refusal.ts";
-import { providerIdFor } from "./provider-id.ts";
-import { sendJob } from "./send-jobs.ts";
-import { type HandedOver, settleAttempt } from "./settle-attempt.ts";
+import { applyEarlyReceipts, applyRefusal, providerIdFor } from "./apply-receipt.ts";
+import { type Carriers, firstLookupAt } from "./carriers.ts";
+import { isGivenUp, findNext, type Setback, transportPatch } from "./choose-route.ts";
+import { sendJob, followUpJob } from "./send-jobs.ts";
+import type { DrawId } from "../kernel/index.ts";
+import type { Next } from "./route-rules.ts";
 
 /**
- * Records what the carrier answered. It is the truth about the far side however late it comes, so it is recorded also when the
- * claim was lost meanwhile. With nothing more in the outbox the job is finished in the same transaction; answers whether there is more.
+ * Records the carrier's answer, even if it is late or the claim was lost: the call was made in any
+ * case. If the outbox is empty, the same transaction finishes the job. Returns whether more
+ * messages wait.
  */
 export async function recordAnswer(
   tx: Tx,
@@ -28,7 +34,7 @@ export async function recordAnswer(
 ): Promise<boolean> {
   const message = await tx.get(messageById, [id]);
   const attempt = await tx.get(attemptById, [attempt_id]);
-  // The account's sandbox may have been reset while the carrier was at it.
+  // The account's sandbox may have been reset during the call.
   if (message === undefined || attempt === undefined) {
     await finish(tx, claim);
     return false;
@@ -49,9 +55,9 @@ export async function recordAnswer(
   const state: MessageState = decision.decision === "none" ? before : decision.state;
   const goesOn = decision.decision === "retry" ? next : undefined;
   const moved = await settleAttempt(tx, drawId, carriers, message, attempt, state, outcome, goesOn);
-  const settled = await applyParked(tx, services, moved, { ...attempt, ...outcome });
-  await heedRefusal(tx, services, message, settled);
-  // Under a lost claim nobody else may be left to send it again.
+  const settled = await applyEarlyReceipts(tx, services, moved, { ...attempt, ...outcome });
+  await applyRefusal(tx, services, message, settled);
+  // If the claim was lost, its job may be gone, so the retry is scheduled here.
   if (moved.status === "queued") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
   const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
   if (waiting === undefined) await finish(tx, claim);
@@ -70,11 +76,11 @@ async function outcomeOf(
   }
   if (outcome === "rejected") {
     const error = carrierError(answer.error, answer.permanent);
-    // Recorded again, after a commit that nobody was told of, it doesn't ask for more time.
+    // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
     const not_before = attempt.not_before ?? askedFor(answer.retry_after_ms, tx.now);
     return { ...unnamed, outcome, error, not_before };
   }
-  // Why it was given up stays.
+  // Keep the reason why the attempt was given up.
   const error = isGivenUp(attempt) ? attempt.error : null;
   return {
     ...unnamed,
@@ -82,4 +88,61 @@ async function outcomeOf(
     error,
     provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id),
   };
+}
+
+/** A message and its committed attempt, for which the carrier is called next. */
+export interface HandedOver {
+  readonly message: Seen<MessageRow>;
+  readonly attempt: Seen<AttemptRow>;
+}
+
+/**
+ * Records the outcome of an attempt, moves its message (to `next` if given), and schedules a look-
+ * up if the outcome is still open.
+ */
+export async function settleAttempt(
+  tx: Tx,
+  drawId: DrawId,
+  carriers: Carriers,
+  message: Seen<MessageRow>,
+  attempt: Seen<AttemptRow>,
+  state: MessageState,
+  answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>,
+  next?: Next,
+): Promise<Seen<MessageRow>> {
+  // A look-up may have proved acceptance already. Proof outranks a lost or negative answer.
+  const isKnown = attempt.outcome === "accepted" && answer.outcome !== "accepted";
+  if (isKnown) return message;
+  const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
+  const { transport } = attempt;
+  // After a fallback, a late answer that changes nothing must not switch the transport back.
+  const isCarrier =
+    provider_message_id !== null &&
+    (transport === message.transport || state.status !== message.status);
+  const named = isCarrier ? { transport, provider_message_id } : {};
+  const moved = await moveMessage(tx, drawId, message, state, {
+    ...named,
+    ...transportPatch(message, next),
+  });
+  const led_to = moved.status === message.status ? null : moved.status;
+  // An attempt counted as lost keeps its entry. The late answer gets an entry of its own.
+  const isLate = attempt.answered_at !== null;
+  if (isLate && led_to !== null) writeTimeline(tx, drawId, message, moved, null);
+  const nextAt = moved.status === "queued" ? moved.retry_at : null;
+  const answered = tx.update(attempts, attempt, {
+    ...answer,
+    provider_message_id,
+    ...(isLate
+      ? {}
+      : {
+          answered_at: tx.now,
+          answer_id: drawId("ent"),
+          answer_version: moved.version,
+          led_to,
+        }),
+    next_attempt_at: isGivenUp(attempt) ? attempt.next_attempt_at : nextAt,
+  });
+  const look = firstLookupAt(answered, moved, carriers, tx.now);
+  if (look !== undefined) await arm(tx, followUpJob(answered, look));
+  return moved;
 }

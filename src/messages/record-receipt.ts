@@ -1,4 +1,4 @@
-import { arm } from "../queue/index.ts";
+import { arm, type Claim, finish } from "../queue/index.ts";
 import {
   attemptById,
   attemptByProviderId,
@@ -6,61 +6,62 @@ import {
   attempts,
   messageById,
   messages,
-  parkedReceipts,
-  parkedReceiptsOf,
+  earlyReceipts,
+  earlyReceiptsOf,
 } from "./rows.ts";
 import type { Services } from "../operations/index.ts";
 import type { Receipt, ReceiptSubject, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
-import { applyParked, takeReceipts } from "./apply-receipt.ts";
-import { heedRefusal } from "./apply-refusal.ts";
-import { providerIdFor } from "./provider-id.ts";
+import { applyEarlyReceipts, applyReceipts, applyRefusal, providerIdFor } from "./apply-receipt.ts";
 import { earlyReceiptJob } from "./send-jobs.ts";
 
-/** 72 hours: how long a receipt waits for the answer that tells what it belongs to. */
-const parkMs = 72 * 3_600_000;
-/** By then every transaction is over that began before the receipt was parked; those after it see it. */
+/** How long an early receipt is kept, in milliseconds: 72 hours. */
+const keepMs = 72 * 3_600_000;
+/**
+ * Every transaction that began before the receipt was stored ends within this time, in milliseconds.
+ * Later transactions see the receipt.
+ */
 const settledMs = 60_000;
-/** Of one provider's id; more say nothing new. */
-const mostParked = 50;
+/** The maximum number of early receipts per provider id. More are dropped. */
+const maxEarly = 50;
 
-/** Records what a carrier said of a message. One that is not known yet may be: its answer can come after its receipt. */
+/** Records a carrier's receipt. A receipt for an unknown provider id is stored as an early receipt. */
 export async function recordReceipt(
   all: UnscopedTx,
   transport: string,
   subject: ReceiptSubject,
   receipt: Receipt,
   services: Services,
-): Promise<"recorded" | "parked" | "unknown"> {
+): Promise<"recorded" | "early" | "unknown"> {
   const attempt =
     "attempt_id" in subject
       ? await all.get(attemptById, [subject.attempt_id])
       : await all.get(attemptByProviderId, [transport, subject.provider_message_id]);
   if (attempt === undefined) {
     if ("attempt_id" in subject) return "unknown";
-    await park(all, transport, subject.provider_message_id, receipt);
-    return "parked";
+    await storeEarly(all, transport, subject.provider_message_id, receipt);
+    return "early";
   }
   const tx = all.in(attempt);
   const message = await tx.get(messageById, [attempt.message_id]);
-  // A transport speaks of its own attempts only.
+  // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
-  const named = await learnName(tx, attempt, subject);
+  const named = await learnProviderId(tx, attempt, subject);
   const { provider_message_id } = named;
   const isShown = named !== attempt && message.transport === transport;
   const shown = isShown ? tx.update(messages, message, { provider_message_id }) : message;
-  const moved = await takeReceipts(tx, services, shown, named, [receipt]);
-  await heedRefusal(
+  const moved = await applyReceipts(tx, services, shown, named, [receipt]);
+  await applyRefusal(
     tx,
     services,
     message,
-    named === attempt ? moved : await applyParked(tx, services, moved, named),
+    named === attempt ? moved : await applyEarlyReceipts(tx, services, moved, named),
   );
   return "recorded";
 }
 
-/** An attempt whose answer was lost, or is not there yet, hears from its receipt what the carrier calls it. */
-async function learnName(
+/** Sets the provider id from a receipt if the attempt has none yet. */
+async function learnProviderId(
   tx: Tx,
   attempt: Seen<AttemptRow>,
   subject: ReceiptSubject,
@@ -74,18 +75,38 @@ async function learnName(
     : tx.update(attempts, attempt, { provider_message_id });
 }
 
-async function park(
+async function storeEarly(
   tx: UnscopedTx,
   transport: string,
   provider_message_id: string,
   receipt: Receipt,
 ): Promise<void> {
-  const parked = await tx.get(parkedReceiptsOf, [transport, provider_message_id]);
-  if (parked === undefined) {
-    const expires_at = tx.now + parkMs;
-    tx.insert(parkedReceipts, { transport, provider_message_id, receipts: [receipt], expires_at });
+  const early = await tx.get(earlyReceiptsOf, [transport, provider_message_id]);
+  if (early === undefined) {
+    const expires_at = tx.now + keepMs;
+    tx.insert(earlyReceipts, { transport, provider_message_id, receipts: [receipt], expires_at });
     await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + settledMs));
-  } else if (parked.receipts.length < mostParked) {
-    tx.update(parkedReceipts, parked, { receipts: [...parked.receipts, receipt] });
+  } else if (early.receipts.length < maxEarly) {
+    tx.update(earlyReceipts, early, { receipts: [...early.receipts, receipt] });
   }
+}
+
+/**
+ * Applies early receipts once more after a delay. It covers a race: one engine stores a receipt
+ * while another records the answer with its provider id, and neither sees the other's rows.
+ */
+export async function retryEarlyReceipts(
+  all: UnscopedTx,
+  claim: Claim<"early-receipt">,
+  services: Services,
+): Promise<void> {
+  const { transport, provider_message_id } = claim.key;
+  const attempt = await all.get(attemptByProviderId, [transport, provider_message_id]);
+  const tx = attempt && all.in(attempt);
+  const message = attempt && (await tx?.get(messageById, [attempt.message_id]));
+  if (attempt !== undefined && tx !== undefined && message !== undefined) {
+    const moved = await applyEarlyReceipts(tx, services, message, attempt);
+    await applyRefusal(tx, services, message, moved);
+  }
+  await finish(all, claim);
 }

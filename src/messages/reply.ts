@@ -2,20 +2,26 @@ import {
   changeConversation,
   changeStatus,
   findOwnConversation,
-  superseded,
+  supersededError,
+  contactAddress,
+  type ConversationRow,
 } from "../conversations/index.ts";
-import { type Reply, replySchema } from "./types.ts";
-import { messageResource } from "./resource.ts";
+import { type Reply, replySchema, type Message } from "./types.ts";
+import { messageResource } from "./reads.ts";
 import { channelOf } from "./rules.ts";
-import type { Message } from "./types.ts";
 import type { Command } from "../operations/index.ts";
 import { acceptMessage } from "./accept.ts";
 import { chooseSender } from "../senders/index.ts";
-import { findCorrespondent } from "./find-correspondent.ts";
+import { identitiesOfContact, identityByAddress, type IdentityRow } from "../contacts/index.ts";
+import { messageById } from "./rows.ts";
+import { TidingsError } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
- * Sends what a person writes in a conversation, to the address that wrote or was written to last. The person takes the conversation over:
- * from this transaction on nobody else handles it. Who is assigned stays, so that handing it back returns it to its agent.
+ * Sends a person's message to the conversation's last address. The person takes over: from this
+ * transaction on, no agent handles the conversation. The assignee stays, so that a hand-back
+ * returns it to its agent.
  */
 export const reply: Command<Reply, Message> = {
   kind: "command",
@@ -29,7 +35,7 @@ export const reply: Command<Reply, Message> = {
     const found = await findOwnConversation(tx, id);
     const opens =
       found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
-    if (opens?.decision === "superseded") throw superseded();
+    if (opens?.decision === "superseded") throw supersededError();
     const opened = opens?.decision === "change" ? opens.patch : {};
     const { drawId } = services;
     const conversation = await changeConversation(tx, drawId, found, {
@@ -50,3 +56,23 @@ export const reply: Command<Reply, Message> = {
     return messageResource(await acceptMessage(tx, call, draft, correspondence));
   },
 };
+
+/**
+ * Returns the address to reply to. If the contact has several, it is the one of the last message.
+ * @throws TidingsError `conflict` if the contact has no address left
+ */
+export async function findCorrespondent(
+  tx: Tx,
+  conversation: ConversationRow,
+): Promise<Seen<IdentityRow>> {
+  const { contact_id, medium, last_message_id } = conversation;
+  const at = (address: string): Promise<Seen<IdentityRow> | undefined> =>
+    tx.get(identityByAddress, [medium, address], { hold: true });
+  const last = last_message_id === null ? undefined : await tx.get(messageById, [last_message_id]);
+  const usual = last && (await at(contactAddress(last)));
+  if (usual?.contact_id === contact_id) return usual;
+  const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);
+  const first = any && (await at(any.address));
+  if (first?.contact_id === contact_id) return first;
+  throw new TidingsError("conflict", `The contact has no ${medium} address any more.`);
+}

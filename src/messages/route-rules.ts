@@ -1,21 +1,58 @@
-/**
- * Which transport carries a message, and which one after it.
- *
- * A message goes over the transports of its way one after the other, and when all have had it begins again. Each of them has its own pauses,
- * or the one that its carrier asks for, as if it were alone; whoever may have the message first gets it. Never is it with two: the next one
- * has it when the one before surely did not send it, or when the host takes the risk.
- */
+import type { Channel } from "../kernel/index.ts";
 import type { CarrierErrorCode, Route } from "../ports/index.ts";
-import { retryDelays } from "./rules.ts";
-import type { Next, RouteFacts, Tried, Way } from "./route-types.ts";
 
-/** The way of a message from a sender of transport `home`; `carries`: which transports have its mode and channel. */
-export function wayOf(
+/*
+ * Chooses the transport of a message, and the next one after a failed attempt.
+ *
+ * A message tries the transports of its route in order, then starts over. Each transport has its own
+ * retry delays, or the delay that its carrier asked for. The transport that is due first gets the
+ * message. Two transports never have it at once: the next one is tried only if the last attempt
+ * certainly sent nothing, or if the route's `fallBackAfter` accepts the risk of a duplicate.
+ */
+
+/** The fields of a message that routes match. */
+export interface RouteFacts {
+  readonly channel: Channel;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The transports of a message in order. `fallBackAfter` adds outcomes after which to try the next one. */
+export interface ChosenRoute {
+  readonly transports: readonly [string, ...string[]];
+  readonly fallBackAfter: readonly ("ambiguous" | "undelivered")[];
+}
+
+/** An earlier attempt that failed or was given up. */
+export interface Tried {
+  readonly transport: string;
+  /** The transport is not tried again with this message. */
+  readonly isOut: boolean;
+  /** When the outcome was known, in milliseconds. */
+  readonly at: number;
+  /** The carrier asked not to be called before this time. */
+  readonly not_before: number | null;
+}
+
+/** The next attempt: over a transport, possibly the same one, not before `at`; or none. */
+export type Next =
+  | { readonly next: "on"; readonly transport: string; readonly at: number }
+  | { readonly next: "nowhere" };
+
+/** The delay after each failed attempt, in milliseconds. The sixth attempt is the last. */
+export const retryDelays = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
+export const maxAttempts = retryDelays.length + 1;
+
+/**
+ * Returns the first matching route, or `home`, the transport of the sender. `carries` says whether a
+ * transport supports the message's mode and channel.
+ */
+export function matchRoute(
   routes: readonly Route[],
   facts: RouteFacts,
   home: string,
   carries: (transport: string) => boolean,
-): Way {
+): ChosenRoute {
   for (const route of routes) {
     if (!fits(route, facts)) continue;
     const [first, ...others] = route.transports.filter(carries);
@@ -34,14 +71,14 @@ function fits({ from, channels, to }: Route, facts: RouteFacts): boolean {
   );
 }
 
-/** Where a message goes on after attempts over these, the last of them last. */
+/** Returns the next attempt after the given ones, which are in order. */
 export function nextAfter(
-  { transports }: Pick<Way, "transports">,
+  { transports }: Pick<ChosenRoute, "transports">,
   tried: readonly Tried[],
   now: number,
 ): Next {
   const last = transports.indexOf(tried.at(-1)?.transport ?? "");
-  // Of several whose time has come, the one after the last.
+  // If several transports are due, the one after the last attempt wins.
   const inTurn = [...transports.slice(last + 1), ...transports.slice(0, last + 1)];
   let next: Next = { next: "nowhere" };
   for (const transport of inTurn) {
@@ -53,7 +90,7 @@ export function nextAfter(
   return next;
 }
 
-/** When a message may be tried over a transport after these attempts over it; null: never again. */
+/** Returns when a transport may be tried after these attempts over it. Null if never again. */
 function dueOver(tried: readonly Tried[]): number | null {
   const last = tried.at(-1);
   if (last === undefined) return 0;
@@ -63,8 +100,8 @@ function dueOver(tried: readonly Tried[]): number | null {
 }
 
 /**
- * Reasons that are not the transport's: the recipient's or the message's own. Another one would meet them too, or should: what one carrier
- * filters is not to be slipped past it.
+ * Errors caused by the recipient or the message. Another transport would fail in the same way. A
+ * message that one carrier filters must not be sent around the filter.
  */
 const othersReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
   "invalid_destination",
@@ -75,7 +112,7 @@ const othersReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
   "content_rejected",
 ]);
 
-/** Whether another transport might do better after an error of this one. */
+/** Returns whether another transport might succeed after this error. */
 export function isOfTransport(code: string): boolean {
   return !othersReasons.has(code as CarrierErrorCode);
 }

@@ -1,23 +1,25 @@
-import { listContactMessages } from "./list-of-contact.ts";
-import { listConversationMessages } from "./list-of-conversation.ts";
+import {
+  listContactMessages,
+  listConversationMessages,
+  getMessage,
+  getTimeline,
+  listMessages,
+} from "./reads.ts";
 import { reply } from "./reply.ts";
-import { cancelMessage } from "./cancel.ts";
-import { editMessage } from "./edit.ts";
+import { cancelMessage, editMessage } from "./waiting-messages.ts";
 import { previewMessage } from "./preview.ts";
-import { sendBatch } from "./send-batch.ts";
-import { sendMessage } from "./send.ts";
+import { sendBatch, sendMessage } from "./send.ts";
 import { pageSchema } from "../kernel/index.ts";
-import { getMessage, getTimeline, listMessages } from "./reads.ts";
 import { batchResultsSchema, messagePreviewSchema, messageSchema } from "./types.ts";
-import { timelineSchema } from "./timeline-types.ts";
-import type { Route } from "../operations/index.ts";
+import { timelineSchema } from "./timeline.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const tag = "Messages";
 const read = { tag, scopes: ["messages:read"] } as const;
 const write = { tag, scopes: ["messages:write"] } as const;
 const message = { response: messageSchema } as const;
 
-export const messageRoutes: readonly Route[] = [
+export const messageRoutes: readonly ApiRoute[] = [
   {
     ...write,
     ...message,
@@ -25,7 +27,8 @@ export const messageRoutes: readonly Route[] = [
     path: "/v1/messages",
     operation: sendMessage,
     summary: "Send or schedule a message",
-    description: "Answers when the message is safely queued, before it is handed over.",
+    description:
+      "Responds when the message is stored and queued, before it is handed over to a carrier.",
   },
   {
     ...read,
@@ -43,7 +46,7 @@ export const messageRoutes: readonly Route[] = [
     operation: previewMessage,
     summary: "Preview a message",
     description:
-      "Encoding, segments, sender and verdicts of what would be sent. Nothing is sent or kept.",
+      "Returns the encoding, segments, sender and policy verdicts of a message. Nothing is sent or stored.",
     response: messagePreviewSchema,
   },
   {
@@ -52,7 +55,8 @@ export const messageRoutes: readonly Route[] = [
     path: "/v1/messages/batch",
     operation: sendBatch,
     summary: "Send many messages",
-    description: "One result for each item, in their order; a bad item harms no other.",
+    description:
+      "Returns one result for each item, in request order. An invalid item does not affect the others.",
     body: "batch",
     response: batchResultsSchema,
   },
@@ -71,7 +75,7 @@ export const messageRoutes: readonly Route[] = [
     path: "/v1/messages/:id",
     operation: editMessage,
     summary: "Edit a message",
-    description: "While it is scheduled; later: `not_editable`.",
+    description: "Only a scheduled message can be edited. Any other status returns `not_editable`.",
   },
   {
     ...write,
@@ -81,7 +85,7 @@ export const messageRoutes: readonly Route[] = [
     operation: cancelMessage,
     summary: "Cancel a message",
     description:
-      "While it is scheduled or queued; later: `not_cancelable`. It is canceled or it is sent, never both.",
+      "Only a scheduled or queued message can be canceled. Any other status returns `not_cancelable`. A canceled message is never sent.",
   },
   {
     ...read,
@@ -89,7 +93,8 @@ export const messageRoutes: readonly Route[] = [
     path: "/v1/messages/:id/timeline",
     operation: getTimeline,
     summary: "Get a message's timeline",
-    description: "Transitions, attempts and receipts, also those that changed nothing.",
+    description:
+      "Lists status changes, attempts, receipts and look-ups, including those that changed nothing.",
     response: timelineSchema,
   },
   {
@@ -99,7 +104,7 @@ export const messageRoutes: readonly Route[] = [
     path: "/v1/conversations/:id/messages",
     operation: listConversationMessages,
     summary: "List the messages of a conversation",
-    description: "From its end.",
+    description: "Newest first.",
     response: pageSchema(messageSchema).meta({ id: "ConversationMessagePage" }),
   },
   {
@@ -110,7 +115,7 @@ export const messageRoutes: readonly Route[] = [
     operation: reply,
     summary: "Reply as a person",
     description:
-      "On the conversation's medium, to the address of its last message. The person takes the conversation over at once; a closed one is opened again.",
+      "Sends on the conversation's medium to the address of its last message. The person takes over the conversation at once. A closed conversation is reopened.",
     response: messageSchema,
   },
   {
@@ -121,7 +126,7 @@ export const messageRoutes: readonly Route[] = [
     operation: listContactMessages,
     summary: "List a contact's messages",
     description:
-      "On all channels, newest first. Of a merged contact, those of the one that it is now.",
+      "All channels, newest first. For a merged contact, lists the messages of the contact that it was merged into.",
     response: pageSchema(messageSchema).meta({ id: "ContactMessagePage" }),
   },
 ];

@@ -21,7 +21,7 @@ import {
   time,
 } from "../ports/index.ts";
 import type { Keyword } from "../contacts/index.ts";
-import type { TimelineEntry } from "./timeline-types.ts";
+import type { TimelineEntry } from "./timeline.ts";
 import type { Carriage } from "./carriage.ts";
 import type { Category, MessageError, MessageStatus, Segments } from "./types.ts";
 
@@ -29,14 +29,14 @@ export const messages = scoped("messages", {
   id: text<MessageId>(),
   conversation_id: text<ConversationId>(),
   contact_id: text<ContactId>(),
-  /** Its place in the conversation: 1, 2, 3 … without gaps. */
+  /** The position in the conversation: 1, 2, 3 … without gaps. */
   sequence: integer(),
   direction: text<"outbound" | "inbound">(),
   channel: text<Channel>(),
   status: text<MessageStatus>(),
   from: text(),
   to: text(),
-  /** Null once redacted. */
+  /** Null after redaction. */
   body: nullable(text()),
   media: json<readonly Media[]>(),
   author_type: text<Author["type"]>(),
@@ -52,13 +52,16 @@ export const messages = scoped("messages", {
   metadata: json<Readonly<Record<string, string>>>(),
   idempotency_key: nullable(text()),
   opt_out_suspected: boolean(),
-  /** What a contact's words ask for, where they are a keyword or taken for one: nobody else answers them. Of the answer, which it answers. */
+  /**
+   * The consent keyword in a contact's message, or the keyword that an outbound message answers.
+   * Agents do not answer a message that has a keyword.
+   */
   keyword: nullable(text<Keyword>()),
-  /** Hand-overs that were tried. */
+  /** The number of attempts so far. */
   attempts: integer(),
-  /** Not handed over again before this. */
+  /** The earliest time of the next attempt. */
   retry_at: nullable(time()),
-  /** What the evidence of its carriage comes to; null until there is some. */
+  /** The join of all evidence from the carrier. Null until there is evidence. */
   carriage: nullable(json<Carriage>()),
   created_at: time(),
   updated_at: time(),
@@ -68,8 +71,8 @@ export const messages = scoped("messages", {
 });
 export interface MessageRow extends RowOf<typeof messages> {}
 
-/** What a message that nothing has happened to has in common with all others. */
-export const untouched = {
+/** The columns that every new message starts with. */
+export const initialColumns = {
   error: null,
   provider_message_id: null,
   opt_out_suspected: false,
@@ -88,36 +91,39 @@ export const messagesOfConversation = messages.byId.index("by_conversation", [
   "sequence",
 ]);
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
-/** What waits for its hand-over, in order, beside what is being handed over. Small, however long the thread. */
+/** Messages that wait for their hand-over or are in it, in order. Small in a thread of any length. */
 export const outbox = messages.byId.index("outbox", ["conversation_id", "sequence"], {
   where: { column: "status", in: ["queued", "sending"] },
 });
 
-/** One call to a carrier, committed before it is made. */
+/** One call to a carrier. The row is committed before the call is made. */
 export const attempts = scoped("message_attempts", {
   id: text<AttemptId>(),
   message_id: text<MessageId>(),
   number: integer(),
   transport: text(),
   started_at: time(),
-  /** Until when its caller may be at it. What is unanswered after that was lost. */
+  /** When the caller's lease ends. An attempt without an answer by then has lost its answer. */
   leased_until: time(),
   outcome: text<"pending" | "accepted" | "rejected" | "ambiguous">(),
   answered_at: nullable(time()),
-  /** Says where the answer stands in the timeline. */
+  /** The position of the answer in the timeline. */
   answer_id: nullable(text<EntryId>()),
   provider_message_id: nullable(text()),
   error: nullable(json<MessageError>()),
-  /** The carrier asked not to be called with this message again before this. */
+  /** The carrier asked not to be called with this message before this time. */
   not_before: nullable(time()),
-  /** When the message is tried again, where the answer said so; of one that was accepted, when a receipt that it came to nothing did. */
+  /**
+   * When the next attempt is due. Set on an accepted attempt only if a later receipt reported that
+   * the carrier gave the message up.
+   */
   next_attempt_at: nullable(time()),
   /** The status that the answer led to. */
   led_to: nullable(text<MessageStatus>()),
-  /** The message's version when it began, and when it was answered: their place in the timeline. */
+  /** The message's versions at the start and at the answer. They order the timeline. */
   message_version: integer(),
   answer_version: nullable(integer()),
-  /** Look-ups that were made. */
+  /** The number of look-ups so far. */
   lookups: integer(),
 });
 export interface AttemptRow extends RowOf<typeof attempts> {}
@@ -132,21 +138,22 @@ export const attemptByProviderId = attempts.acrossScopes.unique(
   },
 );
 
-/** A receipt that came before anybody knew what it belongs to. */
-export const parkedReceipts = collection("parked_receipts", {
+/** Receipts that came before their message's provider id was known. */
+export const earlyReceipts = collection("parked_receipts", {
   transport: text(),
   provider_message_id: text(),
   receipts: json<readonly Receipt[]>(),
   expires_at: time(),
 });
-export interface ParkedReceiptRow extends RowOf<typeof parkedReceipts> {}
+export interface EarlyReceiptRow extends RowOf<typeof earlyReceipts> {}
 
-export const parkedReceiptsOf = parkedReceipts.key("transport", "provider_message_id");
-export const parkedReceiptsByExpiry = parkedReceipts.index("by_expires_at", ["expires_at"]);
+export const earlyReceiptsOf = earlyReceipts.key("transport", "provider_message_id");
+export const earlyReceiptsByExpiry = earlyReceipts.index("by_expires_at", ["expires_at"]);
 
 /**
- * An inbound message of a carrier, so that the same one twice makes one message. It outlives the message, so that one that was erased is
- * not taken in again either, and has nothing but a keyed hash of the provider's id.
+ * The provider ids of received messages, so that a repeated delivery makes one message. A row
+ * outlives its message, so that an erased message is not received again. It holds only a keyed hash
+ * of the provider's id.
  */
 export const inboundIds = scoped("inbound_ids", {
   id_hash: text(),
@@ -157,15 +164,15 @@ export interface InboundIdRow extends RowOf<typeof inboundIds> {}
 export const inboundByHash = inboundIds.key("id_hash");
 
 /**
- * What happened to a message beside its creation and its attempts, which have rows of their own. `led_to` is the status that it
- * changed to, if it did.
+ * The timeline entries of a message, except its creation and its attempts, which have their own
+ * rows. `led_to` is the new status if the entry changed the status.
  */
 export const timeline = scoped("message_timeline", {
   message_id: text<MessageId>(),
   id: text<EntryId>(),
   at: time(),
   led_to: nullable(text<MessageStatus>()),
-  /** The message's version after it: engines agree on versions, and not on the time. */
+  /** The message's version after the entry. Versions order entries, because engine clocks differ. */
   message_version: integer(),
   entry: nullable(json<TimelineEntry>()),
 });

@@ -1,11 +1,15 @@
 /**
- * The life of an outbound message. Before its hand-over it is `scheduled → queued → sending`, and each decision here
- * moves it. An attempt that surely left nothing takes it back to `queued`; one whose answer is lost makes it
- * `ambiguous`, and only a look-up or the host takes it back from there. It ends `canceled`, `expired` or `failed`.
+ * The state machine of an outbound message. The functions are pure: each takes a state and returns
+ * a decision with the next state.
  *
- * Proof that the carrier has it outranks all of these: from then on its state is its `Carriage`, and nothing here sends
- * it again, but for a receipt after which the host wants it tried over another transport. Cancel and send exclude each other since one needs
- * `queued` and the other leaves it.
+ * Before the hand-over, a message moves `scheduled → queued → sending`. An attempt that certainly
+ * sent nothing returns it to `queued`. An attempt whose answer is lost makes it `ambiguous`; only a
+ * look-up or a route's `fallBackAfter` takes it back from there. It can end as `canceled`,
+ * `expired` or `failed`.
+ *
+ * Proof that the carrier has the message outranks all of these states. From then on its state is
+ * its `Carriage`, and it is not sent again, unless a route falls back after `undelivered`.
+ * A message is never both canceled and sent: both need the status `queued` and both leave it.
  */
 import { type Channel, type FieldError, maxScheduleAhead } from "../kernel/index.ts";
 import {
@@ -15,11 +19,11 @@ import {
   type SendAnswer,
 } from "../ports/index.ts";
 import type { EventType } from "../events/index.ts";
-import type { Next } from "./route-types.ts";
+import { maxAttempts, type Next, retryDelays } from "./route-rules.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
 import { defaultTtl, type MessageError, type MessageStatus } from "./types.ts";
 
-/** All times are in milliseconds since the epoch. `attempts` counts the hand-overs, the one under way included. */
+/** Times are in milliseconds since the epoch. `attempts` includes the attempt in progress. */
 export type Scheduled = {
   readonly status: "scheduled";
   readonly send_at: number;
@@ -50,7 +54,7 @@ export type Failed = { readonly status: "failed"; readonly error: MessageError }
 export type Before = Scheduled | Queued | Sending | Ambiguous | Canceled | Expired | Failed;
 export type MessageState = Before | Carriage;
 
-/** Nothing follows from it in this state. */
+/** The event changes nothing in this state. */
 export type Nothing = { readonly decision: "none" };
 export const nothing: Nothing = { decision: "none" };
 
@@ -62,7 +66,7 @@ export type Plan =
   | { readonly decision: "planned"; readonly state: Scheduled | Queued }
   | { readonly decision: "invalid"; readonly error: FieldError };
 
-/** A new message's first state. The ttl counts from `send_at`, or from now. */
+/** Returns the first state of a new message. The ttl counts from `send_at`, or from now. */
 export function plan(request: { send_at?: number | null; ttl?: number }, now: number): Plan {
   const { send_at = null, ttl = defaultTtl } = request;
   if (send_at === null || send_at <= now) {
@@ -89,7 +93,7 @@ export type Edit =
   | { readonly decision: "invalid"; readonly error: FieldError }
   | { readonly decision: "refused"; readonly status: MessageStatus };
 
-/** Only what is scheduled can be edited. The ttl moves with `send_at`; one that has passed is due at once. */
+/** Only a scheduled message can be edited. The ttl moves with `send_at`; a past time means now. */
 export function edit(state: MessageState, change: { send_at?: number }, now: number): Edit {
   if (state.status !== "scheduled") return { decision: "refused", status: state.status };
   if (change.send_at === undefined) return { decision: "edited", state };
@@ -108,7 +112,7 @@ export function cancel(state: MessageState): Cancel {
   return { decision: "canceled", state: { status: "canceled" } };
 }
 
-/** When a scheduled message's time has come. */
+/** Queues a scheduled message that is due. */
 export function release(
   state: MessageState,
   now: number,
@@ -118,7 +122,7 @@ export function release(
   return { decision: "released", state: { status: "queued", due_at: now, expires_at, attempts } };
 }
 
-/** When a message's ttl is over before anybody took it. */
+/** Expires a waiting message whose ttl is over. */
 export function expire(
   state: MessageState,
   now: number,
@@ -141,7 +145,7 @@ export type HandOver =
   | { readonly decision: "expired"; readonly state: Expired }
   | Nothing;
 
-/** May this message be given to the carrier now? `send` is committed before the carrier is called. */
+/** Decides whether to call the carrier now. The caller commits `send` before it calls the carrier. */
 export function handOver(state: MessageState, now: number): HandOver {
   if (state.status !== "queued") return nothing;
   const { due_at, expires_at, attempts } = state;
@@ -152,28 +156,30 @@ export function handOver(state: MessageState, now: number): HandOver {
   return { decision: "send", state: { status: "sending", expires_at, attempts: attempts + 1 } };
 }
 
-/** In milliseconds: nobody puts a message off for less, so that it is not judged again and again in one breath. */
-const shortestDeferral = 1_000;
+/** In milliseconds. The minimum keeps a policy from deferring the same message in a tight loop. */
+const minDeferral = 1_000;
 
-/** From a message's creation, in milliseconds: as far ahead as it can be scheduled, and as long again. */
-const longestWait = 2 * maxScheduleAhead;
+/** The maximum time from creation to expiry that deferrals can reach, in milliseconds. */
+const maxWait = 2 * maxScheduleAhead;
 
 /**
- * What is queued waits until a policy lets it out. That is not its own time: its ttl moves along. Not for ever, though: a rule may put it
- * off again and again.
+ * Schedules a queued message anew after a policy deferred it. The ttl moves along, because the
+ * deferral does not count against it. `maxWait` bounds the sum, because a rule can defer forever.
  */
-export function deferred(
+export function defer(
   state: MessageState,
   until: number,
   created_at: number,
   now: number,
 ): Scheduled {
   if (state.status !== "queued") {
-    throw new TypeError(`a message that is ${state.status} can't be put off`);
+    throw new TypeError(
+      `cannot defer a message with status ${state.status}; only a queued message can be deferred`,
+    );
   }
   const { attempts } = state;
-  const send_at = Math.max(until, now + shortestDeferral);
-  const expires_at = Math.min(state.expires_at + (send_at - now), created_at + longestWait);
+  const send_at = Math.max(until, now + minDeferral);
+  const expires_at = Math.min(state.expires_at + (send_at - now), created_at + maxWait);
   return {
     status: "scheduled",
     send_at,
@@ -182,8 +188,8 @@ export function deferred(
   };
 }
 
-/** Why a message fails that a policy denies. Codes of the host's rules are theirs: the message shows them beside its own. */
-export function denial(code: string, message: string): MessageError {
+/** The error of a message that a policy denied. A host rule's code becomes `provider_code`. */
+export function policyError(code: string, message: string): MessageError {
   const known = code === "recipient_opted_out";
   return {
     code: known ? code : "policy_denied",
@@ -202,10 +208,11 @@ export type AfterAttempt =
   | Nothing;
 
 /**
- * The carrier's answer to hand-over number `attempt`, however late it comes. That the carrier has the message counts in
- * any state. The rest counts only while this attempt is the message's last and open: an older one says nothing new.
- * `accepted` is what acceptance proves: `delivered` where a transport has no receipts. `next` is where the message goes on if this attempt
- * has not brought it out; by default it stays with the transport that it has.
+ * Applies the carrier's answer to attempt number `attempt`, however late it arrives. Acceptance
+ * counts in any state. Any other answer counts only while this attempt is the last and still open.
+ * `accepted` is the status that acceptance proves: `delivered` if the transport has no receipts.
+ * `next` is where to send the message if the attempt failed. By default the message stays with its
+ * transport.
  */
 export function answered(
   state: MessageState,
@@ -222,11 +229,11 @@ export function answered(
   if (answer.outcome === "rejected") return refused(state, answer, now, next);
   if (state.status !== "sending") return nothing;
   return next?.next === "on"
-    ? goneOn(state, next.at)
+    ? sendAgain(state, next.at)
     : lost(state, carrierError(answer.error, false));
 }
 
-/** Whoever sent it is gone and left no answer: its lease lapsed. */
+/** The engine that made the attempt stopped without an answer: its lease expired. */
 export function lapsed(
   state: MessageState,
   attempt: number,
@@ -245,8 +252,8 @@ const answerLost: MessageError = {
 };
 
 /**
- * Again as soon as may be, as the carrier surely never had the message of this attempt and never will, or the host takes the risk. `next`: as
- * for `answered`.
+ * A look-up proved that the carrier never received the attempt. The message is sent again as soon
+ * as possible. `next` is as in `answered`.
  */
 export function notSent(
   state: MessageState,
@@ -260,18 +267,18 @@ export function notSent(
   const due_at = next === undefined ? again : nextAt(next, expires_at);
   return due_at === null
     ? { decision: "failed", state: { status: "failed", error } }
-    : goneOn(state, due_at);
+    : sendAgain(state, due_at);
 }
 
-/** What a receipt, or a look-up that found the message, proves. */
+/** Returns the evidence that a receipt gives. */
 export function evidenceOf({ status, at, error }: Receipt): Evidence {
   if (status !== "undelivered") return { status, at, error: null };
   const reason = error ?? { code: "unknown", message: "The carrier gave no reason." };
   return { status, at, error: carrierError(reason, permanentReasons.has(reason.code)) };
 }
 
-/** A receipt with a time that is one: what a carrier says that no date can show says nothing, and it is now. */
-export function sound(receipt: Receipt, now: number): Receipt {
+/** Replaces a receipt time that no date can represent with the current time. */
+export function withValidTime(receipt: Receipt, now: number): Receipt {
   const { at } = receipt;
   return { ...receipt, at: at >= 0 && at <= lastTime ? Math.round(at) : now };
 }
@@ -279,7 +286,7 @@ export function sound(receipt: Receipt, now: number): Receipt {
 /** The end of the year 9999. */
 const lastTime = 253_402_300_799_999;
 
-/** Evidence counts in every state, the ends before the hand-over included. */
+/** Evidence counts in every state, including `canceled`, `expired` and `failed`. */
 export function carried(
   state: MessageState,
   evidence: Evidence,
@@ -289,8 +296,8 @@ export function carried(
 }
 
 /**
- * Whether evidence of an attempt says nothing of its message any more. That goes out by a later attempt: only that this one arrived counts,
- * and, where nobody knew whether it had been sent, that it was.
+ * Returns whether evidence of an attempt no longer counts, because a later attempt replaced it.
+ * Proof of delivery always counts. `sent` counts unless the carrier had already given the message up.
  */
 export function isSuperseded(
   { status }: Evidence,
@@ -300,7 +307,7 @@ export function isSuperseded(
   return attempt.isGivenUp || (status === "undelivered" && !attempt.isLast);
 }
 
-/** No receipt came in time. */
+/** The wait for a receipt is over. */
 export function unconfirmed(
   state: MessageState,
   now: number,
@@ -310,11 +317,10 @@ export function unconfirmed(
     : nothing;
 }
 
-/** In milliseconds: how long to wait after each failed attempt. The sixth is the last. */
-export const retryDelays = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
-export const maxAttempts = retryDelays.length + 1;
-
-/** When to try again after `attempt` of a transport surely sent nothing, or null when that was the last. The carrier's wish wins. */
+/**
+ * Returns when to retry after attempt number `attempt` certainly sent nothing. Null if that was the
+ * last attempt, or if the message expires first. `retryAfter` from the carrier overrides the delay.
+ */
 export function retryAt(
   attempt: number,
   retryAfter: number | undefined,
@@ -327,13 +333,13 @@ export function retryAt(
   return due < expiresAt ? due : null;
 }
 
-/** The time that a carrier asks not to be called before; null: it asks for none. */
+/** Returns the earliest time at which the carrier wants to be called. Null if it set none. */
 export function askedFor(retryAfter: number | undefined, now: number): number | null {
   if (retryAfter === undefined || Number.isNaN(retryAfter)) return null;
   return Math.min(now + Math.ceil(Math.max(0, retryAfter)), lastTime);
 }
 
-/** Which events a change of status tells of. */
+/** Returns the events to publish for a change of status. */
 export function announced(from: MessageStatus | null, to: MessageStatus): EventType[] {
   if (from === to) return [];
   if (isArrived(to) && (from === null || !isArrived(from))) {
@@ -390,8 +396,8 @@ function nextAt(next: Next, expires_at: number): number | null {
   return next.next === "on" && next.at < expires_at ? next.at : null;
 }
 
-/** The host takes the risk, or there is none: it goes out again, whatever became of its last attempt. */
-export function goneOn(
+/** Queues the message again after its last attempt. The caller has ruled out or accepted a duplicate. */
+export function sendAgain(
   { attempts, expires_at }: Pick<Sending, "attempts" | "expires_at">,
   due_at: number,
 ): { readonly decision: "retry"; readonly state: Queued } {

@@ -1,9 +1,9 @@
-/** How many parts an SMS is billed as. */
+/** Counts the parts that an SMS is billed as. */
 import type { Segments } from "./types.ts";
 
-/** The basic characters of GSM 03.38 but the letters, digits and those of the extension table. */
+/** GSM 03.38 basic characters, except letters and digits. */
 const basic = "\n\r !\"#$%&'()*+,\\-./:;<=>?@_¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ";
-/** Each of these costs an escape too. */
+/** GSM 03.38 extension characters. Each needs an additional escape unit. */
 const extension = "\\f\\[\\\\\\]\\^{|}~€";
 
 const isGsm = new RegExp(`^[A-Za-z0-9${basic}${extension}]*$`);
@@ -11,8 +11,8 @@ const isExtended = new RegExp(`[${extension}]`, "g");
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * 3GPP TS 23.040: one part holds 160 GSM-7 or 70 UCS-2 units; of several, each holds 153 or 67, and neither an escaped
- * character nor a grapheme is cut.
+ * Counts parts by 3GPP TS 23.040. A single part holds 160 GSM-7 or 70 UCS-2 units; each of several
+ * holds 153 or 67. A part never splits an escaped character or a grapheme.
  */
 export function segmentsOf(text: string): Segments {
   if (isGsm.test(text)) {
@@ -32,13 +32,13 @@ function* gsmSizes(text: string): Iterable<number> {
 
 function* graphemeSizes(text: string): Iterable<number> {
   for (const { segment } of graphemes.segment(text)) {
-    // A line break is one grapheme of two characters, and may be cut.
+    // CRLF is one grapheme, but it may be split.
     if (segment === "\r\n") yield* [1, 1];
     else yield segment.length;
   }
 }
 
-/** A grapheme larger than a part has to be cut all the same. */
+/** A grapheme larger than a part is split. */
 function parts(sizes: Iterable<number>, room: number): number {
   let count = 1;
   let used = 0;

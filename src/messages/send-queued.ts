@@ -1,6 +1,5 @@
-import { handOverMessage } from "./hand-over.ts";
-import { recordAnswer } from "./record-answer.ts";
-import type { HandedOver } from "./settle-attempt.ts";
+import { handOverMessage, waitForTransport } from "./hand-over.ts";
+import { recordAnswer, type HandedOver } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
 import {
   type Claim,
@@ -14,15 +13,16 @@ import {
 import type { AttemptRow, MessageRow } from "./rows.ts";
 import type { OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
 import type { CarrierRuntime } from "./carriers.ts";
-import { awaitTransport } from "./await-transport.ts";
 
-/** How long a carrier may take to answer: less than half a lease, which is the least that is left at a hand-over. */
+/**
+ * The deadline of a carrier call: less than half a lease, the least that is left at a hand-over.
+ */
 export const deadlineMs = 25_000;
 const own = { own: true } as const;
-/** Messages of one conversation in one run. Then other jobs have their turn. */
+/** The maximum number of messages of one conversation in one run. Then other jobs run. */
 const maxInARow = 50;
 
-/** Hands over what is queued in a conversation, in order, one message at a time. */
+/** Hands over the queued messages of a conversation in order, one at a time. */
 export function sendQueued(runtime: CarrierRuntime): JobHandler<"send"> {
   return async (claim, run) => {
     for (let i = 0; !run.abort.aborted; i++) {
@@ -30,7 +30,7 @@ export function sendQueued(runtime: CarrierRuntime): JobHandler<"send"> {
       if (handed === undefined) return;
       const transport = transportFor(runtime.transports, handed.attempt);
       const called = await call(runtime, transport, handed.message, handed.attempt, run.abort);
-      // Nobody knows whether the call goes on. An engine that finds the lease lapsed looks the attempt up.
+      // The call may still go on. The engine that finds the expired lease looks up the attempt.
       if (called === "aborted") return;
       if (called.late !== undefined) return endLate(runtime, claim, run, handed, called);
       if (!(await record(runtime, claim, run, handed, called.answer))) return;
@@ -38,7 +38,7 @@ export function sendQueued(runtime: CarrierRuntime): JobHandler<"send"> {
   };
 }
 
-/** Undefined when nothing is handed over now: the job is given back. */
+/** Returns undefined if nothing is handed over now; the job is then released. */
 function handOver(
   { hostPolicies, services, carriers, drawId }: CarrierRuntime,
   claim: Claim<"send">,
@@ -46,15 +46,18 @@ function handOver(
 ): Promise<HandedOver | undefined> {
   return hostPolicies.commit(
     claim,
-    async (tx, hostOpinions) => {
-      if (await awaitTransport(tx, claim, carriers, drawId)) return undefined;
-      return handOverMessage(tx, claim, { leaseMs, services, hostOpinions, carriers, last });
+    async (tx, hostVerdicts) => {
+      if (await waitForTransport(tx, claim, carriers, drawId)) return undefined;
+      return handOverMessage(tx, claim, { leaseMs, services, hostVerdicts, carriers, last });
     },
     own,
   );
 }
 
-/** Returns whether there is more to hand over. The answer is known here alone, so the commit is retried. */
+/**
+ * Returns whether more messages wait. Only this process knows the answer, so the commit is
+ * retried.
+ */
 function record(
   { store, clock, services, carriers }: CarrierRuntime,
   claim: Claim<"send">,
@@ -67,7 +70,7 @@ function record(
   );
 }
 
-/** Records that the carrier did not answer in time, and the answer when it comes after all. */
+/** Records a missed deadline, and the late answer if it arrives. */
 async function endLate(
   runtime: CarrierRuntime,
   claim: Claim<"send">,
@@ -81,7 +84,7 @@ async function endLate(
       claim,
       async (tx) => {
         await recordAnswer(tx, claim, handed, answer, services, carriers);
-        // The slow lane: a carrier that hangs must not take the places of others.
+        // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
         await finish(tx, claim, { againAt: tx.now, failed: true });
       },
       own,
@@ -100,11 +103,11 @@ async function endLate(
 
 interface Called {
   readonly answer: SendAnswer;
-  /** The call, when it missed its deadline: its answer may still come. */
+  /** The call, if it missed its deadline. Its answer may still arrive. */
   readonly late?: Promise<SendAnswer> | undefined;
 }
 
-/** Calls the carrier. A call that misses its deadline counts as unanswered: nobody knows whether the message was sent. */
+/** Calls the carrier. A call that misses its deadline counts as unanswered. */
 async function call(
   { clock, logger }: CarrierRuntime,
   transport: Transport | undefined,
@@ -153,8 +156,8 @@ function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer
 }
 
 /**
- * The transport of an attempt. Another transport may have taken its name since the message was created; a transport of the
- * other mode is never called.
+ * Returns the transport of an attempt. Checks the mode too, because another transport may have
+ * taken the name since.
  */
 export function transportFor(
   transports: readonly Transport[],

@@ -1,16 +1,53 @@
-import { TidingsError, withDeadline } from "../kernel/index.ts";
-import type { Clock, Logger, Transport } from "../ports/index.ts";
+import { receiveFromCarrier } from "./receive.ts";
+import { recordReceipt } from "./record-receipt.ts";
+import type { TransportSink, Clock, Logger, Transport } from "../ports/index.ts";
 import type { Runtime } from "../operations/index.ts";
-import { transportSink } from "./transport-sink.ts";
+import { TidingsError, withDeadline } from "../kernel/index.ts";
 
-/** How long a transport may take to start, in milliseconds. A stop of the engine waits for a start. */
+/** Returns the sink that records a transport's receipts and inbound messages. */
+export function transportSink(
+  transport: string,
+  { store, services, logger }: Pick<Runtime, "store" | "services" | "logger">,
+): TransportSink {
+  return {
+    async receipt(subject, receipt) {
+      const outcome = await store.commitUnscoped(
+        (tx) => recordReceipt(tx, transport, subject, receipt, services),
+        {
+          own: true,
+        },
+      );
+      if (outcome === "unknown") {
+        logger.warn({ transport }, "a receipt of an unknown attempt was dropped");
+      }
+    },
+    async inbound(message, account_id) {
+      const outcome = await store.commitUnscoped(
+        (tx) => receiveFromCarrier(tx, transport, message, account_id, services),
+        {
+          own: true,
+        },
+      );
+      if (outcome === "unknown") {
+        logger.warn({ transport }, "a message to an unknown address was dropped");
+      }
+    },
+  };
+}
+
+/**
+ * How long a transport may take to start, in milliseconds. Stopping the engine waits for a start.
+ */
 const startMs = 30_000;
-/** Starts that took longer. Each promise resolves when the start has ended after all and is undone. */
+/**
+ * Overdue starts. Each promise resolves when the late start has ended and the transport is
+ * stopped.
+ */
 const overdue = new WeakMap<Transport, Promise<void>>();
-/** How long transports may take to stop when another one failed to start, in milliseconds. */
+/** How long started transports may take to stop after another failed to start, in milliseconds. */
 const undoMs = 10_000;
 
-/** Starts the transports in order. When one fails, those before it are stopped and its error is thrown. */
+/** Starts the transports in order. If one fails, stops the started ones and rethrows its error. */
 export async function startTransports(
   transports: readonly Transport[],
   runtime: Runtime,
@@ -66,7 +103,10 @@ function isInTime(clock: Clock, work: Promise<void> | undefined): Promise<boolea
   );
 }
 
-/** Stops transports in the reverse order of their start. One that throws or hangs does not delay the others past the deadline. */
+/**
+ * Stops transports in reverse order. One that throws or hangs does not delay the others past the
+ * deadline.
+ */
 export async function stopTransports(
   transports: readonly Transport[],
   deadlineMs: number,
@@ -74,7 +114,7 @@ export async function stopTransports(
 ): Promise<void> {
   const endsAt = clock.now() + deadlineMs;
   for (const transport of transports.toReversed()) {
-    // At least one turn of the event loop, also after the deadline.
+    // Yields to the event loop at least once, even after the deadline.
     const left = Math.min(Math.max(endsAt - clock.now(), 0), deadlineMs);
     const late = (): void =>
       logger.warn({ transport: transport.name }, "a transport did not stop in time");

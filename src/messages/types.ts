@@ -17,15 +17,16 @@ import {
   webUrl,
 } from "../kernel/index.ts";
 import { person } from "../conversations/index.ts";
-/** Messages as everybody sees them, and what the operations on them take. */
 import { z } from "zod";
 import { carrierErrorCodes } from "../ports/index.ts";
 import { policyVerdictSchema } from "../consents/index.ts";
 
 /**
- * Before the hand-over: `scheduled → queued → sending`, and the ends `canceled`, `expired`, `failed`. `ambiguous`: it was
- * handed over, and the carrier's answer was lost. After it: `sent`, `unconfirmed` (no receipt came in time),
- * `undelivered`, `delivered`, `read`. Inbound: `received`.
+ * The status of a message. Before the hand-over to the carrier, an outbound message is `scheduled`,
+ * `queued` and `sending`, and can end as `canceled`, `expired` or `failed`. `ambiguous` means that
+ * the carrier was called and its answer was lost. After the hand-over, the message is `sent`,
+ * `unconfirmed` (no receipt arrived in time), `undelivered`, `delivered` or `read`. An inbound
+ * message is always `received`.
  */
 export const messageStatuses = [
   "scheduled",
@@ -52,19 +53,21 @@ const mimeType = z
   .string()
   .regex(/^[\w.+-]{1,127}\/[\w.+-]{1,127}$/, { error: "must be a media type, like image/png" });
 
-export const mediaSchema = z
-  .strictObject({ url: webUrl, content_type: mimeType.optional() })
-  .meta({ id: "Media", description: "A picture, sound or file, fetched by the carrier." });
+export const mediaSchema = z.strictObject({ url: webUrl, content_type: mimeType.optional() }).meta({
+  id: "Media",
+  description: "An image, sound or file. The carrier fetches it from the URL.",
+});
 
 export const segmentsSchema = z
   .strictObject({ count: z.int().min(1), encoding: z.enum(["GSM-7", "UCS-2"]) })
   .meta({
     id: "Segments",
-    description: "What an SMS is billed as: parts of 160 or 153 GSM-7 or 70 or 67 UCS-2 units.",
+    description:
+      "The number of parts that an SMS is billed as. A single part holds 160 GSM-7 or 70 UCS-2 units; each of several parts holds 153 or 67.",
   });
 export interface Segments extends z.infer<typeof segmentsSchema> {}
 
-/** Reasons of the engine's own, beside the carrier's. */
+/** The carrier error codes, and the codes that the engine adds. */
 export const messageErrorCodes = [
   ...carrierErrorCodes,
   "recipient_opted_out",
@@ -77,14 +80,14 @@ export const messageErrorSchema = z
   .strictObject({
     code: z.enum(messageErrorCodes),
     message: z.string(),
-    permanent: z.boolean().meta({ description: "The same message would fail again." }),
+    permanent: z.boolean().meta({ description: "True if the same message would fail again." }),
     stage: z.enum(["request", "policy", "queue", "carrier", "handset"]),
-    provider_code: z
-      .string()
-      .nullable()
-      .meta({ description: "The carrier's own code; at stage `policy` that of the host's rule." }),
+    provider_code: z.string().nullable().meta({
+      description:
+        "The carrier's own code. At stage `policy`, the code of the host application's rule.",
+    }),
   })
-  .meta({ id: "MessageError", description: "Why a message didn't arrive." });
+  .meta({ id: "MessageError", description: "The reason why a message did not arrive." });
 export interface MessageError extends z.infer<typeof messageErrorSchema> {}
 
 export const messageSchema = z
@@ -95,38 +98,39 @@ export const messageSchema = z
     status: messageStatusSchema,
     from: z.string(),
     to: z.string(),
-    body: z.string().nullable().meta({ description: "Null once redacted." }),
+    body: z.string().nullable().meta({ description: "Null after redaction." }),
     media: z.array(mediaSchema),
     author: authorSchema,
     contact_id: ids.contact,
     conversation_id: ids.conversation,
     category: categorySchema,
-    segments: segmentsSchema.nullable().meta({ description: "Of an SMS; else null." }),
+    segments: segmentsSchema.nullable().meta({ description: "Null unless the channel is `sms`." }),
     send_at: timestamp.nullable(),
-    expires_at: timestamp
-      .nullable()
-      .meta({ description: "Not handed over from then on. Null for an inbound." }),
+    expires_at: timestamp.nullable().meta({
+      description:
+        "The message is not handed over to a carrier after this time. Null for an inbound message.",
+    }),
     error: messageErrorSchema.nullable(),
-    transport: z
-      .string()
-      .nullable()
-      .meta({ description: "Who carries it; after a fallback, who it went on to." }),
+    transport: z.string().nullable().meta({
+      description:
+        "The transport that carries the message. After a fallback, the transport that took over.",
+    }),
     provider_message_id: z.string().nullable(),
     metadata,
     idempotency_key: z.string().nullable(),
     opt_out_suspected: z
       .boolean()
-      .meta({ description: "The contact's words come close to an opt-out keyword and are none." }),
+      .meta({ description: "True if the body resembles an opt-out keyword but is not one." }),
     created_at: timestamp,
     updated_at: timestamp,
     sent_at: timestamp.nullable(),
     delivered_at: timestamp.nullable(),
     read_at: timestamp.nullable(),
   })
-  .meta({ id: "Message", description: "One SMS, MMS or webchat message, out or in." });
+  .meta({ id: "Message", description: "One outbound or inbound SMS, MMS or webchat message." });
 export interface Message extends z.infer<typeof messageSchema> {}
 
-/** Four hours, in milliseconds: how long a message may wait for its hand-over unless it says otherwise. */
+/** The default time to live of a message: four hours, in milliseconds. */
 export const defaultTtl = 4 * 3_600_000;
 
 function contentFields(limits: Limits) {
@@ -136,13 +140,13 @@ function contentFields(limits: Limits) {
       .array(mediaSchema)
       .max(limits.media_items, { error: `must have at most ${limits.media_items} items` }),
     send_at: instant.meta({
-      description: "When to send, at most 35 days ahead. A time that has passed means now.",
+      description: "When to send the message, at most 35 days ahead. A time in the past means now.",
     }),
     metadata: metadataInput(limits),
   };
 }
 
-/** A message while it is judged: nothing is known of its fields yet. */
+/** Unvalidated input. The cross-field rules below read it before its fields are known to be valid. */
 export interface Draft {
   readonly body?: unknown;
   readonly media?: unknown;
@@ -154,7 +158,7 @@ const isDraft = ({ value }: { value: unknown }): boolean =>
   typeof value === "object" && value !== null;
 export const hasMedia = ({ media }: Draft): boolean => Array.isArray(media) && media.length > 0;
 
-/** These rules look at two fields and are judged whatever else is wrong, so that all errors are answered at once. */
+/** Cross-field rules run even if other fields are invalid, so that one response lists all errors. */
 export const needsContent = {
   path: ["body"],
   error: "must not be empty unless there is media",
@@ -163,7 +167,7 @@ export const needsContent = {
 const smsHasNoMedia = { path: ["media"], error: "needs channel mms or webchat", when: isDraft };
 const webchatNeedsContact = {
   path: ["to"],
-  error: "must be a contact's id on webchat",
+  error: "must be a contact id when channel is webchat",
   when: isDraft,
 };
 
@@ -172,13 +176,13 @@ function draftSchema(limits: Limits) {
   return z
     .strictObject({
       to: recipientSchema,
-      body: body.meta({ description: "May be empty when there is media." }),
+      body: body.meta({ description: "May be empty if there is media." }),
       channel: channelSchema
         .optional()
-        .meta({ description: "By default sms, or mms when there is media." }),
+        .meta({ description: "Defaults to `sms`, or to `mms` if there is media." }),
       from: senderAddress.optional().meta({
         description:
-          "By default the contact's last sender, then one of the account's pool for the channel, then its default.",
+          "The sender's address. Defaults to the sender that the contact last used, then to one from the account's pool for the channel, then to the account's default sender.",
       }),
       media: media.optional(),
       send_at: send_at.optional(),
@@ -189,7 +193,8 @@ function draftSchema(limits: Limits) {
         .optional()
         .meta({
           default: defaultTtl / 1_000,
-          description: "How long after `send_at`, or now, it may still be handed over.",
+          description:
+            "Time to live in seconds, counted from `send_at`, or from now. The message expires if it is not handed over to a carrier in time.",
         }),
       category: categorySchema.optional().meta({ default: "transactional" }),
       metadata: facts.optional(),
@@ -206,12 +211,12 @@ function draftSchema(limits: Limits) {
     );
 }
 
-/** The limits are the host's, so an engine makes these schemas once from its own. */
+/** The host application sets the limits, so each engine builds these schemas from its own limits. */
 export const sendMessageSchema = (limits: Limits) =>
   draftSchema(limits).meta({ id: "SendMessage" });
 export interface SendMessage extends z.infer<ReturnType<typeof sendMessageSchema>> {}
 
-/** The same input as a send, so that what was looked at can be sent as it is. */
+/** Takes the same input as a send, so that a previewed draft can be sent unchanged. */
 export const previewMessageSchema = (limits: Limits) =>
   draftSchema(limits).meta({ id: "PreviewMessage" });
 export interface PreviewMessage extends z.infer<ReturnType<typeof previewMessageSchema>> {}
@@ -219,28 +224,30 @@ export interface PreviewMessage extends z.infer<ReturnType<typeof previewMessage
 export const messagePreviewSchema = z
   .strictObject({
     channel: channelSchema,
-    from: z
-      .string()
-      .nullable()
-      .meta({ description: "The sender that would be used; null when there is none." }),
+    from: z.string().nullable().meta({
+      description: "The address of the sender that would be used. Null if there is none.",
+    }),
     to: z.string(),
     segments: segmentsSchema.nullable(),
     consent: z.enum(["allowed", "opted_out"]),
-    quiet_until: timestamp
-      .nullable()
-      .meta({ description: "When quiet hours would let it out; null when at once." }),
-    sendable: z.boolean().meta({ description: "There is a sender, and no policy denies it." }),
+    quiet_until: timestamp.nullable().meta({
+      description: "When quiet hours would let the message out. Null if they would not delay it.",
+    }),
+    sendable: z
+      .boolean()
+      .meta({ description: "True if there is a sender and no policy denies the message." }),
     verdicts: z.array(policyVerdictSchema).meta({
-      description: "What each policy says of it, for when it would go out. None without a sender.",
+      description:
+        "The verdict of each policy at the time when the message would be sent. Empty if there is no sender.",
     }),
   })
   .meta({
     id: "MessagePreview",
-    description: "What would become of a message. Nothing is sent or kept.",
+    description: "The outcome that sending a message would have. Nothing is sent or stored.",
   });
 export interface MessagePreview extends z.infer<typeof messagePreviewSchema> {}
 
-/** While scheduled. What is absent stays as it is. */
+/** Changes to a scheduled message. An absent field keeps its value. */
 export const editMessageSchema = (limits: Limits) => {
   const { body, media, send_at, metadata: facts } = contentFields(limits);
   return z
@@ -249,18 +256,18 @@ export const editMessageSchema = (limits: Limits) => {
       body: body.optional(),
       media: media.optional(),
       send_at: send_at.optional(),
-      metadata: facts.optional().meta({ description: "Replaces what was there." }),
+      metadata: facts.optional().meta({ description: "Replaces all existing metadata." }),
     })
     .meta({ id: "EditMessage" });
 };
 export interface EditMessage extends z.infer<ReturnType<typeof editMessageSchema>> {}
 
-/** Items are parsed one by one, so that a bad one harms no other. */
+/** Each item is validated by itself, so that an invalid item does not affect the others. */
 export const batchMessagesSchema = (limits: Limits) =>
   z
     .strictObject({
       messages: z
-        .array(z.unknown().meta({ description: "A `SendMessage`." }))
+        .array(z.unknown().meta({ description: "A `SendMessage` object." }))
         .min(1)
         .max(limits.batch_items, { error: `must have at most ${limits.batch_items} items` }),
     })
@@ -281,7 +288,7 @@ export const batchResultSchema = z
   ])
   .meta({
     id: "BatchResult",
-    description: "How one item of a batch came out, by its place in the request.",
+    description: "The result of one batch item. `index` is its position in the request.",
   });
 export type BatchResult = z.infer<typeof batchResultSchema>;
 
@@ -308,10 +315,12 @@ export const replySchema = (limits: Limits) =>
     .strictObject({
       id: reference,
       body: text(limits.message_characters).meta({
-        description: "May be empty when there is media.",
+        description: "May be empty if there is media.",
       }),
       media: z.array(mediaSchema).max(limits.media_items).optional(),
-      author_id: person.optional().meta({ description: "Who of the host's people writes." }),
+      author_id: person.optional().meta({
+        description: "The id of the person who writes, as the host application knows it.",
+      }),
     })
     .refine(
       (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),

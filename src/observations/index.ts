@@ -1,6 +1,5 @@
-export { addObservation } from "./add.ts";
+export { addObservation, removeObservation } from "./commands.ts";
 export { observationsModule } from "./descriptor.ts";
-export { listObservations } from "./list.ts";
-export { removeObservation } from "./remove.ts";
+export { listObservations } from "./reads.ts";
 export { observations, observationsByExpiry } from "./rows.ts";
 export type { AddObservation, Observation } from "./types.ts";

@@ -1,19 +1,18 @@
 import { pageSchema } from "../kernel/index.ts";
-import type { Route } from "../operations/index.ts";
-import { addObservation } from "./add.ts";
-import { listObservations } from "./list.ts";
-import { removeObservation } from "./remove.ts";
+import type { ApiRoute } from "../operations/index.ts";
+import { addObservation, removeObservation } from "./commands.ts";
+import { listObservations } from "./reads.ts";
 import { observationSchema } from "./types.ts";
 
-export const observationRoutes: readonly Route[] = [
+export const observationRoutes: readonly ApiRoute[] = [
   {
     tag: "Contacts",
     scopes: ["contacts:read"],
     method: "GET",
     path: "/v1/contacts/:id/observations",
     operation: listObservations,
-    summary: "List what was noticed about a contact",
-    description: "Newest first, without what has expired.",
+    summary: "List a contact's observations",
+    description: "Lists the observations newest first, without expired ones.",
     response: pageSchema(observationSchema).meta({ id: "ObservationPage" }),
   },
   {
@@ -22,7 +21,7 @@ export const observationRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/contacts/:id/observations",
     operation: addObservation,
-    summary: "Note something about a contact",
+    summary: "Add an observation",
     response: observationSchema,
   },
   {
@@ -31,6 +30,6 @@ export const observationRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/v1/contacts/:id/observations/:observation_id",
     operation: removeObservation,
-    summary: "Take back what was noted",
+    summary: "Delete an observation",
   },
 ];

@@ -1,4 +1,4 @@
-/** What was noticed about a contact, by whom, and on what grounds. */
+/** Observations: facts noticed about a contact, with their source and evidence. */
 import { z } from "zod";
 import { ids, instant, name, pageFields, reference, timestamp } from "../kernel/index.ts";
 
@@ -23,21 +23,23 @@ export const addObservationSchema = z
     id: reference,
     content: name(2_000),
     kind: name(64).meta({
-      description: "What sort of thing it is, in your own terms.",
+      description: "The kind of observation. You choose the names.",
       examples: ["preference"],
     }),
     source: z
       .enum(["human", "api"])
       .optional()
-      .meta({ default: "api", description: "`human`: one of the host's people noticed it." }),
+      .meta({ default: "api", description: "`human` if a person made the observation." }),
     conversation_id: reference.optional(),
     evidence_message_ids: z
       .array(reference)
-      .max(50, { error: "must have at most 50 messages" })
+      .max(50, { error: "must contain at most 50 messages" })
       .optional()
-      .meta({ description: "Messages of the contact that it rests on." }),
+      .meta({ description: "The contact's messages that support the observation." }),
     confidence: z.number().min(0).max(1).optional(),
-    expires_at: instant.optional().meta({ description: "Not shown any more from then on." }),
+    expires_at: instant
+      .optional()
+      .meta({ description: "When the observation expires. It is no longer listed then." }),
   })
   .meta({ id: "AddObservation" });
 export interface AddObservation extends z.infer<typeof addObservationSchema> {}

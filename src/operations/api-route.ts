@@ -3,20 +3,20 @@ import type { Command, EventStream, Procedure, Query, RowProcedure } from "./ope
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What routes without a key may ask. */
+/** The engine as routes without a key see it. */
 export interface Service {
-  /** Resolves when the storage answers. @throws TidingsError `storage_unavailable`, `shutting_down` */
+  /** Resolves when the storage responds. @throws TidingsError `storage_unavailable`, `shutting_down` */
   health(): Promise<void>;
 }
 
-/** Answers without a key. `mount` is the path above `/v1`. */
+/** An operation that needs no key. `mount` is the path above `/v1`. */
 export interface OpenAnswer {
   readonly kind: "open";
   readonly name: string;
   answer(service: Service, mount: string): Promise<string>;
 }
 
-/** A carrier calls: its signature is over the bytes, so they are handed on untouched. */
+/** A carrier's callback. Its signature covers the bytes of the body, so the body is not parsed. */
 export interface Callback {
   readonly kind: "callback";
   readonly name: string;
@@ -32,24 +32,27 @@ interface RouteFacts {
 }
 
 /**
- * One definition gives matching, scope, validation and the OpenAPI document.
- * `scopes`: a key needs all of them; none means any key.
+ * A route of the HTTP API. The definition determines matching, scopes, validation and the OpenAPI
+ * document. `scopes`: a key needs all of them. An empty list accepts any key.
  */
-export type Route =
+export type ApiRoute =
   | (RouteFacts & {
       readonly scopes: readonly string[];
       readonly operation:
         Command<unknown, unknown> | Procedure<unknown, unknown> | Query<unknown, unknown>;
-      /** What the answer looks like; absent of commands that answer nothing. */
+      /** The schema of the response. Absent if the response has no body. */
       readonly response?: z.ZodType;
-      /** `batch`: takes a body up to the limit of batches. */
+      /** `batch`: accepts a body up to the limit `batch_body_bytes`. */
       readonly body?: "batch";
-      /** Takes rows too, a line each, and reports on each by a line. */
+      /** Also accepts NDJSON: one row per line, and one line in the response per row. */
       readonly rows?: RowProcedure<unknown, unknown>;
     })
   | (RouteFacts & { readonly scopes: readonly string[]; readonly operation: EventStream<unknown> })
   | (RouteFacts & {
-      /** For a visitor's browser: the token of the session that the path names, not an API key. Pages of other origins may call it. */
+      /**
+       * For a visitor's browser. Needs the token of the session in the path instead of an API key. Pages
+       * of other origins may call it.
+       */
       readonly visitor: true;
       readonly operation: Command<unknown, unknown> | EventStream<unknown>;
       readonly response?: z.ZodType;
@@ -57,11 +60,11 @@ export type Route =
   | (RouteFacts & { readonly operation: Callback })
   | (RouteFacts & { readonly operation: OpenAnswer; readonly response: z.ZodType });
 
-/** What needs a key or a token, and has an operation with an input. */
+/** A route that needs a key or a token. Its operation has an input. */
 export type Guarded = Extract<
-  Route,
+  ApiRoute,
   { readonly scopes: readonly string[] } | { readonly visitor: true }
 >;
 
-export const isGuarded = (route: Route): route is Guarded =>
+export const isGuarded = (route: ApiRoute): route is Guarded =>
   "scopes" in route || "visitor" in route;

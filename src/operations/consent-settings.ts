@@ -1,27 +1,33 @@
-/** How opt-outs are taken and answered. Texts of up to 1,600 characters. */
+/** How opt-outs are recorded and confirmed. Texts have at most 1,600 characters. */
 export interface ConsentOptions {
   /**
-   * What STOP covers: the whole account, by default, or the sender that it was said to. To a sender START takes back what was said to it,
-   * and an opt-out from the whole account.
+   * Whether STOP opts out of the whole account or only of the sender that received it. Default: the
+   * account. With `sender`, START revokes the opt-out from that sender and from the whole account.
    */
   readonly scope?: "account" | "sender";
-  /** Takes what comes near an opt-out ("please stop texting me") for one. By default it is flagged, and a person decides. */
+  /**
+   * Whether a near match of an opt-out ("please stop texting me") counts as one. Default: false, which
+   * flags the message for a person to decide.
+   */
   readonly honourNearMatches?: boolean;
-  /** What the one message says that confirms an opt-out. */
+  /** The text of the message that confirms an opt-out. */
   readonly optOutText?: string;
-  /** What START is answered. */
+  /** The reply to START. */
   readonly optInText?: string;
-  /** What HELP is answered; by default nothing. */
+  /** The reply to HELP. Default: no reply. */
   readonly helpText?: string;
 }
 
-/** Local hours, `HH:MM` from 00:00 to 23:59; over midnight where `from` is later than `to`. The same twice means none. */
+/**
+ * Local times, `HH:MM` from 00:00 to 23:59. The period spans midnight if `from` is later than `to`.
+ * Equal times mean no quiet hours.
+ */
 export interface QuietHours {
   readonly from: string;
   readonly to: string;
 }
 
-/** Null: no answer. */
+/** The consent options with their defaults. A null `helpText` means no reply to HELP. */
 export interface ConsentSettings extends Required<Omit<ConsentOptions, "helpText">> {
   readonly helpText: string | null;
 }

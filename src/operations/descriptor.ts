@@ -1,4 +1,4 @@
-import { idempotency } from "./idempotency-rows.ts";
+import { idempotency } from "./idempotency.ts";
 import type { Module } from "./module.ts";
 
 export const operationsModule: Module = {

@@ -1,13 +1,17 @@
 /**
- * The one path of a command: claim the idempotency key, decide, write and store the answer, all in one transaction. So no
- * command is ever half done under a key. When two requests race, one commits; the other runs again, finds the answer and
- * repeats it.
+ * Executes operations. A command claims its idempotency key, writes its data and stores its response in
+ * one transaction, so it is never half done under a key. If two requests with one key race, one commits.
+ * The other runs again, finds the stored response and returns it.
  */
-import { fingerprint } from "./fingerprint.ts";
-import { storedKey } from "./idempotency-key.ts";
-import { isRemembered } from "./idempotency-lifetime.ts";
-import { idempotency, idempotencyByKey, type IdempotencyRow } from "./idempotency-rows.ts";
-import { noOpinions } from "./opinions.ts";
+import { noVerdicts } from "./host-policies.ts";
+import {
+  fingerprint,
+  idempotency,
+  idempotencyByKey,
+  type IdempotencyRow,
+  isRemembered,
+  storedKey,
+} from "./idempotency.ts";
 import {
   maxScheduleAhead,
   problem,
@@ -30,23 +34,22 @@ import type {
   StreamEvent,
   StreamSources,
 } from "./operation.ts";
-import type { HostOpinions } from "../ports/index.ts";
+import type { HostVerdicts } from "../ports/index.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Tx } from "../store/index.ts";
 
-/** Who asks, for whom, under which key. */
+/** The context of a request: scope, caller and idempotency key. */
 export interface Context {
   readonly scope: Scope;
   readonly caller: Caller;
   readonly request_id: RequestId;
   readonly idempotency_key: string | null;
-  /** The host's handle, where the command is to join the host's open transaction. */
+  /** The handle of an open transaction of the host application that the command joins. */
   readonly tx?: unknown;
-  /** Until when what is done under the key may go on, in milliseconds. */
+  /** Until when work under the key may continue, in milliseconds since the epoch. */
   readonly busy_until?: number;
 }
 
-/** What the executor needs of the runtime. */
 interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" | "hostPolicies"> {
   /** How long an idempotency key is remembered, in hours. */
   readonly idempotencyHours: number;
@@ -65,23 +68,23 @@ export class Executor {
     this.#runtime = runtime;
   }
 
-  /** Runs a command with input that was parsed by its schema. Resolves when it is committed. */
+  /** Runs a command with parsed input. Resolves when it is committed. */
   async execute<Input, Output>(
     command: Command<Input, Output>,
     input: Input,
     context: Context,
   ): Promise<Outcome<Output>> {
     const { services, hostPolicies } = this.#runtime;
-    const callWith = (hostOpinions: HostOpinions): Call => ({ ...context, services, hostOpinions });
+    const callWith = (hostVerdicts: HostVerdicts): Call => ({ ...context, services, hostVerdicts });
     const { idempotency_key: key } = context;
     const { tx: handle } = context;
     if (key === null) {
       const value = await hostPolicies.commit(
         context.scope,
-        (tx, opinions) => command.run(tx, input, callWith(opinions)),
+        (tx, verdicts) => command.run(tx, input, callWith(verdicts)),
         { handle },
       );
-      // In process nobody reads it, so it is made when it is.
+      // In-process callers rarely read the body, so it is serialized on demand.
       return {
         status: command.status,
         value,
@@ -94,7 +97,7 @@ export class Executor {
     const print = fingerprint(services.secret, command.name, input);
     const settled = await hostPolicies.commit(
       context.scope,
-      (tx, opinions) => this.#once(tx, command, input, callWith(opinions), key, print),
+      (tx, verdicts) => this.#once(tx, command, input, callWith(verdicts), key, print),
       { handle },
     );
     if (!settled.ok) throw settled.error;
@@ -102,8 +105,8 @@ export class Executor {
   }
 
   /**
-   * Runs a procedure. Its idempotency key is claimed first and stays claimed; a request that comes again runs it again, and the
-   * steps that were done repeat their answers, unless the whole answer was kept.
+   * Runs a procedure. It claims its idempotency key first. A repeated request runs the procedure again,
+   * and completed steps return their stored responses, unless the whole response was stored.
    */
   async run<Input, Output>(
     procedure: Procedure<Input, Output>,
@@ -113,14 +116,14 @@ export class Executor {
     if (context.tx !== undefined) {
       throw new TidingsError(
         "invalid_option",
-        `tx: ${procedure.name} takes several transactions and can't join yours.`,
+        `tx: ${procedure.name} uses several transactions and cannot join yours. Omit tx.`,
       );
     }
     const { store, services, clock } = this.#runtime;
-    // Nobody schedules further ahead than this, whatever an item says.
+    // An invalid item may name a later time than the maximum.
     const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
     const long: Context = { ...context, busy_until };
-    const call: Call = { ...long, services, hostOpinions: noOpinions };
+    const call: Call = { ...long, services, hostVerdicts: noVerdicts };
     const { idempotency_key: key } = context;
     const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
     if (before !== undefined && before.response !== null) {
@@ -142,7 +145,7 @@ export class Executor {
     return { status: procedure.status, value, body, replayed: before !== undefined };
   }
 
-  /** Each row by itself, under no key. */
+  /** Runs each row separately, without an idempotency key. */
   runRows<Report, Total>(
     procedure: RowProcedure<Report, Total>,
     rows: Iterable<unknown> | AsyncIterable<unknown>,
@@ -150,7 +153,7 @@ export class Executor {
   ): AsyncGenerator<Report, Total> {
     const { services } = this.#runtime;
     const execute: Steps["execute"] = (command, each) => this.execute(command, each, context);
-    return procedure.run({ execute }, rows, { ...context, services, hostOpinions: noOpinions });
+    return procedure.run({ execute }, rows, { ...context, services, hostVerdicts: noVerdicts });
   }
 
   async open<Input>(
@@ -173,12 +176,12 @@ export class Executor {
         turn: () => store.turn(),
       },
       input,
-      { ...context, services, hostOpinions: noOpinions },
+      { ...context, services, hostVerdicts: noVerdicts },
       signal,
     );
   }
 
-  /** Claims the key. Returns the row that the same request left before; `undefined` when the key is new. */
+  /** Claims the key. Returns the row of an earlier identical request, or undefined if the key is new. */
   async #claim<Input>(
     procedure: Procedure<Input, unknown>,
     input: Input,
@@ -196,8 +199,8 @@ export class Executor {
       if (before !== undefined) tx.remove(idempotency, before);
       const expires_at = this.#expiry(tx.now, call);
       const { status } = procedure;
-      const nothing = { response: null, subject_id: null, also_shows: null };
-      tx.insert(idempotency, { key, fingerprint: print, status, ...nothing, expires_at });
+      const emptyResponse = { response: null, subject_id: null, also_shows: null };
+      tx.insert(idempotency, { key, fingerprint: print, status, ...emptyResponse, expires_at });
       return undefined;
     });
   }
@@ -218,7 +221,7 @@ export class Executor {
     return query.run(
       store.reads(context.scope),
       input,
-      { ...context, services, hostOpinions: noOpinions },
+      { ...context, services, hostVerdicts: noVerdicts },
       clock.now(),
     );
   }
@@ -239,8 +242,8 @@ export class Executor {
 
     const settled = await settle(tx, command, input, call);
     const answer = settled.ok
-      ? answerOf(command, settled.outcome, input, call)
-      : problemOf(command, settled.error, input, call);
+      ? storedResult(command, settled.outcome, input, call)
+      : storedProblem(command, settled.error, input, call);
     tx.insert(idempotency, {
       key,
       fingerprint: print,
@@ -256,8 +259,9 @@ export class Executor {
 }
 
 /**
- * Runs the command. A refusal that would repeat is an answer too: the writes are undone and the refusal is stored. A refusal
- * that depends on the caller is not stored: another API key of the account may send the request again.
+ * Runs the command. An error that would recur is a result too: the writes are rolled back and the error
+ * is stored. An error that depends on the caller is not stored, since another API key of the account may
+ * repeat the request.
  */
 async function settle<Input, Output>(
   tx: Tx,
@@ -275,35 +279,35 @@ async function settle<Input, Output>(
     };
     return { ok: true, outcome };
   } catch (error) {
-    if (error instanceof TidingsError && isAnswer(error)) return { ok: false, error };
+    if (error instanceof TidingsError && isStoredError(error)) return { ok: false, error };
     throw error;
   }
 }
 
-function isAnswer({ retryable, status }: TidingsError): boolean {
+function isStoredError({ retryable, status }: TidingsError): boolean {
   return !retryable && status < 500 && status !== 401 && status !== 403;
 }
 
-type Answer = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
+type StoredResult = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
 
-function answerOf<Input, Output>(
+function storedResult<Input, Output>(
   command: Command<Input, Output>,
   { status, value, body }: Outcome<Output>,
   input: Input,
   call: Call,
-): Answer {
+): StoredResult {
   const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
   const subject_id = command.shows?.(input, value, call) ?? null;
   const also_shows = command.storesKey === true ? null : subject_id;
   return { status, response, subject_id, also_shows };
 }
 
-function problemOf<Input>(
+function storedProblem<Input>(
   command: Command<Input, unknown>,
   error: TidingsError,
   input: Input,
   call: Call,
-): Answer {
+): StoredResult {
   const response = JSON.stringify(problem(error, call.request_id));
   return {
     status: error.status,
@@ -320,7 +324,10 @@ function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
   if (row.response === null) {
     return {
       ok: false,
-      error: new TidingsError("erased", "What this request made has been erased or redacted."),
+      error: new TidingsError(
+        "erased",
+        "The resource that this request created has been erased or redacted.",
+      ),
     };
   }
   if (row.status < 400) {
@@ -338,6 +345,6 @@ function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
 function keyReused(): TidingsError {
   return new TidingsError(
     "idempotency_key_reused",
-    "This idempotency key was used with other input.",
+    "This idempotency key was already used with a different request. Use a new key.",
   );
 }

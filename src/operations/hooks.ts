@@ -1,5 +1,5 @@
 import type { Tx } from "../store/index.ts";
-import type { Services } from "./operation.ts";
+import type { HookHandler, Services } from "./runtime.ts";
 
 /**
  * A point in a transaction at which higher modules may act. The module that reaches the point defines
@@ -7,14 +7,8 @@ import type { Services } from "./operation.ts";
  */
 export interface Hook<F extends object> {
   readonly name: string;
-  /** Never set: carries the type of the facts. */
+  /** Never set. Carries the type of the facts. */
   readonly facts?: F;
-}
-
-/** What a higher module does at a hook, in the transaction that runs the hook. */
-export interface HookHandler {
-  readonly hook: string;
-  run(tx: Tx, facts: object, services: Services): Promise<void>;
 }
 
 export function defineHook<F extends object>(name: string): Hook<F> {
@@ -26,7 +20,7 @@ export function onHook<F extends object>(
   run: (tx: Tx, facts: F, services: Services) => Promise<void>,
 ): HookHandler {
   // `runHook` passes the facts of the hook with this name.
-  return { hook: name, run: run };
+  return { hook: name, run };
 }
 
 /** Runs the handlers of a hook, one after the other, in the order of the modules. */

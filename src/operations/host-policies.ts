@@ -1,11 +1,18 @@
 /**
- * Asks the host's policies. They may ask the host's own tables, which takes time that no command has: so a command that finds a message
- * to be judged is broken off, a transaction is opened, the policies are asked in it, and the command is run in it too. What is judged by
- * nobody, and an engine without policies, pays nothing for that.
+ * Evaluates the policies of the host application. They may query the host application's tables, which a
+ * command cannot wait for. So a command that needs verdicts is interrupted. The engine then opens a
+ * transaction, evaluates the policies in it, and runs the command in it too. Commands that need no
+ * verdicts have no extra cost.
  */
-import { AskedOpinions, noOpinions, Unasked } from "./opinions.ts";
 import { maxScheduleAhead, type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
-import type { Clock, HostOpinions, Opinion, Policy, PolicyFacts, Verdict } from "../ports/index.ts";
+import type {
+  Clock,
+  HostVerdicts,
+  NamedVerdict,
+  Policy,
+  PolicyFacts,
+  Verdict,
+} from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
 import type { Store, Tx } from "../store/index.ts";
 
@@ -13,26 +20,29 @@ export interface HostPoliciesOptions {
   readonly policies: readonly Policy[];
   readonly store: Store;
   readonly clock: Clock;
-  /** Transactions that may be open for this at once; without any the policies are asked between two runs of the command. */
+  /**
+   * Maximum number of transactions open for policies. If 0, the policies are evaluated between two runs
+   * of the command.
+   */
   readonly transactions: number;
 }
 
-export interface JudgedCommit {
-  /** The host's, where the command is to join its open transaction. */
+export interface CommitOptions {
+  /** The handle of an open transaction of the host application that the command joins. */
   readonly handle?: unknown;
-  /** The engine's own work. */
+  /** Whether the commit is background work of the engine. */
   readonly own?: boolean;
 }
 
-type Work<T> = (tx: Tx, opinions: HostOpinions) => Promise<T>;
+type Work<T> = (tx: Tx, verdicts: HostVerdicts) => Promise<T>;
 
-/** How long a policy may take, in milliseconds. */
-const policyMs = 5_000;
-/** Messages that one command may find to be judged, one after the other. */
-const maxAsked = 100;
-/** How often a transaction is opened for one command that meets conflicts. */
+/** Maximum duration of one evaluation, in milliseconds. */
+const maxPolicyMs = 5_000;
+/** Maximum number of evaluations during one command. */
+const maxEvaluations = 100;
+/** How often a command that meets conflicts gets a new transaction. */
 const maxTries = 8;
-/** Commands that may wait for a transaction. */
+/** Maximum number of commands that wait for a transaction. */
 const maxWaiting = 10_000;
 
 export class HostPolicies {
@@ -42,31 +52,36 @@ export class HostPolicies {
   constructor(options: HostPoliciesOptions) {
     this.#options = options;
     const busy = (): Error =>
-      new TidingsError("overloaded", "Too many messages wait for the policies. Try again.");
+      new TidingsError(
+        "overloaded",
+        "Too many messages are waiting for policies. Try again later.",
+      );
     this.#transactions = new Semaphore(options.transactions, maxWaiting, busy);
   }
 
   /**
-   * Runs a command in a scope and answers when it is committed.
-   * @throws TidingsError `internal`, retryable, where a policy failed; and what the command and its transaction throw
+   * Runs a command in a scope. Resolves when it is committed.
+   * @throws TidingsError the retryable `internal` if a policy fails
    */
   async commit<T>(
     scope: Scope,
     work: Work<T>,
-    { handle, own = false }: JudgedCommit = {},
+    { handle, own = false }: CommitOptions = {},
   ): Promise<T> {
     const { policies, store, transactions } = this.#options;
     const commit = <U>(alone: (tx: Tx) => Promise<U>): Promise<U> =>
       handle === undefined
         ? store.commit(scope, alone, { own })
         : store.within(handle, scope, alone);
-    if (policies.length === 0) return commit((tx) => work(tx, noOpinions));
-    if (handle !== undefined || transactions === 0) return this.#judged(work, commit, handle);
+    if (policies.length === 0) return commit((tx) => work(tx, noVerdicts));
+    if (handle !== undefined || transactions === 0) {
+      return this.#commitWithVerdicts(work, commit, handle);
+    }
     try {
-      const unasked = new AskedOpinions();
-      return await commit((tx) => work(tx, unasked));
+      const noneYet = new CollectedVerdicts();
+      return await commit((tx) => work(tx, noneYet));
     } catch (error) {
-      if (!(error instanceof Unasked)) throw error;
+      if (!(error instanceof VerdictsMissing)) throw error;
     }
     return this.#transactions.run(() => this.#inTransaction(scope, work, own));
   }
@@ -76,7 +91,8 @@ export class HostPolicies {
     for (let tries = 1; ; tries++) {
       try {
         return await store.transaction(
-          (handle) => this.#judged(work, (alone) => store.within(handle, scope, alone), handle),
+          (handle) =>
+            this.#commitWithVerdicts(work, (alone) => store.within(handle, scope, alone), handle),
           {
             own,
           },
@@ -88,56 +104,57 @@ export class HostPolicies {
     }
   }
 
-  /** Runs a command as often as it finds what nobody has judged yet. A run that is broken off leaves nothing. */
-  async #judged<T>(
+  /** Reruns a command until it has every verdict that it needs. An interrupted run writes nothing. */
+  async #commitWithVerdicts<T>(
     work: Work<T>,
     commit: (alone: (tx: Tx) => Promise<T>) => Promise<T>,
     handle: unknown,
   ): Promise<T> {
-    const opinions = new AskedOpinions();
-    for (let asked = 0; asked < maxAsked; asked++) {
+    const verdicts = new CollectedVerdicts();
+    for (let count = 0; count < maxEvaluations; count++) {
       try {
-        return await commit((tx) => work(tx, opinions));
+        return await commit((tx) => work(tx, verdicts));
       } catch (error) {
-        if (!(error instanceof Unasked)) throw error;
-        opinions.keep(error.facts, await this.#ask(error.facts, handle));
+        if (!(error instanceof VerdictsMissing)) throw error;
+        verdicts.keep(error.facts, await this.#evaluate(error.facts, handle));
       }
     }
     throw new TidingsError(
       "storage_contended",
-      "What the policies judge by kept changing. Try again.",
+      "The facts that the policies evaluate kept changing. Try again.",
     );
   }
 
-  /** All of them, in their order: what one denies, another one may know a better reason for. */
-  async #ask(facts: PolicyFacts, handle: unknown): Promise<readonly Opinion[]> {
-    const opinions: Opinion[] = [];
+  /** Evaluates every policy in order: after one denies, another may give a more specific reason. */
+  async #evaluate(facts: PolicyFacts, handle: unknown): Promise<readonly NamedVerdict[]> {
+    const verdicts: NamedVerdict[] = [];
     for (const policy of this.#options.policies) {
       try {
-        // The storage that gives the handle says what it is, and the engine's type that the policies take it.
+        // The types of the engine make the policies accept the handles of its storage.
         const evaluated = policy.evaluate(facts, handle as object | undefined);
-        const verdict = evaluated instanceof Promise ? await this.#inTime(evaluated) : evaluated;
-        opinions.push({ policy: policy.name, ...sound(verdict, facts.now) });
+        const verdict =
+          evaluated instanceof Promise ? await this.#withDeadline(evaluated) : evaluated;
+        verdicts.push({ policy: policy.name, ...checkVerdict(verdict, facts.now) });
       } catch (cause) {
-        throw new TidingsError("internal", `The policy ${policy.name} failed; nothing was sent.`, {
+        throw new TidingsError("internal", `The policy ${policy.name} failed. Nothing was sent.`, {
           cause,
         });
       }
     }
-    return opinions;
+    return verdicts;
   }
 
-  #inTime<T>(evaluating: Promise<T>): Promise<T> {
+  #withDeadline<T>(evaluating: Promise<T>): Promise<T> {
     const late = (): never => {
-      throw new Error(`It took longer than ${policyMs} ms.`);
+      throw new Error(`The policy took longer than ${maxPolicyMs} ms.`);
     };
-    return withDeadline(this.#options.clock, policyMs, () => evaluating, late);
+    return withDeadline(this.#options.clock, maxPolicyMs, () => evaluating, late);
   }
 }
 
-/** What a policy answered, if it is a verdict: its author may not have been held to types. */
-function sound(answered: unknown, now: number): Verdict {
-  const { verdict, code, message, until, reason } = (answered ?? {}) as {
+/** Checks that a policy returned a verdict. A policy in JavaScript may return anything. */
+function checkVerdict(result: unknown, now: number): Verdict {
+  const { verdict, code, message, until, reason } = (result ?? {}) as {
     readonly [K in keyof AnyVerdict]: unknown;
   };
   if (verdict === "allow") return { verdict };
@@ -158,7 +175,7 @@ function sound(answered: unknown, now: number): Verdict {
     return until > now ? { verdict, until: Math.ceil(until), reason } : { verdict: "allow" };
   }
   throw new TypeError(
-    "It answered no verdict: { verdict: allow }, { verdict: deny, code, message } or { verdict: defer, until, reason }.",
+    "Expected a verdict: { verdict: allow }, { verdict: deny, code, message } or { verdict: defer, until, reason }.",
   );
 }
 
@@ -170,9 +187,46 @@ interface AnyVerdict {
   reason: string;
 }
 
-/** What the database takes, and who reads it. */
+/** Whether a text is storable and short enough to show. */
 function isText(text: unknown): text is string {
   return (
     typeof text === "string" && text.length <= 1_000 && text.isWellFormed() && !text.includes("\0")
   );
+}
+
+/** The verdicts of a host application without policies. */
+export const noVerdicts: HostVerdicts = { any: false, of: () => [] };
+
+/** Interrupts a command: the policies have not been evaluated with these facts. */
+export class VerdictsMissing extends Error {
+  override readonly name = "VerdictsMissing";
+  readonly facts: PolicyFacts;
+
+  constructor(facts: PolicyFacts) {
+    super("The policies of the host application have not been evaluated.");
+    this.facts = facts;
+  }
+}
+
+/**
+ * The verdicts collected during one transaction. A rerun of the command reuses them unless a fact other
+ * than the time changed.
+ */
+export class CollectedVerdicts implements HostVerdicts {
+  readonly any = true;
+  readonly #known = new Map<string, readonly NamedVerdict[]>();
+
+  of(facts: PolicyFacts): readonly NamedVerdict[] {
+    const known = this.#known.get(cacheKey(facts));
+    if (known === undefined) throw new VerdictsMissing(facts);
+    return known;
+  }
+
+  keep(facts: PolicyFacts, verdicts: readonly NamedVerdict[]): void {
+    this.#known.set(cacheKey(facts), verdicts);
+  }
+}
+
+function cacheKey({ now: _, ...facts }: PolicyFacts): string {
+  return JSON.stringify(facts);
 }

@@ -1,4 +1,4 @@
-export { type Guarded, isGuarded, type Method, type Route } from "./api-route.ts";
+export { type Guarded, isGuarded, type Method, type ApiRoute } from "./api-route.ts";
 export {
   type ConsentOptions,
   type ConsentSettings,
@@ -6,25 +6,23 @@ export {
   standardConsent,
 } from "./consent-settings.ts";
 export { operationsModule } from "./descriptor.ts";
-export { eraseAnswers } from "./erase-answers.ts";
 export { type Context, Executor } from "./executor.ts";
-export { canonicalJson } from "./fingerprint.ts";
-export { defineHook, type Hook, type HookHandler, onHook, runHook } from "./hooks.ts";
+export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
 export { HostPolicies } from "./host-policies.ts";
 export {
+  canonicalJson,
   checkedKey,
-  type IdempotencyKey,
-  idempotencyKeyOf,
-  isIdempotencyKey,
-  storedKey,
-} from "./idempotency-key.ts";
-export { isRemembered } from "./idempotency-lifetime.ts";
-export {
+  eraseAnswers,
   idempotency,
   idempotencyAlsoShowing,
   idempotencyByExpiry,
   idempotencyByKey,
-} from "./idempotency-rows.ts";
+  type IdempotencyKey,
+  idempotencyKeyOf,
+  isIdempotencyKey,
+  isRemembered,
+  storedKey,
+} from "./idempotency.ts";
 export type { Module, Tag } from "./module.ts";
 export {
   type Call,
@@ -33,12 +31,11 @@ export {
   type EventStream,
   inputSchema,
   type KeyCaller,
-  type News,
+  type Notifications,
   type Outcome,
   type Procedure,
   type Query,
   type RowProcedure,
-  type Services,
   showsOutput,
   type Steps,
   type StreamEvent,
@@ -47,5 +44,4 @@ export {
 } from "./operation.ts";
 export { mapPage, type OwnWalk, page, pageOf, type Walk } from "./pagination.ts";
 export { rateLimiter } from "./rate-limiter.ts";
-export type { Runtime } from "./runtime.ts";
-export type { Activity, ContactActivity } from "./contact-activity.ts";
+export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";

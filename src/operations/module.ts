@@ -1,6 +1,6 @@
 import type { Collection } from "../ports/index.ts";
-import type { Route } from "./api-route.ts";
-import type { HookHandler } from "./hooks.ts";
+import type { ApiRoute } from "./api-route.ts";
+import type { HookHandler } from "./runtime.ts";
 
 /** A group of routes in the OpenAPI document. */
 export interface Tag {
@@ -8,12 +8,12 @@ export interface Tag {
   readonly description: string;
 }
 
-/** What a module contributes to the engine. `src/modules.ts` composes the engine from these. */
+/** The parts that a module contributes. `src/modules.ts` composes the engine from them. */
 export interface Module {
-  /** What it keeps in the storage. */
+  /** The collections that it stores. */
   readonly collections?: readonly Collection[];
   readonly tags?: readonly Tag[];
-  readonly routes?: readonly Route[];
-  /** What it does at the hooks of lower modules. */
+  readonly routes?: readonly ApiRoute[];
+  /** Its handlers for the hooks of lower modules. */
   readonly hookHandlers?: readonly HookHandler[];
 }

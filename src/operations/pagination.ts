@@ -3,37 +3,37 @@ import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Call } from "./operation.ts";
 import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
-  look,
-  type Look,
+  scan,
+  type Scan,
   ownPlaceColumns,
   type Reads,
   type ScopedRangeOf,
 } from "../store/index.ts";
 
-/** What a list was asked for. */
-export interface Asked {
-  /** The operation's name. A cursor is good for this operation, account and mode, and for these filters. */
+/** The request for a page of a list. */
+export interface PageRequest {
+  /** The name of the operation. A cursor is valid for one operation, account, mode and set of filters. */
   readonly operation: string;
   readonly filters: Readonly<Record<string, unknown>>;
   readonly input: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 }
 
-/** What a list walks, and the input that asked for it. */
-export interface Walk<R extends Scope> extends Omit<ScopedRangeOf<R>, "limit">, Asked {}
+/** A list that reads one index range, with the request for a page of it. */
+export interface Walk<R extends Scope> extends Omit<ScopedRangeOf<R>, "limit">, PageRequest {}
 
-/** A list that goes through its rows in a way of its own, along an index below `prefix` of its columns. */
-export interface OwnWalk<R extends object> extends Asked {
+/** A list with its own scan, in the order of an index of which `prefix` columns are fixed. */
+export interface OwnWalk<R extends object> extends PageRequest {
   readonly index: ScopedIndex;
   readonly prefix: number;
-  /** Up to `limit` rows behind a place. */
-  look(limit: number, after: readonly KeyValue[] | undefined): Promise<Look<R>>;
+  /** Returns up to `limit` rows after a position. */
+  scan(limit: number, after: readonly KeyValue[] | undefined): Promise<Scan<R>>;
 }
 
 type Caller = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> };
 
 /**
- * The rows of one page, in the order of the index. The cursor holds the place of the last row that was looked at, not a
- * count, so a walk never skips or repeats a row that stood still, whatever comes and goes meanwhile.
+ * Returns one page of rows in the order of the index. The cursor holds the position of the last scanned
+ * row instead of a count, so concurrent inserts and removals never cause a skipped or repeated row.
  * @throws TidingsError `invalid_cursor`
  */
 export async function page<R extends Scope>(
@@ -48,14 +48,14 @@ export async function page<R extends Scope>(
     input,
     index,
     prefix: prefix.length,
-    look: (limit, after = range.after) =>
-      look(reads, { ...range, limit, ...(after === undefined ? {} : { after }) }),
+    scan: (limit, after = range.after) =>
+      scan(reads, { ...range, limit, ...(after === undefined ? {} : { after }) }),
   };
   return pageOf(own, caller);
 }
 
 /**
- * The same of a list that has its own way.
+ * Returns one page of a list that has its own scan.
  * @throws TidingsError `invalid_cursor`
  */
 export async function pageOf<R extends object>(
@@ -79,12 +79,12 @@ export async function pageOf<R extends object>(
   ]);
   const length = ownPlaceColumns(index, prefix).length;
   const after = cursor === undefined ? undefined : decode(cursor, binding, secret, length);
-  const { rows, more, last } = await own.look(limit, after);
+  const { rows, more, last } = await own.scan(limit, after);
   const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;
   return { data: [...rows], has_more: next_cursor !== null, next_cursor };
 }
 
-/** The same page of other things. */
+/** Maps the items of a page. */
 export function mapPage<T, U>(of: Page<T>, map: (row: T) => U): Page<U> {
   return { ...of, data: of.data.map(map) };
 }
@@ -121,16 +121,16 @@ function decode(
   const bytes = Buffer.from(cursor, "base64url");
   const position = bytes.subarray(macBytes);
   const genuine =
-    // `Buffer.from` skips what is not base64url: two texts must not be one cursor.
+    // `Buffer.from` ignores invalid characters, so compare: a cursor has exactly one text.
     bytes.toString("base64url") === cursor &&
     bytes.length > macBytes &&
     timingSafeEqual(bytes.subarray(0, macBytes), mac(binding, position, secret));
   const values: unknown = genuine ? JSON.parse(position.toString()) : undefined;
-  // One made by an older version of the code can be genuine and yet of another shape.
+  // A genuine cursor from an older version of the code can have another shape.
   if (!Array.isArray(values) || values.length !== length) {
     throw new TidingsError(
       "invalid_cursor",
-      "The cursor does not belong to this list with these filters.",
+      "The cursor does not belong to this list with these filters. Start again without a cursor.",
       {
         errors: [
           { parameter: "cursor", code: "invalid_cursor", message: "Start again without a cursor." },

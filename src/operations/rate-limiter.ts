@@ -1,33 +1,37 @@
 import { LRUCache } from "lru-cache";
 import type { Admission, Clock, StoragePort } from "../ports/index.ts";
-import { admit, type SlidingLog, slidingLog } from "./sliding-log.ts";
 
 const windowMs = 1_000;
-/** Keys that are counted at a time. One that was not used for longest gives way: its log is empty, or the limit is the least worry. */
-const mostKeys = 10_000;
+/**
+ * Maximum number of counted keys. The least recently used key is dropped: usually its log is empty
+ * anyway.
+ */
+const maxKeys = 10_000;
 
-/** Counts the requests of API keys, whatever their secrets, and of visitors. */
+/** Limits the request rate of API keys (all secrets of a key together) and of visitors. */
 export interface RateLimiter {
-  /** @throws TidingsError `storage_unavailable`, where all processes count together */
+  /** @throws TidingsError `storage_unavailable` if the storage counts for all processes */
   admit(key: string, limit: number): Promise<Admission>;
 }
 
-/** One for all processes where the storage counts for them, else one for this process. */
+/** Returns a limiter for all processes if the storage can count, or else for this process. */
 export function rateLimiter(clock: Clock, storage: Pick<StoragePort, "admit">): RateLimiter {
-  if (storage.admit === undefined) return new OwnRateLimiter(clock);
+  if (storage.admit === undefined) return new LocalRateLimiter(clock);
   const admit = storage.admit.bind(storage);
   return {
     async admit(key, limit) {
       const [admission] = await admit([{ key, limit, window: windowMs }]);
-      if (admission === undefined) throw new TypeError("the storage gave no answer to a request");
+      if (admission === undefined) {
+        throw new TypeError("The storage returned no admission. Return one per request.");
+      }
       return admission;
     },
   };
 }
 
-class OwnRateLimiter implements RateLimiter {
+class LocalRateLimiter implements RateLimiter {
   readonly #clock: Clock;
-  readonly #logs = new LRUCache<string, SlidingLog>({ max: mostKeys });
+  readonly #logs = new LRUCache<string, SlidingLog>({ max: maxKeys });
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -41,4 +45,91 @@ class OwnRateLimiter implements RateLimiter {
     }
     return admit(log, this.#clock.now());
   }
+}
+
+/**
+ * An exact rate limit that stores the times of the last admissions. A request is admitted if fewer than
+ * `limit` were admitted in the `window` before it, so no window admits more, wherever it starts. A
+ * refusal uses no quota.
+ */
+export interface SlidingLog {
+  readonly limit: number;
+  /** In milliseconds. */
+  readonly window: number;
+  /**
+   * A ring buffer of `count` admissions in ascending order, the oldest at `oldest`. It grows on demand,
+   * up to the limit.
+   */
+  times: Float64Array;
+  oldest: number;
+  count: number;
+  /** The last reading of the clock. */
+  lastNow: number;
+  /** Milliseconds added to the clock so that it never runs backwards. */
+  offset: number;
+}
+
+/** The initial capacity. Rarely used keys need no more. */
+const minCapacity = 16;
+
+export function slidingLog(limit: number, window: number): SlidingLog {
+  return {
+    limit,
+    window,
+    times: new Float64Array(Math.min(limit, minCapacity)),
+    oldest: 0,
+    count: 0,
+    lastNow: Number.NEGATIVE_INFINITY,
+    offset: 0,
+  };
+}
+
+/** Admits or refuses one request at `now`, in milliseconds. */
+export function admit(log: SlidingLog, now: number): Admission {
+  const time = monotonicTime(log, now);
+  dropExpired(log, time);
+  const admitted = log.count < log.limit;
+  if (admitted) {
+    if (log.count === log.times.length) grow(log);
+    log.times[(log.oldest + log.count) % log.times.length] = time;
+    log.count += 1;
+  }
+  const remaining = log.limit - log.count;
+  return {
+    admitted,
+    limit: log.limit,
+    remaining,
+    reset_ms: admissionAt(log, log.count - 1) + log.window - time,
+    retry_after_ms: remaining > 0 ? 0 : admissionAt(log, 0) + log.window - time,
+  };
+}
+
+/**
+ * Returns a time that never decreases. A clock that steps back would lengthen the window by the step.
+ * The sum of all steps is added to the clock instead, so nobody waits longer than a window.
+ */
+function monotonicTime(log: SlidingLog, now: number): number {
+  if (now < log.lastNow) log.offset += log.lastNow - now;
+  log.lastNow = now;
+  return now + log.offset;
+}
+
+function dropExpired(log: SlidingLog, time: number): void {
+  while (log.count > 0 && admissionAt(log, 0) <= time - log.window) {
+    log.oldest = (log.oldest + 1) % log.times.length;
+    log.count -= 1;
+  }
+}
+
+function admissionAt(log: SlidingLog, index: number): number {
+  return log.times[(log.oldest + index) % log.times.length] ?? Number.NEGATIVE_INFINITY;
+}
+
+function grow(log: SlidingLog): void {
+  const { times, oldest, limit } = log;
+  const larger = new Float64Array(Math.min(times.length * 2, limit));
+  larger.set(times.subarray(oldest));
+  larger.set(times.subarray(0, oldest), times.length - oldest);
+  log.times = larger;
+  log.oldest = 0;
 }

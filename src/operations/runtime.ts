@@ -1,12 +1,23 @@
-import type { DrawId } from "../kernel/index.ts";
-import type { Clock, Logger, Random, SentimentAnalyzer, Transport } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+import type { KeyObject } from "node:crypto";
+import type { ContactId, DrawId, Limits, Mode } from "../kernel/index.ts";
+import type {
+  Action,
+  Clock,
+  Destinations,
+  Language,
+  Logger,
+  Random,
+  Route,
+  SentimentAnalyzer,
+  Transport,
+} from "../ports/index.ts";
+import type { Reads, Store, Tx } from "../store/index.ts";
+import type { ConsentSettings, QuietHours } from "./consent-settings.ts";
 import type { HostPolicies } from "./host-policies.ts";
-import type { Services } from "./operation.ts";
 
 /**
- * What an opened engine runs with. Every job and every part of the engine takes it as one object. A
- * module that needs more extends it, as `AgentRuntime` does.
+ * The dependencies of a running engine. Jobs receive it as one object. A module that needs more extends
+ * it, as `AgentRuntime` does.
  */
 export interface Runtime {
   readonly store: Store;
@@ -18,8 +29,67 @@ export interface Runtime {
   readonly sentiment: SentimentAnalyzer | undefined;
   /** How long events and finished deliveries are kept, in days. */
   readonly eventRetentionDays: number;
-  /** What decisions depend on. */
+  /** The dependencies of operations. */
   readonly services: Services;
   /** Evaluates the host application's policies. */
   readonly hostPolicies: HostPolicies;
+}
+
+/** The handler of a higher module for a hook. It runs in the transaction that runs the hook. */
+export interface HookHandler {
+  readonly hook: string;
+  run(tx: Tx, facts: object, services: Services): Promise<void>;
+}
+
+/** The dependencies and settings of operations. Nothing here does I/O except through `tx`. */
+export interface Services {
+  readonly drawId: DrawId;
+  readonly random: Random;
+  readonly limits: Limits;
+  readonly transports: readonly Transport[];
+  readonly routes: readonly Route[];
+  readonly consent: ConsentSettings;
+  readonly quietHours: QuietHours | null;
+  /** Interprets the messages of contacts. */
+  readonly language: Language;
+  /** The IANA time zone of accounts without their own. */
+  readonly timeZone: string;
+  /** How long after its closing an inbound message reopens a conversation, in milliseconds. */
+  readonly reopenMs: number;
+  /** How long a visitor's session lasts, in milliseconds. */
+  readonly webchatSessionMs: number;
+  /** The allowed destinations of webhooks. Undefined if the engine has no HTTP client. */
+  readonly destinations: Readonly<Record<Mode, Destinations>> | undefined;
+  /** Whether the engine has an agent model. Without one no agent can be enabled. */
+  readonly hasAgents: boolean;
+  /** The actions that agents may call, by name. */
+  readonly actions: ReadonlyMap<string, Action>;
+  /** Whether the engine has a sentiment analyzer. Without one no messages are queued for scoring. */
+  readonly scoresSentiment: boolean;
+  /** Finds the last activity of contacts. */
+  readonly contactActivity: ContactActivity;
+  /** The hook handlers of all modules, in the order of the modules. */
+  readonly hookHandlers: readonly HookHandler[];
+  /** Creates the initial data of a new account's sandbox. `tx` is in the scope of that sandbox. */
+  readonly setUpSandbox: (tx: Tx, drawId: DrawId) => void;
+  /** Whether a resource is in progress. Until it ends, the idempotency key that created it is kept. */
+  readonly isInProgress: (tx: Tx, id: string) => Promise<boolean>;
+  /** The key of keyed hashes (fingerprints, cursors, erased addresses): 32 bytes kept in the storage. */
+  readonly secret: KeyObject;
+}
+
+/** The activity of a contact, stored in its current conversation to avoid writes to the contact. */
+export interface Activity {
+  readonly contact_id: ContactId;
+  readonly message_count: number;
+  /** In milliseconds since the epoch. */
+  readonly last_activity_at: number;
+}
+
+/** Finds the activity in the current conversations of contacts. The conversations module provides it. */
+export interface ContactActivity {
+  /** Returns the activity of a contact as the transaction sees it. */
+  of(tx: Tx, contact: ContactId): Promise<readonly Activity[]>;
+  /** Returns the activity of a page of contacts in one round trip. */
+  ofAll(reads: Reads, contacts: readonly ContactId[]): Promise<readonly Activity[]>;
 }

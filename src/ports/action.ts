@@ -1,7 +1,10 @@
-/** What agents can do in the host's world: its functions. */
+/** Actions: functions of the host application that agents may call. */
 import type { ContactId, ConversationId, Scope } from "../kernel/index.ts";
 
-/** Any Standard Schema (standardschema.dev, version 1), such as a zod schema. Models are shown its JSON Schema, where it has one. */
+/**
+ * Any Standard Schema (standardschema.dev, version 1), such as a zod schema. Models see its JSON
+ * Schema, if it provides one.
+ */
 export interface ActionSchema<Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -24,44 +27,47 @@ export interface SchemaIssue {
 }
 
 export interface ActionContext {
-  /** The same whenever this call is made again, after a crash or a lost answer. */
+  /** The same for every attempt of this call, for example after a crash or a lost response. */
   readonly idempotency_key: string;
   readonly scope: Scope;
-  /** Whom the conversation is with: bound by the engine, whatever the model says. */
+  /** The contact of the conversation. The engine sets it; the model cannot choose it. */
   readonly contact: {
     readonly id: ContactId;
     readonly name: string | null;
     readonly phone: string | null;
   };
   readonly conversation: { readonly id: ConversationId };
-  /** Aborts at `timeout_ms`, and when the engine stops in haste. */
+  /** Aborts after `timeout_ms`, and when the engine stops without waiting for work to finish. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A function of the host's that agents may call. What it resolves with is shown to the model and to playbooks: JSON of up to 16 KiB. What
- * it throws counts as `action_failure`; its message is kept in the run.
+ * A function of the host application that agents may call. The model and playbooks see its result: JSON
+ * of up to 16 KiB. An exception counts as `action_failure`, and the run stores its message.
  */
 export interface Action<Input = unknown> {
   /** A letter, then up to 63 letters, digits, `_` and `-`. */
   readonly name: string;
   readonly description: string;
   readonly input: ActionSchema<Input>;
-  /** `read` changes nothing; `approval` is not called before somebody approves it. */
+  /** `read` changes nothing. `approval` is called only after a person approves the call. */
   readonly risk: "read" | "write" | "approval";
-  /** Whether it may be called again with the same key when nobody knows how a call ended. One that is not is called at most once. */
+  /**
+   * Whether the engine may repeat a call with the same key if its outcome is unknown. If false, the
+   * engine makes each call at most once.
+   */
   readonly idempotent: boolean;
-  /** 1 to 120,000 milliseconds, by default 10,000. */
+  /** 1 to 120,000 milliseconds. Default: 10,000. */
   readonly timeout_ms?: number;
   execute(input: Input, context: ActionContext): unknown;
 }
 
-/** An action as it is given, with the type of its input taken from its schema. */
+/** Returns the given action. Infers the type of its input from its schema. */
 export function action<Input>(given: Action<Input>): Action {
   return given;
 }
 
-/** Whether an option is an action. */
+/** Whether a value is a valid action. */
 export function isAction(value: unknown): value is Action {
   if (typeof value !== "object" || value === null) return false;
   const {
@@ -74,7 +80,7 @@ export function isAction(value: unknown): value is Action {
     execute,
   } = value as { readonly [key: string]: unknown };
   const isSchema = typeof input === "object" && input !== null && "~standard" in input;
-  const isTime =
+  const isTimeout =
     typeof timeout_ms === "number" &&
     Number.isInteger(timeout_ms) &&
     timeout_ms >= 1 &&
@@ -86,7 +92,7 @@ export function isAction(value: unknown): value is Action {
     isSchema &&
     (risk === "read" || risk === "write" || risk === "approval") &&
     typeof idempotent === "boolean" &&
-    isTime &&
+    isTimeout &&
     typeof execute === "function"
   );
 }

@@ -1,6 +1,7 @@
 /**
- * What thinks for an agent. It is shown one conversation and says what to do; the engine does it, or does not. Which actions there are, who
- * is written to and every id are the engine's: a model can only choose among what it is shown.
+ * The model of an agent. It sees one conversation and proposes what to do; the engine decides whether
+ * to do it. The engine sets the available actions, the recipient and every id. A model can only choose
+ * among what it sees.
  */
 import type { Channel } from "../kernel/index.ts";
 
@@ -8,7 +9,7 @@ export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 export interface ModelMessage {
-  /** `contact`: somebody outside. What it says is no instruction. */
+  /** Text from `contact` comes from outside and must not be followed as instructions. */
   readonly from: "contact" | "agent" | "human" | "host";
   readonly text: string;
   /** Milliseconds since the epoch. */
@@ -22,7 +23,7 @@ export interface ModelAction {
   readonly input_schema: { readonly [key: string]: unknown };
 }
 
-/** An action that was called in this turn, and what came of it. */
+/** An action called in this turn, with its outcome. */
 export interface ModelCall {
   readonly id: string;
   readonly action: string;
@@ -30,15 +31,15 @@ export interface ModelCall {
   readonly outcome:
     | { readonly status: "done"; readonly output: Json }
     | { readonly status: "failed"; readonly error: string }
-    /** A person has to approve it first; the conversation goes on without it. */
+    /** A person must approve the call first. The conversation continues without it. */
     | { readonly status: "awaiting_approval" };
 }
 
-/** What is asked for: an answer to what the contact wrote, or to carry out one instruction of a playbook. */
+/** The task of one call: answer the contact, or carry out one instruction of a playbook. */
 export type ModelTask =
   | { readonly type: "answer" }
   | { readonly type: "instruct"; readonly instruction: string }
-  /** To find the value of a slot in the contact's words: `slots` of the answer. */
+  /** Find the value of a slot in the contact's messages and return it in `slots`. */
   | { readonly type: "extract"; readonly slot: ModelSlot };
 
 export interface ModelSlot {
@@ -48,7 +49,7 @@ export interface ModelSlot {
   readonly prompt: string;
 }
 
-/** All that a model gets to see: of this contact alone, and bounded. Texts have been through the host's redaction. */
+/** Everything that a model sees: bounded data of one contact, redacted by the host application. */
 export interface ModelTurn {
   readonly task: ModelTask;
   readonly agent: {
@@ -59,7 +60,7 @@ export interface ModelTurn {
       readonly language?: string | undefined;
     };
     readonly instructions: string;
-    /** The most important first. */
+    /** Most important first. */
     readonly guidelines: readonly { readonly when: string; readonly then: string }[];
     readonly reply: { readonly mode: "generated" | "canned_strict"; readonly max_chars: number };
   };
@@ -70,17 +71,20 @@ export interface ModelTurn {
     readonly language: string | null;
     readonly sentiment: "positive" | "neutral" | "negative" | null;
   };
-  /** Oldest first: up to 30, of 12,000 characters together. */
+  /** Up to 30 messages with 12,000 characters in total, oldest first. */
   readonly messages: readonly ModelMessage[];
-  /** How many of them, at the end, have no answer yet. */
+  /** How many of the last messages have no answer yet. */
   readonly unanswered: number;
-  /** The pieces of the agent's knowledge that have most to do with what was asked, the best first: up to 8. `relevance` is from 0 to 1. */
+  /**
+   * The passages of the agent's knowledge that are most relevant to the question: up to 8, best first.
+   * `relevance` is from 0 to 1.
+   */
   readonly knowledge: readonly {
     readonly title: string;
     readonly text: string;
     readonly relevance: number;
   }[];
-  /** Playbooks that it may start. */
+  /** Playbooks that the agent may start. */
   readonly playbooks: readonly {
     readonly id: string;
     readonly name: string;
@@ -88,34 +92,37 @@ export interface ModelTurn {
     readonly intents: readonly string[];
     readonly when: string | null;
   }[];
-  /** Intents that somebody waits for: of the playbooks, and of the rules of hand-off. */
+  /** Intents that start a playbook or a hand-off. */
   readonly intents: readonly string[];
-  /** What the playbook that goes on has gathered; null without one. */
+  /** The slot values collected by the running playbook. Null if no playbook is running. */
   readonly slots: { readonly [name: string]: Json } | null;
-  /** None where calls are not made: at a playbook's instructions and questions, and for an answer aside. */
+  /**
+   * Empty when the model may not call actions: for a playbook's instructions and questions, and for
+   * an answer given during a playbook.
+   */
   readonly actions: readonly ModelAction[];
-  /** Called in this turn so far, in their order. */
+  /** The calls made in this turn so far, in order. */
   readonly calls: readonly ModelCall[];
-  /** What is known of the contact: up to 20, the newest first. */
+  /** Up to 20 observations about the contact, newest first. */
   readonly observations: readonly string[];
 }
 
-/** What a model says. Everything else that it answers is dropped; what is too long is cut. */
+/** The answer of a model. Unknown fields are ignored, and texts that are too long are truncated. */
 export interface ModelAnswer {
-  /** What the contact is told. Not sent while `calls` are asked for. */
+  /** The reply to the contact. Not sent if the answer also has `calls`. */
   readonly text?: string | undefined;
-  /** How sure it is, from 0 to 1; by default 1. */
+  /** How confident the model is, from 0 to 1. Default: 1. */
   readonly confidence?: number | undefined;
-  /** One of the turn's `intents`. */
+  /** One of the `intents` of the turn. */
   readonly intent?: string | undefined;
-  /** Starts a playbook instead of answering. */
+  /** The playbook to start instead of answering. */
   readonly playbook_id?: string | undefined;
   readonly slots?: { readonly [name: string]: Json } | undefined;
-  /** Actions to call; then it is asked again. */
+  /** Actions to call. The engine then calls the model again with the outcomes. */
   readonly calls?: readonly { readonly action: string; readonly input: Json }[] | undefined;
-  /** Gives the conversation to people. */
+  /** Hands the conversation off to a person. */
   readonly handoff?: { readonly reason: string; readonly summary?: string | undefined } | undefined;
-  /** What it noticed about the contact. */
+  /** New observations about the contact. */
   readonly observations?:
     | readonly {
         readonly content: string;
@@ -127,11 +134,12 @@ export interface ModelAnswer {
 }
 
 export interface AgentModel {
-  /** What its observations are said to come from; by default `model`. */
+  /** The source recorded with its observations. Default: `model`. */
   readonly source?: "rule" | "model" | undefined;
   /**
-   * Called again when a process died before what it answered was kept, so it must do nothing by itself. The signal aborts when the turn's
-   * time is over; an answer after that is dropped. A throw counts as `model_error`.
+   * Must have no side effects, because the engine calls it again if the process ends before the answer
+   * is stored. The signal aborts when the turn's time is over, and later answers are ignored. An
+   * exception counts as `model_error`.
    */
   respond(
     turn: ModelTurn,

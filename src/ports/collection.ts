@@ -1,18 +1,18 @@
 import type { AccountId, Mode, Scope } from "../kernel/index.ts";
 
 /**
- * Collections: what the engine keeps, described once. A storage adapter derives its tables, columns and
- * indexes from these descriptions, so that a host can join `tidings_messages.status` like any column.
- * The types of the rows derive from them too.
+ * Collections describe the data that the engine stores. A storage adapter derives its tables, columns
+ * and indexes from them, so a host application can join `tidings_messages.status` like any column. The
+ * types of the rows derive from them too.
  *
- * Everything carries the schema version that brought it (`since`). A migration from version k is what has a
- * higher `since`: collections, columns (with the value that old rows get) and indexes are only ever added.
+ * Each collection, column and index has the schema version that introduced it (`since`). A migration
+ * from version k adds everything with a higher `since`. Nothing is ever removed.
  */
 
-/** `time` is milliseconds since the Unix epoch; `position` is given by the storage in the order of commits. */
+/** `time` is milliseconds since the Unix epoch. The storage assigns `position` in commit order. */
 export type ColumnType = "text" | "integer" | "real" | "boolean" | "time" | "json" | "position";
 
-/** What a column of a key or an index may hold. `undefined` never; absent is `null`. */
+/** A value in a column of a key or an index. An absent value is `null`, never `undefined`. */
 export type KeyValue = string | number | boolean | null;
 
 /** A column. `T` is the type of its values. */
@@ -20,9 +20,9 @@ export interface Column<T = unknown> {
   readonly type: ColumnType;
   readonly nullable: boolean;
   readonly since: number;
-  /** What rows written before `since` get. Required of a column that comes later and is not nullable. */
+  /** The value of rows written before `since`. Required if the column is added later and not nullable. */
   readonly fill?: KeyValue;
-  /** Never set: carries the type of the values. */
+  /** Never set. Carries the type of the values. */
   readonly value?: T;
 }
 
@@ -36,10 +36,10 @@ type RowOfColumns<C extends Columns> = {
   readonly [K in keyof C]: C[K] extends Column<infer T> ? T : never;
 };
 
-/** The type of a collection's rows, to be named: `export interface NoteRow extends RowOf<typeof notes> {}`. */
+/** The row type of a collection: `export interface NoteRow extends RowOf<typeof notes> {}`. */
 export type RowOf<C extends { readonly row?: object }> = NonNullable<C["row"]>;
 
-/** Limits an index to the rows whose `column` is one of `in`, or is not null. */
+/** Limits an index to the rows whose `column` is one of `in` or is not null. */
 export type Condition =
   | { readonly column: string; readonly in: readonly string[] }
   | { readonly column: string; readonly present: true };
@@ -56,16 +56,16 @@ export interface Index<
   readonly where: Condition | undefined;
   readonly since: number;
   readonly scoping: Scoping;
-  /** Never set: carries the type of the key. */
+  /** Never set. Carries the type of the key. */
   readonly key?: K;
 }
 
 /**
- * How an index keeps the rows of one account and mode apart from all others.
+ * How an index separates the rows of one account and mode from all others.
  * - `key`: its columns begin with `account_id` and `mode`.
- * - `row`: its first column is an id, which no two scopes share, so the two columns are left out of it. Whoever reads it in a scope
- *   checks the rows.
- * - `none`: it spans all scopes, and is read outside of them alone.
+ * - `row`: its first column is an id, which is unique across scopes, so the index omits `account_id` and
+ *   `mode`. A scoped read must check the scope of the rows.
+ * - `none`: it spans all scopes. Scoped reads cannot use it.
  */
 export type Scoping = "key" | "row" | "none";
 
@@ -76,7 +76,10 @@ export interface UniqueIndex<
   readonly unique: true;
 }
 
-/** An index that can be read within a scope. `K` is its key there, `F` its whole key: with `account_id` and `mode` if they are in it. */
+/**
+ * An index that can be read within a scope. `K` is its key within the scope. `F` is its full key,
+ * including `account_id` and `mode` if the index has them.
+ */
 export interface ScopedIndex<
   R extends Scope = Scope,
   K extends readonly KeyValue[] = readonly KeyValue[],
@@ -84,7 +87,7 @@ export interface ScopedIndex<
 > extends Index<R, F> {
   readonly collection: ScopedCollection<R>;
   readonly scoping: "key" | "row";
-  /** Never set: carries the type of the key within a scope. */
+  /** Never set. Carries the type of the key within a scope. */
   readonly ownKey?: K;
 }
 
@@ -97,9 +100,11 @@ export interface ScopedUniqueIndex<
 }
 
 /**
- * How a collection is written. `rows`: inserted, updated and removed under a version guard; with a column of type
- * `position` it is a log, whose rows get their positions in the order of commits. `counter`: rows of sums that are added
- * to and never read to be written, so that concurrent commands don't contend.
+ * How a collection is written.
+ * - `rows`: rows are inserted, updated and removed under a version guard. With a column of type
+ *   `position` the collection is a log, whose rows get positions in commit order.
+ * - `counter`: rows hold sums. Commands add to them without reading them, so concurrent commands do not
+ *   conflict.
  */
 export type CollectionKind = "rows" | "counter";
 
@@ -110,26 +115,26 @@ export interface Collection<R extends object = object> {
   readonly isScoped: boolean;
   readonly columns: Columns;
   readonly primary: UniqueIndex<R>;
-  /** All indexes but the primary. */
+  /** All indexes except the primary key. */
   readonly indexes: readonly Index<R>[];
   readonly wordIndexes: readonly WordIndex<R>[];
   readonly since: number;
-  /** Never set: carries the type of the rows. */
+  /** Never set. Carries the type of the rows. */
   readonly row?: R;
 }
 
-/** A collection of which each row belongs to one account and mode. */
+/** A collection in which each row belongs to one account and mode. */
 export interface ScopedCollection<R extends Scope = Scope> extends Collection<R> {
   readonly isScoped: true;
   readonly primary: ScopedUniqueIndex<R>;
 }
 
-/** What a new row is made of within a scope, which gives it its account and mode. */
+/** The columns of a new row within a scope, which sets the account and mode. */
 export type OwnColumns<R extends Scope> = Omit<R, keyof Scope>;
 
 /**
- * Finds rows by the words in a nullable text column: words of lower-case letters and digits, parted by single spaces, none longer than 100
- * characters. A row whose column is null is not in it, and costs it nothing.
+ * Finds rows by the words in a nullable text column. The words consist of lower-case letters and digits,
+ * are separated by single spaces and have at most 100 characters. Rows with null are not indexed.
  */
 export interface WordIndex<R extends object = object> {
   readonly collection: Collection<R>;
@@ -138,10 +143,10 @@ export interface WordIndex<R extends object = object> {
   readonly since: number;
 }
 
-/** A row as the storage holds it; `version` changes with each write and guards the next one. */
+/** A stored row. `version` changes with each write and guards the next write. */
 export type Seen<R extends object> = Readonly<R> & { readonly version: number };
 
-/** Everything that a storage holds for one version of the code. */
+/** All collections of one version of the code. */
 export interface Schema {
   readonly version: number;
   readonly collections: readonly Collection[];
@@ -151,7 +156,7 @@ type KeyColumn<R> = { [K in keyof R & string]: R[K] extends KeyValue ? K : never
   string];
 type TextColumn<R> = { [K in keyof R & string]: R[K] extends string | null ? K : never }[keyof R &
   string];
-/** Ids are looked up as plain strings: a caller's may be any, and one that is no id is not found. */
+/** Ids are looked up as plain strings, since a caller may send any string. */
 type KeyOf<R, C extends readonly (keyof R)[]> = {
   readonly [I in keyof C]: R[C[I]] extends KeyValue
     ? NonNullable<R[C[I]]> extends `${string}_${string}`
@@ -163,7 +168,7 @@ type KeyOf<R, C extends readonly (keyof R)[]> = {
 type OwnKeyColumn<R> = Exclude<KeyColumn<R>, keyof Scope>;
 type Prefixed<K extends readonly KeyValue[]> = readonly [account_id: string, mode: Mode, ...K];
 
-/** A collection while it is being described: each method adds one index and answers its typed handle. */
+/** A collection under definition. Each method adds one index and returns its typed handle. */
 export interface CollectionDefinition<R extends object> extends Collection<R>, Indexing<R> {
   words(
     name: string,
@@ -173,7 +178,7 @@ export interface CollectionDefinition<R extends object> extends Collection<R>, I
 }
 
 interface Indexing<R extends object> {
-  /** The primary key; called once. */
+  /** Sets the primary key. Call it once. */
   key<const C extends readonly KeyColumn<R>[]>(...columns: C): UniqueIndex<R, KeyOf<R, C>>;
   unique<const C extends readonly KeyColumn<R>[]>(
     name: string,
@@ -188,11 +193,11 @@ interface Indexing<R extends object> {
 }
 
 /**
- * A scoped collection while it is being described. `key`, `unique` and `index` put `account_id` and `mode` in front of the columns that
- * they are given.
+ * A scoped collection under definition. `key`, `unique` and `index` add `account_id` and `mode` before
+ * the given columns.
  */
 export interface ScopedDefinition<R extends Scope> extends ScopedCollection<R> {
-  /** The primary key; called once, here or in `byId`. */
+  /** Sets the primary key. Call it once, here or in `byId`. */
   key<const C extends readonly OwnKeyColumn<R>[]>(
     ...columns: C
   ): ScopedUniqueIndex<R, KeyOf<R, C>, Prefixed<KeyOf<R, C>>>;
@@ -206,7 +211,10 @@ export interface ScopedDefinition<R extends Scope> extends ScopedCollection<R> {
     columns: C,
     options?: IndexOptions<R>,
   ): ScopedIndex<R, KeyOf<R, C>, Prefixed<KeyOf<R, C>>>;
-  /** Indexes whose first column is an id. They are shorter: no two scopes share an id, so account and mode need not be in front of it. */
+  /**
+   * Defines indexes whose first column is an id. Ids are unique across scopes, so these indexes omit
+   * `account_id` and `mode` and are smaller.
+   */
   readonly byId: {
     key<const C extends readonly OwnKeyColumn<R>[]>(
       ...columns: C
@@ -222,7 +230,7 @@ export interface ScopedDefinition<R extends Scope> extends ScopedCollection<R> {
       options?: IndexOptions<R>,
     ): ScopedIndex<R, KeyOf<R, C>, KeyOf<R, C>>;
   };
-  /** Indexes over the rows of all accounts and modes. No scoped transaction can read them. */
+  /** Defines indexes over all accounts and modes. Scoped transactions cannot read them. */
   readonly acrossScopes: Omit<Indexing<R>, "key">;
   words(
     name: string,
@@ -241,28 +249,31 @@ export interface CollectionOptions {
   readonly since?: number;
 }
 
-/** Describes a collection of the engine itself, or of all accounts. The types of its rows are those of its columns. */
+/** Defines a collection whose rows belong to no single account and mode. */
 export function collection<const C extends Columns>(
   name: string,
   columns: C,
   options: CollectionOptions = {},
 ): CollectionDefinition<RowOfColumns<C>> {
   const described = describe(name, columns, options, false);
-  return Object.assign(described, indexing(described, "none")) as never;
+  return Object.assign(described, indexMethods(described, "none")) as never;
 }
 
 type ScopedRow<C extends Columns> = Scope & RowOfColumns<C>;
 
-/** Describes a collection of which each row belongs to one account and mode. Adds the columns `account_id` and `mode`. */
+/**
+ * Defines a collection in which each row belongs to one account and mode. Adds the columns `account_id`
+ * and `mode`.
+ */
 export function scoped<const C extends Columns>(
   name: string,
   columns: C,
   options: CollectionOptions = {},
 ): ScopedDefinition<ScopedRow<C>> {
   const described = describe(name, { ...scopeColumns, ...columns }, options, true);
-  return Object.assign(described, indexing(described, "key"), {
-    byId: indexing(described, "row"),
-    acrossScopes: indexing(described, "none"),
+  return Object.assign(described, indexMethods(described, "key"), {
+    byId: indexMethods(described, "row"),
+    acrossScopes: indexMethods(described, "none"),
   }) as never;
 }
 
@@ -289,7 +300,9 @@ function describe(
     wordIndexes: [],
     primaryKey: undefined,
     get primary() {
-      if (this.primaryKey === undefined) throw new TypeError(`collection ${name} has no key`);
+      if (this.primaryKey === undefined) {
+        throw new TypeError(`Collection ${name} has no primary key. Call key().`);
+      }
       return this.primaryKey;
     },
     words(indexName, wordsColumn, options) {
@@ -305,9 +318,9 @@ function describe(
   };
 }
 
-/** What adds indexes to a collection. */
-function indexing(of: Described, scoping: Scoping) {
-  const made = (
+/** Returns the methods that add indexes to a collection. */
+function indexMethods(of: Described, scoping: Scoping) {
+  const createIndex = (
     name: string,
     columns: readonly string[],
     unique: boolean,
@@ -327,20 +340,20 @@ function indexing(of: Described, scoping: Scoping) {
   };
   return {
     key(...columns: string[]) {
-      const index = { ...made("primary", columns, true, undefined), unique: true } as const;
+      const index = { ...createIndex("primary", columns, true, undefined), unique: true } as const;
       Object.assign(of, { primaryKey: index });
       return index;
     },
     unique: (name: string, columns: readonly string[], options?: IndexOptions<object>) =>
-      add(made(name, columns, true, options)),
+      add(createIndex(name, columns, true, options)),
     index: (name: string, columns: readonly string[], options?: IndexOptions<object>) =>
-      add(made(name, columns, false, options)),
+      add(createIndex(name, columns, false, options)),
   };
 }
 
 const column = (type: ColumnType): Column<never> => ({ type, nullable: false, since: 1 });
 
-/** Text in Unicode. Name a narrower type where there is one: `text<MessageId>()`. */
+/** Unicode text. Pass a narrower type if there is one: `text<MessageId>()`. */
 export const text = <T extends string = string>(): Column<T> => column("text");
 /** A safe integer. */
 export const integer = <T extends number = number>(): Column<T> => column("integer");
@@ -349,9 +362,9 @@ export const real = <T extends number = number>(): Column<T> => column("real");
 export const boolean = <T extends boolean = boolean>(): Column<T> => column("boolean");
 /** Milliseconds since the Unix epoch. */
 export const time = (): Column<number> => column("time");
-/** Anything that JSON can express; the type is taken on trust. */
+/** Any JSON value. The type `T` is not checked. */
 export const json = <T>(): Column<T> => column("json");
-/** A row's place in the order of commits. The storage gives it; it is inserted as 0. */
+/** The position of a row in commit order. Insert 0; the storage assigns the position. */
 export const position = (): Column<number> => column("position");
 
 /** A column that can be null. */
@@ -359,7 +372,7 @@ export const nullable = <T>(of: Column<T>): Column<T | null> => ({ ...of, nullab
 
 const scopeColumns = { account_id: text<AccountId>(), mode: text<Mode>() };
 
-/** A column that came with schema version `since`; rows from before get `fill`. */
+/** A column added in schema version `since`. Older rows get `fill`. */
 export const added = <T>(since: number, of: Column<T>, fill: KeyValue = null): Column<T> => ({
   ...of,
   since,
@@ -370,12 +383,12 @@ export const columnsOf = ({
   columns,
 }: Pick<Collection, "columns">): [name: string, column: Column][] => Object.entries(columns);
 
-/** The column that a log's rows get their positions in; undefined of what is no log. */
+/** Returns the position column of a log, or undefined if the collection is not a log. */
 export function positionColumnOf(collection: Pick<Collection, "columns">): string | undefined {
   return columnsOf(collection).find(([, { type }]) => type === "position")?.[0];
 }
 
-/** The schema of `collections`: its version is the highest `since` in them. */
+/** Returns the schema of `collections`. Its version is the highest `since` in them. */
 export function schemaOf(collections: readonly Collection[]): Schema {
   const versions = collections.flatMap(({ since, columns, indexes, wordIndexes }) => [
     since,
@@ -386,12 +399,12 @@ export function schemaOf(collections: readonly Collection[]): Schema {
   return { version: Math.max(0, ...versions), collections };
 }
 
-/** The primary key of a row. */
+/** Returns the primary key of a row. */
 export function keyOf(collection: Collection, row: object): KeyValue[] {
   return collection.primary.columns.map((each) => Reflect.get(row, each) as KeyValue);
 }
 
-/** The primary key of a row within its scope. */
+/** Returns the primary key of a row without `account_id` and `mode`. */
 export function ownKeyOf(collection: ScopedCollection, row: object): KeyValue[] {
   const key = keyOf(collection, row);
   return collection.primary.scoping === "key" ? key.slice(2) : key;

@@ -1,32 +1,33 @@
 /**
- * Where requests may go whose URLs users give: webhooks, media, agents' actions. Out to the public Internet, and inside only where the
- * host says so. A URL is checked when it is given (`checkUrl`) and, since a name can lead anywhere by then, each time the
- * address that the socket connects to (`checkAddress`).
+ * The allowed destinations of requests to URLs that users supply: webhooks, media, agents' actions. A
+ * request may go to the public Internet, and to internal hosts only if the host application allows
+ * them. `checkUrl` checks a URL when it is supplied. Names can resolve differently later, so
+ * `checkAddress` also checks each address that a socket connects to.
  */
+import ipaddr from "ipaddr.js";
 import { TidingsError } from "../kernel/index.ts";
-import { isWithin, type Network, parseAddress, parseNetwork, rangeOf } from "./ranges.ts";
 
 export interface Destinations {
-  /** Plain http besides https. */
+  /** Whether http is allowed besides https. */
   readonly http: boolean;
-  /** Names that may lead anywhere. */
+  /** Host names that are allowed whatever address they resolve to. */
   readonly hosts: ReadonlySet<string>;
-  /** Addresses that may be called though they are not public. */
+  /** Networks that are allowed although they are not public. */
   readonly networks: readonly Network[];
 }
 
 export interface DestinationOptions {
   readonly http?: boolean;
   /**
-   * What may be called besides the public Internet: host names (`hooks.internal`: that very name, wherever it leads), addresses and
-   * networks (`10.1.0.0/16`, `fd00::/8`).
+   * Destinations allowed besides the public Internet: exact host names (`hooks.internal`), whatever
+   * they resolve to, addresses, and networks (`10.1.0.0/16`, `fd00::/8`).
    */
   readonly allow?: readonly string[];
 }
 
 const hostName = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
-/** @throws TidingsError `invalid_option`: an entry is neither a host name nor an address nor a network */
+/** @throws TidingsError `invalid_option` if an entry is not a host name, an address or a network */
 export function destinations({ http = false, allow = [] }: DestinationOptions = {}): Destinations {
   const hosts = new Set<string>();
   const networks: Network[] = [];
@@ -34,19 +35,19 @@ export function destinations({ http = false, allow = [] }: DestinationOptions = 
     const network = parseNetwork(entry);
     const host = entry.toLowerCase();
     if (network !== undefined) networks.push(network);
-    // What a URL makes something else of (`127.1` is an address) is no name.
+    // A name that URL parsing changes is not a host name: `127.1` becomes an address.
     else if (hostName.test(host) && URL.parse(`http://${host}`)?.host === host) hosts.add(host);
     else {
       throw new TidingsError(
         "invalid_option",
-        `allow: expected host names, addresses and networks, got "${entry}"`,
+        `allow: expected a host name, an address or a network, got "${entry}"`,
       );
     }
   }
   return { http, hosts, networks };
 }
 
-/** https to the public Internet. */
+/** The default: https to the public Internet. */
 export const publicOnly: Destinations = destinations();
 
 export const refusalCodes = [
@@ -59,22 +60,22 @@ export const refusalCodes = [
 
 export interface Refusal {
   readonly code: (typeof refusalCodes)[number];
-  /** A sentence that never says where a name leads: what the inside looks like is nobody's business. */
+  /** Never reveals the address of a name, which would describe the internal network. */
   readonly message: string;
 }
 
 export type UrlCheck =
   { readonly ok: true; readonly url: URL } | ({ readonly ok: false } & Refusal);
 
-const longestUrl = 2_048;
+const maxUrlLength = 2_048;
 
-/** Names that lead inside wherever they are asked: RFC 6761, 6762, 8375, and ICANN's `internal`. */
-const insideNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
+/** Names reserved for internal networks: RFC 6761, 6762, 8375, and ICANN's `internal`. */
+const internalNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
 
 /**
- * Whether a URL may be called, as far as it says by itself. Written addresses are known in every form that a URL can have (decimal,
- * octal, hex, percent-encoded, full-width), since reading a URL makes one form of them: https://url.spec.whatwg.org/#host-parsing.
- * Any port is allowed. The URL that comes back has no dot at the host's end.
+ * Checks a URL without resolving its host name. URL parsing normalizes IP addresses in any form
+ * (decimal, octal, hex, percent-encoded, full-width): https://url.spec.whatwg.org/#host-parsing.
+ * Every port but 0 is allowed. The returned URL has no trailing dot in its host.
  */
 export function checkUrl(text: string, to: Destinations): UrlCheck {
   const refuse = (code: Refusal["code"], message: string): UrlCheck => ({
@@ -82,9 +83,9 @@ export function checkUrl(text: string, to: Destinations): UrlCheck {
     code,
     message,
   });
-  const url = text.length > longestUrl ? null : URL.parse(text);
+  const url = text.length > maxUrlLength ? null : URL.parse(text);
   if (url === null) {
-    return refuse("url_invalid", `Expected an absolute URL of at most ${longestUrl} characters.`);
+    return refuse("url_invalid", `Expected an absolute URL of at most ${maxUrlLength} characters.`);
   }
   if (url.protocol !== "https:" && !(to.http && url.protocol === "http:")) {
     return refuse("scheme_forbidden", to.http ? "Expected https or http." : "Expected https.");
@@ -92,7 +93,7 @@ export function checkUrl(text: string, to: Destinations): UrlCheck {
   if (url.username !== "" || url.password !== "") {
     return refuse(
       "credentials_in_url",
-      "A URL must not have a user name or a password; use a header.",
+      "A URL must not contain a user name or a password. Use a header.",
     );
   }
   if (url.hostname.endsWith(".")) url.hostname = url.hostname.replace(/\.+$/, "");
@@ -103,26 +104,118 @@ export function checkUrl(text: string, to: Destinations): UrlCheck {
     return refusal === undefined ? { ok: true, url } : { ok: false, ...refusal };
   }
   if (to.hosts.has(host)) return { ok: true, url };
-  if (insideNames.test(host) || !host.includes(".")) {
-    return refuse("host_forbidden", "The host is not a public name.");
+  if (internalNames.test(host) || !host.includes(".")) {
+    return refuse("host_forbidden", "The host is not a public name. Use a public host name.");
   }
   return { ok: true, url };
 }
 
-/** The name or address of a URL's host, an IPv6 address without its brackets. */
+/** Returns the name or address of a URL's host, without the brackets of an IPv6 address. */
 export function hostOf(url: URL): string {
   const { hostname } = url;
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
 
-/** Whether an address may be connected to on behalf of that host. */
+/** Checks an address to which a host name resolved. Returns undefined if it may be connected to. */
 export function checkAddress(host: string, address: string, to: Destinations): Refusal | undefined {
   if (to.hosts.has(host)) return undefined;
   const parsed = parseAddress(address);
   if (parsed !== undefined && to.networks.some((network) => isWithin(parsed, network))) {
     return undefined;
   }
-  const range = parsed === undefined ? "unreadable" : rangeOf(parsed);
+  const range = parsed === undefined ? "malformed" : rangeOf(parsed);
   if (range === undefined) return undefined;
   return { code: "address_forbidden", message: `The host's address is not public (${range}).` };
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** An address and the length of its network prefix in bits. */
+type Network = [Address, number];
+
+/**
+ * Addresses outside the public Internet, from IANA's registries of special-purpose addresses. They
+ * include the blocks of anycast services (AS112, AMT), where no receiver can run.
+ */
+const specialRanges: Readonly<Record<string, readonly string[]>> = {
+  unspecified: ["0.0.0.0/8", "::/128"],
+  loopback: ["127.0.0.0/8", "::1/128"],
+  private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10"],
+  "carrier-grade NAT": ["100.64.0.0/10"],
+  // Includes the metadata service of cloud providers: 169.254.169.254.
+  "link-local": ["169.254.0.0/16", "fe80::/10"],
+  // Azure's internal service has a public address.
+  "cloud-internal": ["168.63.129.16/32"],
+  multicast: ["224.0.0.0/4", "ff00::/8"],
+  // Mapped, compatible and translated IPv4 addresses, which may be internal:
+  // RFC 4291, 6145, 6052, 8215, 3056, 4380.
+  "embedded IPv4": [
+    "::/96",
+    "::ffff:0:0/96",
+    "::ffff:0:0:0/96",
+    "64:ff9b::/96",
+    "64:ff9b:1::/48",
+    "2002::/16",
+    "192.88.99.0/24",
+    "2001::/32",
+  ],
+  documentation: [
+    "192.0.2.0/24",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "2001:db8::/32",
+    "3fff::/20",
+  ],
+  reserved: [
+    "192.0.0.0/24",
+    "192.31.196.0/24",
+    "192.52.193.0/24",
+    "192.175.48.0/24",
+    "198.18.0.0/15",
+    "240.0.0.0/4",
+    "2001::/23",
+    "2620:4f:8000::/48",
+  ],
+};
+
+const ranges = Object.fromEntries(
+  Object.entries(specialRanges).map(([name, networks]) => [
+    name,
+    networks.map((each) => ipaddr.parseCIDR(each)),
+  ]),
+);
+
+/** The IPv6 addresses assigned for use on the Internet. All others are special or unassigned. */
+const globalUnicast = ipaddr.parseCIDR("2000::/3");
+
+/** Returns the name of the special range that holds an address, or undefined if it is public. */
+function rangeOf(address: Address): string | undefined {
+  const known = ipaddr.subnetMatch(address, ranges, "");
+  if (known !== "") return known;
+  return address.kind() === "ipv4" || address.match(globalUnicast) ? undefined : "reserved";
+}
+
+/**
+ * Parses dotted-decimal IPv4 and IPv6. Programs disagree on other forms of IPv4 (octal, hex, fewer
+ * parts), so they are not accepted.
+ */
+function parseAddress(text: string): Address | undefined {
+  const valid = text.includes(":")
+    ? ipaddr.IPv6.isValid(text)
+    : ipaddr.IPv4.isValidFourPartDecimal(text);
+  return valid ? ipaddr.parse(text) : undefined;
+}
+
+/** Parses `10.0.0.0/8`, `fd00::/8` or one address. */
+function parseNetwork(text: string): Network | undefined {
+  const [start = "", bits, more] = text.split("/");
+  const address = parseAddress(start);
+  if (address === undefined || more !== undefined) return undefined;
+  const maxBits = address.kind() === "ipv4" ? 32 : 128;
+  if (bits === undefined) return [address, maxBits];
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits ? [address, Number(bits)] : undefined;
+}
+
+function isWithin(address: Address, [start, bits]: Network): boolean {
+  return address.kind() === start.kind() && address.match(start, bits);
 }

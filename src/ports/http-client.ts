@@ -1,54 +1,57 @@
 /**
- * Requests to the outside: webhooks, carriers, agents' actions. One call is one request on the wire: nothing is followed, retried or
- * decompressed, and what comes back is data, never a throw.
+ * Outgoing HTTP requests: webhooks, carriers, agents' actions. One call sends one request: the client
+ * does not follow redirects, retry or decompress. It returns failures and never throws.
  */
 import type { Destinations, Refusal } from "./destinations.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
-  /** Where it may go. Checked for the URL and for the very address that is connected to. */
+  /** The allowed destinations. The client checks the URL and the address that it connects to. */
   readonly to: Destinations;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
-  /** From the look-up of the name to the last byte of the response, in milliseconds. */
+  /** Time from the DNS lookup to the last byte of the response, in milliseconds. */
   readonly deadline_ms: number;
-  /** How much of the response's body is kept, in bytes; what is longer is cut and the rest not read. */
-  readonly most_body_bytes: number;
-  /** Ends the exchange as `aborted`. */
+  /** Maximum length of the response body, in bytes. A longer body is truncated and not read on. */
+  readonly max_body_bytes: number;
+  /** Fails the exchange with `aborted` when it aborts. */
   readonly signal?: AbortSignal;
 }
 
-/** Bytes of names and values of a response's headers, as they came; more of them is a failure. */
-export const mostHeaderBytes = 16_384;
+/** Maximum bytes of the names and values of a response's headers. More of them is a failure. */
+export const maxHeaderBytes = 16_384;
 
 export interface HttpResponse {
-  /** Of three digits, whatever they mean. */
+  /** Three digits. */
   readonly status: number;
-  /** Names in lower case; what came several times is joined by `, `. */
+  /** Names in lower case. Repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Whether there was more of the body. */
+  /** Whether the body was longer than the maximum. */
   readonly truncated: boolean;
 }
 
-/** What an exchange is at, and waits for. */
+/** The phase of an exchange. */
 export type HttpPhase = "dns" | "connect" | "tls" | "request" | "response" | "body";
 
 export type HttpFailureCode =
   | Refusal["code"]
-  /** The request can't be written, such as for a line break in a header. */
+  /** The request cannot be written, for example because a header contains a line break. */
   | "request_invalid"
-  /** The deadline passed: looking up, connecting, shaking hands, uploading, before the response's head, before its end. */
+  /** The deadline passed in this phase. `response` waits for the head, `body` for the end. */
   | `${HttpPhase}_timeout`
   | "dns_not_found"
   | "dns_failed"
   | "connect_refused"
   | "connect_unreachable"
   | "connect_failed"
-  /** The far side broke the connection off (reset), or ended it early (closed). */
+  /** The remote reset the connection, or closed it early. */
   | `${Exclude<HttpPhase, "dns">}_${"reset" | "closed"}`
-  /** A connection that was kept from an earlier exchange broke before the response: the far side may have heard the request or not. */
+  /**
+   * A connection kept from an earlier exchange broke before the response. The remote may or may not
+   * have received the request.
+   */
   | "kept_connection_lost"
   | "tls_expired"
   | "tls_not_yet_valid"
@@ -58,26 +61,29 @@ export type HttpFailureCode =
   | "tls_failed"
   | "response_malformed"
   | "response_headers_too_large"
-  /** Far more bytes than a response of that size needs: interim responses, chunks' overhead, blank lines without end. */
+  /**
+   * The response used far more bytes than its size needs: interim responses, chunk overhead or blank
+   * lines.
+   */
   | "response_too_long"
   | "protocol_switched"
   | "aborted";
 
 export interface HttpAnswer extends HttpResponse {
   readonly outcome: "answered";
-  /** The IP address that the socket was connected to. */
+  /** The IP address of the remote. */
   readonly address: string;
 }
 
 export interface HttpFailure {
   readonly outcome: "failed";
   readonly code: HttpFailureCode;
-  /** A sentence for people; no secrets, no addresses. */
+  /** A message for people, without secrets or addresses. */
   readonly message: string;
-  /** False only when surely not a byte of the request left. */
+  /** False only if certainly no byte of the request was sent. */
   readonly sent: boolean;
   readonly address: string | null;
-  /** What had come of the response by then; null before its head was whole. */
+  /** The part of the response received so far. Null before its head is complete. */
   readonly partial: HttpResponse | null;
 }
 
@@ -86,6 +92,6 @@ export type HttpOutcome = HttpAnswer | HttpFailure;
 export interface HttpClient {
   /** Resolves within the deadline; never rejects. */
   send(request: HttpRequest): Promise<HttpOutcome>;
-  /** Closes the connections. A later `send` opens new ones. */
+  /** Closes all connections. A later `send` opens new ones. */
   close(): void;
 }

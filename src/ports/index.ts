@@ -18,7 +18,6 @@ export type {
   ModelTask,
   ModelTurn,
 } from "./agent-model.ts";
-export type { Clock } from "./clock.ts";
 export {
   boolean,
   collection,
@@ -69,20 +68,20 @@ export {
   type HttpPhase,
   type HttpRequest,
   type HttpResponse,
-  mostHeaderBytes,
+  maxHeaderBytes,
 } from "./http-client.ts";
+export { type Clock, type Logger, type Random, silent } from "./environment.ts";
 export {
+  analyzerName,
   type DateContext,
   type Language,
   languageMethods,
   type Passage,
   type RankedPassage,
+  type SentimentAnalyzer,
 } from "./language.ts";
-export { type Logger, silent } from "./logger.ts";
-export type { HostOpinions, Opinion, Policy, PolicyFacts, Verdict } from "./policy.ts";
-export type { Random } from "./random.ts";
+export type { HostVerdicts, NamedVerdict, Policy, PolicyFacts, Verdict } from "./policy.ts";
 export { isRoute, type Route } from "./route.ts";
-export { analyzerName, type SentimentAnalyzer } from "./sentiment.ts";
 export {
   type Access,
   type Admission,

@@ -1,10 +1,10 @@
 /**
  * Understands what contacts write. Every method is a pure function: the same arguments give the
- * same result, without I/O, a clock or randomness. An agent's turn may be replayed after a crash,
- * and has to take the same way again.
+ * same result, without I/O, a clock or randomness. A replay of an agent's turn after a crash must
+ * give the same result.
  *
- * `english()` of "tidings/language" is the default. Opt-out, opt-in and help keywords are no part
- * of this: the engine always applies them itself.
+ * The default is `english()` of "tidings/language". The engine itself applies opt-out, opt-in and
+ * help keywords, whatever the language.
  */
 export interface Language {
   /** Whether a message asks for a person to answer: "Can I talk to a human?" */
@@ -92,3 +92,16 @@ export interface RankedPassage extends Passage {
   /** From 0 to 1. Near 1 if the passage covers everything that the question asks about. */
   readonly relevance: number;
 }
+
+/** Scores the sentiment of a text. */
+export interface SentimentAnalyzer {
+  /**
+   * Returns a score from -1 (very negative) to 1 (very positive), or null if the text shows no
+   * sentiment. A job calls it, one message at a time per contact. The engine treats a call that takes
+   * longer than two seconds, a result that is not such a number, and an exception as null.
+   */
+  score(text: string): number | null | Promise<number | null>;
+}
+
+/** The analyzer's name among the remotes of jobs. It contains a space, so no transport can have it. */
+export const analyzerName = "sentiment analyzer";

@@ -1,39 +1,40 @@
 /**
- * A policy says whether a message may go out now. It is asked twice: when the message is accepted, and in the transaction that hands it
- * over, which has the last word.
+ * A policy decides whether a message may be sent now. The engine evaluates it twice: when it accepts the
+ * message, and in the transaction that hands the message over. The second verdict is final.
  */
 import type { AccountId, Channel, ContactId, MessageId, Mode } from "../kernel/index.ts";
 import type { Media } from "./transport.ts";
 
 /**
- * - `allow`: nothing speaks against it.
- * - `deny`: it must not go out. A request for it is answered 422; a message that was accepted before fails, for good.
- * - `defer`: not before `until` (milliseconds since the epoch, at most 35 days ahead). A request for it is accepted; at its hand-over the
- *   message is scheduled anew, and its time to live moves along, up to 70 days from its creation. A time that has passed
- *   allows it.
+ * - `allow`: the policy has no objection.
+ * - `deny`: the message must not be sent. A request for it fails with status 422. A message that was
+ *   already accepted fails permanently.
+ * - `defer`: the message must not be sent before `until` (milliseconds since the epoch, at most 35 days
+ *   ahead). A request for it is accepted. At hand-over the message is rescheduled, and its time to live
+ *   is extended, up to 70 days from its creation. A time in the past allows the message.
  */
 export type Verdict =
   | { readonly verdict: "allow" }
   | {
       readonly verdict: "deny";
-      /** For programs: a lower-case letter, then up to 63 of those, digits and `_`. */
+      /** A code for programs: a lower-case letter, then up to 63 lower-case letters, digits and `_`. */
       readonly code: string;
-      /** For people. Shown to who asked for the message, so without secrets. */
+      /** A message for people. The API caller sees it, so it must not contain secrets. */
       readonly message: string;
     }
   | {
       readonly verdict: "defer";
       readonly until: number;
-      /** For people; it stands in the message's timeline. */
+      /** A reason for people. It appears in the message's timeline. */
       readonly reason: string;
     };
 
-/** What a policy judges by. */
+/** The facts that a policy evaluates. */
 export interface PolicyFacts {
   readonly account_id: AccountId;
   readonly mode: Mode;
   readonly message: {
-    /** Null while the message is yet to be accepted. */
+    /** Null before the message is accepted. */
     readonly id: MessageId | null;
     readonly channel: Channel;
     readonly category: "transactional" | "marketing";
@@ -47,9 +48,9 @@ export interface PolicyFacts {
     readonly body: string;
     readonly media: readonly Media[];
   };
-  /** What the address allows this sender. */
+  /** The consent of the recipient address to this sender. */
   readonly consent: "opted_in" | "opted_out" | "unknown";
-  /** Null when the address was never seen. */
+  /** Null if no contact has the address. */
   readonly contact: {
     readonly id: ContactId;
     readonly name: string | null;
@@ -60,35 +61,41 @@ export interface PolicyFacts {
     readonly labels: readonly string[];
     readonly attributes: Readonly<Record<string, string>>;
   } | null;
-  /** The account's, an IANA name. */
+  /** The account's time zone, an IANA name. */
   readonly time_zone: string;
-  /** When it would go out, in milliseconds since the epoch: now, or when it is scheduled for. */
+  /** When the message would be sent, in milliseconds since the epoch: now, or its scheduled time. */
   readonly now: number;
 }
 
 /**
- * A rule of the host's. `evaluate` may ask the host's tables through `tx`, the transaction in which the message is accepted or handed
- * over, and awaits nothing else: what it awaits holds up that transaction. `tx` is undefined where the storage has no transactions.
+ * A sending rule of the host application. `evaluate` may query the host application's tables through
+ * `tx`, the transaction that accepts the message or hands it over. It must not await anything else,
+ * since the transaction stays open meanwhile. `tx` is undefined if the storage has no transactions.
  *
- * It may be asked more than once of one message. Where it throws, answers what is no verdict, or takes longer than 5 seconds, nothing is
- * sent: a request is answered with a retryable `internal`, a hand-over is tried again later.
+ * The engine may evaluate a policy more than once for one message. If `evaluate` throws, returns an
+ * invalid verdict or takes longer than 5 seconds, nothing is sent: a request fails with the retryable
+ * error `internal`, and a hand-over is retried later.
  */
 export interface Policy<Tx extends object | undefined = object | undefined> {
-  /** A lower-case letter, then up to 63 of those, digits and `_`. Not `consent` or `quiet_hours`, which are built in. */
+  /**
+   * A lower-case letter, then up to 63 lower-case letters, digits and `_`. Must not be `consent` or
+   * `quiet_hours`, the names of built-in policies.
+   */
   readonly name: string;
   evaluate(facts: PolicyFacts, tx: Tx): Verdict | Promise<Verdict>;
 }
 
-/** A verdict, and whose it is. */
-export type Opinion = Verdict & { readonly policy: string };
+/** A verdict with the name of its policy. */
+export type NamedVerdict = Verdict & { readonly policy: string };
 
 /**
- * What the host's policies say of a message. A command can't ask them, for it may await nothing but its transaction: where nobody knows
- * yet it is broken off, they are asked beside it, and it is run again.
+ * The verdicts of the host application's policies on a message. A command may await only its own
+ * transaction, so it cannot evaluate policies. If a verdict is missing, the engine interrupts the
+ * command, evaluates the policies, and runs the command again.
  */
-export interface HostOpinions {
-  /** Whether the host has policies at all. */
+export interface HostVerdicts {
+  /** Whether the host application has policies. */
   readonly any: boolean;
-  /** @throws Unasked (`domain/policies/opinions`) */
-  of(facts: PolicyFacts): readonly Opinion[];
+  /** @throws VerdictsMissing if the policies have not been evaluated with these facts */
+  of(facts: PolicyFacts): readonly NamedVerdict[];
 }

@@ -1,37 +1,40 @@
-/** Which transport carries which messages. */
 import { type Channel, channels } from "../kernel/index.ts";
 
 /**
- * Of a list of routes the first decides that a message fits and that has a transport for its mode and channel. A message that none of
- * them is for goes over its sender's own transport.
+ * Chooses the transports of messages. The first route that matches a message and has a transport for
+ * its mode and channel applies. A message that matches no route uses its sender's transport.
  */
 export interface Route {
-  /** Addresses of senders, up to 1,000; by default all. */
+  /** Up to 1,000 addresses of senders. Default: all senders. */
   readonly from?: readonly string[];
-  /** By default all. */
+  /** Default: all channels. */
   readonly channels?: readonly Channel[];
-  /** What the recipient's number begins with: `"+44"`, `"+1415"`. Up to 1,000; by default anything. */
+  /** Up to 1,000 prefixes of recipients' numbers: `"+44"`, `"+1415"`. Default: all numbers. */
   readonly to?: readonly string[];
   /**
-   * Names, in order, up to 5. The first carries. The next one is tried at once when an attempt surely sent nothing, unless the reason is the
-   * recipient's or the message's own; after the last it begins again, as often and as far apart as attempts over one transport.
+   * Up to 5 names of transports, in order of preference. If an attempt certainly sent nothing, the
+   * engine tries the next transport immediately, unless the recipient or the message is the reason.
+   * After the last transport it starts again with the first, with the usual number and spacing of
+   * attempts.
    */
   readonly transports: readonly string[];
   /**
-   * After what else the next one is tried; by default nothing. `ambiguous`: the answer was lost, so the message may go out twice.
-   * `undelivered`: a receipt says that the carrier gave up for a reason of its own, which another receipt may yet contradict.
+   * Other outcomes after which the engine tries the next transport. Default: none.
+   * - `ambiguous`: the carrier's response was lost, so the message may be sent twice.
+   * - `undelivered`: a receipt says that the carrier gave up for a reason of its own. A later receipt
+   *   may still contradict it.
    */
   readonly fallBackAfter?: readonly ("ambiguous" | "undelivered")[];
 }
 
 const fields = new Set(["from", "channels", "to", "transports", "fallBackAfter"]);
 
-/** Whether it is one, for transports of these names. */
+/** Whether a value is a route whose transports are among `names`. */
 export function isRoute(value: unknown, names: readonly string[]): value is Route {
   if (typeof value !== "object" || value === null) return false;
   const {
     from = ["x"],
-    channels: ways = channels,
+    channels: routeChannels = channels,
     to = ["+"],
     transports,
     fallBackAfter = [],
@@ -39,7 +42,9 @@ export function isRoute(value: unknown, names: readonly string[]): value is Rout
   return (
     Object.keys(value).every((field) => fields.has(field)) &&
     isList(from, 1_000, (each) => each !== "") &&
-    isList(ways, channels.length, (each) => channels.some((channel) => channel === each)) &&
+    isList(routeChannels, channels.length, (each) =>
+      channels.some((channel) => channel === each),
+    ) &&
     isList(to, 1_000, (each) => /^\+\d{0,15}$/.test(each)) &&
     isList(transports, 5, (each) => names.includes(each)) &&
     (fallBackAfter.length === 0 ||
@@ -47,12 +52,12 @@ export function isRoute(value: unknown, names: readonly string[]): value is Rout
   );
 }
 
-/** One item at the least, and none twice. */
-function isList(value: unknown, most: number, holds: (each: string) => boolean): boolean {
+/** Whether a value is a list of 1 to `max` distinct valid strings. */
+function isList(value: unknown, max: number, isValid: (each: string) => boolean): boolean {
   const isSome =
     Array.isArray(value) &&
     value.length > 0 &&
-    value.length <= most &&
+    value.length <= max &&
     new Set(value).size === value.length;
-  return isSome && value.every((each) => typeof each === "string" && holds(each));
+  return isSome && value.every((each) => typeof each === "string" && isValid(each));
 }

@@ -1,37 +1,39 @@
 /**
- * The storage port. The engine owns the logic of transactions (`src/transactions`): bodies, buffered writes, overlays,
- * merging and running again. An adapter reads keys and ranges, and commits merged writes.
+ * The storage port. The engine implements the logic of transactions (`src/store`): it runs their
+ * bodies, buffers and merges writes, and reruns bodies after conflicts. An adapter reads keys and
+ * ranges, and commits merged writes.
  *
  * Glossary
- * - *group*: what one commit writes for up to 128 concurrent commands.
- * - *version*: each write of a row adds one to it, and names the one that it saw: a group whose guard fails leaves nothing
- *   and is run again. A row that comes anew under the key of one that is gone begins with a version that that one never had.
+ * - *group*: up to 128 concurrent commands that share one commit.
+ * - *version*: each write increments the version of its row and names the version that it read. If a
+ *   version does not match, the group writes nothing and is run again. A new row under the key of a
+ *   removed row begins with a version that the removed row never had.
  */
 import type { Collection, Index, KeyValue, Schema, WordIndex } from "./collection.ts";
 
-/** A row as the adapter passes it: every column by name, and `version` but for counters. */
+/** A row as the adapter passes it: every column by name, and `version`, which counters lack. */
 export type Row = { readonly [column: string]: unknown };
 
-/** Rows whose index columns equal `key` (a prefix is allowed), in index order, `limit` at most. */
+/** Finds up to `limit` rows whose leading index columns equal `key`, in index order. */
 export interface Lookup {
   readonly index: Index;
   readonly key: readonly KeyValue[];
   readonly limit: number;
   /**
-   * Takes the rows that it answers: until the group ends nobody else writes them. A row that another group or a host's
-   * transaction is writing at this moment is not waited for and not answered. Only where several can write at once does
-   * that differ from any other look-up.
+   * Locks the returned rows for writing until the group ends. Skips rows that another group or a
+   * transaction of the host application is writing. A storage with a single writer may ignore it.
    */
   readonly claim?: boolean;
 }
 
 /**
- * A stretch of an index, for lists: the leading columns equal `prefix`; the rest of the index's columns, followed by the
- * primary key's that are not in it, order the rows. `after` and `until` are bounds on those, each a tuple of any length:
- * rows strictly beyond `after` and strictly before `until`, in the direction of `order`.
- * `where` filters further; a list of values means any of them. The adapter applies it while it walks, for as long as it
- * takes to find `limit` rows: whoever can't tell how many pass bounds the stretch (`src/store/look.ts`).
- * `skip` leaves out the first so many of the rows that would be answered.
+ * A range of an index, for lists. The leading columns equal `prefix`. The other columns of the index,
+ * followed by the primary key columns that it lacks, order the rows. `after` and `until` are tuples of
+ * any length that bound those columns: rows strictly beyond `after` and strictly before `until`, in the
+ * direction of `order`.
+ * `where` filters the rows; a list of values means any of them. The adapter reads on until it finds
+ * `limit` rows, so a caller that does not know how many rows pass must bound the range.
+ * `skip` omits the first rows of the result.
  */
 export interface Range {
   readonly index: Index;
@@ -45,29 +47,30 @@ export interface Range {
 }
 
 /**
- * Rows that have all of the words, up to `limit` of them, in any order. A `prefix` stands for every word that begins with it. What it
- * costs may grow with the number of rows that have the rarest of its words, never with the number of rows that there are.
+ * Finds up to `limit` rows that contain all of the words, in any order. A `prefix` matches every word
+ * that begins with it. The cost may grow with the number of rows that contain the rarest word, but not
+ * with the total number of rows.
  */
 export interface Search {
   readonly index: WordIndex;
-  /** One at the least. */
+  /** At least one. */
   readonly words: readonly SearchedWord[];
   readonly limit: number;
 }
 
-/** Lower-case letters and digits alone. */
+/** A word of lower-case letters and digits. */
 export interface SearchedWord {
   readonly word: string;
   readonly prefix: boolean;
 }
 
 /**
- * One merged write; a group has at most one for each row (and any number of `add` to distinct counters).
- * - `insert`: refused with a conflict when the primary key or a unique index is taken.
- * - `update`, `remove`: refused with a conflict when the row is gone or its version is not `version`.
- *   `row` is the whole new row, its `version` included; `changed` names the columns that differ.
- * - `hold`: writes nothing, refused like an update.
- * - `add`: adds the non-key columns of `row` to the counter of its key, which begins at zero.
+ * One merged write. A group has at most one write per row.
+ * - `insert`: conflicts if the primary key or a unique index value is taken.
+ * - `update`, `remove`: conflict if the row is gone or its version is not `version`. `row` is the
+ *   complete new row, including its new `version`. `changed` names the columns that differ.
+ * - `hold`: writes nothing. Conflicts like an update.
+ * - `add`: adds the non-key columns of `row` to the counter with its key. A counter begins at zero.
  */
 export type Write =
   | { readonly kind: "insert"; readonly collection: Collection; readonly row: Row }
@@ -88,117 +91,119 @@ export type Write =
   | { readonly kind: "add"; readonly collection: Collection; readonly row: Row };
 
 export interface StorageCapabilities {
-  /** Committed rows survive the process. */
+  /** Whether committed rows survive the process. */
   readonly durable: boolean;
-  /** Several processes work on it at once; they hear of each other through `watch`. */
+  /** Whether several processes can use the storage at once. `watch` notifies them of commits. */
   readonly shared: boolean;
-  /** `host(handle)` joins a transaction of the host. */
+  /** Whether `host(handle)` can join a transaction of the host application. */
   readonly hostTransactions: boolean;
-  /** How many of `transaction` the engine may have open for itself, so that the rest of its work goes on beside them; 0: none at all. */
+  /** How many calls of `transaction` the engine may have open at once. 0 means none. */
   readonly transactions: number;
   /**
-   * A group's reads answer at once, without a promise: its commands run one after the other. Else they run side by side, so that
-   * their reads travel together, and those run again whose reads an earlier one has overwritten.
+   * Whether a group's reads return results instead of promises. If true, the commands of a group run
+   * one after the other. If false, they run concurrently, so that their reads share round trips, and a
+   * command runs again if an earlier one overwrote its reads.
    */
   readonly synchronous: boolean;
 }
 
 export type Access = "shared" | "exclusive";
 
-/** One request under a key of which `limit` are admitted in any `window` (milliseconds). */
+/** A request under `key`. At most `limit` requests are admitted in any `window` milliseconds. */
 export interface AdmissionRequest {
   readonly key: string;
   readonly limit: number;
   readonly window: number;
 }
 
-/** What became of one. */
+/** The result of an admission request. */
 export interface Admission {
   readonly admitted: boolean;
   readonly limit: number;
-  /** How many more would be admitted now. */
+  /** How many more requests would be admitted now. */
   readonly remaining: number;
   /** Milliseconds until the whole quota is free. */
   readonly reset_ms: number;
-  /** Milliseconds until one more is admitted; 0 when one would be now. */
+  /** Milliseconds until one more request is admitted. 0 if one would be admitted now. */
   readonly retry_after_ms: number;
 }
 
-/** `Tx` is what `transaction` gives to its work; undefined where there is none. */
+/** `Tx` is the handle that `transaction` passes on. It is undefined if there is no `transaction`. */
 export interface StoragePort<Tx extends object | undefined = object | undefined> {
   readonly capabilities: StorageCapabilities;
 
   /**
-   * Connects. Brings the schema up to date when the storage is empty or older (unless the adapter was told to leave that to
-   * `migrate`), and refuses one that is newer than the code. Idempotent.
+   * Connects. Updates the schema if the storage is empty or older than the code, unless the adapter is
+   * configured to leave that to `migrate`. Rejects a storage newer than the code. Idempotent.
    * @throws TidingsError `storage_unavailable`, `storage_newer`, `storage_outdated`
    */
   open(schema: Schema): Promise<void>;
-  /** Brings the schema up to date: versioned, atomic, safe when several processes start at once. */
+  /** Updates the schema atomically. Safe when several processes start at once. */
   migrate(schema: Schema): Promise<void>;
-  /** The statements that take a storage from schema version `from` (0: empty) to the schema. */
+  /** Returns the statements that migrate from schema version `from` (0: empty) to the schema. */
   migrationSql(schema: Schema, from?: number): string;
 
   /**
-   * Begins a group. One commits at a time, in the order in which they were begun; while it does, the bodies of the next may already
-   * read.
-   * By default a `shared` one, which may meet a conflict. An `exclusive` one is asked for when it did: where groups of several
-   * processes meet, the others' commits wait from its first read to its end, so that it gets through.
+   * Begins a group. Groups commit one at a time, in the order in which they began. While one commits,
+   * the bodies of the next may already read.
+   * A group is `shared` by default and may conflict with groups of other processes. After a conflict the
+   * engine begins an `exclusive` group: commits of other processes wait from its first read to its end.
    */
   begin(how?: Access): Group;
-  /** Joins the host's open transaction: reads see it, `commit` writes into it, the host commits. */
+  /** Joins an open transaction of the host application, which must commit it. */
   host?(handle: unknown): Group;
   /**
-   * Runs `work` in a transaction of its own, on a handle that `host` takes and that the host's own statements run on. Commits when
-   * `work` resolves, else rolls back and rejects with what it threw.
+   * Runs `work` in a new transaction. `host` accepts the handle, and the host application can run its
+   * own statements on it. Commits when `work` resolves. Otherwise rolls back and rejects with its error.
    */
   transaction?<T>(work: (handle: NonNullable<Tx>) => Promise<T>): Promise<T>;
   /**
-   * Admits requests by sliding logs that all processes share, judged by the storage's clock. One answer for each asked, in order.
-   * Without it each process counts for itself.
+   * Admits requests by sliding logs that all processes share, using the storage's clock. Returns one
+   * result per request, in order. Without this method each process counts its own requests.
    */
-  admit?(asked: readonly AdmissionRequest[]): Promise<readonly Admission[]>;
-  /** Committed rows only, on a connection of its own. */
+  admit?(requests: readonly AdmissionRequest[]): Promise<readonly Admission[]>;
+  /** Reads committed rows, on a separate connection. */
   readonly reader: Reader;
-  /** Calls `listener` when another process may have committed. Answers how to stop. */
+  /** Calls `listener` when another process may have committed. Returns a function that unsubscribes. */
   watch?(listener: () => void): () => void;
-  /** Resolves in a later turn of the event loop, when what is pending had its chance: timers, sockets, other work. */
+  /** Yields to the event loop. Resolves after pending timers, sockets and other work had a chance to run. */
   turn(): Promise<void>;
-  /** Idempotent; of several engines that opened it, the last one closes it. Groups under way end first. */
+  /** Closes after open groups end. Idempotent. If several engines share it, the last one closes it. */
   close(): Promise<void>;
 }
 
 export interface Reader {
-  /** One list of rows for each look-up, in order. */
+  /** Returns one list of rows per lookup, in order. */
   get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]>;
   range(range: Range): Promise<readonly Row[]>;
-  /** One list of rows for each search, in order. */
+  /** Returns one list of rows per search, in order. */
   search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]>;
 }
 
 export interface Group {
-  /** Reads for the bodies of this group. Synchronous where the storage is. */
+  /** Reads for the bodies of this group. Synchronous if `capabilities.synchronous` is true. */
   read(
     lookups: readonly Lookup[],
   ): readonly (readonly Row[])[] | Promise<readonly (readonly Row[])[]>;
   /**
-   * Writes all or nothing, and resolves when it is as durable as the storage gets. Ends the group.
-   * Rows of a log get their positions here: never is p seen after q > p was.
+   * Commits all writes or none, and ends the group. Resolves when the writes are as durable as the
+   * storage can make them. Assigns the positions of log rows: once a reader can see position q, no
+   * position below q appears later.
    * @throws StorageConflict a guard failed: run the bodies again
-   * @throws StorageRefusal the database will never take one of the writes: the group is taken apart to find it
-   * @throws TidingsError `storage_unavailable`: nothing was written, or it can't be known whether it was
+   * @throws StorageRefusal the database rejects one of the writes permanently: split the group to find it
+   * @throws TidingsError `storage_unavailable`: nothing was written, or the outcome is unknown
    */
   commit(writes: readonly Write[]): void | Promise<void>;
-  /** Ends the group without a trace. Never throws. */
+  /** Ends the group without writing. Never throws. */
   abort(): void | Promise<void>;
 }
 
-/** A version guard or a unique index refused the group; nothing was written. */
+/** A version guard or a unique index conflicted. Nothing was written. */
 export class StorageConflict extends Error {
   override readonly name = "StorageConflict";
 }
 
-/** The database refused a value or a row for good (a constraint, a size); nothing was written. */
+/** The database permanently rejected a row (a constraint, a size). Nothing was written. */
 export class StorageRefusal extends Error {
   override readonly name = "StorageRefusal";
 }

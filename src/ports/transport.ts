@@ -1,14 +1,14 @@
-import type { AttemptId, Channel, MessageId, Mode } from "../kernel/index.ts";
 /**
- * A transport hands messages to a carrier and brings back what the carrier says of them.
+ * A transport hands messages to a carrier and reports the carrier's receipts and inbound messages.
  *
- * An answer is honest about what it knows. *accepted*: the carrier has it. *rejected*: it surely was not sent.
- * *ambiguous*: it may have been; it is never sent again unless a look-up or the host says so.
+ * The answer to a send is one of three outcomes. *accepted*: the carrier has the message. *rejected*: the
+ * message was certainly not sent. *ambiguous*: the message may have been sent. The engine sends it again
+ * only if a lookup or the host application says that it was not sent.
  */
-import type { Clock } from "./clock.ts";
-import type { Logger } from "./logger.ts";
+import type { AttemptId, Channel, MessageId, Mode } from "../kernel/index.ts";
+import type { Clock, Logger } from "./environment.ts";
 
-/** The engine's own transport: no other may have its name. */
+/** The engine's built-in transport. No other transport may have this name. */
 export const webchatTransportName = "webchat";
 
 export interface Media {
@@ -16,7 +16,7 @@ export interface Media {
   readonly content_type?: string | undefined;
 }
 
-/** What is handed over. Addresses are E.164 phone numbers, or a webchat address. */
+/** A message to send. Addresses are E.164 phone numbers or webchat addresses. */
 export interface OutboundMessage {
   readonly message_id: MessageId;
   readonly account_id: string;
@@ -28,26 +28,26 @@ export interface OutboundMessage {
   readonly media: readonly Media[];
 }
 
-/** One try to hand a message over. `attempt_id` is new for each, and was committed before the call. */
+/** One attempt to send a message. Each has a new `attempt_id`, committed before the call. */
 export interface Attempt {
   readonly attempt_id: AttemptId;
-  /** 1 for a message's first. */
+  /** 1 for the first attempt of a message. */
   readonly number: number;
   /** Milliseconds since the epoch. */
   readonly started_at: number;
 }
 
-/** An attempt, and what the carrier called it, where its answer came. */
+/** An attempt with the id that the carrier assigned. The id is null if no answer came. */
 export interface AttemptMade extends Attempt {
   readonly provider_message_id: string | null;
 }
 
 export interface SendContext extends Attempt {
-  /** Aborts at the attempt's deadline. What answers later is still heard. */
+  /** Aborts at the attempt's deadline. The engine still accepts a later answer. */
   readonly signal: AbortSignal;
 }
 
-/** The engine's symbolic reasons; `provider_code` keeps the carrier's own. */
+/** The engine's error codes. `provider_code` holds the carrier's own code. */
 export const carrierErrorCodes = [
   "invalid_destination",
   "landline",
@@ -66,7 +66,7 @@ export const carrierErrorCodes = [
 ] as const;
 export type CarrierErrorCode = (typeof carrierErrorCodes)[number];
 
-/** Reasons that the same message would meet again. */
+/** Errors that would recur if the same message were sent again. */
 export const permanentReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
   "invalid_destination",
   "landline",
@@ -89,13 +89,13 @@ export type SendAnswer =
   | {
       readonly outcome: "rejected";
       readonly error: CarrierError;
-      /** True when trying again can't help. */
+      /** True if a retry cannot succeed. */
       readonly permanent: boolean;
       readonly retry_after_ms?: number;
     }
   | { readonly outcome: "ambiguous"; readonly error: CarrierError };
 
-/** What a carrier said of a message after it took it. `at` is the carrier's time, in milliseconds. */
+/** A carrier's report on an accepted message. `at` is the carrier's time, in milliseconds. */
 export interface Receipt {
   readonly status: "sent" | "delivered" | "undelivered" | "read";
   readonly at: number;
@@ -103,22 +103,25 @@ export interface Receipt {
 }
 
 /**
- * Says which attempt a receipt belongs to: by the provider's id, or by the attempt's where the carrier echoes it. Given both, an attempt
- * whose answer was lost learns what the carrier calls it.
+ * Identifies the attempt of a receipt: by the provider's id, or by the attempt's id if the carrier echoes
+ * it. With both, the engine can store the provider's id of an attempt whose answer was lost.
  */
 export type ReceiptSubject =
   | { readonly provider_message_id: string }
   | { readonly attempt_id: AttemptId; readonly provider_message_id?: string };
 
-/** A message that the carrier has, and what it says of it. */
+/** A message that the carrier has, with its receipts. */
 export interface CarriedMessage {
   readonly provider_message_id: string;
   readonly receipts: readonly Receipt[];
 }
 
 /**
- * `not_sent` only when the carrier surely never had it and never will: then the message is sent again. `alike`: the carrier can't tell
- * attempts apart, and these could be it; the message is *sent* where just one of them is no other attempt's, else nothing is known.
+ * The answer to a lookup.
+ * - `not_sent`: the carrier certainly never received the message and never will. The engine sends it
+ *   again.
+ * - `alike`: the carrier cannot tell attempts apart, and these messages match. The message counts as
+ *   sent if exactly one of them belongs to no other attempt. Otherwise its state stays unknown.
  */
 export type LookupAnswer =
   | ({ readonly outcome: "sent" } & CarriedMessage)
@@ -127,25 +130,28 @@ export type LookupAnswer =
   | { readonly outcome: "unknown" };
 
 export interface InboundMessage {
-  /** Seen twice, it makes one message. */
+  /** Identifies the message: a repeated id is ignored as a duplicate. */
   readonly provider_message_id: string;
   readonly channel: Channel;
   readonly from: string;
-  /** The sender's address that it came to; it says whose account this is. */
+  /** The address of the sender that received it, which determines the account. */
   readonly to: string;
   readonly body: string;
   readonly media: readonly Media[];
   readonly at: number;
 }
 
-/** Where a transport brings what the carrier says; resolves when it is committed. */
+/** Receives the carrier's reports from a transport. Resolves when they are committed. */
 export interface TransportSink {
   receipt(subject: ReceiptSubject, receipt: Receipt): Promise<void>;
-  /** `account_id` is given where one transport serves senders of several accounts under one address (the sandbox). */
+  /**
+   * Pass `account_id` if one transport serves several accounts under the same address, like the
+   * sandbox.
+   */
   inbound(message: InboundMessage, account_id?: string): Promise<void>;
 }
 
-/** What a transport is given when the engine starts. A simulated carrier keeps the engine's time. */
+/** The context that a transport gets when the engine starts. Simulated carriers use its clock. */
 export interface TransportContext {
   readonly sink: TransportSink;
   readonly clock: Clock;
@@ -154,33 +160,37 @@ export interface TransportContext {
 
 export interface TransportCapabilities {
   readonly channels: readonly Channel[];
-  /** The modes that it may carry. A sandbox transport never sees live messages, nor the other way round. */
+  /** The modes whose messages the transport may carry. */
   readonly modes: readonly Mode[];
   /**
-   * `none`: accepted counts as delivered. Otherwise a message without a final receipt after `timeout_ms` is unconfirmed;
-   * before that it is looked up at each of `lookups_ms` after its hand-over, if the transport can look up.
+   * `none`: an accepted message counts as delivered. Otherwise a message without a final receipt after
+   * `timeout_ms` is unconfirmed. Before that the engine looks it up at each of `lookups_ms` after its
+   * hand-over, if the transport has `lookup`.
    */
   readonly receipts:
     "none" | { readonly timeout_ms: number; readonly lookups_ms: readonly number[] };
-  /** The carrier confirms opt-outs itself. */
+  /** Whether the carrier itself confirms opt-outs to the contact. */
   readonly confirms_opt_outs: boolean;
 }
 
-/** A carrier's request at `/v1/transports/:name/callbacks`, untouched. Header names are in lower case. */
+/** An unmodified carrier request to `/v1/transports/:name/callbacks`. Header names are in lower case. */
 export interface CallbackRequest {
   readonly method: string;
-  /** Path and query as the carrier called it. */
+  /** The path and query that the carrier requested. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** By the engine's clock, in milliseconds: for a signature that ages, and where the carrier gives no time of its own. */
+  /**
+   * By the engine's clock, in milliseconds. Use it to check the age of a signature, and as the time of a
+   * report without its own time.
+   */
   readonly received_at: number;
 }
 
 export interface CallbackResult {
   readonly receipts: readonly { readonly subject: ReceiptSubject; readonly receipt: Receipt }[];
   readonly inbound: readonly InboundMessage[];
-  /** What the carrier is answered once all of that is committed. */
+  /** The response to the carrier, sent after the receipts and messages are committed. */
   readonly response: {
     readonly status: number;
     readonly content_type?: string;
@@ -188,28 +198,28 @@ export interface CallbackResult {
   };
 }
 
-/** A number of a simulated carrier, and in words what becomes of a message to it. */
+/** A number of a simulated carrier, with a description of the outcome of messages to it. */
 export interface TestNumber {
   readonly number: string;
   readonly behaviour: string;
 }
 
 export interface Transport {
-  /** Unique in an engine; in the path of its callbacks. */
+  /** Unique in an engine. Part of the path of its callbacks. */
   readonly name: string;
   readonly capabilities: TransportCapabilities;
-  /** Numbers whose fate is known, where the carrier is simulated. */
+  /** Numbers with a fixed outcome, if the carrier is simulated. */
   readonly test_numbers?: readonly TestNumber[];
-  /** Never throws for what the carrier says; a throw is an ambiguous answer. */
+  /** Returns the carrier's errors as answers. The engine treats an exception as an ambiguous answer. */
   send(message: OutboundMessage, context: SendContext): Promise<SendAnswer>;
-  /** What became of an attempt whose answer was lost or whose receipts stay away. */
+  /** Finds the outcome of an attempt whose answer was lost or whose receipts are missing. */
   lookup?(message: OutboundMessage, attempt: AttemptMade): Promise<LookupAnswer>;
   /**
-   * Reads what the carrier tells, once its signature is verified. The same bytes may come again, and in any order.
-   * @throws TidingsError `invalid_signature` when it is forged
+   * Verifies the signature of a callback and parses it. Callbacks may repeat and arrive in any order.
+   * @throws TidingsError `invalid_signature` if the signature does not match
    */
   parseCallback?(request: CallbackRequest): Promise<CallbackResult>;
-  /** Called when the engine starts; again after `stop`. */
+  /** Called each time the engine starts, including after `stop`. */
   start?(context: TransportContext): Promise<void>;
   stop?(): Promise<void>;
 }

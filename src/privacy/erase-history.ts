@@ -5,20 +5,22 @@ import {
   consumers,
   events,
   eventsOfContact,
+  type EventType,
 } from "../events/index.ts";
 import {
+  type Conversation,
   type ConversationRow,
   conversations,
   conversationsOfContact,
   notes,
   writeConversation,
 } from "../conversations/index.ts";
-import { erasedData } from "./erase-event.ts";
 import type { ContactId } from "../kernel/index.ts";
 import { disarm } from "../queue/index.ts";
 import {
   attempts,
   attemptsOfMessage,
+  type MessageError,
   type MessageRow,
   messages,
   messagesOfContact,
@@ -29,24 +31,29 @@ import { messageScores } from "../sentiment/index.ts";
 import { eraseAnswers, idempotency, idempotencyByKey } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
-import { eraseDeliveries } from "../webhooks/index.ts";
+import { eraseDeliveries, type EventMap } from "../webhooks/index.ts";
+import type { Contact, ContactReference } from "../contacts/index.ts";
 
-/** Messages, and other rows of each kind, that one transaction removes. */
+/** The number of messages, and of other rows of each kind, that one transaction removes. */
 const chunk = 50;
-/** Of one message or conversation; what is beyond has its turn before the message has. */
-const mostParts = 200;
-/** What webhooks were told, at once. */
-const mostDeliveries = 100;
-/** More consumers than anybody has. */
-const mostConsumers = 1_000;
+/**
+ * The number of rows of one message or conversation that one transaction removes. The message is
+ * removed after the last of them.
+ */
+const maxParts = 200;
+/** The number of webhook deliveries that one transaction erases. */
+const maxDeliveries = 100;
+/** A bound above any real number of consumers. */
+const maxConsumers = 1_000;
 
 type Step = (tx: Tx, id: string) => Promise<boolean>;
 
 /**
- * Removes a part of what is left of a contact that is gone. Answers whether there is more; with the last part the job is done.
+ * Removes one chunk of an erased contact's history. Returns whether there is more. The last chunk
+ * also ends the job.
  *
- * The order matters: whoever tells of a message or a conversation writes its row, so when those are gone nobody tells of them any more,
- * and the events that are there then are all.
+ * The order matters. A transaction that appends an event about a message or a conversation writes
+ * that row. So once those rows are gone, no more events about them are appended.
  */
 export async function eraseHistory(tx: Tx, id: ContactId): Promise<"more" | "done"> {
   for (const step of steps) {
@@ -56,11 +63,11 @@ export async function eraseHistory(tx: Tx, id: ContactId): Promise<"more" | "don
   return "done";
 }
 
-/** Each answers whether it found nothing left to do. */
+/** Each step returns whether it found nothing left to do. */
 const steps: readonly Step[] = [
   eraseMessages,
   eraseConversations,
-  eraseImpressions,
+  eraseScoresAndObservations,
   eraseAnswers,
   eraseEvents,
 ];
@@ -73,19 +80,21 @@ async function eraseMessages(tx: Tx, id: string): Promise<boolean> {
 
 async function eraseMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
   const { id, idempotency_key } = message;
-  const [tried, told, sent, answersGone] = await Promise.all([
-    tx.list(attemptsOfMessage, [id], mostParts),
-    tx.list(timeline.primary, [id], mostParts),
+  const [attemptRows, timelineEntries, sent, answersGone] = await Promise.all([
+    tx.list(attemptsOfMessage, [id], maxParts),
+    tx.list(timeline.primary, [id], maxParts),
     idempotency_key === null ? undefined : tx.get(idempotencyByKey, [idempotency_key]),
     eraseAnswers(tx, id),
   ]);
-  for (const attempt of tried) tx.remove(attempts, attempt);
-  for (const entry of told) tx.remove(timeline, entry);
+  for (const attempt of attemptRows) tx.remove(attempts, attempt);
+  for (const entry of timelineEntries) tx.remove(timeline, entry);
   if (sent?.subject_id === id) tx.update(idempotency, sent, { response: null });
   if (message.status === "scheduled") {
     await disarm(tx, { kind: "release", key: { message_id: id } });
   }
-  if (answersGone && Math.max(tried.length, told.length) < mostParts) tx.remove(messages, message);
+  if (answersGone && Math.max(attemptRows.length, timelineEntries.length) < maxParts) {
+    tx.remove(messages, message);
+  }
 }
 
 async function eraseConversations(tx: Tx, id: string): Promise<boolean> {
@@ -97,24 +106,24 @@ async function eraseConversations(tx: Tx, id: string): Promise<boolean> {
 async function eraseConversation(tx: Tx, conversation: Seen<ConversationRow>): Promise<void> {
   const { id } = conversation;
   const [written, ran, session] = await Promise.all([
-    tx.list(notes.primary, [id], mostParts),
+    tx.list(notes.primary, [id], maxParts),
     tx.list(runsOfConversation, [id], chunk),
     tx.get(agentSessionOf, [id]),
   ]);
-  // Answers are found by what they show, so that goes last.
+  // Stored answers are found by the rows that they show, so the rows are removed last.
   const erase = (each: { readonly id: string }): Promise<boolean> => eraseAnswers(tx, each.id);
   const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
   const runsGone = await Promise.all(ran.map(erase));
   for (const [i, note] of written.entries()) if (notesGone[i] === true) tx.remove(notes, note);
   for (const [i, run] of ran.entries()) if (runsGone[i] === true) tx.remove(runs, run);
   if (session !== undefined) tx.remove(agentSessions, session);
-  const isLast = isGone === true && written.length < mostParts && ran.length < chunk;
+  const isLast = isGone === true && written.length < maxParts && ran.length < chunk;
   if (!isLast || notesGone.includes(false) || runsGone.includes(false)) return;
   tx.remove(conversations, await writeConversation(tx, conversation, { labels: [] }));
 }
 
-/** How its messages sounded, and what was noticed about it. */
-async function eraseImpressions(tx: Tx, id: string): Promise<boolean> {
+/** Removes the sentiment scores and the observations. */
+async function eraseScoresAndObservations(tx: Tx, id: string): Promise<boolean> {
   const own = [id];
   const [scores, noticed] = await Promise.all([
     tx.list(messageScores.primary, own, chunk),
@@ -127,31 +136,113 @@ async function eraseImpressions(tx: Tx, id: string): Promise<boolean> {
   return scores.length === 0 && noticed.length === 0;
 }
 
-/** What happened stays in the log, for those who count it and go on from there; whom it happened to does not. */
+/**
+ * Removes personal data from events. The events stay, so that consumers can count them and continue
+ * from their position.
+ */
 async function eraseEvents(tx: Tx, id: string): Promise<boolean> {
   const all = unscoped(tx);
   const [found, reading] = await Promise.all([
     tx.list(eventsOfContact, [id], chunk),
-    all.list(consumers.primary, [], mostConsumers),
+    all.list(consumers.primary, [], maxConsumers),
   ]);
-  let room = mostDeliveries;
+  let room = maxDeliveries;
   for (const event of found) {
     const [emptied, answersGone] = await Promise.all([
       eraseDeliveries(tx, event.id, room),
       eraseAnswers(tx, event.id),
     ]);
     room -= emptied;
-    // They are found by the event, so that goes last.
+    // Deliveries and answers are found by the event, so the event is changed last.
     if (room <= 0 || !answersGone) return false;
     tx.update(events, event, { data: erasedData(event), contact_id: null });
-    // What a handler threw at it may quote it.
+    // The error that a handler threw may quote the event.
     const waiting = await Promise.all(
       reading.map(({ name }) => all.get(consumerEventOf, [name, event.id])),
     );
     for (const row of waiting) {
-      // One that a handler is at for the first time is left alone: its transaction has the row.
+      // A row without an error is skipped: a handler's transaction may have locked it for its first
+      // attempt.
       if (row !== undefined && row.error !== null) all.update(consumerEvents, row, { error: null });
     }
   }
   return found.length === 0;
+}
+
+/** For each event type, removes personal data. The event and its ids stay. */
+const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] } = {
+  "message.received": (data) => ({
+    ...data,
+    contact: withoutName(data.contact),
+    body: "",
+    media: [],
+  }),
+  "message.sent": (data) => ({ ...data, contact: withoutName(data.contact), to: "" }),
+  "message.updated": (data) => ({ ...data, to: "", error: withoutText(data.error) }),
+  "message.failed": (data) => ({ ...data, to: "", error: withoutText(data.error) }),
+  "contact.created": ({ contact }) => ({ contact: emptyContact(contact) }),
+  "contact.updated": ({ contact }) => ({ contact: emptyContact(contact) }),
+  "contact.opted_out": (data) => ({ ...data, contact: withoutName(data.contact), address: "" }),
+  "contact.opted_in": (data) => ({ ...data, contact: withoutName(data.contact), address: "" }),
+  "conversation.created": ({ conversation }) => ({ conversation: anonymized(conversation) }),
+  "conversation.updated": ({ conversation }) => ({ conversation: anonymized(conversation) }),
+  "conversation.closed": ({ conversation }) => ({ conversation: anonymized(conversation) }),
+  "conversation.handoff": (data) => ({
+    ...data,
+    contact: withoutName(data.contact),
+    reason: "",
+    summary: "",
+  }),
+  "sentiment.changed": (data) => ({ ...data, contact: withoutName(data.contact) }),
+  "agent.run.completed": ({ run }) => ({ run: { ...run, steps: [], result: null } }),
+  "webhook.disabled": (data) => data,
+};
+
+/** Returns the data of an event without personal data. It still matches the schema of its type. */
+export function erasedData({
+  type,
+  data,
+}: {
+  readonly type: EventType;
+  readonly data: object;
+}): object {
+  // Safe: only `appendEvent` writes events, and it gives each the data of its type.
+  const erase = erasers[type] as (before: object) => object;
+  return erase(data);
+}
+
+function withoutName({ id }: ContactReference): ContactReference {
+  return { id, name: "", phone: null };
+}
+
+/**
+ * Carriers quote phone numbers in error texts, and the host application's policies may return any
+ * text.
+ */
+function withoutText(error: MessageError | null): MessageError | null {
+  return error === null ? null : { ...error, message: "" };
+}
+
+function emptyContact(contact: Contact): Contact {
+  const said = {
+    name: null,
+    phone: null,
+    email: null,
+    time_zone: null,
+    language: null,
+    sentiment: null,
+  };
+  return { ...contact, ...said, labels: [], attributes: {}, identities: [] };
+}
+
+function anonymized(conversation: Conversation): Conversation {
+  const { contact, last_message } = conversation;
+  const last = last_message === null ? null : { ...last_message, preview: "" };
+  return {
+    ...conversation,
+    contact: withoutName(contact),
+    last_message: last,
+    labels: [],
+    metadata: {},
+  };
 }

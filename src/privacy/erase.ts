@@ -1,11 +1,25 @@
-import { startErasure } from "./start-erasure.ts";
 import { eraseHistory } from "./erase-history.ts";
-import { type ById, byIdSchema } from "../kernel/index.ts";
-import type { Procedure } from "../operations/index.ts";
+import { type ById, byIdSchema, type ContactId } from "../kernel/index.ts";
+import type { Command, Procedure } from "../operations/index.ts";
+import {
+  contactsMergedInto,
+  contactToChange,
+  forgetAddress,
+  identitiesOfContact,
+  media,
+  maxIdentities,
+  maxMerged,
+  removeContact,
+  type ContactRow,
+} from "../contacts/index.ts";
+import { currentConversation, statusPatch, writeConversation } from "../conversations/index.ts";
+import { arm, type JobOrder } from "../queue/index.ts";
+import { forgetVisitor } from "../webchat/index.ts";
 
 /**
- * Leaves nothing of a contact and of those that were merged into it but counts, and what its addresses allow. It is nobody at once; the
- * rest follows in chunks, and the answer when all of it is gone. Cut off in between, jobs go on.
+ * Erases a contact and the contacts that were merged into it. Only counts and the consent of their
+ * addresses stay. The contact is unknown at once. The rest is removed in chunks, and the answer is
+ * sent at the end. If the process ends early, jobs continue.
  */
 export const eraseContact: Procedure<ById, void> = {
   kind: "procedure",
@@ -19,3 +33,71 @@ export const eraseContact: Procedure<ById, void> = {
     }
   },
 };
+
+export interface Erased {
+  /**
+   * The erased contact and the contacts that were merged into it. Their history is removed next.
+   */
+  readonly contacts: ContactId[];
+}
+
+/** Rows of a visitor's mailbox that one pass removes. */
+const mailboxChunk = 500;
+
+/**
+ * Removes a contact and its addresses, and cancels its queued messages. The consent of its
+ * addresses stays under keyed hashes. Everything else is removed afterwards, in chunks.
+ *
+ * A concurrent send locks an address or writes a current conversation. So it commits before this
+ * transaction or finds no contact.
+ */
+export const startErasure: Command<ById, Erased> = {
+  kind: "command",
+  name: "contacts.erase.start",
+  input: () => byIdSchema,
+  status: 200,
+  async run(tx, { id }, { services }) {
+    const contact = await contactToChange(tx, id);
+    for (const medium of media) {
+      const current = await tx.get(currentConversation, [contact.id, medium]);
+      if (current === undefined) continue;
+      const closed_at = current.closed_at ?? tx.now;
+      await writeConversation(tx, current, {
+        current: null,
+        ...statusPatch({ status: "closed", closed_at }),
+      });
+    }
+    const owned = () => tx.list(identitiesOfContact, [contact.id], maxIdentities);
+    for (let left = await owned(); left.length > 0; left = await owned()) {
+      for (const identity of left) {
+        // A mailbox may be as long as the contact's history. Its unread messages are removed as
+        // well.
+        while (
+          identity.medium === "webchat" &&
+          !(await forgetVisitor(tx, identity.address, mailboxChunk))
+        );
+        await forgetAddress(tx, services.secret, identity);
+      }
+    }
+    const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
+    // Read again: closing a conversation writes its contact.
+    const gone = [await contactToChange(tx, id), ...merged];
+    for (const each of gone) {
+      await arm(tx, eraseJob(each, tx.now));
+      await removeContact(tx, each);
+    }
+    return { contacts: gone.map((each) => each.id) };
+  },
+};
+
+/** The procedure does the work at once. The job takes over when that process has ended. */
+const laterMs = 60_000;
+
+/** The job that removes the history of an erased contact. */
+function eraseJob(
+  { account_id, mode, id: contact_id }: ContactRow,
+  now: number,
+): JobOrder<"erase"> {
+  const lane = { kind: "erase", slow: false } as const;
+  return { kind: "erase", key: { contact_id }, account_id, mode, lane, due_at: now + laterMs };
+}

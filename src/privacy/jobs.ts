@@ -1,10 +1,111 @@
-import type { Runtime } from "../operations/index.ts";
+import {
+  eraseAnswers,
+  idempotency,
+  idempotencyByExpiry,
+  isRemembered,
+  type Runtime,
+} from "../operations/index.ts";
 import { eraseHistory } from "./erase-history.ts";
 import { moveHistory } from "./move-history.ts";
-import { inChunks, type JobTable } from "../queue/index.ts";
+import { finish, inChunks, type JobHandler, type JobOrder, type JobTable } from "../queue/index.ts";
+import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
+import { observations, observationsByExpiry } from "../observations/index.ts";
+import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
+import { type Index, keyOf, type Seen } from "../ports/index.ts";
+import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
+import { eventReaper } from "../events/index.ts";
+import type { UnscopedTx } from "../store/index.ts";
 
-/** Both finish what a procedure began when its process ended early. */
+/** Both jobs finish a procedure whose process ended early. */
 export const contactJobs: Pick<JobTable<Runtime>, "merge" | "erase"> = {
   merge: inChunks((tx, { contact_id }) => moveHistory(tx, contact_id)),
   erase: inChunks((tx, { contact_id }) => eraseHistory(tx, contact_id)),
 };
+
+const own = { own: true } as const;
+const everyMs = 600_000;
+/** Rows that one transaction removes. Small, because commands run beside it. */
+const chunk = 200;
+/** The number of chunks in one run. The next run continues. */
+const maxChunks = 500;
+
+/** Removes expired rows. */
+export function reapJob(due_at: number): JobOrder<"reap"> {
+  const lane = { kind: "reap", slow: false } as const;
+  return { kind: "reap", key: { what: "expired" }, account_id: null, mode: null, lane, due_at };
+}
+
+export function reap(runtime: Runtime): JobHandler<"reap"> {
+  const { store, clock } = runtime;
+  return async (claim, { isStopping }) => {
+    const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];
+    // Deliveries of an event are removed before the event.
+    const all = [
+      ...expiring,
+      deliveryReaper(runtime, chunk),
+      eventReaper(runtime, eventsWithDeliveries, chunk),
+    ];
+    for (const removeChunk of all) {
+      for (let i = 0; i < maxChunks && !isStopping(); i++) {
+        if ((await removeChunk(runtime)) < chunk) break;
+      }
+    }
+    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }), own);
+  };
+}
+
+interface Expires {
+  readonly expires_at: number | null;
+}
+
+/** Calls `take` with the rows that have expired, oldest first, one chunk a call. Returns how many rows it found. */
+function expiring<R extends Expires>(
+  index: Index<R>,
+  take: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
+): (runtime: Runtime) => Promise<number> {
+  const { collection } = index;
+  return async (runtime) => {
+    const { store, clock } = runtime;
+    const until = [clock.now()];
+    const expired = await store.unscopedReads.range({
+      index,
+      prefix: [],
+      order: "ascending",
+      until,
+      limit: chunk,
+    });
+    await store.commitUnscoped(async (tx) => {
+      for (const found of expired) {
+        const row = await tx.get(collection.primary, keyOf(collection, found));
+        // Its time may have been extended meanwhile.
+        if (row !== undefined && row.expires_at !== null && row.expires_at <= tx.now) {
+          await take(tx, row, runtime);
+        }
+      }
+    }, own);
+    return expired.length;
+  };
+}
+
+/** Keeps the keys of messages that are still being sent: a retry of the request must find them. */
+const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row, { services }) => {
+  const isKept = await isRemembered(tx.in(row), row, services);
+  // A kept key is checked again at that time.
+  if (isKept) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
+  else tx.remove(idempotency, row);
+});
+
+const reapEarlyReceipts = expiring(earlyReceiptsByExpiry, (tx, row) =>
+  tx.remove(earlyReceipts, row),
+);
+
+/** Webchat sessions that have expired. Their messages stay: another session may have the same address. */
+const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
+  tx.remove(webchatSessions, row),
+);
+
+/** Observations that have expired, and the stored answers that show them. */
+const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
+  await eraseAnswers(tx.in(row), row.id);
+  tx.remove(observations, row);
+});

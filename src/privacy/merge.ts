@@ -1,11 +1,50 @@
-import { type Contact, type MergeContacts, mergeContactsSchema } from "../contacts/index.ts";
-import { joinContacts, showMerged } from "./join-contacts.ts";
+import {
+  type Contact,
+  contactById,
+  type ContactRow,
+  contactsMergedInto,
+  contactToChange,
+  contactUpdated,
+  identities,
+  identitiesOfContact,
+  media,
+  type MergeContacts,
+  mergeContactsSchema,
+  mergedError,
+  mergedFacts,
+  maxIdentities,
+  maxMerged,
+  clearedFields,
+  showContact,
+  conversationToKeep,
+  writeContact,
+} from "../contacts/index.ts";
 import { moveHistory } from "./move-history.ts";
-import type { Procedure } from "../operations/index.ts";
+import { type Command, type Procedure, showsOutput } from "../operations/index.ts";
+import {
+  changeConversation,
+  type ConversationRow,
+  currentConversation,
+  statusPatch,
+  writeConversation,
+} from "../conversations/index.ts";
+import { arm, type JobOrder } from "../queue/index.ts";
+import {
+  type ById,
+  byIdSchema,
+  type ContactId,
+  type DrawId,
+  invalid,
+  TidingsError,
+} from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
 
 /**
- * Makes two contacts one. What comes and goes is the survivor's at once; the history follows in chunks, and the answer when all of it has
- * moved. Cut off in between, a job goes on.
+ * Merges a contact into another. New messages belong to the survivor at once. The history follows
+ * in chunks, and the answer is sent when all of it has moved. If the process ends early, a job
+ * continues.
  */
 export const mergeContacts: Procedure<MergeContacts, Contact> = {
   kind: "procedure",
@@ -19,3 +58,166 @@ export const mergeContacts: Procedure<MergeContacts, Contact> = {
     return contact;
   },
 };
+
+export interface Joined {
+  readonly survivor: ContactId;
+  readonly other: ContactId;
+}
+
+/**
+ * Merges a contact into the survivor. From this commit on, every message to or from the other
+ * contact belongs to the survivor. Earlier history moves afterwards, in chunks. A repeated merge
+ * changes nothing.
+ *
+ * The transaction writes both contact rows, so one of two racing merges or erasures sees the other.
+ * It also writes the other contact's addresses and current conversations, so a concurrent send
+ * commits before it or runs again.
+ */
+export const joinContacts: Command<MergeContacts, Joined> = {
+  kind: "command",
+  name: "contacts.merge.join",
+  input: () => mergeContactsSchema,
+  status: 200,
+  async run(tx, { id, contact_id }, { services }) {
+    const survivor = await contactToChange(tx, id);
+    const other = await otherContact(tx, contact_id);
+    if (other.id === survivor.id) throw refused("itself", "must be another contact");
+    const joined = { survivor: survivor.id, other: other.id };
+    if (other.merged_into === survivor.id) return joined;
+    if (other.merged_into !== null) throw mergedError(other.merged_into);
+
+    const { drawId } = services;
+    await moveAddresses(tx, survivor, other);
+    await joinConversations(tx, drawId, survivor.id, other.id);
+    await repointMergedContacts(tx, survivor, other);
+    const merged = await writeContact(tx, await latest(tx, survivor), {
+      ...mergedFacts(await latest(tx, survivor), other, services.limits.metadata_keys),
+    });
+    await writeContact(tx, other, { ...clearedFields, merged_into: survivor.id });
+    await arm(tx, mergeJob(other, tx.now));
+    const contact = await showContact(tx, merged, services);
+    appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id: survivor.id });
+    return joined;
+  },
+};
+
+/** Returns the survivor after a merge. */
+export const showMerged: Command<ById, Contact> = {
+  kind: "command",
+  name: "contacts.merge.show",
+  input: () => byIdSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id }, { services }) {
+    // Locked: a concurrent erasure must find the stored answer.
+    const contact = await tx.get(contactById, [id], { hold: true });
+    if (contact === undefined) throw new TidingsError("erased", "The contact has been erased.");
+    return showContact(tx, contact, services);
+  },
+};
+
+async function otherContact(tx: Tx, id: string): Promise<Seen<ContactRow>> {
+  const other = await tx.get(contactById, [id]);
+  if (other === undefined) throw refused("unknown_contact", "no contact has this id");
+  return other;
+}
+
+function refused(code: string, message: string): TidingsError {
+  return invalid([{ pointer: "/contact_id", code, message }]);
+}
+
+/** Reads the survivor again: closing a conversation writes its contact. */
+async function latest(tx: Tx, { id }: ContactRow): Promise<Seen<ContactRow>> {
+  return contactToChange(tx, id);
+}
+
+async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {
+  const [own, others] = await Promise.all(
+    [survivor, other].map(({ id }) => tx.list(identitiesOfContact, [id], maxIdentities + 1)),
+  );
+  if (own === undefined || others === undefined) return;
+  if (own.length + others.length > maxIdentities) throw tooMany(`${maxIdentities} addresses`);
+  for (const identity of others) tx.update(identities, identity, { contact_id: survivor.id });
+}
+
+/**
+ * Contacts that were merged into the other one now point at the survivor, because a survivor is
+ * never merged itself.
+ */
+async function repointMergedContacts(
+  tx: Tx,
+  survivor: ContactRow,
+  other: ContactRow,
+): Promise<void> {
+  const [own, others] = await Promise.all(
+    [survivor, other].map(({ id }) => tx.list(contactsMergedInto, [id], maxMerged + 1)),
+  );
+  if (own === undefined || others === undefined) return;
+  if (own.length + others.length >= maxMerged) throw tooMany(`${maxMerged} merged contacts`);
+  for (const stub of others) await writeContact(tx, stub, { merged_into: survivor.id });
+}
+
+function tooMany(what: string): TidingsError {
+  return new TidingsError("conflict", `A contact can have at most ${what}.`);
+}
+
+async function joinConversations(
+  tx: Tx,
+  drawId: DrawId,
+  survivor: ContactId,
+  other: ContactId,
+): Promise<void> {
+  for (const medium of media) {
+    const [own, others] = await Promise.all([
+      tx.get(currentConversation, [survivor, medium]),
+      tx.get(currentConversation, [other, medium]),
+    ]);
+    if (others === undefined) continue;
+    if (
+      own !== undefined &&
+      conversationToKeep(activityOf(own), activityOf(others)) === "survivors"
+    ) {
+      await supersede(tx, drawId, others, survivor);
+      continue;
+    }
+    if (own !== undefined) await supersede(tx, drawId, own, survivor);
+    await changeConversation(tx, drawId, others, { contact_id: survivor });
+  }
+}
+
+const activityOf = ({ status, last_activity_at }: ConversationRow) => ({
+  isActive: status !== "closed",
+  last_activity_at,
+});
+
+/**
+ * Ends the current conversation in favor of the other. It stays closed, but its queued messages are
+ * still sent.
+ */
+async function supersede(
+  tx: Tx,
+  drawId: DrawId,
+  row: Seen<ConversationRow>,
+  contact_id: ContactId,
+): Promise<void> {
+  const patch = { contact_id, current: null };
+  if (row.status === "closed") await writeConversation(tx, row, patch);
+  else {
+    await changeConversation(tx, drawId, row, {
+      ...patch,
+      ...statusPatch({ status: "closed", closed_at: tx.now }),
+    });
+  }
+}
+
+/** The procedure does the work at once. The job takes over when that process has ended. */
+const laterMs = 60_000;
+
+/** The job that moves the history of a merged contact to its survivor. */
+function mergeJob(
+  { account_id, mode, id: contact_id }: ContactRow,
+  now: number,
+): JobOrder<"merge"> {
+  const lane = { kind: "merge", slow: false } as const;
+  return { kind: "merge", key: { contact_id }, account_id, mode, lane, due_at: now + laterMs };
+}

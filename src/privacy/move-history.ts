@@ -7,18 +7,20 @@ import { messageScores, scoreJob } from "../sentiment/index.ts";
 import type { ContactId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 
-/** Rows of each kind that one transaction moves. */
+/** The number of rows of each kind that one transaction moves. */
 const chunk = 100;
 
 /**
- * Moves a part of what a merged contact had to whoever it is now. Answers whether more is left; with the last part the job is done.
+ * Moves one chunk of a merged contact's history to its survivor. Returns whether there is more. The
+ * last chunk also ends the job.
  *
- * The merged contact's row is held: where its survivor is merged on or erased meanwhile, that row is written, and this is run again.
- * Nothing joins what is moved, for the merge wrote all that leads to it.
+ * The merged contact's row is locked. A concurrent merge or erasure of the survivor writes that
+ * row, and this transaction runs again. No new rows are added to the history, because the merge
+ * wrote every row that leads to it.
  */
 export async function moveHistory(tx: Tx, id: ContactId): Promise<"more" | "done"> {
   const merged = await tx.get(contactById, [id], { hold: true });
-  // Erased with its survivor: what is left of it goes with that.
+  // A contact that was erased with its survivor has no target. The erasure removes its history.
   const to = merged?.merged_into ?? null;
   const moved = to === null ? 0 : await moveTo(tx, id, to);
   if (moved >= chunk) return "more";
@@ -26,7 +28,7 @@ export async function moveHistory(tx: Tx, id: ContactId): Promise<"more" | "done
   return "done";
 }
 
-/** Answers how many rows there were of the kind that had most. */
+/** Returns the number of rows of the kind that had the most. */
 async function moveTo(tx: Tx, id: string, contact_id: ContactId): Promise<number> {
   const own = [id];
   const [written, threads, scores, noticed] = await Promise.all([
@@ -45,7 +47,7 @@ async function moveTo(tx: Tx, id: string, contact_id: ContactId): Promise<number
     tx.remove(messageScores, score);
     tx.insert(messageScores, { ...row, contact_id });
   }
-  // What was still to be scored waits for the survivor's turn now.
+  // Pending scores are now computed by the survivor's job.
   if (scores.some(({ state }) => state === "pending")) {
     await arm(tx, scoreJob(tx.scope, contact_id, tx.now));
   }

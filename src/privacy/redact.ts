@@ -35,16 +35,20 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { rewriteDeliveries } from "../webhooks/index.ts";
 
-/** Of one message, under keys of their own: edits, a cancellation, simulated receipts. */
-const mostAnswers = 10_000;
-/** Of one conversation. */
-const mostRuns = 10_000;
-/** Of a contact, what was noticed about it. */
-const mostNoticed = 10_000;
+/**
+ * The maximum number of stored answers about one message: edits, a cancellation and simulated
+ * receipts.
+ */
+const maxAnswers = 10_000;
+/** The maximum number of runs of one conversation. */
+const maxRuns = 10_000;
+/** The maximum number of observations of a contact. */
+const maxObservations = 10_000;
 
 /**
- * Takes a message's words and media out of the message, its events and its stored answer, all words out of the runs of agents that may
- * quote it, and what their models noticed in it. The audit stays.
+ * Removes the text and media of a message from the message, its events and its stored answers. It
+ * also removes all text from the agent runs that may quote the message, and the observations that
+ * models made from it. The audit trail stays.
  */
 export const redactMessage: Command<ById, Message> = {
   kind: "command",
@@ -53,7 +57,8 @@ export const redactMessage: Command<ById, Message> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id }, { services }) {
-    // Held, for one that is redacted already: an erasure that commits meanwhile must find what is remembered of the answer.
+    // Locked even when the message is already redacted: a concurrent erasure must find the stored
+    // answer.
     const message = await tx.get(messageById, [id], { hold: true });
     if (message === undefined) throw notFound("message");
     if (
@@ -86,15 +91,19 @@ export const redactMessage: Command<ById, Message> = {
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
     for (const run of quoting) await redactRun(tx, run);
-    for (const noticed of await tx.list(observations.primary, [message.contact_id], mostNoticed)) {
+    for (const noticed of await tx.list(
+      observations.primary,
+      [message.contact_id],
+      maxObservations,
+    )) {
       const isQuote = noticed.source === "model" || noticed.source === "rule";
       if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
         tx.remove(observations, noticed);
       }
     }
-    // What was answered about its conversation may show its first words too.
+    // Stored answers about the conversation may show the start of the message.
     for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
-      for (const stored of await tx.list(idempotencyAlsoShowing, [shown], mostAnswers)) {
+      for (const stored of await tx.list(idempotencyAlsoShowing, [shown], maxAnswers)) {
         tx.update(idempotency, stored, { response: null });
       }
     }
@@ -102,9 +111,12 @@ export const redactMessage: Command<ById, Message> = {
   },
 };
 
-/** @throws TidingsError `conflict` while one of them goes on: it needs what it has read */
+/**
+ * @throws TidingsError `conflict` while one of the runs is in progress, because it needs the text
+ * that it has read
+ */
 async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]> {
-  const ran = await tx.list(runsOfConversation, [message.conversation_id], mostRuns);
+  const ran = await tx.list(runsOfConversation, [message.conversation_id], maxRuns);
   const quoting = ran.filter((run) => mayQuote(run, message));
   const open = quoting.find(({ finished_at }) => finished_at === null);
   if (open === undefined) return quoting;
@@ -126,7 +138,7 @@ async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<void> {
 }
 
 async function rewrite(tx: Tx, event: Seen<EventRow> | undefined, data: object): Promise<void> {
-  // An erasure has been at it already.
+  // An erasure has already rewritten the event.
   if (event === undefined || event.contact_id === null) return;
   await rewriteDeliveries(tx, tx.update(events, event, { data }));
 }

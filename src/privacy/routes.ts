@@ -1,11 +1,11 @@
 import { contactSchema } from "../contacts/index.ts";
 import { messageSchema } from "../messages/index.ts";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 import { eraseContact } from "./erase.ts";
 import { mergeContacts } from "./merge.ts";
 import { redactMessage } from "./redact.ts";
 
-export const privacyRoutes: readonly Route[] = [
+export const privacyRoutes: readonly ApiRoute[] = [
   {
     tag: "Contacts",
     scopes: ["contacts:write"],
@@ -14,8 +14,8 @@ export const privacyRoutes: readonly Route[] = [
     operation: eraseContact,
     summary: "Erase a contact",
     description:
-      "Everything that tells of it is gone for good, and nothing that is queued for it is sent: counts stay, and that " +
-      "its addresses have opted out. Answers when nothing is left.",
+      "Permanently removes the contact's data and cancels its queued messages. Counts stay, and so do the opt-outs of its " +
+      "addresses. The answer is sent when everything is removed.",
   },
   {
     tag: "Contacts",
@@ -26,8 +26,8 @@ export const privacyRoutes: readonly Route[] = [
     operation: mergeContacts,
     summary: "Merge another contact into this one",
     description:
-      "The other's history and addresses move here, and it fills what this one has no word on. Its id goes on standing " +
-      "for this contact where messages are sent and history is read. Answers when all of it has moved.",
+      "The other contact's history and addresses move to this one. Its fields fill those that are empty here. Its id still " +
+      "works as a recipient and for reading history. The answer is sent when everything has moved.",
   },
   {
     tag: "Messages",
@@ -37,6 +37,6 @@ export const privacyRoutes: readonly Route[] = [
     path: "/v1/messages/:id/redact",
     operation: redactMessage,
     summary: "Redact a message",
-    description: "Its body and media are gone for good; the timeline stays.",
+    description: "Permanently removes the body and media. The timeline stays.",
   },
 ];

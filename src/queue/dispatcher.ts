@@ -1,12 +1,11 @@
 import { withDeadline } from "../kernel/index.ts";
 import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./lane.ts";
 import { finish, type JobRow, jobs, lease, storedName, type StoredJobName } from "./rows.ts";
-import type { Claim, JobKind } from "./types.ts";
+import type { Claim, JobHandler, JobHandlers, JobKind, JobRun } from "./types.ts";
 import type { Clock, Logger, Random, Write } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
-import { Signal } from "./signal.ts";
+import { Signal } from "./concurrency.ts";
 import { type DueJob, DueJobs } from "./due-jobs.ts";
-import type { JobHandler, JobHandlers, JobRun } from "./job.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
 
 export interface DispatcherOptions extends SlotsOptions {
@@ -17,7 +16,11 @@ export interface DispatcherOptions extends SlotsOptions {
   readonly handlers: JobHandlers;
   /** The pools whose jobs run in this engine. */
   readonly pools: readonly Pool[];
-  /** The remotes that are set up in this engine: transports, the analyzer. Jobs of others are left to other engines for a while. */
+  /**
+   * The remotes that are configured in this engine: transports and the analyzer. Jobs of other
+   * remotes
+   * are left to other engines for a while.
+   */
   readonly remotes: ReadonlySet<string>;
   /** Whether this engine may run the jobs of a lane at all. */
   readonly serves: (lane: Lane) => boolean;
@@ -25,9 +28,9 @@ export interface DispatcherOptions extends SlotsOptions {
 
 /** Longer than the deadline of any attempt. Handlers extend their lease as they continue. */
 export const leaseMs = 60_000;
-/** A safety net for jobs of other processes, where the storage sends no notifications, and for leases that lapse. */
+/** Finds expired leases, and jobs of other processes when the storage sends no notifications. */
 const pollMs = 5_000;
-/** How much longer than a poll a job is left to the engines that have its remote. */
+/** A job is left this much longer than one poll to the engines that have its remote. */
 const leaveMs = 1_000;
 /** The pause before the next search when one search did not read every lane. */
 const continueMs = 25;
@@ -66,14 +69,15 @@ export class Dispatcher {
     this.#loop = this.#run();
   }
 
-  /** Another process may have armed jobs. */
+  /** Call when another process may have armed jobs. */
   wake(): void {
     this.#wake.raise();
   }
 
   /**
-   * Takes no more jobs and waits for those that run, at most `deadlineMs`. Then it aborts them; what they leave is found when
-   * their leases lapse.
+   * Takes no more jobs and waits up to `deadlineMs` for the running ones, then aborts them.
+   * Unfinished
+   * jobs are due again when their leases expire.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
@@ -101,7 +105,7 @@ export class Dispatcher {
         if (taken > 0) continue;
         wait = await this.#untilNext(now);
       } catch (error) {
-        this.#options.logger.warn({ err: error }, "jobs could not be read; trying again");
+        this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
         wait = pauseMs;
       }
       if (this.#stopping) break;
@@ -145,7 +149,10 @@ export class Dispatcher {
     return (await Promise.all(found)).flat();
   }
 
-  /** Leases a job and starts it. Returns false when there is no room for it or another dispatcher was faster. */
+  /**
+   * Leases a job and starts it. Returns false when there is no room for it or another dispatcher
+   * was faster.
+   */
   async #lease(job: DueJob): Promise<boolean> {
     const { store, random } = this.#options;
     // The lane had room when the job was found, but lanes of one remote share theirs.
@@ -166,7 +173,7 @@ export class Dispatcher {
     return true;
   }
 
-  /** How long no job becomes due that was not due at `now`, in milliseconds. */
+  /** How long to wait until a job becomes due that was not due at `now`, in milliseconds. */
   async #untilNext(now: number): Promise<number> {
     const waits = [...this.#due].map(async ([pool, due]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
@@ -194,7 +201,7 @@ export class Dispatcher {
       this.#running.delete(name);
       this.#slots.release(slot);
       const isDueAgain = this.#dueAgain.delete(name);
-      // Otherwise no job waits for this one's end or for its slot.
+      // Otherwise no job waits for the end of this one or for its slot.
       if (wasFull || isDueAgain) this.#wake.raise();
     });
     this.#running.set(name, running);
@@ -207,20 +214,24 @@ export class Dispatcher {
       await run(handlers, claim, { abort: this.#abort.signal, isStopping, moveToSlowLane });
     } catch (error) {
       const job = nameOf(storedName(claim));
-      logger.error({ err: error, job }, "a job failed; it is retried");
+      logger.error({ err: error, job }, "a job failed; retrying");
       const pause = Math.min(pauseMs * 2 ** claim.failures, maxPauseMs);
       const again = { againAt: clock.now() + pause, failed: true };
       await store
         .commitUnscoped((tx) => finish(tx, claim, again), { own: true })
         .catch((unfinished: unknown) => {
-          logger.warn({ err: unfinished, job }, "a failed job is left until its lease lapses");
+          logger.warn(
+            { err: unfinished, job },
+            "a failed job could not be rescheduled; it runs again when its lease expires",
+          );
         });
     }
   }
 
   /**
-   * How long a due job is left to other engines. An engine that has the remote takes it at once or within a poll. If there is
-   * none, this engine takes it after that, so that its messages expire.
+   * How long a due job is left to other engines, in milliseconds. An engine that has the remote
+   * takes
+   * the job within one poll. If there is none, this engine takes it, so that its messages expire.
    */
   #leaveIn(lane: Lane): number {
     if (!this.#options.serves(lane)) return Infinity;

@@ -14,24 +14,29 @@ export interface Room {
   readonly free: number;
   /** How many more jobs of this lane may run. */
   readonly freeIn: (lane: Lane) => number;
-  /** How long due jobs of this lane are left to other dispatchers, in milliseconds; by default 0. */
+  /** How long due jobs of a lane are left to other dispatchers, in milliseconds; by default 0. */
   readonly leaveIn?: (lane: Lane) => number;
-  /** Jobs that became due in this process just now. A search among many due jobs may not find them at once. */
+  /**
+   * Jobs that became due in this process just now. A search among many due jobs may not find them
+   * at once.
+   */
   readonly armed?: readonly DueJob[];
 }
 
-/** How many due jobs are read in order of time, at least and at most, before lanes are read one by one. */
+/** The limits of how many due jobs are read in order of time before lanes are read one by one. */
 const window = { min: 64, max: 256 } as const;
-/** Rows of one read of the ring of lanes: many lanes where each has one job, one lane where it has many. */
+/** How many rows one read of the ring of lanes returns. They may belong to many lanes or to one. */
 const page = 16;
 /** Pages of one search. The next search continues where this one ended. */
 const maxPages = 16;
 
 /**
- * Finds the due jobs of one pool so that lanes take turns. Usually all due jobs fit into one window. When they do not, the
- * backlog of one lane may fill it, so lanes are also read one by one, in a ring, and their jobs come first. A lane with a
- * million due jobs delays another lane by no more than one round of the ring. The work of one search is bounded, however many
- * lanes there are.
+ * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window.
+ * When they
+ * do not, the backlog of one lane may fill it. Then lanes are also read one by one, in a ring, and
+ * their
+ * jobs come first. A lane with a million due jobs delays another lane by at most one round of the
+ * ring. The work of one search is bounded, however many lanes there are.
  */
 export class DueJobs {
   readonly #reads: UnscopedReads;
@@ -83,7 +88,9 @@ export class DueJobs {
     return first?.due_at;
   }
 
-  /** Due jobs of the lanes after the one that was read last, until there are enough; each lane at most once. */
+  /**
+   * Reads each lane after the last one that was read, at most once, until there are enough jobs.
+   */
   async #readRing({
     now,
     free,

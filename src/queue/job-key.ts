@@ -7,13 +7,15 @@ import type {
   Mode,
   WebhookId,
 } from "../kernel/index.ts";
-import { decodeNames, encodeNames } from "./encode-names.ts";
 
-/** What a job of each kind works on. There is one job for each kind and key, however often it is armed. */
+/**
+ * What a job of each kind works on. There is one job for each kind and key, however often it is
+ * armed.
+ */
 export interface JobKeys {
-  /** Hands over what is queued in a conversation, in order. */
+  /** Sends the queued messages of a conversation, in order. */
   readonly send: { readonly conversation_id: ConversationId };
-  /** Queues a scheduled message when its time has come. */
+  /** Queues a scheduled message when it is due. */
   readonly release: { readonly message_id: MessageId };
   /** Lets the conversations that wait for a sender's throttle continue. */
   readonly throttle: {
@@ -21,7 +23,7 @@ export interface JobKeys {
     readonly mode: Mode;
     readonly address: string;
   };
-  /** Looks up an attempt whose message is not settled. */
+  /** Looks up an attempt whose outcome is not known. */
   readonly "follow-up": { readonly attempt_id: AttemptId };
   /** Applies receipts that came before their message's provider id was known. */
   readonly "early-receipt": { readonly transport: string; readonly provider_message_id: string };
@@ -33,19 +35,19 @@ export interface JobKeys {
   readonly recover: { readonly webhook_id: WebhookId };
   /** Removes the deliveries of a deleted webhook. */
   readonly discard: { readonly webhook_id: WebhookId };
-  /** Scores what a contact wrote. */
+  /** Scores a contact's messages. */
   readonly score: { readonly contact_id: ContactId };
   /** Runs an agent's turn in a conversation. */
   readonly turn: { readonly conversation_id: ConversationId };
   /** Handles a conversation that nobody took from the queue in time. */
   readonly "queue-timeout": { readonly conversation_id: ConversationId };
-  /** Opens a snoozed conversation when its time has come. */
+  /** Opens a snoozed conversation when the snooze ends. */
   readonly wake: { readonly conversation_id: ConversationId };
   /** Moves the history of a merged contact to the surviving one. */
   readonly merge: { readonly contact_id: ContactId };
-  /** Removes what is left of an erased contact. */
+  /** Removes the remaining data of an erased contact. */
   readonly erase: { readonly contact_id: ContactId };
-  /** Removes rows whose time is over. */
+  /** Removes expired rows. */
   readonly reap: { readonly what: "expired" };
 }
 
@@ -84,7 +86,7 @@ const fields: { readonly [K in JobKind]: readonly (keyof JobKeys[K])[] } = {
   reap: ["what"],
 };
 
-/** The text under which a job's key is stored: of a single id, the id. */
+/** The text under which a job's key is stored. A single id is stored as it is. */
 export function encodeJobKey({ kind, key }: AnyJobName): string {
   const values: Readonly<Record<string, string>> = key;
   return encodeNames(fields[kind].map((field) => values[field] ?? ""));
@@ -95,4 +97,14 @@ export function decodeJobKey<K extends JobKind>(kind: K, text: string): JobKeys[
   const values = decodeNames(text);
   // `encodeJobKey` wrote a value for each field.
   return Object.fromEntries(fields[kind].map((field, i) => [field, values[i]])) as JobKeys[K];
+}
+
+/** Joins names into one text. Different lists of names have different texts. */
+export function encodeNames(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll("%", "%25").replaceAll("/", "%2F")).join("/");
+}
+
+/** Splits a text that `encodeNames` made. */
+export function decodeNames(text: string): string[] {
+  return text.split("/").map((name) => name.replaceAll("%2F", "/").replaceAll("%25", "%"));
 }

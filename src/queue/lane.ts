@@ -1,6 +1,5 @@
 import type { AccountId, Mode, WebhookId } from "../kernel/index.ts";
-import { decodeNames, encodeNames } from "./encode-names.ts";
-import type { JobKind } from "./job-key.ts";
+import { decodeNames, encodeNames, type JobKind } from "./job-key.ts";
 
 /** Jobs that call a remote for an account: a transport, or the sentiment analyzer. */
 interface RemoteLane {
@@ -15,7 +14,7 @@ interface SendLane extends RemoteLane {
   readonly waiting_for: string | null;
 }
 
-/** What tells the lanes of each kind apart. The kinds that name nothing here have one lane. */
+/** The fields that distinguish the lanes of each kind. Kinds that are not listed have one lane. */
 interface LaneNames {
   readonly send: SendLane;
   readonly "follow-up": RemoteLane;
@@ -26,13 +25,16 @@ interface LaneNames {
 }
 
 /**
- * A queue of jobs of one kind. The dispatcher takes jobs from the lanes in turns and caps how many jobs of one lane run at
- * once, so the backlog of one remote does not delay the others.
+ * A queue of jobs of one kind. The dispatcher takes jobs from the lanes round-robin and limits how
+ * many
+ * jobs of one lane run at once, so the backlog of one remote does not delay the others.
  */
 export type Lane<K extends JobKind = JobKind> = {
   [P in K]: {
     readonly kind: P;
-    /** Jobs that fail wait in a slow lane with a cap of its own, so that they do not delay the jobs that succeed. */
+    /**
+     * Failing jobs wait in a slow lane with its own limit, so that they do not delay other jobs.
+     */
     readonly slow: boolean;
   } & (P extends keyof LaneNames ? LaneNames[P] : unknown);
 }[K];
@@ -65,7 +67,10 @@ export function decodeLane(text: string): Lane {
   return { kind, slow: speed === "slow", ...Object.fromEntries(named) } as Lane;
 }
 
-/** The lane of a job that may run and waits for no throttle: the usual one, or the slow one beside it. */
+/**
+ * The lane of a job that may run and waits for no throttle: the usual one, or the slow one beside
+ * it.
+ */
 export function readyLane<L extends Lane>(lane: L, { slow }: { readonly slow: boolean }): L {
   return "waiting_for" in lane ? { ...lane, slow, waiting_for: null } : { ...lane, slow };
 }
@@ -76,8 +81,11 @@ export function remoteOf(lane: Lane): string | undefined {
 }
 
 /**
- * Groups of lanes with room of their own. Calls to webhooks and models mostly wait. Webhooks that have not shown that they
- * answer are slow: any number of them may hang without delaying the jobs of another pool.
+ * Groups of lanes with separate concurrency limits. Calls to webhooks and models mostly wait.
+ * Webhooks
+ * that have not shown that they answer are slow. Any number of them may hang without delaying the
+ * jobs
+ * of another pool.
  */
 export const pools = ["work", "webhooks", "slow_webhooks", "turns"] as const;
 export type Pool = (typeof pools)[number];

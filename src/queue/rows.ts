@@ -1,7 +1,10 @@
 /**
- * The life of a job. `arm` gives it a due time. A dispatcher leases it when it is due and finishes it: it is removed, or due
- * again. A lease is a due time too: a leased job is due when its lease lapses, so a crash needs no clean-up. A job that is
- * armed while it is leased stays due after it is finished.
+ * The life cycle of a job. `arm` sets its due time. When the job is due, a dispatcher leases it,
+ * runs it
+ * and finishes it: the job is removed or gets a new due time. A leased job is due when its lease
+ * expires, so a crash needs no clean-up. A job that is armed while it is leased remains due after
+ * it is
+ * finished.
  */
 import {
   boolean,
@@ -30,14 +33,14 @@ export const jobs = collection("jobs", {
   kind: text<JobKind>(),
   /** Encoded by `encodeJobKey`. */
   key: text(),
-  /** The account that the work belongs to; null for the engine's own. */
+  /** The account that the work belongs to; null for the engine's own work. */
   account_id: nullable(text<AccountId>()),
   mode: nullable(text<Mode>()),
   /** The lane's pool. */
   pool: text<Pool>(),
   /** Encoded by `encodeLane`. */
   lane: text(),
-  /** When the job can be leased: when the work is due, or when the lease lapses. */
+  /** When the job can be leased: when the work is due, or when the lease expires. */
   due_at: time(),
   leased: boolean(),
   fence: integer(),
@@ -55,7 +58,7 @@ export function storedName(name: AnyJobName): StoredJobName {
   return { kind: name.kind, key: encodeJobKey(name) };
 }
 
-/** The stored job of that name; undefined when there is none. */
+/** The stored job with this name; undefined when there is none. */
 export function findJob(
   within: AnyTx,
   name: AnyJobName,
@@ -65,8 +68,11 @@ export function findJob(
 }
 
 /**
- * Jobs of all accounts, and the engine's own, are in one collection, since a dispatcher takes them all. So these functions go past the
- * scope of a transaction. `checkOwner` sees to it that a scoped one arms no job of another scope.
+ * The jobs of all accounts and of the engine are in one collection, since a dispatcher takes them
+ * all.
+ * So these functions use unscoped transactions. `checkOwner` ensures that a scoped transaction arms
+ * no
+ * job of another scope.
  */
 type AnyTx = Tx | UnscopedTx;
 
@@ -74,7 +80,7 @@ type AnyTx = Tx | UnscopedTx;
 export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   checkOwner(within, order);
   const tx = unscoped(within);
-  // Held even when nothing is written: a dispatcher must not finish the job while this commits.
+  // Holds the job even when nothing is written, so that no dispatcher finishes it meanwhile.
   const job = await findJob(within, order, { hold: true });
   if (job === undefined) {
     armNew(within, order);
@@ -87,11 +93,11 @@ export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   }
 }
 
-/** Arms a job whose key was drawn in this transaction, so that no other transaction can have armed it. */
+/** Arms a job whose key was created in this transaction, so no other transaction has armed it. */
 export function armNew(within: AnyTx, order: JobOrder): void {
   checkOwner(within, order);
   const { kind, account_id, mode, lane, due_at } = order;
-  const life = { leased: false, fence: 0, rearmed_at: null, failures: 0 } as const;
+  const state = { leased: false, fence: 0, rearmed_at: null, failures: 0 } as const;
   const key = encodeJobKey(order);
   unscoped(within).insert(jobs, {
     kind,
@@ -100,11 +106,14 @@ export function armNew(within: AnyTx, order: JobOrder): void {
     mode,
     ...storedLane(lane),
     due_at,
-    ...life,
+    ...state,
   });
 }
 
-/** Removes a job whose work is no longer needed. A handler that runs at this moment finds nothing to do. */
+/**
+ * Removes a job whose work is no longer needed. A handler that runs at this moment finds nothing to
+ * do.
+ */
 export async function disarm(within: AnyTx, name: JobName): Promise<void> {
   const tx = unscoped(within);
   const job = await findJob(within, name);
@@ -112,8 +121,10 @@ export async function disarm(within: AnyTx, name: JobName): Promise<void> {
 }
 
 /**
- * Leases a job that is due; undefined when another dispatcher was faster. `fence` is drawn for this lease. A counter in the
- * row would start again when the job is finished and armed anew, and a holder that stalled since then would pass for the new one.
+ * Leases a due job. Returns undefined when another dispatcher was faster. `fence` is random for
+ * each
+ * lease. A counter in the row would restart when the job is finished and armed again, and a stalled
+ * holder of an old lease could pass for the new one.
  */
 export async function lease(
   tx: UnscopedTx,
@@ -126,12 +137,13 @@ export async function lease(
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at: tx.now + leaseMs }));
 }
 
-/** What a claim proves its lease by. */
+/** The part of a claim that proves its lease. */
 type HeldJob = AnyJobName & Pick<Claim, "fence">;
 
 /**
- * Proves in this transaction that the claim still has the lease, and extends the lease when less than half of it is left.
- * Returns false when the lease was lost: another dispatcher has the job.
+ * Checks in this transaction that the claim still has the lease, and extends the lease when less
+ * than
+ * half of it is left. Returns false when another dispatcher has the job.
  */
 export async function renew(within: AnyTx, claim: HeldJob, leaseMs: number): Promise<boolean> {
   const tx = unscoped(within);
@@ -142,14 +154,18 @@ export async function renew(within: AnyTx, claim: HeldJob, leaseMs: number): Pro
 }
 
 export interface Finish {
-  /** When there is more to do, in milliseconds; absent when the work is done. */
+  /** When to run the job again, in milliseconds since the epoch; absent when the work is done. */
   readonly againAt?: number;
   readonly failed?: boolean;
-  /** The lane in which the job waits; by default its usual one, or after a failure the slow one beside it. */
+  /**
+   * The lane in which the job waits; by default its usual lane, or its slow lane after a failure.
+   */
   readonly lane?: Lane;
 }
 
-/** Gives the job back. Does nothing when the lease was lost. */
+/**
+ * Ends the lease, and removes the job unless it is due again. Does nothing when the lease was lost.
+ */
 export async function finish(
   within: AnyTx,
   claim: HeldJob,
@@ -179,7 +195,7 @@ export async function isInLane(within: AnyTx, claim: Claim, lane: Lane): Promise
   return (await renewed(within, claim)).lane === encodeLane(lane);
 }
 
-/** Moves the job to its usual lane, where it waits for nothing. */
+/** Moves the job to its usual lane, where it waits for no throttle. */
 export async function moveToUsualLane(within: AnyTx, claim: Claim): Promise<void> {
   const job = await renewed(within, claim);
   const usual = storedLane(readyLane(decodeLane(job.lane), { slow: false }));
@@ -192,14 +208,16 @@ function storedLane(lane: Lane): Pick<JobRow, "lane" | "pool"> {
 
 async function renewed(within: AnyTx, claim: Claim): Promise<Seen<JobRow>> {
   const job = await held(within, claim);
-  if (job === undefined) throw new TypeError("the claim was not renewed in this transaction");
+  if (job === undefined) {
+    throw new TypeError("call `renew` in this transaction before you use the claim");
+  }
   return job;
 }
 
 function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
   if ("in" in tx || account_id === null) return;
   if (account_id !== tx.scope.account_id || mode !== tx.scope.mode) {
-    throw new TypeError(`a ${kind} job of another account or mode can't be armed here`);
+    throw new TypeError(`this transaction cannot arm a ${kind} job of another account or mode`);
   }
 }
 

@@ -1,23 +1,26 @@
 import { encodeLane, type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 
 export interface SlotsOptions {
-  /** Jobs of the work pool at once. Webhooks and agents have pools of their own. */
+  /** How many jobs of the work pool may run at once. Webhooks and agents have their own pools. */
   readonly concurrency: number;
-  /** Jobs at once in one lane. The slow lane beside it gets a quarter. */
+  /** How many jobs of one lane may run at once. A slow lane gets a quarter. */
   readonly laneConcurrency: number;
-  /** Jobs of all consumers at once: each may hold a transaction. */
+  /** How many jobs of all consumers may run at once. Each may hold a transaction. */
   readonly consumerConcurrency: number;
 }
 
-/** Webhooks that are sent to at once. Each costs a few sockets. */
+/** How many webhooks may receive deliveries at once. Each uses a few sockets. */
 const maxWebhooks = { quick: 512, slow: 384 } as const;
 
-/** Agents' turns at once, of one account and in all. */
+/** How many agents' turns may run at once, for one account and in total. */
 const maxTurns = { lane: 64, all: 256 } as const;
 
 /**
- * Counts the running jobs and says how many more may run. A remote that hangs keeps its jobs for as long as a call may take, so
- * one remote gets at most three quarters of the work pool, and all remotes together leave an eighth to jobs that call none.
+ * Counts running jobs and returns how many more may run. When a remote hangs, its jobs run until
+ * their
+ * deadline. So one remote gets at most three quarters of the work pool, and all remotes together
+ * leave
+ * an eighth to jobs that call none.
  */
 export class Slots {
   readonly #options: SlotsOptions;

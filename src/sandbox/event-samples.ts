@@ -5,16 +5,19 @@ import type { EventMap } from "../webhooks/index.ts";
 import type { EventType } from "../events/index.ts";
 
 export interface SampleFacts {
-  /** When it happens, in milliseconds since the epoch. */
+  /** The time of the event, in milliseconds since the epoch. */
   readonly now: number;
-  /** Whom it is about; by default somebody made up. */
+  /** The contact of the event. The default is a fictional contact. */
   readonly contact?: Contact;
 }
 
-/** The data of an event of that type that never happened, whole and likely, to try a receiver with. Its ids but a given contact's are nobody's. */
+/**
+ * Returns complete, realistic data of an event of this type, to test a receiver. All ids except
+ * those of a given contact are fictional.
+ */
 export function sampleData<T extends EventType>(
   type: T,
-  { now, contact = somebody(now) }: SampleFacts,
+  { now, contact = sampleContact(now) }: SampleFacts,
 ): EventMap[T] {
   return samples[type]({ at: iso(now), contact, reference: referenceTo(contact) });
 }
@@ -154,7 +157,7 @@ function conversation({ at, reference: contact }: Facts): Conversation {
   };
 }
 
-function somebody(now: number): Contact {
+function sampleContact(now: number): Contact {
   return {
     id: `ct_${ulid}`,
     name: "Sam Sample",

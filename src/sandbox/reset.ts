@@ -31,17 +31,17 @@ import {
   type Seen,
 } from "../ports/index.ts";
 import type { Scope } from "../kernel/index.ts";
-import { look, type Tx } from "../store/index.ts";
-import { refuseLive } from "./refuse-live.ts";
+import { scan, type Tx } from "../store/index.ts";
+import { requireSandbox } from "./simulate.ts";
 
-/** Rows that one transaction removes. */
+/** The number of rows that one transaction removes. */
 const chunk = 200;
 
 const nothing = z.strictObject({});
 
 /**
- * Starts over: messages, contacts, conversations and events of the sandbox are gone; keys, senders, webhooks, agents, playbooks and
- * counts stay. Jobs of what is gone find nothing to do and end by themselves.
+ * Removes the sandbox's messages, contacts, conversations and events. Keys, senders, webhooks,
+ * agents, playbooks and counts stay. Jobs of removed rows find nothing to do and end.
  */
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",
@@ -50,7 +50,7 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   status: 200,
   keepsAnswer: true,
   async run(steps, _input, { scope, services }) {
-    refuseLive(scope);
+    requireSandbox(scope);
     let removed = await removeBefore(steps, messages, services.drawId("msg"), removeMessage);
     removed += await removeBefore(steps, deliveries, services.drawId("dlv"), removeDelivery);
     for (const { primary } of [
@@ -80,7 +80,7 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   },
 };
 
-/** Those before `end`, with their parts: what goes on being sent meanwhile belongs to the new start. */
+/** Removes the rows before `end` and their parts. Rows created during the reset stay. */
 async function removeBefore<R extends Scope>(
   steps: Steps,
   collection: ScopedCollection<R>,
@@ -114,8 +114,8 @@ async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
 }
 
 /**
- * Walks a collection once, along an index that begins with account and mode. A key that was claimed for what has no trace, like this
- * very reset, stays claimed.
+ * Removes all rows of a collection, along an index that begins with account and mode. An
+ * idempotency key without a subject, such as the key of this reset, stays.
  */
 async function removeAll(steps: Steps, index: ScopedIndex): Promise<number> {
   const { collection } = index;
@@ -123,7 +123,7 @@ async function removeAll(steps: Steps, index: ScopedIndex): Promise<number> {
   let after: readonly KeyValue[] | undefined;
   for (;;) {
     const range = { index, prefix: [], order: "ascending", limit: chunk } as const;
-    const { rows, more, last } = await look<Scope>(
+    const { rows, more, last } = await scan<Scope>(
       steps.reads,
       after === undefined ? range : { ...range, after },
     );

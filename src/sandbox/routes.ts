@@ -1,22 +1,24 @@
 import { deliverySchema, eventSchema } from "../webhooks/index.ts";
-import { testWebhook } from "./test-webhook.ts";
-import { createSandboxEvent } from "./create-event.ts";
-import { receiveSandboxMessage } from "./receive-message.ts";
-import { receiveSandboxReceipts } from "./receive-receipts.ts";
+import {
+  testWebhook,
+  createSandboxEvent,
+  receiveSandboxMessage,
+  receiveSandboxReceipts,
+  listSandboxNumbers,
+} from "./simulate.ts";
 import { resetSandbox } from "./reset.ts";
 import { seedSandbox } from "./seed.ts";
 import { messageSchema } from "../messages/index.ts";
-import { listSandboxNumbers } from "./list-numbers.ts";
 import {
   sandboxNumbersSchema,
   sandboxResetResultSchema,
   sandboxSeedResultSchema,
 } from "./types.ts";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const write = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;
 
-export const sandboxRoutes: readonly Route[] = [
+export const sandboxRoutes: readonly ApiRoute[] = [
   {
     ...write,
     method: "GET",
@@ -39,7 +41,8 @@ export const sandboxRoutes: readonly Route[] = [
     path: "/v1/sandbox/messages/:id/receipts",
     operation: receiveSandboxReceipts,
     summary: "Simulate a carrier's receipts",
-    description: "Applied in the order given; any order and any repetition is allowed.",
+    description:
+      "Receipts are applied in the given order. Any order and any repetition is allowed.",
     response: messageSchema,
   },
   {
@@ -49,7 +52,7 @@ export const sandboxRoutes: readonly Route[] = [
     operation: createSandboxEvent,
     summary: "Simulate an event",
     description:
-      "Of any type, with sample data: handlers, streams and webhooks are told of it as of others.",
+      "Publishes an event of any type with sample data to handlers, streams and webhooks.",
     response: eventSchema,
   },
   {
@@ -57,7 +60,7 @@ export const sandboxRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/sandbox/seed",
     operation: seedSandbox,
-    summary: "Make sample data",
+    summary: "Create sample data",
     response: sandboxSeedResultSchema,
   },
   {
@@ -65,8 +68,9 @@ export const sandboxRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/sandbox/reset",
     operation: resetSandbox,
-    summary: "Start over",
-    description: "Removes what the account has in the sandbox, but its keys, senders and webhooks.",
+    summary: "Reset the sandbox",
+    description:
+      "Removes the account's messages, contacts, conversations and events in the sandbox. Keys, senders, webhooks, agents and playbooks stay.",
     response: sandboxResetResultSchema,
   },
   {
@@ -77,7 +81,7 @@ export const sandboxRoutes: readonly Route[] = [
     operation: testWebhook,
     summary: "Send a test event",
     description:
-      "One attempt with sample data, whatever the webhook's status. Nobody else is told of it.",
+      "Makes one attempt with sample data, whatever the webhook's status. Other subscribers do not receive the event.",
     response: deliverySchema,
   },
 ];

@@ -1,36 +1,36 @@
-/** People who have written and been answered already, so that lists, threads and moods have something to show. */
+/** Sample contacts with conversations, so that lists, threads and sentiment have data to show. */
 import type { Channel, Medium } from "../kernel/index.ts";
 import type { Media } from "../ports/index.ts";
 import type { Assignee, Priority } from "../conversations/index.ts";
 
-/** One message of a story. */
-export interface Turn {
+/** One message of a scenario. */
+export interface ScenarioMessage {
   /** Minutes before the seeding. */
   readonly ago: number;
   readonly from: "contact" | "host";
   readonly channel: Channel;
   readonly body: string;
   readonly media?: readonly Media[];
-  /** How the contact's words sound, in -1 to 1. */
+  /** The sentiment score of the message, -1 to 1. */
   readonly score?: number;
 }
 
-export interface Story {
+export interface Scenario {
   readonly medium: Medium;
   readonly address: string;
   readonly name: string | null;
   readonly email: string | null;
   readonly labels: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
-  readonly turns: readonly Turn[];
-  /** How the conversation stands at the end. */
+  readonly turns: readonly ScenarioMessage[];
+  /** The final state of the conversation. */
   readonly conversation: {
     readonly labels: readonly string[];
     readonly priority: Priority;
-    /** `queue`: it waits for a person. */
+    /** `queue` means that the conversation waits for a person. */
     readonly handler: "queue" | Assignee | null;
     readonly notes: readonly string[];
-    /** Whether the last message was read. */
+    /** Whether the last message is read. */
     readonly isRead: boolean;
     readonly end: "open" | "closed" | { readonly snoozedForMinutes: number };
   };
@@ -41,7 +41,7 @@ const anna = { type: "human", id: "anna" } as const;
 const parcel = { url: "https://example.com/media/parcel.jpg", content_type: "image/jpeg" };
 const monstera = { url: "https://example.com/media/monstera.jpg", content_type: "image/jpeg" };
 
-export const stories: readonly Story[] = [
+export const scenarios: readonly Scenario[] = [
   {
     medium: "text",
     address: "+15005550101",

@@ -1,4 +1,4 @@
-/** The sandbox's test bench: its numbers, messages from a phone, receipts out of turn, seed data. */
+/** Schemas and types of the sandbox's simulation tools. */
 import { z } from "zod";
 import { instant, type Limits, phone, reference, senderAddress, text } from "../kernel/index.ts";
 import { carrierErrorCodes } from "../ports/index.ts";
@@ -11,9 +11,10 @@ import {
   receiptStatusSchema,
 } from "../messages/index.ts";
 
-export const sandboxNumberSchema = z
-  .strictObject({ number: phone, behaviour: z.string() })
-  .meta({ id: "SandboxNumber", description: "A test number and what its phone and carrier do." });
+export const sandboxNumberSchema = z.strictObject({ number: phone, behaviour: z.string() }).meta({
+  id: "SandboxNumber",
+  description: "A test number and the behaviour of its phone and carrier.",
+});
 export interface SandboxNumber extends z.infer<typeof sandboxNumberSchema> {}
 
 export const sandboxNumbersSchema = z
@@ -21,19 +22,19 @@ export const sandboxNumbersSchema = z
   .meta({ id: "SandboxNumbers" });
 export interface SandboxNumbers extends z.infer<typeof sandboxNumbersSchema> {}
 
-/** What the sandbox's test bench takes: a message from a phone, and a receipt out of turn. */
+/** A simulated inbound message. */
 export const sandboxInboundSchema = (limits: Limits) =>
   z
     .strictObject({
       from: phone,
       to: senderAddress
         .optional()
-        .meta({ description: "By default the account's sandbox number." }),
+        .meta({ description: "The default is the account's sandbox number." }),
       body: text(limits.message_characters),
       media: z.array(mediaSchema).max(limits.media_items).optional(),
       provider_message_id: reference
         .optional()
-        .meta({ description: "The same one twice makes one message." }),
+        .meta({ description: "A repeated id creates no second message." }),
     })
     .refine(
       (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
@@ -50,7 +51,7 @@ export const sandboxReceiptsSchema = z
         z
           .strictObject({
             status: receiptStatusSchema,
-            at: instant.optional().meta({ description: "The carrier's time; by default now." }),
+            at: instant.optional().meta({ description: "The carrier's time. The default is now." }),
             error: z.enum(carrierErrorCodes).optional(),
           })
           .meta({ id: "SandboxReceipt" }),
@@ -66,7 +67,7 @@ export const sandboxEventSchema = z
     type: eventTypeSchema,
     contact_id: reference
       .optional()
-      .meta({ description: "Whom it is about; by default somebody made up." }),
+      .meta({ description: "The contact of the event. The default is a fictional contact." }),
   })
   .meta({ id: "SandboxEvent" });
 export interface SandboxEvent extends z.infer<typeof sandboxEventSchema> {}
@@ -75,12 +76,12 @@ export const sandboxSeedResultSchema = z
   .strictObject({ contacts: z.int(), conversations: z.int(), messages: z.int() })
   .meta({
     id: "SandboxSeedResult",
-    description: "How many of each were made; none when they were there already.",
+    description: "The numbers of rows created. All are 0 when the sample data already exists.",
   });
 export interface SandboxSeedResult extends z.infer<typeof sandboxSeedResultSchema> {}
 
-/** Removes what the account has in the sandbox, but its keys, senders and webhooks. */
+/** The result of a sandbox reset. */
 export const sandboxResetResultSchema = z
   .strictObject({ removed: z.int() })
-  .meta({ id: "SandboxResetResult", description: "How many rows are gone." });
+  .meta({ id: "SandboxResetResult", description: "The number of rows removed." });
 export interface SandboxResetResult extends z.infer<typeof sandboxResetResultSchema> {}

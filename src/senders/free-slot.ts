@@ -3,20 +3,20 @@ import type { ScopedUniqueIndex } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /**
- * The first free one of `most` slots. An index over account, mode and slot bounds how many rows there are: of those that are made at once,
- * one has the slot and the others look again.
- * @throws TidingsError `conflict` when all are taken
+ * Returns the lowest free slot below `max`. The unique index over account, mode and slot limits the
+ * number of rows. Of two transactions that take the same slot, one commits and the other retries.
+ * @throws TidingsError `conflict` if all slots are taken
  */
 export async function freeSlot<R extends Scope & { readonly slot: number }>(
   tx: Tx,
   index: ScopedUniqueIndex<R>,
-  most: number,
+  max: number,
 ): Promise<number> {
-  const taken = await tx.list(index, [], most);
-  if (taken.length === most) {
+  const taken = await tx.list(index, [], max);
+  if (taken.length === max) {
     throw new TidingsError(
       "conflict",
-      `An account can have at most ${most} ${index.collection.name}.`,
+      `An account can have at most ${max} ${index.collection.name}. Remove one first.`,
     );
   }
   const gap = taken.findIndex(({ slot }, i) => slot !== i);

@@ -1,23 +1,27 @@
-export { chooseSender } from "./choose.ts";
-export { createSender } from "./create.ts";
+export { chooseSender } from "./choose-sender.ts";
+export { createSender, removeSender, updateSender } from "./commands.ts";
 export { sendersModule } from "./descriptor.ts";
 export { freeSlot } from "./free-slot.ts";
 export { listSenders } from "./reads.ts";
-export { removeSender } from "./remove.ts";
 export {
   defaultSenderByChannel,
   liveSenderByAddress,
-  paceByAddress,
-  type PaceRow,
+  throttleByAddress,
+  type ThrottleRow,
   senderByAddress,
   senderById,
   senderHandOvers,
-  senderPaces,
+  senderThrottles,
   type SenderRow,
 } from "./rows.ts";
 export { createSandboxSenders, sandboxAddress, sandboxInbox } from "./sandbox-senders.ts";
-export { sendLane } from "./send-lane.ts";
-export { boundsOf, looksBack } from "./throttle-rules.ts";
-export { takeTurn, turnAt, turnOf, waitingLane } from "./throttle.ts";
+export {
+  boundsOf,
+  countedHandOvers,
+  sendLane,
+  recordHandOver,
+  nextHandOverAt,
+  checkThrottle,
+  waitingLane,
+} from "./throttle.ts";
 export type { CreateSender, Sender, UpdateSender } from "./types.ts";
-export { updateSender } from "./update.ts";

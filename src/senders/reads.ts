@@ -1,7 +1,6 @@
 import { mapPage, page, type Query } from "../operations/index.ts";
-import type { Page } from "../kernel/index.ts";
-import { senderResource } from "./resource.ts";
-import { senders } from "./rows.ts";
+import { iso, type Page } from "../kernel/index.ts";
+import { type SenderRow, senders } from "./rows.ts";
 import { type ListSenders, listSendersSchema, type Sender } from "./types.ts";
 
 export const listSenders: Query<ListSenders, Page<Sender>> = {
@@ -9,7 +8,7 @@ export const listSenders: Query<ListSenders, Page<Sender>> = {
   name: "senders.list",
   input: () => listSendersSchema,
   async run(reads, input, call) {
-    const walk = {
+    const range = {
       index: senders.primary,
       prefix: [],
       order: "descending",
@@ -17,6 +16,21 @@ export const listSenders: Query<ListSenders, Page<Sender>> = {
       filters: {},
       input,
     } as const;
-    return mapPage(await page(reads, walk, call), senderResource);
+    return mapPage(await page(reads, range, call), senderResource);
   },
 };
+
+export function senderResource(row: SenderRow): Sender {
+  const { id, address, channels, transport, messages_per_second, daily_cap, created_at } = row;
+  return {
+    id,
+    address,
+    channels: [...channels],
+    transport,
+    default: row.default,
+    pool: row.pool,
+    messages_per_second,
+    daily_cap,
+    created_at: iso(created_at),
+  };
+}

@@ -1,14 +1,12 @@
-import { createSender } from "./create.ts";
-import { removeSender } from "./remove.ts";
-import { updateSender } from "./update.ts";
+import { createSender, removeSender, updateSender } from "./commands.ts";
 import { pageSchema } from "../kernel/index.ts";
 import { listSenders } from "./reads.ts";
 import { senderSchema } from "./types.ts";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const manage = { tag: "Senders", scopes: ["senders:manage"] } as const;
 
-export const senderRoutes: readonly Route[] = [
+export const senderRoutes: readonly ApiRoute[] = [
   {
     ...manage,
     method: "POST",

@@ -15,7 +15,7 @@ export const senders = scoped("senders", {
   id: text<SenderId>(),
   address: text(),
   channels: json<readonly Channel[]>(),
-  /** The name of the transport that carries it. */
+  /** The name of the sender's transport. */
   transport: text(),
   default: boolean(),
   pool: boolean(),
@@ -27,7 +27,7 @@ export interface SenderRow extends RowOf<typeof senders> {}
 
 export const senderById = senders.key("id");
 export const senderByAddress = senders.unique("by_address", ["address"]);
-/** Whose an inbound is: a live address belongs to one account of a transport. */
+/** Finds the account of an inbound message. A transport's live address belongs to one account. */
 export const liveSenderByAddress = senders.acrossScopes.unique(
   "by_live_address",
   ["transport", "address"],
@@ -36,36 +36,43 @@ export const liveSenderByAddress = senders.acrossScopes.unique(
   },
 );
 
-/** Which sender a channel uses when nothing says otherwise: one of the pool, else the default. */
+/** The senders that a channel uses if a message names none: one of the pool, else the default. */
 export const defaultSenders = scoped("default_senders", {
   channel: text<Channel>(),
-  /** The default. */
+  /** The default sender. */
   sender_id: nullable(text<SenderId>()),
-  /** In the order in which they joined it. */
+  /** The senders of the pool, in the order in which they joined. */
   pool: json<readonly SenderId[]>(),
 });
 export interface DefaultSenderRow extends RowOf<typeof defaultSenders> {}
 
 export const defaultSenderByChannel = defaultSenders.key("channel");
 
-/** A sender that keeps a pace, or that some still wait for. Whoever hands over a message from it writes this row. */
-export const senderPaces = scoped("sender_paces", {
+/**
+ * A sender that is throttled, or that conversations still wait for. Each hand-over of a message
+ * from the sender writes this row. Hand-overs of several engines therefore conflict instead of
+ * exceeding the limits.
+ */
+export const senderThrottles = scoped("sender_paces", {
   address: text(),
-  /** Its transport's, in whose lanes what waits for it stands. */
+  /** The sender's transport. Waiting jobs are in lanes of this transport. */
   transport: text(),
   messages_per_second: nullable(real()),
   daily_cap: nullable(integer()),
-  /** Hand-overs that were counted. */
+  /** The number of hand-overs counted so far. */
   handed: integer(),
   last_at: time(),
-  /** Conversations wait for their turn, and a job gives them. */
+  /** Whether conversations wait for the sender. A `throttle` job releases them. */
   waiting: boolean(),
 });
-export interface PaceRow extends RowOf<typeof senderPaces> {}
+export interface ThrottleRow extends RowOf<typeof senderThrottles> {}
 
-export const paceByAddress = senderPaces.key("address");
+export const throttleByAddress = senderThrottles.key("address");
 
-/** When each of the last hand-overs of a paced sender was, as far back as its pace looks. They are numbered from 0. */
+/**
+ * The times of a throttled sender's last hand-overs, as many as its limits count. Hand-overs are
+ * numbered from 0.
+ */
 export const senderHandOvers = scoped("sender_hand_overs", {
   address: text(),
   number: integer(),

@@ -3,11 +3,11 @@ import { webchatTransportName } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { defaultSenders, senders } from "./rows.ts";
 
-/** The sandbox's number, the same for everybody: no two accounts' sandboxes ever meet. */
+/** The number of every sandbox. Sandboxes of different accounts never share messages. */
 export const sandboxAddress = "+15005559999";
 export const sandboxInbox = "sandbox";
 
-/** Creates the senders that a sandbox starts with. `tx` is in the scope of the sandbox. */
+/** Creates the initial senders of a sandbox. `tx` has the scope of the sandbox. */
 export function createSandboxSenders(tx: Tx, drawId: DrawId): void {
   for (const { address, channels, transport } of [
     { address: sandboxAddress, channels: ["sms", "mms"], transport: "sandbox" },

@@ -1,7 +1,8 @@
 /**
- * A paced sender's hand-overs are counted in its row, which each of them writes, so that engines keep the pace together. A conversation that
- * has to wait leaves its slot: its job goes to a lane of the sender's, due when its message expires, and the pace's job gives the turns,
- * first to what expires first. While some wait nobody goes past them.
+ * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
+ * engines share the limits. A conversation that must wait moves its `send` job to a waiting lane of
+ * the sender. The job is due there when its message expires. The `throttle` job releases waiting
+ * jobs, the earliest expiry first. While jobs wait, no other hand-over goes before them.
  */
 import {
   arm,
@@ -12,22 +13,21 @@ import {
   type Lane,
   moveToUsualLane,
 } from "../queue/index.ts";
-import { boundsOf, looksBack } from "./throttle-rules.ts";
 import {
   handOverByNumber,
-  paceByAddress,
-  type PaceRow,
+  throttleByAddress,
+  type ThrottleRow,
   senderHandOvers,
-  senderPaces,
+  senderThrottles,
   type SenderRow,
 } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { sendLane } from "./send-lane.ts";
+import type { Scope } from "../kernel/index.ts";
 
-/** Gives those that wait for a sender their turns. */
+/** The job that releases the jobs that wait for a sender. */
 export function throttleJob(
-  { account_id, mode, address }: PaceRow,
+  { account_id, mode, address }: ThrottleRow,
   due_at: number,
 ): JobOrder<"throttle"> {
   return {
@@ -40,66 +40,127 @@ export function throttleJob(
   };
 }
 
-/** Where jobs wait for a sender. */
-export function waitingLane({ account_id, mode, address, transport }: PaceRow): Lane<"send"> {
+/** The lane in which `send` jobs wait for a sender. */
+export function waitingLane({ account_id, mode, address, transport }: ThrottleRow): Lane<"send"> {
   return { ...sendLane({ account_id, mode, transport }), waiting_for: address };
 }
 
 /**
- * When hand-over number `handed + ahead` may be, in milliseconds; 0: at any time. Where that depends on one that is yet to come, no sooner than
- * if that came now.
+ * Returns when hand-over number `handed + ahead` may happen, in milliseconds, or 0 for at any time.
+ * If the answer depends on a future hand-over, this assumes that it happens now.
  */
-export async function turnAt(tx: Tx, pace: PaceRow, ahead = 0): Promise<number> {
-  const { address, handed } = pace;
-  const times = boundsOf(pace).map(async ({ most, within }) => {
-    const number = handed + ahead - most;
+export async function nextHandOverAt(tx: Tx, throttle: ThrottleRow, ahead = 0): Promise<number> {
+  const { address, handed } = throttle;
+  const times = boundsOf(throttle).map(async ({ max, within }) => {
+    const number = handed + ahead - max;
     if (number >= handed) return tx.now + within;
-    const before = number < 0 ? undefined : await tx.get(handOverByNumber, [address, number]);
-    return before === undefined ? 0 : before.at + within;
+    const earlier = number < 0 ? undefined : await tx.get(handOverByNumber, [address, number]);
+    return earlier === undefined ? 0 : earlier.at + within;
   });
   return Math.max(0, ...(await Promise.all(times)));
 }
 
-/** The pace that a message has to keep whose turn it is; undefined where its sender keeps none. `wait`: it is not, and its job waits. */
-export async function turnOf(
+/**
+ * Checks whether a message may be handed over now. Returns the sender's throttle row if it may, and
+ * undefined if the sender is not throttled. Otherwise moves the job to the waiting lane and returns
+ * `wait`.
+ */
+export async function checkThrottle(
   tx: Tx,
   claim: Claim<"send">,
   message: { readonly from: string; readonly expires_at: number | null },
-): Promise<Seen<PaceRow> | "wait" | undefined> {
+): Promise<Seen<ThrottleRow> | "wait" | undefined> {
   const { from, expires_at } = message;
-  const pace = await tx.get(paceByAddress, [from], { hold: true });
-  if (pace === undefined) return undefined;
-  const lane = waitingLane(pace);
-  const at = await turnAt(tx, pace);
-  if (at <= tx.now && (!pace.waiting || (await isInLane(tx, claim, lane)))) return pace;
-  if (!pace.waiting) tx.update(senderPaces, pace, { waiting: true });
-  await arm(tx, throttleJob(pace, Math.max(at, tx.now)));
+  const throttle = await tx.get(throttleByAddress, [from], { hold: true });
+  if (throttle === undefined) return undefined;
+  const lane = waitingLane(throttle);
+  const at = await nextHandOverAt(tx, throttle);
+  if (at <= tx.now && (!throttle.waiting || (await isInLane(tx, claim, lane)))) return throttle;
+  if (!throttle.waiting) tx.update(senderThrottles, throttle, { waiting: true });
+  await arm(tx, throttleJob(throttle, Math.max(at, tx.now)));
   await finish(tx, claim, { againAt: expires_at ?? tx.now, lane });
   return "wait";
 }
 
-/** Counts a hand-over, and takes its job out of the sender's lane: there it would stand for one that has yet to go. */
-export async function takeTurn(tx: Tx, claim: Claim<"send">, pace: Seen<PaceRow>): Promise<void> {
-  const { address, handed } = pace;
-  // A clock that steps back must not make room.
-  const at = Math.max(tx.now, pace.last_at);
+/**
+ * Counts a hand-over and moves its job out of the waiting lane. A job in that lane stands for a
+ * message that still waits.
+ */
+export async function recordHandOver(
+  tx: Tx,
+  claim: Claim<"send">,
+  throttle: Seen<ThrottleRow>,
+): Promise<void> {
+  const { address, handed } = throttle;
+  // A clock that is set back must not allow additional hand-overs.
+  const at = Math.max(tx.now, throttle.last_at);
   tx.insert(senderHandOvers, { address, number: handed, at });
-  tx.update(senderPaces, pace, { handed: handed + 1, last_at: at });
-  const past = await tx.get(handOverByNumber, [address, handed - looksBack(pace)]);
-  if (past !== undefined) tx.remove(senderHandOvers, past);
+  tx.update(senderThrottles, throttle, { handed: handed + 1, last_at: at });
+  const uncounted = await tx.get(handOverByNumber, [address, handed - countedHandOvers(throttle)]);
+  if (uncounted !== undefined) tx.remove(senderHandOvers, uncounted);
   await moveToUsualLane(tx, claim);
 }
 
-/** Lets a sender keep the pace that it has from now on, or none. What waits hears of it at once; hand-overs are counted from here on. */
-export async function setPace(tx: Tx, sender: SenderRow): Promise<void> {
+/**
+ * Applies a sender's current limits from now on. Waiting jobs are checked against them at once. A
+ * new throttle does not count earlier hand-overs.
+ */
+export async function setThrottle(tx: Tx, sender: SenderRow): Promise<void> {
   const { address, transport, messages_per_second, daily_cap } = sender;
-  const pace = { messages_per_second, daily_cap };
-  const known = await tx.get(paceByAddress, [address]);
+  const limits = { messages_per_second, daily_cap };
+  const known = await tx.get(throttleByAddress, [address]);
   if (known !== undefined) {
-    // Its job removes it when nothing is left to be paced.
-    await arm(tx, throttleJob(tx.update(senderPaces, known, pace), tx.now));
-  } else if (looksBack(pace) > 0) {
-    const never = { handed: 0, last_at: 0, waiting: false };
-    tx.insert(senderPaces, { address, transport, ...pace, ...never });
+    // The job removes the row when it has no limits and nothing waits.
+    await arm(tx, throttleJob(tx.update(senderThrottles, known, limits), tx.now));
+  } else if (countedHandOvers(limits) > 0) {
+    const unused = { handed: 0, last_at: 0, waiting: false };
+    tx.insert(senderThrottles, { address, transport, ...limits, ...unused });
   }
+}
+
+/** The limits of a sender. Null for no limit. */
+export interface ThrottleLimits {
+  readonly messages_per_second: number | null;
+  readonly daily_cap: number | null;
+}
+
+/**
+ * At most `max` hand-overs in any `within` milliseconds. Hand-over number `n` is within the bound
+ * if it happens at least `within` ms after number `n - max`.
+ */
+export interface Bound {
+  readonly max: number;
+  readonly within: number;
+}
+
+const secondMs = 1_000;
+const dayMs = 86_400_000;
+
+/**
+ * A whole rate allows that many hand-overs per second. A fractional rate spaces single hand-overs.
+ */
+export function boundsOf({ messages_per_second: rate, daily_cap }: ThrottleLimits): Bound[] {
+  const bounds: Bound[] = [];
+  if (rate !== null) {
+    const max = Number.isInteger(rate) ? rate : 1;
+    bounds.push({ max, within: Math.ceil((max * secondMs) / rate) });
+  }
+  if (daily_cap !== null) bounds.push({ max: daily_cap, within: dayMs });
+  return bounds;
+}
+
+/** How many of the last hand-overs the limits count. */
+export function countedHandOvers(limits: ThrottleLimits): number {
+  return Math.max(0, ...boundsOf(limits).map(({ max }) => max));
+}
+
+/** The lane of the jobs that hand messages to a transport. */
+export function sendLane({
+  transport,
+  account_id,
+  mode,
+}: Scope & { readonly transport: string | null }): Lane<"send"> {
+  // A message without a transport is never handed over.
+  const remote = transport ?? "";
+  return { kind: "send", slow: false, remote, account_id, mode, waiting_for: null };
 }

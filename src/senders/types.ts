@@ -1,4 +1,4 @@
-/** The numbers and inboxes that an account writes from, and that say whose an inbound is. */
+/** Senders: the numbers and webchat inboxes from which an account sends, and which receive. */
 import { z } from "zod";
 import {
   channelSchema,
@@ -13,9 +13,11 @@ const channels = z
   .array(channelSchema)
   .min(1)
   .max(3)
-  .refine((list) => new Set(list).size === list.length, { error: "must not name a channel twice" });
+  .refine((list) => new Set(list).size === list.length, {
+    error: "must not contain a channel twice",
+  });
 const pool =
-  "One of those that contacts are spread over who know none of the senders yet; a contact keeps the one it got.";
+  "Whether the sender is in the pools of its channels. New contacts are spread over a pool's senders. A contact keeps its sender.";
 const messagesPerSecond = z.number().min(0.01).max(1_000);
 const dailyCap = z.int().min(1).max(1_000_000);
 
@@ -24,20 +26,20 @@ export const senderSchema = z
     id: ids.sender,
     address: z.string(),
     channels: z.array(channelSchema),
-    transport: z.string().meta({ description: "The transport's name." }),
+    transport: z.string().meta({ description: "The name of the sender's transport." }),
     default: z.boolean().meta({
       description:
-        "Used where neither the message nor the contact's history names one, nor is there a pool.",
+        "Whether this is the default sender of one of its channels. A message uses the default if it names no sender, the contact has none yet, and the channel has no pool.",
     }),
     pool: z.boolean().meta({ description: pool }),
     messages_per_second: z
       .number()
       .nullable()
-      .meta({ description: "Hand-overs in any second; null: as many as there are." }),
+      .meta({ description: "The most messages to hand over per second. Null for no limit." }),
     daily_cap: z
       .number()
       .nullable()
-      .meta({ description: "Hand-overs in any 24 hours; null: as many as there are." }),
+      .meta({ description: "The most messages to hand over in any 24 hours. Null for no limit." }),
     created_at: timestamp,
   })
   .meta({ id: "Sender" });
@@ -48,14 +50,14 @@ export const createSenderSchema = z
     address: senderAddress,
     channels,
     transport: reference,
-    default: z
-      .boolean()
-      .optional()
-      .meta({ description: "By default only an account's first for a channel." }),
+    default: z.boolean().optional().meta({
+      description:
+        "Makes this the default sender of its channels. By default, this applies only to channels that have no default yet.",
+    }),
     pool: z
       .boolean()
       .optional()
-      .meta({ default: false, description: `${pool} Up to 100 for a channel.` }),
+      .meta({ default: false, description: `${pool} A pool has at most 100 senders.` }),
     messages_per_second: messagesPerSecond.nullable().optional(),
     daily_cap: dailyCap.nullable().optional(),
   })

@@ -1,8 +1,8 @@
-import { getContactSentiment } from "./get.ts";
+import { getContactSentiment } from "./reads.ts";
 import { contactSentimentSchema } from "../contacts/index.ts";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
-export const sentimentRoutes: readonly Route[] = [
+export const sentimentRoutes: readonly ApiRoute[] = [
   {
     tag: "Contacts",
     scopes: ["contacts:read"],
@@ -11,7 +11,7 @@ export const sentimentRoutes: readonly Route[] = [
     operation: getContactSentiment,
     summary: "Get a contact's sentiment",
     description:
-      "From the contact's own words: how it is now, where it goes, and up to 20 messages that moved it, newest first.",
+      "Returns the contact's current sentiment, its trend, and the scores of up to 20 of its messages, newest first.",
     response: contactSentimentSchema,
   },
 ];

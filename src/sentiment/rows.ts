@@ -1,11 +1,11 @@
 import type { ContactId, MessageId } from "../kernel/index.ts";
 import { nullable, real, type RowOf, scoped, text, time } from "../ports/index.ts";
 
-/** How one inbound message sounds. */
+/** The sentiment score of an inbound message. */
 export const messageScores = scoped("message_scores", {
   contact_id: text<ContactId>(),
   message_id: text<MessageId>(),
-  /** `none`: the analyzer had nothing to say, or not in time. */
+  /** `none` if the analyzer returned no score, failed or passed its deadline. */
   state: text<"pending" | "scored" | "none">(),
   score: nullable(real()),
   created_at: time(),
@@ -13,7 +13,9 @@ export const messageScores = scoped("message_scores", {
 export interface MessageScoreRow extends RowOf<typeof messageScores> {}
 
 export const messageScoreById = messageScores.key("contact_id", "message_id");
-/** What is still to be scored, in the order in which it came. Small, however long the history. */
+/**
+ * The unscored messages, oldest first. Scored messages are not in this index, so it stays small.
+ */
 export const pendingScores = messageScores.byId.index("pending", ["contact_id", "message_id"], {
   where: { column: "state", in: ["pending"] },
 });

@@ -1,26 +1,127 @@
-import { nextUnscored, recordScore, type Unscored } from "./score-message.ts";
-import { withDeadline } from "../kernel/index.ts";
-import { errorFacts, finish, type JobHandler, type JobRun, leaseMs } from "../queue/index.ts";
-import type { MessageScoreRow } from "./rows.ts";
-import { soundScore } from "../contacts/index.ts";
-import type { Runtime } from "../operations/index.ts";
+import { z } from "zod";
+import { appendEvent, defineEvent } from "../events/index.ts";
+import {
+  contactReference,
+  contactReferenceSchema,
+  contacts,
+  addScore,
+  findSurvivor,
+  sentimentOf,
+  sentimentSchema,
+  validScore,
+  neutralSentiment,
+} from "../contacts/index.ts";
+import { ids, withDeadline } from "../kernel/index.ts";
+import { runHook, type Runtime, type Services } from "../operations/index.ts";
+import { onMessageScored } from "./hooks.ts";
+import {
+  type Claim,
+  errorFacts,
+  finish,
+  type JobHandler,
+  type JobRun,
+  leaseMs,
+  renew,
+} from "../queue/index.ts";
+import { messageById } from "../messages/index.ts";
+import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
+import type { Tx } from "../store/index.ts";
 
-/** The deadline of the analyzer, in milliseconds. It is short: an agent may wait for the score before it answers. */
-const scoreMs = 2_000;
-const own = { own: true } as const;
-/** Messages of one contact in one run. Then other jobs have their turn. */
-const maxInARow = 50;
+export const sentimentChanged = defineEvent(
+  "sentiment.changed",
+  z
+    .strictObject({
+      contact: contactReferenceSchema,
+      from: sentimentSchema,
+      to: sentimentSchema,
+      message_id: ids.message,
+    })
+    .meta({ description: "A contact's sentiment changed to another label." }),
+);
+
+/** The next message to score. */
+interface Unscored {
+  readonly row: MessageScoreRow;
+  /** Empty if the message or its text was erased. */
+  readonly text: string;
+}
 
 /**
- * Scores what contacts wrote, each contact's messages in their order. A score commits in the transaction that takes the next
- * message. Without an analyzer, messages that another engine left to be scored get no score.
+ * Returns the contact's oldest unscored message. If there is none, finishes the job. If the lease
+ * was lost, returns undefined and changes nothing.
+ */
+async function nextUnscored(
+  tx: Tx,
+  claim: Claim<"score">,
+  leaseMs: number,
+): Promise<Unscored | undefined> {
+  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  const [row] = await tx.list(pendingScores, [claim.key.contact_id], 1);
+  if (row === undefined) {
+    await finish(tx, claim);
+    return undefined;
+  }
+  const message = await tx.get(messageById, [row.message_id]);
+  return { row, text: message?.body ?? "" };
+}
+
+/**
+ * Stores a score and updates the contact's sentiment state. If the message was already scored, or
+ * its contact was erased or merged meanwhile, its pending row is gone. The score is then dropped,
+ * so that it never counts twice.
+ */
+async function recordScore(
+  tx: Tx,
+  { contact_id, message_id }: MessageScoreRow,
+  score: number | null,
+  services: Services,
+): Promise<void> {
+  const row = await tx.get(messageScoreById, [contact_id, message_id]);
+  if (row?.state !== "pending") return;
+  tx.update(messageScores, row, { state: score === null ? "none" : "scored", score });
+  const message = await tx.get(messageById, [message_id]);
+  if (message !== undefined) await runHook(tx, services, onMessageScored, { message });
+  // A merge moves the history later than the contact. The score then counts for the surviving
+  // contact.
+  const contact = score === null ? undefined : await findSurvivor(tx, row.contact_id);
+  if (contact === undefined || score === null) return;
+  const from = contact.mood === null ? neutralSentiment : sentimentOf(contact.mood);
+  const mood = addScore(contact.mood, score);
+  tx.update(contacts, contact, { mood });
+  const to = sentimentOf(mood);
+  if (from.label === to.label) return;
+  const data = {
+    contact: contactReference(contact.id, contact, message?.from ?? ""),
+    from,
+    to,
+    message_id,
+  };
+  appendEvent(tx, services.drawId, sentimentChanged, data, {
+    contact_id: contact.id,
+    ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
+  });
+}
+
+/**
+ * The deadline of the analyzer, in milliseconds. It is short: an agent may wait for the score
+ * before it answers.
+ */
+const scoreMs = 2_000;
+const own = { own: true } as const;
+/** The most messages of one contact in one run. Other jobs run before the next ones. */
+const maxPerRun = 50;
+
+/**
+ * Scores what contacts wrote, each contact's messages in their order. A score commits in the
+ * transaction that takes the next message. Without an analyzer, messages that another engine left
+ * to be scored get no score.
  */
 export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
   const { store, services } = runtime;
   return async (claim, run) => {
     let scored: { readonly row: MessageScoreRow; readonly score: number | null } | undefined;
     for (let i = 0; !run.abort.aborted; i++) {
-      const isLast = i >= maxInARow || run.isStopping();
+      const isLast = i >= maxPerRun || run.isStopping();
       const next = await store.commit(
         claim,
         async (tx) => {
@@ -51,7 +152,7 @@ async function scoreOf(
       () => null,
       abort,
     );
-    return soundScore(score);
+    return validScore(score);
   } catch (error) {
     // Nothing is recorded then: the next holder of the job scores the message.
     if (abort.aborted) return null;

@@ -12,50 +12,55 @@ import { encodeKey } from "./keys.ts";
 import {
   type AnySeen,
   type Entry,
-  laidOver,
-  mostToRead,
+  withOverlay,
+  rowsToRead,
   type Overlay,
-  unchanged,
+  noColumns,
 } from "./overlay.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
-import { type BaseTx, ScopedTx } from "./scoped-tx.ts";
 import type { Scope } from "../kernel/index.ts";
-import type { ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
+import {
+  type BaseTx,
+  type ReadOptions,
+  ScopedTx,
+  type Tx,
+  type UnscopedTx,
+} from "./transaction.ts";
 
 export interface BufferedTxOptions {
   readonly now: number;
   readonly snapshot: Snapshot;
   readonly overlay: Overlay;
-  /** What a new row's version begins with. */
+  /** Draws the version of a new row. */
   readonly firstVersion: () => number;
-  /** The collection whose new rows are noted. */
-  readonly noted?: Collection | undefined;
+  /** The collection whose new rows `insertions` lists. */
+  readonly recorded?: Collection | undefined;
 }
 
-/** What is committed, under buffered writes. Commands see it within their scope (`ScopedTx`). */
+/** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
 export class BufferedTx implements BaseTx {
   readonly now: number;
   readonly #snapshot: Snapshot;
   readonly #overlay: Overlay;
   readonly #firstVersion: () => number;
-  readonly #noted: Collection | undefined;
+  readonly #recorded: Collection | undefined;
   readonly #insertions: object[] = [];
   #hasEnded = false;
 
-  constructor({ now, snapshot, overlay, firstVersion, noted }: BufferedTxOptions) {
+  constructor({ now, snapshot, overlay, firstVersion, recorded }: BufferedTxOptions) {
     this.now = now;
     this.#snapshot = snapshot;
     this.#overlay = overlay;
     this.#firstVersion = firstVersion;
-    this.#noted = noted;
+    this.#recorded = recorded;
   }
 
-  /** The rows of the noted collection that were inserted, in order. */
+  /** The inserted rows of the recorded collection, in order. */
   get insertions(): readonly object[] {
     return this.#insertions;
   }
 
-  /** The command has returned: nothing can be read or written from here on. */
+  /** Called when the command has returned. Later reads and writes throw. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -72,24 +77,24 @@ export class BufferedTx implements BaseTx {
     return this.find(index, key, encodeKey(key), options);
   }
 
-  /** `get` with the encoded key. */
+  /** `get` with the key that was already encoded. */
   async find<R extends object>(
     index: UniqueIndex<R>,
     key: readonly KeyValue[],
     id: string,
     options?: ReadOptions,
   ): Promise<Seen<R> | undefined> {
-    this.#begin();
+    this.#checkNotEnded();
     const { collection } = index;
     const primary = index === collection.primary;
     const touched = primary ? this.#overlay.find(collection, id) : undefined;
     if (touched !== undefined) return touched.row as Seen<R> | undefined;
     const lookup: Lookup =
       options?.claim === true ? { index, key, limit: 1, claim: true } : { index, key, limit: 1 };
-    // Nothing that is buffered has this primary key, so there is nothing to lay over.
+    // The overlay has no row with this primary key.
     const rows = primary ? this.#snapshot.read(lookup, id) : this.#rows(lookup, id);
     const [row] = rows instanceof Promise ? await rows : rows;
-    this.#begin();
+    this.#checkNotEnded();
     if (row !== undefined && options?.hold === true) this.#hold(collection, row);
     return row as Seen<R> | undefined;
   }
@@ -99,7 +104,7 @@ export class BufferedTx implements BaseTx {
     key: readonly KeyValue[],
     limit: number,
   ): Promise<readonly Seen<R>[]> {
-    this.#begin();
+    this.#checkNotEnded();
     return (await this.#rows(
       { index, key, limit },
       encodeKey(key),
@@ -110,19 +115,19 @@ export class BufferedTx implements BaseTx {
     return this.put(collection, { ...row, version: this.firstVersion() });
   }
 
-  /** What a new row's version begins with. */
+  /** Draws the version of a new row. */
   firstVersion(): number {
     return this.#firstVersion();
   }
 
-  /** `insert` of a row that has its first version and is nobody else's. */
+  /** `insert` of a row that has its version. Takes ownership of the object. */
   put<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R> {
-    this.#begin();
+    this.#checkNotEnded();
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#overlay.find(collection, id);
     if (touched?.row !== undefined) {
-      throw new StorageConflict(`a row of ${collection.name} has this key`);
+      throw new StorageConflict(`${collection.name}: another row has this key`);
     }
     const base = touched?.base;
     const next = base === undefined ? seen : patched(base, seen, {});
@@ -132,63 +137,60 @@ export class BufferedTx implements BaseTx {
       row: next,
       changed:
         base === undefined
-          ? unchanged
+          ? noColumns
           : new Set(Object.keys(seen).filter((each) => each !== "version")),
     });
-    if (collection === this.#noted) this.#insertions.push(next);
+    if (collection === this.#recorded) this.#insertions.push(next);
     return next;
   }
 
   update<R extends object>(collection: Collection<R>, seen: Seen<R>, patch: Partial<R>): Seen<R> {
-    this.#begin();
+    this.#checkNotEnded();
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#latest(collection, id, seen);
     const base = touched === undefined ? seen : touched.base;
     const row = patched<R>(base, seen, patch);
-    const changed = new Set([...(touched?.changed ?? unchanged), ...Object.keys(patch)]);
+    const changed = new Set([...(touched?.changed ?? noColumns), ...Object.keys(patch)]);
     this.#overlay.put(collection, id, { key, base, row, changed });
     return row;
   }
 
   remove<R extends object>(collection: Collection<R>, seen: Seen<R>): void {
-    this.#begin();
+    this.#checkNotEnded();
     const key = keyOf(collection, seen);
     const id = encodeKey(key);
     const touched = this.#latest(collection, id, seen);
     const base = touched === undefined ? seen : touched.base;
-    this.#overlay.put(collection, id, { key, base, row: undefined, changed: unchanged });
+    this.#overlay.put(collection, id, { key, base, row: undefined, changed: noColumns });
   }
 
   add<R extends object>(collection: Collection<R>, row: R): void {
-    this.#begin();
+    this.#checkNotEnded();
     this.#overlay.add(collection, row as AnySeen);
   }
 
   async attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
-    this.#begin();
+    this.#checkNotEnded();
     const mark = this.#overlay.mark();
     const insertions = this.#insertions.length;
     try {
       return await work(this);
     } catch (error) {
-      this.#begin();
-      this.#overlay.takeBack(mark);
+      this.#checkNotEnded();
+      this.#overlay.rollBack(mark);
       this.#insertions.length = insertions;
       throw error;
     }
   }
 
-  /** What the storage has under a key, with the buffered writes laid over it. */
+  /** The stored rows with a key, with the buffered writes applied. */
   #rows(lookup: Lookup, id: string): Rows | Promise<Rows> {
-    const most = mostToRead(lookup, this.#overlay);
-    const stored = this.#snapshot.read(
-      most === lookup.limit ? lookup : { ...lookup, limit: most },
-      id,
-    );
+    const limit = rowsToRead(lookup, this.#overlay);
+    const stored = this.#snapshot.read(limit === lookup.limit ? lookup : { ...lookup, limit }, id);
     const overlaid = (rows: Rows): Rows => {
-      this.#begin();
-      return laidOver(rows, lookup, this.#overlay);
+      this.#checkNotEnded();
+      return withOverlay(rows, lookup, this.#overlay);
     };
     return stored instanceof Promise ? stored.then(overlaid) : overlaid(stored);
   }
@@ -197,27 +199,31 @@ export class BufferedTx implements BaseTx {
     const key = keyOf(collection, row);
     const id = encodeKey(key);
     if (this.#overlay.find(collection, id) !== undefined) return;
-    this.#overlay.put(collection, id, { key, base: row, row, changed: unchanged });
+    this.#overlay.put(collection, id, { key, base: row, row, changed: noColumns });
   }
 
   #latest(collection: Collection, id: string, seen: object): Entry | undefined {
     const touched = this.#overlay.find(collection, id);
     if (touched !== undefined && touched.row !== seen) {
       throw new TypeError(
-        `${collection.name}: write to an outdated form of a row; use what the last write answered`,
+        `${collection.name}: the row to write is outdated. Pass the row that the last write returned.`,
       );
     }
     return touched;
   }
 
-  #begin(): void {
+  #checkNotEnded(): void {
     if (this.#hasEnded) {
-      throw new Error("The command has returned; its transaction can't be used any more.");
+      throw new Error("The command has returned. Its transaction can no longer be used.");
     }
   }
 }
 
-/** A row with a patch. Its version is that of the next write, however many patches there are; a new row's is the one that it began with. */
+/**
+ * Applies a patch. The version grows by one per commit, however many patches there are. A new row
+ * keeps
+ * its first version.
+ */
 function patched<R extends object>(
   base: AnySeen | undefined,
   seen: Seen<R>,

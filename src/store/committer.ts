@@ -8,10 +8,9 @@ import {
   StorageRefusal,
   type Write,
 } from "../ports/index.ts";
-import { Bodies } from "./bodies.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import { Overlay } from "./overlay.ts";
-import { GroupSnapshot } from "./snapshot.ts";
+import { Bodies, GroupSnapshot } from "./snapshot.ts";
 import type { Projection, UnscopedTx } from "./transaction.ts";
 
 /** A command that waits for its commit. */
@@ -19,72 +18,80 @@ export interface Member {
   readonly work: (tx: UnscopedTx) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Its place among all that came. */
+  /** Its position in the order of arrival. */
   readonly place: number;
   /**
-   * It claims rows. Where several groups write at once, those that do keep to themselves: what is claimed is locked out of
-   * order, and a group that waited for other rows meanwhile could wait in a circle.
+   * The command claims rows. Where groups write concurrently, such commands share a group only with
+   * each other. Claims lock rows in no fixed order, so a group that also waits for other rows could
+   * deadlock.
    */
   readonly claims: boolean;
-  /** How often it has been run in vain. */
+  /** How many of its runs met a conflict. */
   conflicts: number;
-  /** Commits by itself, so that it can't fail others nor others fail it. */
+  /** Commits in a group of its own, so that it and other commands cannot fail each other. */
   alone: boolean;
 }
 
 export interface CommitterOptions {
   readonly port: Pick<StoragePort, "begin" | "turn" | "capabilities">;
   readonly clock: Clock;
-  /** What a new row's version begins with. */
+  /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   readonly projection: Projection | undefined;
-  /** Told of each commit, before it is answered. */
-  readonly committed: (writes: readonly Write[]) => void;
-  /** Takes back members that are to be run again. */
-  readonly again: (members: readonly Member[]) => void;
+  /** Called with the writes of each commit, before the commands resolve. */
+  readonly onCommit: (writes: readonly Write[]) => void;
+  /** Called with the members that must run again. */
+  readonly requeue: (members: readonly Member[]) => void;
 }
 
 type Result =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
-/** How many commands share a commit, and for how long a group gathers them. More would make the first ones wait. */
+/** The limits of a group. A larger group would delay its first commands. */
 const groupSize = 128;
 const groupMs = 8;
-/** Half of so many that wait are enough for a commit of their own. */
-const enoughToShare = 32;
-export const mostConflicts = 8;
+/** When this many commands wait, half of them are enough for a group. */
+const minToSplit = 32;
+export const maxConflicts = 8;
 
-/** What the bodies of a group came to. */
-interface Flight {
+/** The results and writes of a group whose bodies have run. */
+interface GroupRun {
   readonly members: readonly Member[];
   readonly results: readonly Result[];
   readonly overlay: Overlay;
 }
 
-/** What a body did by itself, and what it rests on. */
-interface Guess {
+/** The result of a body that ran without the writes of its group, and the lookups that it made. */
+interface SoloRun {
   readonly result: Result;
   readonly overlay: Overlay;
   readonly lookups: readonly Lookup[];
 }
 
 /**
- * Commits groups of commands, one group after the other; while one commits, the bodies of the next run ahead over what it writes.
+ * Commits groups of commands, one group after the other. While one group commits, the bodies of the
+ * next run on top of its writes.
  *
- * A group is as if its bodies ran one after the other, each over what the earlier ones wrote. Then everything is written at once, and
- * only when that is durable is anybody answered: a value or a rejection may rest on what an earlier member wrote, and that
- * must not be undone behind its back. When the commit meets a conflict, every member runs again, and now keeps others out; when it does so
- * twice, or the storage refuses a write for good, the members run singly, so that one can't keep failing the rest.
+ * A group has the effect of running its bodies one after the other, each on top of the writes of
+ * the
+ * earlier ones. Then all writes are committed at once. The commands resolve or reject only after
+ * the
+ * commit, since a result may depend on what an earlier member wrote.
+ *
+ * When a commit meets a conflict, every member runs again in an exclusive group. After a second
+ * conflict, or when the storage refuses a write permanently, each member gets a group of its own,
+ * so
+ * that one member cannot keep failing the others.
  */
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #bodies: Bodies;
-  /** The writes of the group whose commit is under way, and whether it succeeded. */
-  #ahead: { readonly overlay: Overlay; readonly landed: Promise<boolean> } | undefined;
-  /** Whether the last commit went on by itself. */
-  #flies = false;
-  /** What was read by those that are to run again: asked for at once next time. */
-  #warm: readonly Lookup[] = [];
+  /** The writes of the group whose commit is in progress, and whether it succeeds. */
+  #previous: { readonly overlay: Overlay; readonly committed: Promise<boolean> } | undefined;
+  /** Whether the last commit was asynchronous. */
+  #isAsync = false;
+  /** Lookups of the members that run again. The next group reads them in one batch. */
+  #knownLookups: readonly Lookup[] = [];
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -92,37 +99,39 @@ export class Committer {
   }
 
   /**
-   * Takes members from the head of `queue`, and answers them or gives them back to run again. Resolves when the next group can
-   * begin. Never rejects.
+   * Takes members from the head of `queue`. Settles them, or requeues them to run again. Resolves
+   * when
+   * the next group can start. Never rejects.
    */
   async runGroup(queue: Member[]): Promise<void> {
-    const { port, again } = this.#options;
+    const { port, requeue } = this.#options;
     const exclusive = (queue[0]?.conflicts ?? 0) > 0;
-    // Nothing may wait for what keeps others out, or rows to itself, but waits itself.
+    // A group that holds locks must not wait for the previous group's commit, which may need them.
     if (exclusive || queue[0]?.claims === true) await this.idle();
-    const ahead = this.#ahead;
+    const previous = this.#previous;
     const members: Member[] = [];
     const lookups: Lookup[] = [];
     let group: Group | undefined;
     try {
       group = port.begin(exclusive ? "exclusive" : "shared");
-      const snapshot = new GroupSnapshot({ group, ahead: ahead?.overlay, port });
-      if (exclusive && this.#warm.length > 0) await snapshot.warm(this.#warm);
-      const flight = await this.#runBodies(queue, members, snapshot, lookups);
-      if (ahead !== undefined && !(await ahead.landed)) {
-        // What it was laid over came to nothing.
+      const snapshot = new GroupSnapshot({ group, previous: previous?.overlay, port });
+      if (exclusive && this.#knownLookups.length > 0) await snapshot.prefetch(this.#knownLookups);
+      const groupRun = await this.#runBodies(queue, members, snapshot, lookups);
+      if (previous !== undefined && !(await previous.committed)) {
+        // The bodies read writes that were not committed.
         await group.abort();
-        again(members);
+        requeue(members);
         return;
       }
-      const writes = flight.overlay.writes();
+      const writes = groupRun.overlay.writes();
       const committing = writes.length > 0 ? group.commit(writes) : group.abort();
-      this.#flies = committing instanceof Promise;
-      if (committing instanceof Promise) this.#fly(flight, writes, committing, group, lookups);
-      else this.#land(flight, writes);
+      this.#isAsync = committing instanceof Promise;
+      if (committing instanceof Promise) {
+        this.#commitLater(groupRun, writes, committing, group, lookups);
+      } else this.#settle(groupRun, writes);
     } catch (error) {
       await group?.abort();
-      await ahead?.landed;
+      await previous?.committed;
       if (members.length === 0) {
         members.push(...takeGroup(queue, port.capabilities.synchronous, groupSize));
       }
@@ -130,39 +139,39 @@ export class Committer {
     }
   }
 
-  /** Resolves when no commit is under way. */
+  /** Resolves when no commit is in progress. */
   async idle(): Promise<void> {
-    await this.#ahead?.landed;
+    await this.#previous?.committed;
   }
 
-  /** Takes members and runs their bodies. Throws when the storage can't be read, which is nobody's outcome. */
+  /** Takes members and runs their bodies. Throws when the storage cannot be read. */
   async #runBodies(
     queue: Member[],
     members: Member[],
     snapshot: GroupSnapshot,
     lookups: Lookup[],
-  ): Promise<Flight> {
+  ): Promise<GroupRun> {
     const { port, clock } = this.#options;
     const overlay = new Overlay();
     const results: Result[] = [];
     const { synchronous } = port.capabilities;
     if (synchronous) {
-      const began = clock.now();
-      for (const member of takeGroup(queue, synchronous, this.#share(queue.length))) {
+      const start = clock.now();
+      for (const member of takeGroup(queue, synchronous, this.#maxMembers(queue.length))) {
         members.push(member);
         results.push(await this.#run(member, snapshot, overlay));
-        if (clock.now() - began >= groupMs) break;
+        if (clock.now() - start >= groupMs) break;
       }
     } else {
       members.push(...takeGroup(queue, synchronous, groupSize));
-      const guesses = await Promise.all(
+      const soloRuns = await Promise.all(
         members.map((member) => this.#body(member, snapshot, new Overlay())),
       );
-      lookups.push(...guesses.flatMap((guess) => guess.lookups));
-      for (const guess of guesses) throwIfUnread(guess.result);
+      lookups.push(...soloRuns.flatMap((soloRun) => soloRun.lookups));
+      for (const soloRun of soloRuns) throwIfUnavailable(soloRun.result);
       for (const [i, member] of members.entries()) {
-        const guess = guesses[i];
-        const result = guess && joined(guess, overlay);
+        const soloRun = soloRuns[i];
+        const result = soloRun && mergeInto(soloRun, overlay);
         results.push(result ?? (await this.#run(member, snapshot, overlay)));
       }
     }
@@ -170,31 +179,33 @@ export class Committer {
   }
 
   /**
-   * How many of those that wait the next group takes at most. When all of them are answered together they come back together, and nobody is
-   * left whose bodies could run while they commit. So where commits go on beside that, and none is under way, half of them stay behind.
+   * How many waiting commands the next group takes at most. Callers whose commands resolve together
+   * also send their next commands together, which leaves no bodies to run during the commit. So
+   * when
+   * commits are asynchronous and none is in progress, half of the commands wait for the next group.
    */
-  #share(waiting: number): number {
-    const wouldIdle = this.#flies && this.#ahead === undefined && waiting >= enoughToShare;
+  #maxMembers(waiting: number): number {
+    const wouldIdle = this.#isAsync && this.#previous === undefined && waiting >= minToSplit;
     return wouldIdle ? Math.min(Math.ceil(waiting / 2), groupSize) : groupSize;
   }
 
-  /** Runs one body over what the group has; its writes stay when it succeeds. */
+  /** Runs one body on top of the group's writes. Keeps its writes when it succeeds. */
   async #run(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Result> {
-    for (let isAgain = false; ; isAgain = true) {
+    for (let isSecondRun = false; ; isSecondRun = true) {
       const mark = overlay.mark();
       const { result } = await this.#body(member, snapshot, overlay);
       if (result.ok) return result;
-      overlay.takeBack(mark);
-      throwIfUnread(result);
+      overlay.rollBack(mark);
+      throwIfUnavailable(result);
       if (!(result.error instanceof StorageConflict)) return result;
-      if (++member.conflicts >= mostConflicts) return { ok: false, error: contended(result.error) };
-      // A row that an earlier member of this group inserted is there to be seen now. Rows that don't fit together, since somebody
-      // committed between the reads of two of them, never do in this group, which reads each row once.
-      if (isAgain) throw result.error;
+      if (++member.conflicts >= maxConflicts) return { ok: false, error: contended(result.error) };
+      // The second run sees a row that an earlier member of this group inserted. If the conflict
+      // comes from a commit between two reads, it persists: the group reads each row only once.
+      if (isSecondRun) throw result.error;
     }
   }
 
-  async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Guess> {
+  async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<SoloRun> {
     const { clock, firstVersion, projection } = this.#options;
     const now = clock.now();
     let lookups: readonly Lookup[] = [];
@@ -202,10 +213,16 @@ export class Committer {
     try {
       const value = await this.#bodies.run(snapshot, async (reads) => {
         lookups = reads.lookups;
-        tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion, noted: projection?.of });
-        const answer = await member.work(tx);
+        tx = new BufferedTx({
+          now,
+          snapshot: reads,
+          overlay,
+          firstVersion,
+          recorded: projection?.of,
+        });
+        const value = await member.work(tx);
         if (tx.insertions.length > 0) await projection?.project(tx, tx.insertions);
-        return answer;
+        return value;
       });
       return { result: { ok: true, value }, overlay, lookups };
     } catch (error) {
@@ -215,66 +232,69 @@ export class Committer {
     }
   }
 
-  #fly(
-    flight: Flight,
+  #commitLater(
+    groupRun: GroupRun,
     writes: readonly Write[],
     committing: Promise<void>,
     group: Group,
     lookups: Lookup[],
   ): void {
-    const landed = committing.then(
+    const committed = committing.then(
       () => {
-        this.#land(flight, writes);
+        this.#settle(groupRun, writes);
         return true;
       },
       async (error: unknown) => {
         await group.abort();
-        this.#runAgain(flight.members, error, lookups);
+        this.#runAgain(groupRun.members, error, lookups);
         return false;
       },
     );
-    const ahead = { overlay: flight.overlay, landed };
-    this.#ahead = ahead;
-    void landed.then(() => {
-      if (this.#ahead === ahead) this.#ahead = undefined;
+    const started = { overlay: groupRun.overlay, committed };
+    this.#previous = started;
+    void committed.then(() => {
+      if (this.#previous === started) this.#previous = undefined;
     });
   }
 
-  #land({ members, results }: Flight, writes: readonly Write[]): void {
-    if (writes.length > 0) this.#options.committed(writes);
+  #settle({ members, results }: GroupRun, writes: readonly Write[]): void {
+    if (writes.length > 0) this.#options.onCommit(writes);
     for (const [i, result] of results.entries()) {
       if (result.ok) members[i]?.resolve(result.value);
       else members[i]?.reject(result.error);
     }
   }
 
-  /** The members of a group that left nothing: those that may yet get through are given back, the rest are rejected. */
+  /** Requeues the members of a failed group that may still succeed, and rejects the others. */
   #runAgain(members: readonly Member[], error: unknown, lookups: readonly Lookup[]): void {
     if (error instanceof StorageConflict) {
-      this.#warm = lookups;
+      this.#knownLookups = lookups;
       for (const member of members) {
-        if (++member.conflicts >= mostConflicts) member.reject(contended(error));
+        if (++member.conflicts >= maxConflicts) member.reject(contended(error));
         member.alone = member.conflicts > 1;
       }
-      this.#options.again(members.filter(({ conflicts }) => conflicts < mostConflicts));
+      this.#options.requeue(members.filter(({ conflicts }) => conflicts < maxConflicts));
     } else if (error instanceof StorageRefusal && members.length > 1) {
       for (const member of members) member.alone = true;
-      this.#options.again(members);
+      this.#options.requeue(members);
     } else {
       for (const member of members) member.reject(error);
     }
   }
 }
 
-/** A guess stands when nothing that it rests on was written by those before it. Answers `undefined` when it doesn't. */
-function joined({ result, overlay, lookups }: Guess, group: Overlay): Result | undefined {
+/**
+ * Merges a solo run into its group. Returns `undefined` when an earlier member wrote what the run
+ * read.
+ */
+function mergeInto({ result, overlay, lookups }: SoloRun, group: Overlay): Result | undefined {
   if (!result.ok && result.error instanceof StorageConflict) return undefined;
   if (lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
   return !result.ok || group.merge(overlay) ? result : undefined;
 }
 
-/** A storage's failure to read is no outcome of a command: the whole group fails. */
-function throwIfUnread(result: Result): void {
+/** When the storage cannot be read, the whole group fails. */
+function throwIfUnavailable(result: Result): void {
   if (
     !result.ok &&
     result.error instanceof TidingsError &&
@@ -285,9 +305,9 @@ function throwIfUnread(result: Result): void {
 }
 
 /** Members from the head of the queue that may share a commit, each removed as it is taken. */
-function* takeGroup(queue: Member[], mixed: boolean, most: number): Generator<Member> {
+function* takeGroup(queue: Member[], mixed: boolean, max: number): Generator<Member> {
   const claims = queue[0]?.claims;
-  for (let taken = 0; taken < most; taken++) {
+  for (let taken = 0; taken < max; taken++) {
     const [member] = queue;
     if (
       member === undefined ||
@@ -305,9 +325,7 @@ function* takeGroup(queue: Member[], mixed: boolean, most: number): Generator<Me
 function contended(cause: unknown): TidingsError {
   return new TidingsError(
     "storage_contended",
-    "Others kept changing the same rows; nothing was written. Try again.",
-    {
-      cause,
-    },
+    "Other commands kept changing the same rows. Nothing was written. Retry later.",
+    { cause },
   );
 }

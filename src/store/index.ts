@@ -1,5 +1,11 @@
-export { look, type Look, lookAcross, ownPlaceColumns, passes, placeAt } from "./look.ts";
+export { scan, type Scan, scanAcross, ownPlaceColumns, passes, placeAt } from "./scan.ts";
 export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } from "./reads.ts";
-export { backdated, unscoped } from "./scoped-tx.ts";
 export { Store } from "./store.ts";
-export type { Projection, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
+export {
+  backdated,
+  type Projection,
+  type ReadOptions,
+  type Tx,
+  unscoped,
+  type UnscopedTx,
+} from "./transaction.ts";

@@ -1,6 +1,6 @@
-import type { Index, KeyValue, Row } from "../ports/index.ts";
+import type { Index, KeyValue, Row, Write } from "../ports/index.ts";
 
-/** A key as one string; lengths keep ["a", "bc"] and ["ab", "c"] apart. */
+/** A key as one string. Lengths distinguish ["a", "bc"] from ["ab", "c"]. */
 export function encodeKey(key: readonly KeyValue[]): string {
   let encoded = "";
   for (const part of key) encoded += encodePart(part);
@@ -10,29 +10,29 @@ export function encodeKey(key: readonly KeyValue[]): string {
 const encodePart = (part: unknown): string =>
   typeof part === "string" ? `${part.length}:${part}` : `#${String(part)};`;
 
-/** Where a row stands in an index, by its first `length` columns; `undefined` when the index doesn't have it. */
+/** A row's first `length` index columns, encoded; `undefined` when the index excludes the row. */
 export function placeIn(index: Index, length: number, row: Row): string | undefined {
-  if (!isIn(index, row)) return undefined;
+  if (!isIncluded(index, row)) return undefined;
   let place = "";
   for (let i = 0; i < length; i++) place += encodePart(row[index.columns[i] ?? ""]);
   return place;
 }
 
-/** Whether a row stands in an index under (a prefix of) a key. */
+/** Whether an index has a row under a key, or under a prefix of one. */
 export function matches(index: Index, key: readonly KeyValue[], row: Row): boolean {
   for (let i = 0; i < key.length; i++) {
     if (row[index.columns[i] ?? ""] !== key[i]) return false;
   }
-  return isIn(index, row);
+  return isIncluded(index, row);
 }
 
-function isIn({ where }: Index, row: Row): boolean {
+function isIncluded({ where }: Index, row: Row): boolean {
   if (where === undefined) return true;
   const value = row[where.column];
   return "in" in where ? typeof value === "string" && where.in.includes(value) : value !== null;
 }
 
-/** The order of an index: its columns, then the primary key's. */
+/** Compares rows in the order of an index: by its columns, then by the primary key. */
 export function byIndex(index: Index): (a: Row, b: Row) => number {
   const columns = [...index.columns, ...index.collection.primary.columns];
   return (a, b) => {
@@ -44,7 +44,7 @@ export function byIndex(index: Index): (a: Row, b: Row) => number {
   };
 }
 
-/** The order of two places in an index. */
+/** Compares two positions in an index. */
 export function comparePlaces(a: readonly KeyValue[], b: readonly KeyValue[]): number {
   for (const [i, value] of a.entries()) {
     const order = compare(value, b[i]);
@@ -53,7 +53,7 @@ export function comparePlaces(a: readonly KeyValue[], b: readonly KeyValue[]): n
   return 0;
 }
 
-/** Absent first, then by value: what the storages do too. */
+/** Null first, then by value, like the storages. */
 function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null) return -1;
@@ -62,7 +62,10 @@ function compare(a: unknown, b: unknown): number {
   return Number(a) - Number(b);
 }
 
-/** By code point, which UTF-16 is not: half of a pair sorts below what follows the surrogates. */
+/**
+ * Compares by code point. Comparing UTF-16 code units would put surrogates before the code points
+ * above them, U+E000 to U+FFFF.
+ */
 function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -73,3 +76,49 @@ function compareText(a: string, b: string): number {
 }
 
 const isSurrogate = (unit: number): boolean => unit >= 0xd8_00 && unit <= 0xdf_ff;
+
+/** An update and the stored row. */
+export interface PlannedUpdate {
+  readonly write: Extract<Write, { readonly kind: "update" }>;
+  readonly base: Row;
+}
+
+/**
+ * Orders updates so that each unique key is free when a row takes it, since storages check unique
+ * keys
+ * row by row. There is no such order for rows that swap their keys. No command does that.
+ */
+export function orderUpdates(updates: readonly PlannedUpdate[]): readonly PlannedUpdate[] {
+  const takers: PlannedUpdate[] = [];
+  const ordered: PlannedUpdate[] = [];
+  for (const update of updates) {
+    if (newKeys(update).length > 0) takers.push(update);
+    else ordered.push(update);
+  }
+  while (takers.length > 0) {
+    const held = new Set(
+      takers.flatMap(({ write, base }) => uniqueKeys(write.collection.indexes, base)),
+    );
+    const next = takers.findIndex((update) => !newKeys(update).some((key) => held.has(key)));
+    ordered.push(...takers.splice(Math.max(0, next), 1));
+  }
+  return ordered;
+}
+
+/** The unique keys that the update gives to the row. */
+function newKeys({ write: { collection, changed, row }, base }: PlannedUpdate): string[] {
+  const changedIndexes = collection.indexes.filter(
+    ({ unique, columns, where }) =>
+      unique && changed.some((column) => columns.includes(column) || where?.column === column),
+  );
+  if (changedIndexes.length === 0) return [];
+  const before = new Set(uniqueKeys(changedIndexes, base));
+  return uniqueKeys(changedIndexes, row).filter((key) => !before.has(key));
+}
+
+function uniqueKeys(indexes: readonly Index[], row: Row): string[] {
+  return indexes.flatMap((index) => {
+    const place = index.unique ? placeIn(index, index.columns.length, row) : undefined;
+    return place === undefined ? [] : [`${index.collection.name} ${index.name} ${place}`];
+  });
+}

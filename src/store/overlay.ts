@@ -8,35 +8,34 @@ import {
   StorageConflict,
   type Write,
 } from "../ports/index.ts";
-import { byIndex, encodeKey, matches, placeIn } from "./keys.ts";
-import { freeingFirst, type PlannedUpdate } from "./write-order.ts";
+import { byIndex, encodeKey, matches, orderUpdates, placeIn, type PlannedUpdate } from "./keys.ts";
 
-/** A row of the engine's, of whatever collection. */
+/** A row with its version, of any collection. */
 export type AnySeen = Row & { readonly version: number };
 
-/** What a transaction knows of one row: what the storage has (`base`) and what it shall have (`row`). */
+/** A row that a transaction touched: as stored (`base`) and as it will be (`row`). */
 export interface Entry {
   readonly key: readonly KeyValue[];
   readonly base: AnySeen | undefined;
   readonly row: AnySeen | undefined;
-  /** Columns that were written since `base`. */
+  /** The columns in which `row` may differ from `base`. */
   readonly changed: ReadonlySet<string>;
 }
 
-/** How far the writes had come: what was written since can be taken back. */
+/** A position in the journal. Later writes can be rolled back. */
 export type Mark = number;
 
-/** Fewer entries than this are looked through faster than they are indexed. */
+/** Below this number of entries, a linear search is faster than an index. */
 const fewEntries = 8;
 
-/** Buffered writes: of one command, or of a group of them. */
+/** The buffered writes of one command or of a group of commands. */
 export class Overlay {
   readonly #touched = new Map<Collection, Touched>();
   readonly #sums = new Map<Collection, Map<string, Row>>();
-  /** How to take back each write, in the order in which they were made. */
+  /** A function for each write that undoes it, in the order of the writes. */
   readonly #journal: (() => void)[] = [];
 
-  /** What was made of the row; `undefined` when nothing touched it. */
+  /** The entry of a row; `undefined` when nothing touched the row. */
   find(collection: Collection, id: string): Entry | undefined {
     return this.#touched.get(collection)?.entries.get(id);
   }
@@ -45,9 +44,9 @@ export class Overlay {
     return this.#touched.has(collection);
   }
 
-  /** The entries whose row stands in an index under a key, or did before it was written. */
+  /** The entries whose row has this key in an index, or had it before it was written. */
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
-    return this.#touched.get(index.collection)?.under(index, key) ?? none;
+    return this.#touched.get(index.collection)?.under(index, key) ?? noEntries;
   }
 
   put(collection: Collection, id: string, entry: Entry): void {
@@ -70,19 +69,21 @@ export class Overlay {
     return this.#journal.length;
   }
 
-  takeBack(to: Mark): void {
+  rollBack(to: Mark): void {
     while (this.#journal.length > to) this.#journal.pop()?.();
   }
 
   /**
-   * Takes over what another one has, whose transaction saw nothing of what this one has.
-   * Answers false, and takes nothing, when both made the same row, or saw it in different versions.
+   * Adds the writes of another overlay, whose transaction has not read this one's writes. Returns
+   * false
+   * and adds nothing when both wrote the same row or read different versions of it.
    */
   merge(other: Overlay): boolean {
     for (const [collection, { entries }] of other.#touched) {
       for (const [id, entry] of entries) {
         const own = this.find(collection, id);
-        // What one only holds the other may hold or write, where both saw the same version.
+        // A row that this overlay only holds may be held or written by the other, at the same
+        // version.
         if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) {
           return false;
         }
@@ -97,12 +98,12 @@ export class Overlay {
     return true;
   }
 
-  /** Whether a look-up may answer otherwise than the storage does. */
+  /** Whether the buffered writes may change the result of a lookup. */
   writesUnder({ index, key }: Lookup): boolean {
     return this.under(index, key).some(isWritten);
   }
 
-  /** One write for each row. What frees a unique key comes before what takes it: removals, updates, insertions. */
+  /** One write for each row. Writes that free a unique key come before those that take it. */
   writes(): Write[] {
     const removals: Write[] = [];
     const holds: Write[] = [];
@@ -135,29 +136,29 @@ export class Overlay {
     return [
       ...removals,
       ...holds,
-      ...freeingFirst(updates).map(({ write }) => write),
+      ...orderUpdates(updates).map(({ write }) => write),
       ...insertions,
     ];
   }
 }
 
-/** Whether a look-up names one row by its whole primary key. */
+/** Whether a lookup is for one full primary key. */
 export const isPrimaryKey = ({ index, key }: Pick<Lookup, "index" | "key">): boolean =>
   index === index.collection.primary && key.length === index.columns.length;
 
-/** How many rows of the storage a look-up must read, so that enough are left when the overlay is laid over them. */
-export function mostToRead({ index, key, limit }: Lookup, overlay: Overlay): number {
-  // Under a whole unique key there is one at most.
+/** How many stored rows a lookup must read, so that enough remain when the overlay is applied. */
+export function rowsToRead({ index, key, limit }: Lookup, overlay: Overlay): number {
+  // A full unique key has at most one row.
   return limit === 1 && index.unique && key.length === index.columns.length
     ? 1
     : limit + overlay.under(index, key).length;
 }
 
 /**
- * The rows of a look-up as they are after the writes that are buffered.
- * @throws StorageConflict when too few were read to tell
+ * Applies the buffered writes to the stored rows of a lookup.
+ * @throws StorageConflict when too few rows were read to determine the result
  */
-export function laidOver(
+export function withOverlay(
   stored: readonly AnySeen[],
   lookup: Lookup,
   overlay: Overlay,
@@ -167,13 +168,14 @@ export function laidOver(
   if (!overlay.touches(collection)) return stored;
   const entries = overlay.under(index, key);
   if (stored.length === 0 && entries.length === 0) return stored;
-  // Also what stands elsewhere by now: the overlay's form of a row is the one that this transaction knows.
+  // Drops rows that the overlay has too, since its version of a row is the one to return.
   const rows = stored.filter(
     (row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined,
   );
-  // The overlay knows one of them from another moment, at which it stood elsewhere: what takes its place here was not read.
+  // Another process moved a row here after the overlay read it under another key. The row that
+  // would replace it in the result was not read.
   if (rows.length < limit && stored.length >= limit + entries.length) {
-    throw new StorageConflict(`a row of ${collection.name} was moved between two reads`);
+    throw new StorageConflict(`${collection.name}: a row changed its key between two reads`);
   }
   for (const { row } of entries) {
     if (row !== undefined && matches(index, key, row)) rows.push(row);
@@ -181,7 +183,7 @@ export function laidOver(
   return entries.length > 0 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
 }
 
-/** The rows of one collection that were touched, found by primary key and, where it is asked, by index. */
+/** The touched rows of one collection, by primary key and by each index that was asked for. */
 class Touched {
   readonly entries = new Map<string, Entry>();
   readonly #indexes = new Map<Index, PlacesByLength>();
@@ -190,7 +192,7 @@ class Touched {
     const before = this.entries.get(id);
     this.entries.set(id, entry);
     for (const [index, lengths] of this.#indexes) {
-      for (const [length, places] of lengths) note(places, index, length, id, entry);
+      for (const [length, places] of lengths) addPlaces(places, index, length, id, entry);
     }
     return before;
   }
@@ -201,19 +203,19 @@ class Touched {
   }
 
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
-    const stands = ({ base, row }: Entry): boolean =>
+    const matchesKey = ({ base, row }: Entry): boolean =>
       (row !== undefined && matches(index, key, row)) ||
       (base !== undefined && matches(index, key, base));
     if (isPrimaryKey({ index, key })) {
       const entry = this.entries.get(encodeKey(key));
-      return entry !== undefined && stands(entry) ? [entry] : none;
+      return entry !== undefined && matchesKey(entry) ? [entry] : noEntries;
     }
-    if (this.entries.size < fewEntries) return [...this.entries.values()].filter(stands);
+    if (this.entries.size < fewEntries) return [...this.entries.values()].filter(matchesKey);
     const found: Entry[] = [];
-    // A place may name rows that have left it, or that were taken back.
+    // A place may list rows that have moved away or whose writes were rolled back.
     for (const id of this.#places(index, key.length).get(encodeKey(key)) ?? []) {
       const entry = this.entries.get(id);
-      if (entry !== undefined && stands(entry)) found.push(entry);
+      if (entry !== undefined && matchesKey(entry)) found.push(entry);
     }
     return found;
   }
@@ -224,17 +226,17 @@ class Touched {
     let places = lengths.get(length);
     if (places === undefined) {
       lengths.set(length, (places = new Map<string, Set<string>>()));
-      for (const [id, entry] of this.entries) note(places, index, length, id, entry);
+      for (const [id, entry] of this.entries) addPlaces(places, index, length, id, entry);
     }
     return places;
   }
 }
 
-/** The ids of rows by their place in an index. */
+/** The ids of rows by their encoded index columns. */
 type Places = Map<string, Set<string>>;
 type PlacesByLength = Map<number, Places>;
 
-function note(
+function addPlaces(
   places: Places,
   index: Index,
   length: number,
@@ -243,19 +245,19 @@ function note(
 ): void {
   const place = row && placeIn(index, length, row);
   const before = base && base !== row ? placeIn(index, length, base) : undefined;
-  if (place !== undefined) noteAt(places, place, id);
-  if (before !== undefined && before !== place) noteAt(places, before, id);
+  if (place !== undefined) addPlace(places, place, id);
+  if (before !== undefined && before !== place) addPlace(places, before, id);
 }
 
-function noteAt(places: Places, place: string, id: string): void {
+function addPlace(places: Places, place: string, id: string): void {
   const ids = places.get(place);
   if (ids === undefined) places.set(place, new Set([id]));
   else ids.add(id);
 }
 
-const none: readonly Entry[] = [];
+const noEntries: readonly Entry[] = [];
 
-export const unchanged: ReadonlySet<string> = new Set();
+export const noColumns: ReadonlySet<string> = new Set();
 
 const isWritten = ({ base, row }: Entry): boolean => row !== base;
 

@@ -12,45 +12,53 @@ import type {
   WordIndex,
 } from "../ports/index.ts";
 import type { Scope } from "../kernel/index.ts";
-import { ownRows } from "./scoped-tx.ts";
+import { ownRows } from "./transaction.ts";
 
-/** A stretch of an index of a known collection. */
+/** A range of an index, with the row type of its collection. */
 export type RangeOf<R extends object> = Omit<Range, "index"> & { readonly index: Index<R> };
 
-/** The same within a scope: `prefix` leaves out the account and the mode. */
+/** The same within a scope: `prefix` leaves out the account and mode. */
 export type ScopedRangeOf<R extends Scope> = Omit<Range, "index"> & {
   readonly index: ScopedIndex<R>;
 };
 
-/** A search of a known collection. */
+/** A search, with the row type of its collection. */
 export type SearchOf<R extends object> = Omit<Search, "index"> & { readonly index: WordIndex<R> };
 
-/** Reads of one account's rows in one mode, outside transactions: committed rows only. Keys leave out `account_id` and `mode`. */
+/**
+ * Reads committed rows of one account and mode, outside transactions. Keys leave out `account_id`
+ * and
+ * `mode`.
+ */
 export interface Reads {
   readonly scope: Scope;
   get<R extends Scope, K extends readonly KeyValue[]>(
     index: ScopedUniqueIndex<R, K>,
     key: K,
   ): Promise<Seen<R> | undefined>;
-  /** The rows under each key, in one round trip; those that are not there are left out. */
+  /** The rows with these keys, in one round trip. Leaves out keys without a row. */
   getAll<R extends Scope, K extends readonly KeyValue[]>(
     index: ScopedUniqueIndex<R, K>,
     keys: readonly K[],
   ): Promise<readonly Seen<R>[]>;
-  /** For each key up to `limit` rows under it, in index order, in one round trip. */
+  /** Up to `limit` rows for each key, in index order, in one round trip. */
   lists<R extends Scope>(
     index: ScopedIndex<R>,
     keys: readonly (readonly KeyValue[])[],
     limit: number,
   ): Promise<readonly (readonly Seen<R>[])[]>;
   range<R extends Scope>(range: ScopedRangeOf<R>): Promise<readonly Seen<R>[]>;
-  /** One list of rows for each search, in one round trip. */
+  /** The rows of each search, in one round trip. */
   search<R extends Scope>(
     searches: readonly SearchOf<R>[],
   ): Promise<readonly (readonly Seen<R>[])[]>;
 }
 
-/** Reads of all accounts' rows, by their whole keys. `test/architecture/unscoped.test.ts` lists who uses them. */
+/**
+ * Reads committed rows of all scopes, by their full keys. `test/architecture/unscoped.test.ts`
+ * lists
+ * its users.
+ */
 export interface UnscopedReads {
   in(scope: Scope): Reads;
   get<R extends object, K extends readonly KeyValue[]>(
@@ -69,7 +77,10 @@ export interface UnscopedReads {
   range<R extends object>(range: RangeOf<R>): Promise<readonly Seen<R>[]>;
 }
 
-/** Gives the rows of a reader the types of their collections: the adapter was handed the same descriptions. */
+/**
+ * Adds row types to a reader. The types hold because the adapter was opened with the same
+ * collections.
+ */
 export function unscopedReads(reader: Reader): UnscopedReads {
   const all: UnscopedReads = {
     in: (scope) => new ScopedReads(all, reader, scope),
@@ -88,7 +99,10 @@ export function unscopedReads(reader: Reader): UnscopedReads {
   return all;
 }
 
-/** What scoped reads are a part of. For modules that keep rows of all scopes in one collection, like `unscoped` of transactions. */
+/**
+ * The unscoped reads behind scoped ones. For modules that keep the rows of all scopes in one
+ * collection, like `unscoped`.
+ */
 export function unscopedReadsOf(reads: Reads): UnscopedReads {
   return ScopedReads.allOf(reads);
 }
@@ -96,7 +110,7 @@ export function unscopedReadsOf(reads: Reads): UnscopedReads {
 class ScopedReads implements Reads {
   static allOf(reads: Reads): UnscopedReads {
     if (reads instanceof ScopedReads) return reads.#all;
-    throw new TypeError("not the reads of this engine");
+    throw new TypeError("expected reads of this engine");
   }
 
   readonly scope: Scope;
@@ -129,30 +143,30 @@ class ScopedReads implements Reads {
     keys: readonly (readonly KeyValue[])[],
     limit: number,
   ): Promise<readonly (readonly Seen<R>[])[]> {
-    const lookups = keys.map((key) => ({ index, key: this.#whole(index, key), limit }));
-    return (await this.#reader.get(lookups)).map((rows) => this.#own(rows));
+    const lookups = keys.map((key) => ({ index, key: this.#fullKey(index, key), limit }));
+    return (await this.#reader.get(lookups)).map((rows) => this.#ownRows(rows));
   }
 
   async range<R extends Scope>({
     prefix,
     ...range
   }: ScopedRangeOf<R>): Promise<readonly Seen<R>[]> {
-    return this.#own(
-      await this.#reader.range({ ...range, prefix: this.#whole(range.index, prefix) }),
+    return this.#ownRows(
+      await this.#reader.range({ ...range, prefix: this.#fullKey(range.index, prefix) }),
     );
   }
 
   async search<R extends Scope>(
     searches: readonly SearchOf<R>[],
   ): Promise<readonly (readonly Seen<R>[])[]> {
-    return (await this.#reader.search(searches)).map((rows) => this.#own(rows));
+    return (await this.#reader.search(searches)).map((rows) => this.#ownRows(rows));
   }
 
-  #whole({ scoping }: ScopedIndex, key: readonly KeyValue[]): readonly KeyValue[] {
+  #fullKey({ scoping }: ScopedIndex, key: readonly KeyValue[]): readonly KeyValue[] {
     return scoping === "key" ? [this.scope.account_id, this.scope.mode, ...key] : key;
   }
 
-  #own<R extends Scope>(rows: readonly Row[]): readonly Seen<R>[] {
+  #ownRows<R extends Scope>(rows: readonly Row[]): readonly Seen<R>[] {
     return ownRows(this.scope, rows as readonly object[] as readonly Seen<R>[]);
   }
 }

@@ -1,36 +1,41 @@
 import type { Group, Index, Lookup, Row, StoragePort } from "../ports/index.ts";
 import { encodeKey } from "./keys.ts";
-import { type AnySeen, isPrimaryKey, laidOver, mostToRead, type Overlay } from "./overlay.ts";
+import { type AnySeen, isPrimaryKey, withOverlay, rowsToRead, type Overlay } from "./overlay.ts";
 
 export type Rows = readonly AnySeen[];
 
-/** Where a transaction reads what is committed. */
+/** The committed rows that a transaction reads. */
 export interface Snapshot {
-  /** At once where the storage reads at once: a promise for each read would cost more than most reads. `id` is the encoded key. */
+  /**
+   * Returns rows instead of a promise when the storage is synchronous: a promise would cost more
+   * than
+   * most reads. `id` is the encoded key.
+   */
   read(lookup: Lookup, id: string): Rows | Promise<Rows>;
 }
 
 export interface GroupSnapshotOptions {
   readonly group: Group;
-  /** What the group before this one writes, whose commit is under way. */
-  readonly ahead: Overlay | undefined;
+  /** The writes of the previous group, whose commit is in progress. */
+  readonly previous: Overlay | undefined;
   readonly port: Pick<StoragePort, "capabilities" | "turn">;
 }
 
-interface Asked {
+interface PendingRead {
   readonly lookup: Lookup;
   readonly resolve: (rows: Rows) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * What the commands of one group read: each row once. Where the storage doesn't answer at once, what commands that run side by
- * side ask for in one turn of the event loop is read together.
+ * The reads of one group of commands. Each lookup is read once. On an asynchronous storage, lookups
+ * that
+ * concurrent commands make before the event loop continues are read in one batch.
  */
 export class GroupSnapshot implements Snapshot {
   readonly #options: GroupSnapshotOptions;
   readonly #known = new Map<Index, Map<string, Rows | Promise<Rows>>>();
-  #asked: Asked[] = [];
+  #pending: PendingRead[] = [];
 
   constructor(options: GroupSnapshotOptions) {
     this.#options = options;
@@ -42,70 +47,159 @@ export class GroupSnapshot implements Snapshot {
     if (known === undefined) {
       this.#known.set(index, (known = new Map<string, Rows | Promise<Rows>>()));
     }
-    // A key as it is has no space in front of its first colon.
-    const place =
+    // An encoded key has no space before its first colon, so these texts cannot collide.
+    const name =
       limit === 1 && claim !== true ? id : `${claim === true ? "claim " : ""}${limit} ${id}`;
-    const before = known.get(place);
+    const before = known.get(name);
     if (before !== undefined) return before;
     const rows = this.#read(lookup, id);
-    known.set(place, rows);
+    known.set(name, rows);
     if (!(rows instanceof Promise)) return rows;
     return rows.then(
       (found) => {
-        known.set(place, found);
+        known.set(name, found);
         return found;
       },
       (error: unknown) => {
-        known.delete(place);
+        known.delete(name);
         throw error;
       },
     );
   }
 
-  /** Asks for all of it at once: what commands read that are run again. */
-  async warm(lookups: readonly Lookup[]): Promise<void> {
+  /** Reads these lookups in one batch. For commands that run again, whose lookups are known. */
+  async prefetch(lookups: readonly Lookup[]): Promise<void> {
     await Promise.all(lookups.map(async (lookup) => this.read(lookup, encodeKey(lookup.key))));
   }
 
   #read(lookup: Lookup, id: string): Rows | Promise<Rows> {
-    const { ahead } = this.#options;
-    if (ahead === undefined) return this.#stored(lookup);
+    const { previous } = this.#options;
+    if (previous === undefined) return this.#stored(lookup);
     if (isPrimaryKey(lookup) && lookup.claim !== true) {
-      // What the group before writes of this row is all that there will be of it.
-      const touched = ahead.find(lookup.index.collection, id);
+      // The row will be what the previous group writes.
+      const touched = previous.find(lookup.index.collection, id);
       if (touched === undefined) return this.#stored(lookup);
       return touched.row === undefined ? [] : [touched.row];
     }
-    const rows = this.#stored({ ...lookup, limit: mostToRead(lookup, ahead) });
+    const rows = this.#stored({ ...lookup, limit: rowsToRead(lookup, previous) });
     return rows instanceof Promise
-      ? rows.then((found) => laidOver(found, lookup, ahead))
-      : laidOver(rows, lookup, ahead);
+      ? rows.then((found) => withOverlay(found, lookup, previous))
+      : withOverlay(rows, lookup, previous);
   }
 
   #stored(lookup: Lookup): Rows | Promise<Rows> {
     const { group, port } = this.#options;
-    if (!port.capabilities.synchronous) return this.#ask(lookup);
-    const answer = group.read([lookup]);
-    return answer instanceof Promise ? answer.then(first) : first(answer);
+    if (!port.capabilities.synchronous) return this.#enqueue(lookup);
+    const found = group.read([lookup]);
+    return found instanceof Promise ? found.then(first) : first(found);
   }
 
-  #ask(lookup: Lookup): Promise<Rows> {
+  #enqueue(lookup: Lookup): Promise<Rows> {
     return new Promise((resolve, reject) => {
-      this.#asked.push({ lookup, resolve, reject });
-      if (this.#asked.length === 1) void this.#options.port.turn().then(() => this.#fetch());
+      this.#pending.push({ lookup, resolve, reject });
+      if (this.#pending.length === 1) void this.#options.port.turn().then(() => this.#fetch());
     });
   }
 
   async #fetch(): Promise<void> {
-    const asked = this.#asked;
-    this.#asked = [];
+    const pending = this.#pending;
+    this.#pending = [];
     try {
-      const found = await this.#options.group.read(asked.map(({ lookup }) => lookup));
-      for (const [i, { resolve }] of asked.entries()) resolve((found[i] ?? []) as Rows);
+      const found = await this.#options.group.read(pending.map(({ lookup }) => lookup));
+      for (const [i, { resolve }] of pending.entries()) resolve((found[i] ?? []) as Rows);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      for (const { reject } of pending) reject(error);
     }
   }
 }
 
 const first = ([rows = []]: readonly (readonly Row[])[]): Rows => rows as Rows;
+
+/** A snapshot that records a body's lookups, since its result depends on them. */
+export interface RecordedReads extends Snapshot {
+  readonly lookups: readonly Lookup[];
+}
+
+interface Running {
+  /** Reads of the storage that the body waits for. */
+  waits: number;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Runs the bodies of commands and rejects a body that awaits anything but its transaction, because
+ * it
+ * would block all other commands. A body whose reads have settled also settles before the event
+ * loop
+ * continues. One that has not settled then, and waits for no read, awaits something else.
+ */
+export class Bodies {
+  readonly #yieldToEventLoop: () => Promise<void>;
+  readonly #running = new Set<Running>();
+  #watching = false;
+
+  constructor(yieldToEventLoop: () => Promise<void>) {
+    this.#yieldToEventLoop = yieldToEventLoop;
+  }
+
+  run<T>(snapshot: Snapshot, body: (reads: RecordedReads) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const running: Running = { waits: 0, reject };
+      this.#running.add(running);
+      body(this.#recording(snapshot, running)).then(
+        (value) => {
+          this.#running.delete(running);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#running.delete(running);
+          reject(error);
+        },
+      );
+      this.#watch();
+    });
+  }
+
+  #recording(snapshot: Snapshot, running: Running): RecordedReads {
+    const lookups: Lookup[] = [];
+    return {
+      lookups,
+      read: (lookup, id) => {
+        lookups.push(lookup);
+        const rows = snapshot.read(lookup, id);
+        return rows instanceof Promise ? this.#waitFor(running, rows) : rows;
+      },
+    };
+  }
+
+  async #waitFor(running: Running, rows: Promise<Rows>): Promise<Rows> {
+    running.waits++;
+    try {
+      return await rows;
+    } finally {
+      running.waits--;
+      this.#watch();
+    }
+  }
+
+  #watch(): void {
+    if (this.#watching) return;
+    const watched = [...this.#running].filter(({ waits }) => waits === 0);
+    if (watched.length === 0) return;
+    this.#watching = true;
+    void this.#yieldToEventLoop().then(() => {
+      this.#watching = false;
+      for (const running of watched) {
+        if (running.waits === 0 && this.#running.delete(running)) running.reject(foreignAwait());
+      }
+      this.#watch();
+    });
+  }
+}
+
+function foreignAwait(): Error {
+  return new TypeError(
+    "A command awaited something other than its transaction, which blocks all other commands. " +
+      "Do I/O before or after the command.",
+  );
+}

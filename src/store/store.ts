@@ -1,7 +1,7 @@
 import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
-import { HostTransactions } from "./host.ts";
-import { Committer, type Member, mostConflicts } from "./committer.ts";
+import { HostTransactions } from "./host-transactions.ts";
+import { Committer, type Member, maxConflicts } from "./committer.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
 import type { Projection, Tx, UnscopedTx } from "./transaction.ts";
 
@@ -14,19 +14,24 @@ export interface StoreOptions {
   readonly logger: Logger;
 }
 
-/** Commands that may wait for their commit; beyond it the engine says that it is overloaded. */
-const mostWaiting = 10_000;
-/** With the engine's own work, which has room that callers can't fill: jobs, and what carriers bring. */
-const mostWaitingInAll = 20_000;
+/** Commands of callers that may wait for a commit. The next one fails with `overloaded`. */
+const maxWaiting = 10_000;
+/**
+ * The limit for the engine's own work: jobs, and what carriers report. The difference is room that
+ * callers cannot fill.
+ */
+const maxWaitingInTotal = 20_000;
 
 export interface CommitOptions {
-  /** The engine's own work: nobody would try it again if it were refused because callers fill the queue. */
+  /**
+   * The engine's own work. It may wait when callers fill the queue, since nobody would retry it.
+   */
   readonly own?: boolean;
-  /** The work claims rows (`ReadOptions.claim`). */
+  /** The command claims rows (`ReadOptions.claim`). */
   readonly claims?: boolean;
 }
 
-/** A storage with transactions. */
+/** Adds transactions to a storage port. */
 export class Store {
   readonly #options: StoreOptions;
   readonly #queue: Member[] = [];
@@ -38,8 +43,8 @@ export class Store {
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
-  /** Commands that ever came. */
-  #came = 0;
+  /** How many commands were queued so far. */
+  #queued = 0;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -47,9 +52,9 @@ export class Store {
     this.#reads = unscopedReads(port.reader);
     this.#hosts = new HostTransactions({
       port,
-      join: (handle, work, wrote) => this.#join(handle, work, wrote),
+      join: (handle, work, onWrites) => this.#join(handle, work, onWrites),
       logger,
-      committed: (writes) => this.#tell(writes),
+      onCommit: (writes) => this.#publish(writes),
     });
     this.#firstVersion = firstVersions(clock, random);
     this.#committer = new Committer({
@@ -57,12 +62,12 @@ export class Store {
       clock,
       firstVersion: this.#firstVersion,
       projection,
-      committed: (writes) => this.#tell(writes),
-      again: (members) => this.#takeBack(members),
+      onCommit: (writes) => this.#publish(writes),
+      requeue: (members) => this.#requeue(members),
     });
   }
 
-  /** Connects and migrates. Memoised; after a failure the next call tries again. */
+  /** Connects and migrates. Later calls return the same promise; after a failure they retry. */
   open(): Promise<void> {
     this.#opening ??= this.#options.port.open(this.#options.schema).catch((error: unknown) => {
       this.#opening = undefined;
@@ -72,30 +77,39 @@ export class Store {
   }
 
   /**
-   * Runs `work` in a transaction of a scope and answers when it is committed. What `work` throws is thrown on, and nothing of it is kept;
-   * that too is answered only after the commit of all that it saw.
-   * @throws TidingsError `storage_unavailable`, `storage_contended` (run 8 times in vain), `overloaded` (10,000 wait; 20,000 when it
-   * is the engine's own work), `shutting_down`
+   * Runs `work` in a transaction of a scope and resolves when the transaction is committed. When
+   * `work` throws, its writes are discarded and the promise rejects with its error. The promise
+   * rejects only after everything that `work` read is committed.
+   * @throws TidingsError `storage_unavailable`, `storage_contended` (8 runs met a conflict),
+   * `overloaded` (10,000 commands wait; 20,000 for the engine's own work), `shutting_down`
    */
   commit<T>(scope: Scope, work: (tx: Tx) => Promise<T>, options?: CommitOptions): Promise<T> {
     return this.commitUnscoped((tx) => work(tx.in(scope)), options);
   }
 
-  /** The same in a transaction that reaches all rows. */
+  /** The same in a transaction that reads and writes the rows of all scopes. */
   commitUnscoped<T>(
     work: (tx: UnscopedTx) => Promise<T>,
     { own = false, claims = false }: CommitOptions = {},
   ): Promise<T> {
     if (this.#closing !== undefined) {
-      return Promise.reject(new TidingsError("shutting_down", "The engine is shutting down."));
-    }
-    if (this.#queue.length >= (own ? mostWaitingInAll : mostWaiting)) {
       return Promise.reject(
-        new TidingsError("overloaded", "Too many commands wait for the storage. Try again."),
+        new TidingsError(
+          "shutting_down",
+          "The engine is shutting down and accepts no more commands.",
+        ),
+      );
+    }
+    if (this.#queue.length >= (own ? maxWaitingInTotal : maxWaiting)) {
+      return Promise.reject(
+        new TidingsError(
+          "overloaded",
+          "Too many commands are waiting for the storage. Retry later.",
+        ),
       );
     }
     return new Promise<T>((resolve, reject) => {
-      const place = this.#came++;
+      const place = this.#queued++;
       this.#queue.push({
         work,
         resolve: (value) => resolve(value as T),
@@ -105,28 +119,32 @@ export class Store {
         conflicts: 0,
         alone: false,
       });
-      this.#work();
+      this.#startDraining();
     });
   }
 
   /**
-   * Runs `work` in the host's open transaction, through the host's own handle: it commits or vanishes with what the host does there.
-   * Those of one handle run one after the other. A conflict is the host's to try again, since its transaction can't be.
-   * @throws TidingsError `invalid_option` where the storage can't join it, `storage_contended`, `storage_unavailable`
+   * Runs `work` in a transaction that the host application opened, through the application's
+   * handle.
+   * The writes are committed or rolled back with that transaction. Commands on one handle run one
+   * after the other. A conflict is not retried: only the application can run its transaction again.
+   * @throws TidingsError `invalid_option` when the storage cannot join a transaction,
+   * `storage_contended`, `storage_unavailable`
    */
   within<T>(handle: unknown, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.withinUnscoped(handle, (tx) => work(tx.in(scope)));
   }
 
-  /** The same in a transaction that reaches all rows. */
+  /** The same in a transaction that reads and writes the rows of all scopes. */
   withinUnscoped<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     return this.#hosts.within(handle, work);
   }
 
   /**
-   * Opens a transaction of the storage and runs `work` with its handle, which `within` takes. Commits when `work` resolves.
-   * @throws TidingsError `invalid_option` where the storage has none, `overloaded`, `storage_unavailable`, `shutting_down`; and what
-   * `work` throws
+   * Opens a transaction and passes its handle to `work`. `within` accepts the handle. Commits when
+   * `work` resolves.
+   * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
+   * `storage_unavailable`, `shutting_down`; and the errors of `work`
    */
   transaction<T>(
     work: (handle: object) => Promise<T>,
@@ -135,25 +153,28 @@ export class Store {
     return this.#hosts.transaction(work, own);
   }
 
-  /** Whether `transaction` can be had. */
+  /** Whether the storage supports `transaction`. */
   get hasTransactions(): boolean {
     return this.#options.port.transaction !== undefined;
   }
 
-  /** Resolves when no transaction is open, or at the deadline: the host's that still are then are rolled back. */
+  /**
+   * Resolves when no transaction is open. At the deadline, it rolls back those of the host
+   * application that are still open.
+   */
   async transactionsEnd(deadlineMs: number): Promise<void> {
     await withDeadline(
       this.#options.clock,
       deadlineMs,
       () => this.#hosts.idle(),
-      () => this.#hosts.cut(),
+      () => this.#hosts.cancel(),
     );
   }
 
   #join<T>(
     handle: unknown,
     work: (tx: UnscopedTx) => Promise<T>,
-    wrote: (writes: readonly Write[]) => void,
+    onWrites: (writes: readonly Write[]) => void,
   ): Promise<T> {
     const { port, clock, projection } = this.#options;
     return new Promise<T>((resolve, reject) => {
@@ -161,7 +182,7 @@ export class Store {
         if (port.host !== undefined) return port.host(handle);
         throw new TidingsError(
           "invalid_option",
-          "tx: this storage can't join a transaction of yours.",
+          "tx: this storage cannot join a transaction. Leave `tx` out.",
         );
       };
       const { capabilities } = port;
@@ -170,57 +191,59 @@ export class Store {
         clock,
         firstVersion: this.#firstVersion,
         projection,
-        committed: wrote,
-        again: () => {},
+        onCommit: onWrites,
+        requeue: () => {},
       });
-      const answer = (value: unknown): void => resolve(value as T);
-      // The last try: what meets a conflict is not run again here.
+      const resolveAs = (value: unknown): void => resolve(value as T);
+      // Counts as the last try, so a conflict is not retried here.
       void committer.runGroup([
         {
           work,
-          resolve: answer,
+          resolve: resolveAs,
           reject,
           place: 0,
           claims: false,
-          conflicts: mostConflicts - 1,
+          conflicts: maxConflicts - 1,
           alone: true,
         },
       ]);
     });
   }
 
-  /** Committed rows of a scope only. */
+  /** Reads committed rows of one scope. */
   reads(scope: Scope): Reads {
     return this.#reads.in(scope);
   }
 
-  /** Committed rows of all scopes. */
+  /** Reads committed rows of all scopes. */
   get unscopedReads(): UnscopedReads {
     return this.#reads;
   }
 
-  /** Resolves in a later turn of the event loop. */
+  /** Yields to the event loop. */
   turn(): Promise<void> {
     return this.#options.port.turn();
   }
 
   /**
-   * Calls `listener` with what was written, after each commit of this process and before it is answered. It must not block;
-   * what it throws is logged. Answers how to stop.
+   * Calls `listener` with the writes of each commit of this process, before the commands resolve.
+   * The listener must not block. Its errors are logged. Returns a function that unsubscribes.
    */
   onCommit(listener: (writes: readonly Write[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Commands that wait are still answered; new ones are refused. Memoised. */
+  /**
+   * Runs the waiting commands, rejects new ones, and closes the storage. Later calls wait for it.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    // A commit that fails gives its commands back: they are run again before the storage closes.
+    // A failed commit requeues its commands. They run again before the storage closes.
     do {
       await this.#draining;
       await this.#committer.idle();
@@ -228,12 +251,12 @@ export class Store {
     await this.#options.port.close();
   }
 
-  #work(): void {
+  #startDraining(): void {
     this.#draining ??= this.#drain();
   }
 
   async #drain(): Promise<void> {
-    // Commands that are sent in the same breath share the first commit, and so do those of requests that arrived together.
+    // Yields first, so that commands which arrive together share the first commit.
     await this.#options.port.turn();
     while (this.#queue.length > 0) {
       await this.#committer.runGroup(this.#queue);
@@ -242,27 +265,30 @@ export class Store {
     this.#draining = undefined;
   }
 
-  /** In the order in which they came, so that what a caller sent first stays first. */
-  #takeBack(members: readonly Member[]): void {
+  /** Restores the order of arrival, so that a caller's commands stay in order. */
+  #requeue(members: readonly Member[]): void {
     this.#queue.unshift(...members);
     this.#queue.sort((a, b) => a.place - b.place);
-    this.#work();
+    this.#startDraining();
   }
 
-  #tell(writes: readonly Write[]): void {
+  #publish(writes: readonly Write[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(writes);
       } catch (error) {
-        this.#options.logger.error({ err: error }, "a listener to commits failed");
+        this.#options.logger.error({ err: error }, "a commit listener failed");
       }
     }
   }
 }
 
 /**
- * No row begins with a version that an earlier row of its key had: whoever read that one must not write this one. Milliseconds
- * tell rows of one key apart, and a count those of one millisecond, which each process begins somewhere else.
+ * Draws the first version of a new row. It must differ from every version of an earlier row with
+ * the
+ * same key: a command that read the earlier row must not be able to write the new one. The time in
+ * milliseconds distinguishes most rows. A counter, which each process starts at a random number,
+ * distinguishes those of one millisecond.
  */
 function firstVersions(clock: Clock, random: Random): () => number {
   let count: number | undefined;

@@ -10,43 +10,52 @@ import type {
   UniqueIndex,
 } from "../ports/index.ts";
 import type { Scope } from "../kernel/index.ts";
+import { encodeKey } from "./keys.ts";
 
 export interface ReadOptions {
   /**
-   * Guards the row also when it is not written: the command runs again if another one wrote it meanwhile. For decisions
-   * that rest on a row of which only the reading matters.
+   * Guards the row even when this command does not write it: the command runs again if another one
+   * has written it meanwhile. For decisions that depend on a row which is only read.
    */
   readonly hold?: boolean;
   /**
-   * Takes the row, so that nobody else writes it until this command's commit. Not there at all when another process is taking or
-   * writing it at this moment, which is what a dispatcher wants: it takes another one. For work that is committed with `claims`.
+   * Locks the row until this command's commit, so that no other command writes it. Returns
+   * `undefined` when another process locks or writes the row at this moment, so that a dispatcher
+   * takes another job instead. Requires a commit with the option `claims`.
    */
   readonly claim?: boolean;
 }
 
-/** Makes more of new rows of a collection, in the transaction that inserted them, when all else in it is done. */
+/**
+ * Derives rows from the new rows of a collection, at the end of the transaction that inserts them.
+ */
 export interface Projection {
   readonly of: Collection;
   project(tx: UnscopedTx, rows: readonly object[]): Promise<void>;
 }
 
 /**
- * What a command sees of the storage: the rows of one account and mode. Keys and new rows leave out `account_id` and `mode`, which the
- * transaction adds, so a command can't name another scope's rows.
+ * A transaction within one account and mode. Keys and new rows leave out `account_id` and `mode`.
+ * The
+ * transaction adds them, so a command cannot name the rows of another scope.
  *
- * Reads answer the command's own writes, then those of the commands that commit together with it, then what is committed. Writes are
- * buffered and take effect when the command returns, all or none.
+ * Reads see the command's own writes, the writes of commands that commit in the same group, and
+ * committed rows. Writes are buffered. They take effect when the command returns, all or none.
  *
- * A command may await its transaction and nothing else. It may be run again, from the start, up to 8 times, so it changes
- * nothing but through the transaction.
+ * A command may await its transaction and nothing else. It may be run up to 8 times, each time from
+ * the start, so it must have no side effects outside the transaction.
  */
 export interface Tx {
-  /** The clock's time when this run began, in milliseconds. */
+  /** When this run of the command started, in milliseconds since the epoch. */
   readonly now: number;
-  /** The account and mode whose rows it reads and writes. */
+  /** The account and mode whose rows the transaction reads and writes. */
   readonly scope: Scope;
 
-  /** The row under a unique key. A row that is then written is guarded; so is one that is held. */
+  /**
+   * The row with a unique key. When the command then writes or holds the row, the commit checks
+   * that
+   * nobody has changed it.
+   */
   get<R extends Scope, K extends readonly KeyValue[]>(
     index: ScopedUniqueIndex<R, K>,
     key: K,
@@ -54,8 +63,8 @@ export interface Tx {
   ): Promise<Seen<R> | undefined>;
 
   /**
-   * Up to `limit` rows whose first index columns equal `key`, in index order. The rows are guarded like those of `get`; that no
-   * other row joins them is not.
+   * Up to `limit` rows whose first index columns equal `key`, in index order. The rows are guarded
+   * like those of `get`. Another command may still add a row under the key.
    */
   list<R extends Scope>(
     index: ScopedIndex<R>,
@@ -64,11 +73,12 @@ export interface Tx {
   ): Promise<readonly Seen<R>[]>;
 
   /**
-   * One winner under any race: where a unique key is taken at commit, the command is run again and sees the row that took it.
+   * Inserts a row. When its unique key is taken at commit, the command runs again and sees the row
+   * that has the key. So one of several concurrent inserts wins.
    */
   insert<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<OwnColumns<R>>): Seen<R>;
 
-  /** Answers the row as it is now; `seen` must be its latest form. */
+  /** Returns the updated row. `seen` must be what the last read or write of the row returned. */
   update<R extends Scope>(
     collection: ScopedCollection<R>,
     seen: Seen<R>,
@@ -77,21 +87,26 @@ export interface Tx {
 
   remove<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): void;
 
-  /** Adds to a counter: `row` has its key and the sums to add. Nothing is read, so nothing is contended. */
+  /**
+   * Adds to a counter: `row` holds its key and the amounts. Reads nothing, so it never conflicts.
+   */
   add<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<OwnColumns<R>>): void;
 
-  /** Runs `work`; if it throws, what it wrote is forgotten and the error is thrown on. One at a time. */
+  /** Runs `work`. If it throws, discards its writes and rethrows. Attempts must not overlap. */
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
 /**
- * The same transaction without a scope: it reaches all rows, by their whole keys. For work that spans accounts or finds out whose it is:
- * dispatching, looking up keys, what carriers bring, clearing up. `test/architecture/unscoped.test.ts` lists who uses it.
+ * The transaction without a scope. It reads and writes the rows of all scopes, by their full keys.
+ * For
+ * work that spans accounts or determines the account: dispatching jobs, looking up API keys,
+ * receiving
+ * from carriers, clean-up. `test/architecture/unscoped.test.ts` lists its users.
  */
 export interface UnscopedTx {
   readonly now: number;
 
-  /** This transaction within a scope. Extra fields are ignored, so a row stands for its scope. */
+  /** This transaction within a scope. Ignores other fields, so a row can be passed as its scope. */
   in(scope: Scope): Tx;
 
   get<R extends object, K extends readonly KeyValue[]>(
@@ -119,4 +134,147 @@ export interface UnscopedTx {
   add<R extends object>(collection: Collection<R>, row: NoInfer<R>): void;
 
   attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T>;
+}
+
+/** The unscoped transaction that a scoped one delegates to. */
+export interface BaseTx extends UnscopedTx {
+  /** `get` with the key that was already encoded. */
+  find<R extends object>(
+    index: UniqueIndex<R>,
+    key: readonly KeyValue[],
+    id: string,
+    options?: ReadOptions,
+  ): Promise<Seen<R> | undefined>;
+  /** The version of a new row. */
+  firstVersion(): number;
+  /** `insert` of a row that has its version. Takes ownership of the object. */
+  put<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R>;
+}
+
+/** A transaction within one account and mode. */
+export class ScopedTx implements Tx {
+  /** The transaction that a scoped one delegates to. */
+  static baseOf(tx: Tx): BaseTx {
+    if (tx instanceof ScopedTx) return tx.#base;
+    throw new TypeError("expected a transaction of this engine");
+  }
+
+  readonly now: number;
+  readonly scope: Scope;
+  readonly #base: BaseTx;
+  readonly #prefix: string;
+
+  constructor(base: BaseTx, { account_id, mode }: Scope, now: number = base.now) {
+    this.now = now;
+    this.scope = { account_id, mode };
+    this.#base = base;
+    this.#prefix = encodeKey([account_id, mode]);
+  }
+
+  get<R extends Scope, K extends readonly KeyValue[]>(
+    index: ScopedUniqueIndex<R, K>,
+    key: K,
+    options?: ReadOptions,
+  ): Promise<Seen<R> | undefined> {
+    if (index.scoping === "row") return this.#getById(index, key, options);
+    const { account_id, mode } = this.scope;
+    const id = this.#prefix + encodeKey(key);
+    return this.#base.find<R>(index, [account_id, mode, ...key], id, options);
+  }
+
+  list<R extends Scope>(
+    index: ScopedIndex<R>,
+    key: readonly KeyValue[],
+    limit: number,
+  ): Promise<readonly Seen<R>[]> {
+    if (index.scoping === "row") return this.#listById(index, key, limit);
+    const { account_id, mode } = this.scope;
+    return this.#base.list<R>(index, [account_id, mode, ...key], limit);
+  }
+
+  insert<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<OwnColumns<R>>): Seen<R> {
+    const { account_id, mode } = this.scope;
+    const version = this.#base.firstVersion();
+    const seen = { ...row, account_id, mode, version } as unknown as Seen<R>;
+    return this.#base.put<R>(collection, seen);
+  }
+
+  update<R extends Scope>(
+    collection: ScopedCollection<R>,
+    seen: Seen<R>,
+    patch: Partial<NoInfer<OwnColumns<R>>>,
+  ): Seen<R> {
+    this.#checkOwn(collection, seen);
+    const { account_id, mode } = patch as Partial<Scope>;
+    if (account_id !== undefined || mode !== undefined) {
+      throw new TypeError(`${collection.name}: the account and mode of a row cannot be changed`);
+    }
+    return this.#base.update<R>(collection, seen, patch as Partial<R>);
+  }
+
+  remove<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): void {
+    this.#checkOwn(collection, seen);
+    this.#base.remove<R>(collection, seen);
+  }
+
+  add<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<OwnColumns<R>>): void {
+    const { account_id, mode } = this.scope;
+    this.#base.add<R>(collection, { ...row, account_id, mode } as unknown as R);
+  }
+
+  attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#base.attempt(() => work(this));
+  }
+
+  async #getById<R extends Scope>(
+    index: ScopedUniqueIndex<R>,
+    key: readonly KeyValue[],
+    options?: ReadOptions,
+  ): Promise<Seen<R> | undefined> {
+    const row = await this.#base.get<R, readonly KeyValue[]>(index, key, options);
+    return row !== undefined && isIn(this.scope, row) ? row : undefined;
+  }
+
+  async #listById<R extends Scope>(
+    index: ScopedIndex<R>,
+    key: readonly KeyValue[],
+    limit: number,
+  ): Promise<readonly Seen<R>[]> {
+    return ownRows(this.scope, await this.#base.list<R>(index, key, limit));
+  }
+
+  #checkOwn({ name }: ScopedCollection, row: Scope): void {
+    if (!isIn(this.scope, row)) {
+      throw new TypeError(
+        `${name}: this transaction cannot write a row of another account or mode`,
+      );
+    }
+  }
+}
+
+/**
+ * The unscoped transaction behind a scoped one. For modules that keep the rows of all scopes in one
+ * collection, such as jobs. They must write only rows that belong to the scope.
+ * `test/architecture/unscoped.test.ts` lists these modules.
+ */
+export function unscoped(tx: Tx | UnscopedTx): UnscopedTx {
+  return "in" in tx ? tx : ScopedTx.baseOf(tx);
+}
+
+/** The same transaction with another `now`, for rows that record something that happened then. */
+export function backdated(tx: Tx, now: number): Tx {
+  return new ScopedTx(ScopedTx.baseOf(tx), tx.scope, now);
+}
+
+/** Whether a row belongs to a scope. */
+export function isIn({ account_id, mode }: Scope, row: Scope): boolean {
+  return row.account_id === account_id && row.mode === mode;
+}
+
+/**
+ * The rows that belong to a scope. Rows with one id share a scope, so usually all of them match or
+ * none.
+ */
+export function ownRows<R extends Scope>(scope: Scope, rows: readonly R[]): readonly R[] {
+  return rows.every((row) => isIn(scope, row)) ? rows : rows.filter((row) => isIn(scope, row));
 }

@@ -1,4 +1,4 @@
-/** What a test of an application, or of an adapter, needs in place of the world. */
+/** Tools for tests of applications and adapters. */
 import type { Random } from "../ports/index.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { virtualClock } from "./virtual-clock.ts";
@@ -23,8 +23,10 @@ export interface Simulated {
 }
 
 /**
- * Virtual time and seeded randomness, in place of `system()`: `new MessagingEngine({ storage, transports, ...simulated() })`.
- * One seed and one history of calls give the same ids, times and order, each time.
+ * Virtual time and seeded randomness that replace `system()`:
+ * `new MessagingEngine({ storage, transports, ...simulated() })`. The same seed and the same calls
+ * give
+ * the same ids, times and order. `seed` is 1 by default.
  */
 export function simulated({
   seed = 1,

@@ -1,8 +1,8 @@
 import type { Random } from "../ports/index.ts";
 
 /**
- * Bytes that one seed repeats exactly, on every machine. Any number is a seed, and different numbers are different ones.
- * For tests alone: who has seen some of the bytes can tell the rest.
+ * Random bytes that depend only on the seed. Any number is a seed. Different numbers give different
+ * bytes. For tests only: the bytes are predictable.
  */
 export function seededRandom(seed: number): Random {
   const next = words(seed);
@@ -18,7 +18,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** Chris Doty-Humphrey's sfc32 (PractRand): 128 bits of state, words of 32 bits. */
+/** The generator sfc32 by Chris Doty-Humphrey (PractRand): 128 bits of state, 32-bit words. */
 function words(seed: number): () => number {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, seed);
@@ -34,7 +34,7 @@ function words(seed: number): () => number {
     c = (((c << 21) | (c >>> 11)) + word) | 0;
     return word >>> 0;
   };
-  // The first words still show the seed.
+  // The first words are correlated with the seed.
   for (let round = 0; round < 16; round += 1) next();
   return next;
 }

@@ -1,34 +1,40 @@
 /**
- * Time that a test moves by hand.
+ * A clock whose time a test controls.
  *
- * Between two wake-ups everything that can go on at once does go on: promises, and turns of the event loop that someone waits
- * for (`setImmediate`, as the storages do between groups). So one order of events follows from one history. What
- * sockets, files or threads bring is not waited for: await it before time moves on.
+ * Before the clock wakes the next sleeper, all pending promises and `setImmediate` callbacks run.
+ * So the
+ * same calls give the same order of events. The clock does not wait for sockets, files or threads:
+ * await their results before you advance the time.
  */
 import { TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 
 export interface VirtualClock extends Clock {
   /**
-   * Moves time on by `ms`, from wake-up to wake-up: sleepers wake when they are due, those of one time in the order in which
-   * they lay down, each when what the one before it set off has come to rest. Resolves when the last has.
+   * Advances the time by `ms`. Sleepers wake when they are due. Those due at the same time wake in
+   * the
+   * order of their calls. Each wakes when the work that the previous one started has settled.
+   * Resolves when the work of the last one has settled.
    */
   advance(ms: number): Promise<void>;
-  /** The same, up to a time; to one that is past, it only settles. */
+  /** Advances to a time. If the time has passed, only settles. */
   advanceTo(time: Time): Promise<void>;
   /**
-   * The same, up to the first rest in which `condition` holds.
-   * @throws Error when it does not hold `withinMs` (default a day) later, or when nobody sleeps any more
+   * Advances until `condition` holds. Checks it whenever the pending work has settled.
+   * @throws Error when it does not hold within `withinMs` (default one day), or when no sleeper is left
    */
   advanceUntil(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
-  /** Resolves when nothing more happens unless time moves on. */
+  /** Resolves when all work is done that does not need the time to advance. */
   settle(): Promise<void>;
   /**
-   * Sets the clock on by `ms`, or back if negative, as an operator or NTP does: `now()` jumps, but sleepers wait as long as
-   * they were to.
+   * Sets the clock forward by `ms`, or back if negative, like an operator or NTP. `now()` jumps,
+   * but
+   * sleepers wait as long as before.
    */
   step(ms: number): void;
-  /** When the next sleeper is due; undefined when nobody sleeps, or only until aborted. */
+  /**
+   * When the next sleeper is due; undefined when there is none, or when all wait only for an abort.
+   */
   readonly nextWakeAt: number | undefined;
 }
 
@@ -42,9 +48,9 @@ interface Sleeper {
 
 const dayMs = 86_400_000;
 
-/** A clock that stands at `start` until it is moved. */
+/** Creates a clock that stays at `start` until the test advances it. */
 export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualClock {
-  /** In order of due time, then of arrival. Due times count from the start, untouched by steps of the clock. */
+  /** By due time, then by order of arrival. Due times count from the start and ignore `step`. */
   const sleepers: Sleeper[] = [];
   let origin = milliseconds(start);
   let elapsed = 0;
@@ -54,8 +60,8 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
 
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (signal?.aborted) return Promise.resolve();
-    // As with a timer, others have their turn first.
-    if (!(ms > 0)) return turn();
+    // Like a timer, yields even when there is nothing to wait for.
+    if (!(ms > 0)) return yieldToEventLoop();
     return new Promise((resolve) => {
       const wake = (): void => {
         sleepers.splice(sleepers.indexOf(sleeper), 1);
@@ -68,19 +74,19 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     });
   };
 
-  /** Answers false when `holds` never did. */
+  /** Returns false when `condition` never held. */
   const move = async (
     until: number,
-    holds?: () => boolean | Promise<boolean>,
+    condition?: () => boolean | Promise<boolean>,
   ): Promise<boolean> => {
     if (moving) {
-      throw new Error("The virtual clock is moving already: await one advance before the next.");
+      throw new Error("The virtual clock is moving already. Await each advance before the next.");
     }
     moving = true;
     try {
       for (;;) {
-        await rest();
-        if (await holds?.()) return true;
+        await settle();
+        if (await condition?.()) return true;
         const [next] = sleepers;
         if (next === undefined || next.due > until || next.due === Infinity) break;
         elapsed = next.due;
@@ -105,12 +111,10 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     advanceTo: (time) => advance(milliseconds(time) - now()),
     async advanceUntil(condition, withinMs = dayMs) {
       if (await move(elapsed + withinMs, condition)) return;
-      const why = sleepers.length === 0 ? "and nobody sleeps any more" : `within ${withinMs} ms`;
-      throw new Error(
-        `What was waited for did not come about by ${new Date(now()).toISOString()}, ${why}.`,
-      );
+      const why = sleepers.length === 0 ? "and no sleeper is left" : `within ${withinMs} ms`;
+      throw new Error(`The condition did not hold by ${new Date(now()).toISOString()}, ${why}.`);
     },
-    settle: rest,
+    settle,
     step(ms) {
       origin += ms;
     },
@@ -132,20 +136,20 @@ function milliseconds(time: Time): number {
   return ms;
 }
 
-function turn(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** How many clocks of this thread wait for a turn: they must not wait for each other. */
-let resting = 0;
+/** How many clocks of this thread yield right now. They must not wait for each other. */
+let settling = 0;
 
-async function rest(): Promise<void> {
+async function settle(): Promise<void> {
   do {
     while (holds > 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    resting += 1;
-    await turn();
-    resting -= 1;
-  } while (holds > 0 || pendingTurns() > resting);
+    settling += 1;
+    await yieldToEventLoop();
+    settling -= 1;
+  } while (holds > 0 || pendingImmediates() > settling);
 }
 
 /** How many calls of this thread hold virtual time. */
@@ -154,7 +158,8 @@ let holds = 0;
 const waiting: (() => void)[] = [];
 
 /**
- * Holds the virtual time of all clocks in this thread while a call takes real time. Returns a function that
+ * Holds the virtual time of all clocks in this thread while a call takes real time. Returns a
+ * function that
  * releases it.
  */
 export function holdTime(): () => void {
@@ -168,7 +173,7 @@ export function holdTime(): () => void {
   };
 }
 
-/** When a turn begins, promises that could go on have done so; what remains is who waits for a later turn. */
-function pendingTurns(): number {
+/** How many `setImmediate` callbacks wait. Pending promises have run before a callback runs. */
+function pendingImmediates(): number {
   return process.getActiveResourcesInfo().filter((resource) => resource === "Immediate").length;
 }

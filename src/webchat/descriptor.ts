@@ -7,8 +7,7 @@ export const webchatModule: Module = {
   tags: [
     {
       name: "Webchat",
-      description:
-        "Visitors of your pages: sessions for their browsers, and what browsers do with them.",
+      description: "Sessions for visitors of your pages, and the requests of their browsers.",
     },
   ],
   routes: [...webchatRoutes],

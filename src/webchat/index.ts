@@ -1,7 +1,12 @@
 export { webchatModule } from "./descriptor.ts";
-export { forgetVisitor } from "./forget-visitor.ts";
-export { openWebchatSession } from "./open-session.ts";
-export type { WebchatOptions } from "./options.ts";
+export { forgetVisitor, openWebchatSession } from "./sessions.ts";
+export { letIn, type Visitor } from "./visitors.ts";
+export type {
+  WebchatOptions,
+  OpenWebchatSession,
+  WebchatMessage,
+  WebchatSession,
+} from "./types.ts";
 export {
   mail,
   mailboxes,
@@ -11,5 +16,3 @@ export {
   webchatSessionsByExpiry,
 } from "./rows.ts";
 export { webchatTransport } from "./transport.ts";
-export type { OpenWebchatSession, WebchatMessage, WebchatSession } from "./types.ts";
-export { letIn, type Visitor } from "./visitors.ts";

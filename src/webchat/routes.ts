@@ -1,23 +1,22 @@
-import { markWebchatMessage } from "./mark-messages.ts";
-import { openWebchatSession } from "./open-session.ts";
-import { receiveWebchatMessage } from "./receive.ts";
+import { markWebchatMessage, receiveWebchatMessage } from "./visitor-messages.ts";
+import { openWebchatSession } from "./sessions.ts";
 import { webchatMessageSchema, webchatSessionSchema } from "./types.ts";
 import { webchatStream } from "./stream.ts";
-import type { Route } from "../operations/index.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const tag = "Webchat";
 const visitor = { tag, visitor: true } as const;
 
-export const webchatRoutes: readonly Route[] = [
+export const webchatRoutes: readonly ApiRoute[] = [
   {
     tag,
     scopes: ["conversations:write"],
     method: "POST",
     path: "/v1/webchat/sessions",
     operation: openWebchatSession,
-    summary: "Let a visitor in",
+    summary: "Open a visitor session",
     description:
-      "Call it from your server, and hand the id and the token to the visitor's browser: they are all that it needs.",
+      "Call it from your server and pass the id and the token to the visitor's browser. The browser needs nothing else.",
     response: webchatSessionSchema,
   },
   {
@@ -25,8 +24,8 @@ export const webchatRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/webchat/sessions/:id/messages",
     operation: receiveWebchatMessage,
-    summary: "Write as the visitor",
-    description: "Up to 20 messages in 10 seconds.",
+    summary: "Send a message as the visitor",
+    description: "The limit is 20 messages in 10 seconds.",
     response: webchatMessageSchema,
   },
   {
@@ -34,16 +33,16 @@ export const webchatRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/webchat/sessions/:id/marks",
     operation: markWebchatMessage,
-    summary: "Tell that a message was delivered or read",
+    summary: "Mark a message as delivered or read",
   },
   {
     ...visitor,
     method: "GET",
     path: "/v1/webchat/sessions/:id/stream",
     operation: webchatStream,
-    summary: "Follow what the visitor is sent",
+    summary: "Stream the visitor's messages",
     description:
-      "Each message once and in order, over reconnections too: data is a `WebchatMessage`, the id its number. What a browser had " +
-      "when it comes again counts as delivered. Five at a time for a session's address: one more ends the oldest.",
+      "Sends each message once and in order, also across reconnections. The data is a `WebchatMessage` and the id its number. Messages up to" +
+      "the id with which a browser reconnects count as delivered. An address can have five streams. One more ends the oldest.",
   },
 ];

@@ -2,19 +2,22 @@ import type { MessageId, SenderId, WebchatSessionId } from "../kernel/index.ts";
 import { integer, json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 
 /**
- * A browser that may write and listen for a while. It speaks for an address, and whose that is the address's identity says: a merge takes
- * the session along. Who removes an identity of webchat removes its sessions and its mailbox (`commands/steps/forget-visitor.ts`).
+ * A session of a visitor's browser. It acts for an address, and the address's identity determines
+ * the contact, so a merge moves the session too. Whoever removes a webchat identity must also
+ * remove its sessions and mailbox (`forgetVisitor`).
  */
 export const webchatSessions = scoped("webchat_sessions", {
   id: text<WebchatSessionId>(),
   address: text(),
-  /** The inbox that it writes to. */
+  /** The inbox that receives the session's messages. */
   sender_id: text<SenderId>(),
-  /** The mailbox's last number when it began. */
+  /** The mailbox's last number when the session began. */
   begins_after: integer(),
-  /** Up to where its browser has shown that it has what it was sent. Null before it came again with a number. */
+  /**
+   * The last number that the browser has proven to have. Null until it reconnects with a number.
+   */
   proven_number: nullable(integer()),
-  /** When its last messages came, as many as its pace needs. */
+  /** The times of the last messages, as many as the rate limit needs. */
   recent: json<readonly number[]>(),
   expires_at: time(),
   created_at: time(),
@@ -27,7 +30,10 @@ export const webchatSessionsByExpiry = webchatSessions.acrossScopes.index("by_ex
   "expires_at",
 ]);
 
-/** What an address has been sent: 1, 2, 3 … without gaps, so that a browser can say how far it has read. */
+/**
+ * The messages sent to an address, numbered 1, 2, 3 … without gaps. A browser reports its position
+ * by number.
+ */
 export const mailboxes = scoped("webchat_mailboxes", {
   address: text(),
   last_number: integer(),
@@ -36,7 +42,10 @@ export interface MailboxRow extends RowOf<typeof mailboxes> {}
 
 export const mailboxByAddress = mailboxes.key("address");
 
-/** A message's place in a mailbox. Its words are in the message alone: what is redacted there is shown by none. */
+/**
+ * A message's position in a mailbox. The body is stored only in the message, so a redaction there
+ * applies here too.
+ */
 export const mail = scoped("webchat_mail", {
   address: text(),
   number: integer(),
@@ -45,10 +54,10 @@ export const mail = scoped("webchat_mail", {
 export interface MailRow extends RowOf<typeof mail> {}
 
 export const mailByNumber = mail.key("address", "number");
-/** A message is in a mailbox once, however often it is handed over. */
+/** A message is in a mailbox at most once, even when it is sent repeatedly. */
 export const mailOfMessage = mail.byId.unique("by_message", ["message_id", "address"]);
 
-/** What a mailbox's streams wait under. */
+/** The name under which streams wait for this mailbox. */
 export function mailboxName(row: Pick<MailboxRow, "account_id" | "mode" | "address">): string {
   return `${row.account_id} ${row.mode} ${row.address}`;
 }

@@ -1,6 +1,6 @@
-import { markWebchatMail } from "./mark-messages.ts";
+import { markWebchatMail } from "./visitor-messages.ts";
 import { messageById, messageResource } from "../messages/index.ts";
-import { webchatMessage } from "./resource.ts";
+import { webchatMessage, type VisitorStream, visitorStreamSchema } from "./types.ts";
 import {
   mailboxName,
   mailByNumber,
@@ -8,20 +8,19 @@ import {
   webchatSessionById,
   type WebchatSessionRow,
 } from "./rows.ts";
-import { type VisitorStream, visitorStreamSchema } from "./types.ts";
 import { notFound } from "../kernel/index.ts";
-import { follow, type Told } from "../events/index.ts";
+import { follow, type StreamBatch } from "../events/index.ts";
 import type { EventStream, StreamEvent } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
 
-/** Entries read at once. */
+/** Entries per read. */
 const pageSize = 100;
-/** How long a browser waits before it comes again, in milliseconds. */
+/** The browser's reconnection delay, in milliseconds. */
 const retryMs = 2_000;
 
 /**
- * A mailbox's messages in their order, each under its number: a browser that comes again with the last one that it had gets what is after
- * it, whichever process it reaches. Ends with the session.
+ * Streams a mailbox's messages in order, each with its number as the event id. A browser that
+ * reconnects to any process continues after its last number. Ends with the session.
  */
 export const webchatStream: EventStream<VisitorStream> = {
   kind: "stream",
@@ -35,16 +34,16 @@ export const webchatStream: EventStream<VisitorStream> = {
     if (session === undefined) throw notFound("webchat session");
     const news = sources.news(mailboxName(session));
     let after = last_event_id === undefined ? session.begins_after : Number(last_event_id);
-    let isNew = true;
-    const next = async (): Promise<Told | undefined> => {
+    let isFirst = true;
+    const next = async (): Promise<StreamBatch | undefined> => {
       const latest = await reads.get(webchatSessionById, key);
       if (latest === undefined || latest.expires_at <= now()) return undefined;
       const entries = await entriesAfter(reads, session, after);
       after = entries.at(-1)?.number ?? after;
       const events = await eventsOf(reads, entries);
-      // The first tells the browser at once that it is connected, and how long to wait when it isn't any more.
-      const greeting = isNew ? [{ retry: retryMs }] : [];
-      isNew = false;
+      // The first event tells the browser that it is connected, and its reconnection delay.
+      const greeting = isFirst ? [{ retry: retryMs }] : [];
+      isFirst = false;
       return { events: [...greeting, ...events], more: entries.length === pageSize };
     };
     return follow({ ...sources, news, next, endsAt: session.expires_at }, signal);
@@ -65,7 +64,7 @@ function entriesAfter(
   });
 }
 
-/** As the messages are now: what was redacted meanwhile has no words, and what is gone is passed over. */
+/** Uses the current messages: a redacted message has no body, and an erased one is skipped. */
 async function eventsOf(reads: Reads, entries: readonly MailRow[]): Promise<StreamEvent[]> {
   if (entries.length === 0) return [];
   const keys = entries.map(({ message_id }) => [message_id] as const);

@@ -1,6 +1,7 @@
 /**
- * A visitor's token: whose session it is and its ULID, when it expires in base 36, and an HMAC over all of it, with dots between. It is
- * verified without a look-up, so that what was made up costs the storage nothing.
+ * A visitor's token has five parts, joined by dots: the account's ULID, the mode, the session's
+ * ULID, the expiry time in base 36, and an HMAC over all of them. It is verified without a storage
+ * read, so forged tokens cost the storage nothing.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { type Scope, ulidOf, ulidPattern, type WebchatSessionId } from "../kernel/index.ts";
@@ -18,7 +19,7 @@ export function signToken(
   secret: KeyObject,
   { scope, session_id, expires_at }: ProvenToken,
 ): string {
-  // Over a text of its own kind: nothing else that is signed with the key begins like it.
+  // The first element separates this signature from all others made with the same key.
   const signed = JSON.stringify([
     "webchat token",
     scope.account_id,
@@ -36,7 +37,7 @@ export function signToken(
   ].join(".");
 }
 
-/** What a token proves; `undefined` when it isn't one of ours. */
+/** Returns the contents of a genuine token, otherwise `undefined`. */
 export function verifyToken(secret: KeyObject, token: string): ProvenToken | undefined {
   const [, account = "", mode, session = "", expiry = ""] = shape.exec(token) ?? [];
   if (!ulidPattern.test(account) || !ulidPattern.test(session)) return undefined;
@@ -45,7 +46,7 @@ export function verifyToken(secret: KeyObject, token: string): ProvenToken | und
     session_id: `wcs_${session}`,
     expires_at: Number.parseInt(expiry, 36),
   };
-  // As a whole, since numbers and base64 can be written in more ways than one, and two texts must not be one token.
+  // Compare the whole text. Numbers and base64 have several spellings, and only one may be valid.
   const [given, expected] = [Buffer.from(token), Buffer.from(signToken(secret, proven))];
   return given.length === expected.length && timingSafeEqual(given, expected) ? proven : undefined;
 }

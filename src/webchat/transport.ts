@@ -1,15 +1,28 @@
-import { deliverWebchatMessage } from "./deliver.ts";
-import { mailOfMessage } from "./rows.ts";
-import { type OutboundMessage, type Transport, webchatTransportName } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+import { mailOfMessage, mail, mailboxByAddress, mailboxes } from "./rows.ts";
+import {
+  type OutboundMessage,
+  type Transport,
+  webchatTransportName,
+  type Seen,
+} from "../ports/index.ts";
+import type { Store, Tx } from "../store/index.ts";
 import type { AccountId, Scope } from "../kernel/index.ts";
+import {
+  identities,
+  identitiesOfContact,
+  identityByAddress,
+  type IdentityRow,
+  maxIdentities,
+} from "../contacts/index.ts";
+import { messageById, type MessageRow } from "../messages/index.ts";
 
-/** 72 hours: a visitor who hasn't come back by then won't. */
+/** 72 hours. A visitor who has not returned by then is unlikely to return. */
 const receiptMs = 72 * 3_600_000;
 
 /**
- * The engine's own carrier of webchat. What it is handed is put in the visitor's mailbox, once for each message, however often it is
- * handed over, and streams bring it to the browser. Receipts are the browser's: it comes again and has it, or it says so.
+ * The built-in webchat transport. It puts each message in the visitor's mailbox once, even when it
+ * is sent repeatedly, and streams deliver it to the browser. The browser sends the receipts: it
+ * marks a message, or it reconnects with a later number.
  */
 export function webchatTransport(store: Store): Transport {
   return {
@@ -26,7 +39,10 @@ export function webchatTransport(store: Store): Transport {
       });
       return { outcome: "accepted", provider_message_id: message.message_id };
     },
-    /** Exact: a call whose answer was lost has left its entry, or hasn't; one that lands later still is the same entry. */
+    /**
+     * The result is exact: the entry exists or it does not. A repeated send creates no second
+     * entry.
+     */
     async lookup(message) {
       const { message_id, to } = message;
       const entry = await store.reads(scopeOf(message)).get(mailOfMessage, [message_id, to]);
@@ -39,4 +55,43 @@ export function webchatTransport(store: Store): Transport {
 
 function scopeOf({ account_id, mode }: OutboundMessage): Scope {
   return { account_id: account_id as AccountId, mode };
+}
+
+/**
+ * Puts a message in the mailbox of each webchat address of the contact. A merged contact has
+ * several, and each browser must show the message. Repeated calls have no further effect.
+ */
+export async function deliverWebchatMessage(
+  tx: Tx,
+  { message_id, to }: OutboundMessage,
+): Promise<void> {
+  const message = await tx.get(messageById, [message_id]);
+  const identity = await tx.get(identityByAddress, ["webchat", to], {
+    hold: true,
+  });
+  // The contact was erased meanwhile. The address is removed first, so a later entry would never be
+  // removed.
+  if (message === undefined || identity === undefined) return;
+  const own = await tx.list(identitiesOfContact, [identity.contact_id, "webchat"], maxIdentities);
+  for (const each of own) await append(tx, message, each);
+}
+
+/**
+ * Each entry also writes the mailbox's row, so concurrent writers conflict and numbers have no
+ * gaps.
+ */
+async function append(
+  tx: Tx,
+  { id: message_id }: MessageRow,
+  identity: Seen<IdentityRow>,
+): Promise<void> {
+  const { address } = identity;
+  if ((await tx.get(mailOfMessage, [message_id, address])) !== undefined) return;
+  const known = await tx.get(mailboxByAddress, [address]);
+  // An erasure that finds no mailbox removes this row. This write makes one of the two retry.
+  if (known === undefined) tx.update(identities, identity, {});
+  const mailbox = known ?? tx.insert(mailboxes, { address, last_number: 0 });
+  const number = mailbox.last_number + 1;
+  tx.update(mailboxes, mailbox, { last_number: number });
+  tx.insert(mail, { address, number, message_id });
 }

@@ -1,4 +1,3 @@
-/** Webchat: a visitor's session in a browser, and what the two sides say there. */
 import { z } from "zod";
 import {
   authorSchema,
@@ -10,22 +9,24 @@ import {
   text,
   timestamp,
 } from "../kernel/index.ts";
-import { mediaSchema } from "../messages/index.ts";
+import { mediaSchema, type Message } from "../messages/index.ts";
+
+/** Schemas and types of webchat sessions and messages. */
 
 export const openWebchatSessionSchema = z
   .strictObject({
     contact_id: reference.optional().meta({
-      description: "Who the visitor is, where you know it. By default a new contact is made.",
+      description: "The visitor's contact, if you know it. By default a new contact is created.",
     }),
-    name: name(200).optional().meta({ description: "What a new contact is called." }),
+    name: name(200).optional().meta({ description: "The name of a new contact." }),
     inbox: senderAddress.optional().meta({
       description:
-        "The address of the sender that the visitor writes to. By default the account's for webchat.",
+        "The address of the sender that the visitor writes to. The default is the account's default webchat sender.",
     }),
   })
   .refine(({ contact_id, name }) => contact_id === undefined || name === undefined, {
     path: ["name"],
-    error: "is for a new contact, and contact_id names one",
+    error: "names a new contact, so it cannot be combined with contact_id",
     when: ({ value }) => typeof value === "object" && value !== null,
   })
   .meta({ id: "OpenWebchatSession" });
@@ -36,7 +37,7 @@ export const webchatSessionSchema = z
     id: ids.webchatSession,
     token: z.string().nullable().meta({
       description:
-        "Lets the visitor's browser in, to this session alone, until it expires. Shown this once; a replay shows null.",
+        "Gives the visitor's browser access to this session until it expires. Returned only once: a replay returns null.",
     }),
     contact_id: ids.contact,
     inbox: z.string(),
@@ -45,14 +46,14 @@ export const webchatSessionSchema = z
   .meta({ id: "WebchatSession" });
 export interface WebchatSession extends z.infer<typeof webchatSessionSchema> {}
 
-/** As much of a message as its visitor may see. */
+/** The part of a message that the visitor may see. */
 export const webchatMessageSchema = z
   .strictObject({
     id: ids.message,
     direction: z
       .enum(["outbound", "inbound"])
-      .meta({ description: "As the host sees it: outbound is to the visitor." }),
-    body: z.string().nullable().meta({ description: "Null once redacted." }),
+      .meta({ description: "Outbound messages go to the visitor." }),
+    body: z.string().nullable().meta({ description: "Null after redaction." }),
     media: z.array(mediaSchema),
     author: authorSchema.shape.type,
     created_at: timestamp,
@@ -60,7 +61,7 @@ export const webchatMessageSchema = z
   .meta({ id: "WebchatMessage" });
 export interface WebchatMessage extends z.infer<typeof webchatMessageSchema> {}
 
-/** What a visitor says. */
+/** A message from a visitor. */
 export const visitorMessageSchema = (limits: Limits) =>
   z
     .strictObject({
@@ -71,8 +72,7 @@ export const visitorMessageSchema = (limits: Limits) =>
         .regex(/^[\x21-\x7e]{1,64}$/, { error: "must be 1 to 64 visible ASCII characters" })
         .optional()
         .meta({
-          description:
-            "The browser's own name for the message: the same one twice makes one message.",
+          description: "An id that the browser chooses. A repeated id creates no second message.",
         }),
     })
     .meta({ id: "VisitorMessage" });
@@ -84,7 +84,10 @@ export const visitorMarkSchema = z
     message_id: reference,
     mark: z.enum(["delivered", "read"]),
   })
-  .meta({ id: "VisitorMark", description: "What became of a message in the visitor's browser." });
+  .meta({
+    id: "VisitorMark",
+    description: "Reports that a message was delivered or read in the visitor's browser.",
+  });
 export interface VisitorMark extends z.infer<typeof visitorMarkSchema> {}
 
 export const visitorStreamSchema = z.strictObject({
@@ -95,7 +98,29 @@ export const visitorStreamSchema = z.strictObject({
     .optional()
     .meta({
       description:
-        "Goes on after this event. By default with what came since the session was opened.",
+        "Continues after this event. By default the stream starts with the messages since the session was opened.",
     }),
 });
 export interface VisitorStream extends z.infer<typeof visitorStreamSchema> {}
+
+/** Leaves out the host application's metadata and the author's identity. */
+export function webchatMessage({
+  id,
+  direction,
+  body,
+  media,
+  author,
+  created_at,
+}: Message): WebchatMessage {
+  return { id, direction, body, media, author: author.type, created_at };
+}
+
+export interface WebchatOptions {
+  /**
+   * Origins of the pages that may use visitor sessions, such as `https://shop.example`. At most
+   * 100. By default there are none.
+   */
+  readonly origins?: readonly string[];
+  /** How long a visitor's session lasts, 1 to 720 hours. The default is 24. */
+  readonly sessionHours?: number;
+}

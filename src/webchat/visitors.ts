@@ -1,19 +1,20 @@
-import { webchatSessionById } from "./rows.ts";
-import { verifyToken } from "./token.ts";
-import { notFound, type Scope, TidingsError } from "../kernel/index.ts";
 import type { KeyObject } from "node:crypto";
+import { notFound, type Scope, TidingsError } from "../kernel/index.ts";
 import type { VisitorCaller } from "../operations/index.ts";
 import type { UnscopedReads } from "../store/index.ts";
+import { webchatSessionById } from "./rows.ts";
+import { verifyToken } from "./token.ts";
 
-/** A browser that was let in, and whose session it is. */
+/** An authenticated visitor and its session. */
 export interface Visitor {
   readonly scope: Scope;
   readonly caller: VisitorCaller;
 }
 
 /**
- * Lets a visitor in to a session by its token. A genuine token of another session is as good as none.
- * @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`; `not_found` when the session is gone
+ * Authenticates a visitor by the session's token. A valid token of another session is refused.
+ * @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`; `not_found` when the
+ *   session is gone
  */
 export async function letIn(
   {

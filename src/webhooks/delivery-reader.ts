@@ -1,8 +1,17 @@
-import { moveBookmark } from "./move-cursor.ts";
-import { bookmarkByName, deliveries, deliveriesByPosition } from "./rows.ts";
+import {
+  cursorByName,
+  cursors,
+  deliveries,
+  deliveriesByPosition,
+  type DeliveryRow,
+  webhookById,
+} from "./rows.ts";
 import { Follower, type Step } from "../events/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+import { type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
+import { arm } from "../queue/index.ts";
+import { deliverJob, discardJob } from "./rules.ts";
+import type { Scope, WebhookId } from "../kernel/index.ts";
 
 export interface DeliveryReaderOptions {
   readonly store: Store;
@@ -10,13 +19,13 @@ export interface DeliveryReaderOptions {
   readonly logger: Logger;
 }
 
-/** Deliveries of one read. */
+/** Deliveries per read. */
 const pageSize = 500;
 
 /**
- * Follows the log of deliveries and arms the job of each webhook that has new ones. So a transaction that creates events writes
- * no job, and many deliveries of one webhook arm its job once. Every engine follows the log; the stored cursor decides which
- * engine was first.
+ * Follows the log of deliveries and arms the job of each webhook that has new ones. Transactions
+ * that create events therefore write no job, and many deliveries of one webhook arm its job once.
+ * Every engine follows the log. The stored cursor decides which engine was first.
  */
 export class DeliveryReader {
   readonly #store: Store;
@@ -29,7 +38,7 @@ export class DeliveryReader {
       clock,
       turn: () => store.turn(),
       step: () => this.#step(),
-      failed: (err) => logger.warn({ err }, "new deliveries could not be read; trying again"),
+      failed: (err) => logger.warn({ err }, "failed to read new deliveries; retrying"),
     });
   }
 
@@ -54,7 +63,7 @@ export class DeliveryReader {
 
   async #step(): Promise<Step> {
     const reads = this.#store.unscopedReads;
-    const from = (await reads.get(bookmarkByName, ["deliveries"]))?.position ?? 0;
+    const from = (await reads.get(cursorByName, ["deliveries"]))?.position ?? 0;
     const range = {
       index: deliveriesByPosition,
       prefix: [],
@@ -68,11 +77,53 @@ export class DeliveryReader {
       found.map(({ account_id, mode, webhook_id }) => [webhook_id, { account_id, mode }]),
     );
     await this.#store.commitUnscoped(
-      (tx) => moveBookmark(tx, { from, to: last.position, webhooks }),
+      (tx) => moveCursor(tx, { from, to: last.position, webhooks }),
       {
         own: true,
       },
     );
     return found.length === pageSize ? "more" : "through";
   }
+}
+
+interface CursorMove {
+  /** The cursor when the log was read. */
+  readonly from: number;
+  readonly to: number;
+  /** The webhooks of the deliveries in the range, with their scopes. */
+  readonly webhooks: ReadonlyMap<WebhookId, Scope>;
+}
+
+/**
+ * Moves the cursor along the log of deliveries and arms the jobs of webhooks that have new ones.
+ * When several engines read the same range, only the first one moves the cursor. The others find a
+ * changed cursor and write nothing. A webhook that is not enabled has no job; enabling it arms one.
+ */
+async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): Promise<void> {
+  const cursor = await tx.get(cursorByName, ["deliveries"]);
+  if ((cursor?.position ?? 0) !== from) return;
+  const moved = { position: to, moved_at: tx.now };
+  if (cursor === undefined) tx.insert(cursors, { name: "deliveries", ...moved });
+  else tx.update(cursors, cursor, moved);
+  await Promise.all(
+    [...webhooks].map(async ([id, { account_id, mode }]) => {
+      // Held, so that a transaction that enables the webhook at the same time does not miss these.
+      const webhook = await tx.get(webhookById, [account_id, mode, id], { hold: true });
+      // The webhook was deleted while these deliveries were being committed.
+      if (webhook === undefined) return arm(tx, discardJob({ account_id, mode, id }, tx.now));
+      if (webhook.status !== "enabled") return;
+      await arm(tx, deliverJob(webhook, Math.max(tx.now, webhook.paused_until ?? 0)));
+    }),
+  );
+}
+
+/**
+ * Columns that request a manual attempt now. In `fifo` order the attempt waits for the deliveries
+ * up to the cursor. The caller must hold the webhook and arm its job.
+ */
+export async function manualAttempt(
+  tx: Tx,
+): Promise<Pick<DeliveryRow, "manual_at" | "manual_after">> {
+  const cursor = await unscoped(tx).get(cursorByName, ["deliveries"]);
+  return { manual_at: tx.now, manual_after: cursor?.position ?? 0 };
 }

@@ -1,11 +1,10 @@
-import { endWebhookDrain } from "./end-drain.ts";
+import { endWebhookDrain } from "./due-deliveries.ts";
 import { type MadeAttempt, recordAttempts } from "./record-attempts.ts";
 import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../kernel/index.ts";
 import { type Claim, type JobRun, leaseMs, renew, retry, Signal } from "../queue/index.ts";
 import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "./rows.ts";
-import type { HttpSettings } from "./options.ts";
-import type { WebhookRuntime } from "./options.ts";
+import type { HttpSettings, WebhookRuntime } from "./options.ts";
 import type { Tx } from "../store/index.ts";
 import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
 import { deliveryPoster, late, type PostDelivery } from "./post-delivery.ts";
@@ -19,26 +18,36 @@ export interface WebhookDrainOptions {
 }
 
 const own = { own: true } as const;
-/** Requests at once to one webhook: while it succeeds, while it fails, and when it is new or was just enabled again. */
+/**
+ * Concurrent requests to one webhook: while it succeeds, while it fails, and when it is new or was
+ * just enabled again.
+ */
 const width = { proven: 8, failing: 4, fresh: 1 } as const;
-/** Attempts of one drain, and for how long it begins attempts. Then other jobs have their turn. */
+/**
+ * The limits of one drain: the number of attempts, and the time in which attempts begin. Then other
+ * jobs can run.
+ */
 const maxAttempts = 10_000;
 const drainMs = 10_000;
-/** Attempts that are under way or not yet recorded. At the limit no more begin. */
+/** Attempts that are under way or not yet recorded. At this limit no attempt begins. */
 const maxHeld = 64;
-/** Attempts that one transaction records. */
+/** Attempts per recording transaction. */
 const maxTogether = 32;
-/** How often `retry` begins again for attempts that were made: for about a minute in all, which is a lease. */
+/**
+ * How often the recording of attempts calls `retry` again. All rounds together take about a minute,
+ * the length of a lease.
+ */
 const maxRounds = 10;
-/** A safety net, for what another process commits while a drain waits for answers. */
+/** A fallback for commits of other processes while the drain waits for responses. */
 const pollMs = 1_000;
-/** How much longer than the deadline an HTTP client may take that does not keep it. */
+/** Extra time for an HTTP client that does not keep its deadline. */
 const graceMs = 1_000;
 
 /**
- * Sends a webhook the deliveries that are due, several at a time. When a request ends the next one begins, while the outcome is
- * recorded. A webhook that keeps the order gets the next request only after the outcome is recorded: a delivery whose outcome
- * was lost in a crash is sent again, and none may have overtaken it.
+ * Sends a webhook its due deliveries, several at a time. When a request ends, the next one begins
+ * while the outcome is being recorded. With `fifo` ordering, the next request begins only after the
+ * outcome is recorded: a crash can lose an outcome, the delivery is then sent again, and a later
+ * delivery must not have been sent before it.
  */
 export class WebhookDrain {
   readonly #options: WebhookDrainOptions;
@@ -47,25 +56,28 @@ export class WebhookDrain {
   readonly #ahead: ReadAhead;
   readonly #deadline: SharedDeadline;
   readonly #ends: number;
-  /** Raised when there may be more to begin, and when nothing is under way any more. */
+  /** Raised when another attempt may begin, and when the last attempt was recorded. */
   readonly #wake: Signal;
-  /** Deliveries whose attempt is under way or not yet recorded: they are not begun again. */
+  /** Deliveries whose attempt is under way or not yet recorded. They must not begin again. */
   readonly #held = new Set<DeliveryId>();
   #made: MadeAttempt[] = [];
   /** Failed attempts that are not yet recorded. */
   #failed = 0;
   #isWriting = false;
-  /** The transaction that records attempts may end the drain. Nothing begins before it commits. */
+  /**
+   * Whether the transaction that records attempts may end the drain. No attempt begins before it
+   * commits.
+   */
   #mayEnd = false;
   #failure: { readonly error: unknown } | undefined;
   #begun = 0;
   #inFlight = 0;
-  /** Requests at once; not known before the webhook is read. */
+  /** The limit of concurrent requests. Infinity until the webhook is read. */
   #width = Infinity;
   #poster: { readonly to: WebhookRow; readonly post: PostDelivery } | undefined;
   #isOurs = true;
   #renewedAt: number;
-  /** When the last answer came. */
+  /** When the last response arrived. */
   #answeredAt: number;
 
   constructor(options: WebhookDrainOptions) {
@@ -90,7 +102,7 @@ export class WebhookDrain {
   }
 
   deliveryWritten(id: DeliveryId, isNew: boolean): void {
-    // Deliveries that are held are mostly written by this drain itself.
+    // Held deliveries are mostly written by this drain itself.
     if (!isNew && !this.#held.has(id)) this.#ahead.forget();
     this.#wake.raise();
   }
@@ -100,10 +112,11 @@ export class WebhookDrain {
     const { clock } = this.#runtime;
     await this.#renew();
     for (;;) {
-      // Lowered before the read: a commit meanwhile raises it again.
+      // Lowered before the read, so that a commit during the read raises it again.
       this.#wake.lower();
       if (this.#hasRoom()) {
-        // Always read before beginning: room may be made at any time, and an earlier read is out of date by then.
+        // Read again before attempts begin: room can appear at any time, and an earlier read may be
+        // outdated.
         await this.#read();
         this.#begin();
       }
@@ -136,7 +149,9 @@ export class WebhookDrain {
     }
   }
 
-  /** Begins what was read just now; everything else is left to the loop. */
+  /**
+   * Begins attempts from a page that is still current. The loop in `run` handles everything else.
+   */
   #continue(): void {
     if (this.#ahead.isFresh) this.#begin();
     if (this.#held.size === 0 || this.#hasRoom()) this.#wake.raise();
@@ -165,13 +180,13 @@ export class WebhookDrain {
     this.#answeredAt = ended_at;
     this.#inFlight--;
     if (this.#options.run.abort.aborted) {
-      // Nobody knows whether the request arrived, so it is sent again.
+      // It is unknown whether the request arrived, so it is sent again.
       this.#held.delete(delivery_id);
     } else {
       const isGood = isSuccess(outcome);
       if (isGood) this.#width = Math.min(this.#width + 1, width.proven);
       else this.#failed++;
-      // The clock may have been set back meanwhile.
+      // The clock may have been set back during the attempt.
       const duration_ms = Math.max(0, ended_at - started_at);
       const times = { started_at, ended_at, duration_ms, jitter: isGood ? 0 : this.#drawJitter() };
       const before = { attempts, before: history.length, asked_at, sent };
@@ -227,14 +242,15 @@ export class WebhookDrain {
       for (const { delivery_id } of made) this.#held.delete(delivery_id);
       const failed = made.filter(({ outcome }) => !isSuccess(outcome)).length;
       this.#failed -= failed;
-      // A delivery that failed by hand may be due automatically too, before the deliveries that were read after it.
+      // A delivery whose manual attempt failed may also be due automatically, before the deliveries
+      // that were read after it.
       if (failed > 0) this.#ahead.forget();
       this.#continue();
     }
     this.#isWriting = false;
   }
 
-  /** Attempts that end at the same moment are recorded together. */
+  /** Waits briefly, so that attempts that end at the same time are recorded together. */
   async #gather(): Promise<void> {
     for (let before = 0; before < this.#made.length && this.#made.length < maxTogether;) {
       before = this.#made.length;
@@ -242,7 +258,7 @@ export class WebhookDrain {
     }
   }
 
-  /** The outcomes are known here alone, so this retries for as long as no other engine can have the job. */
+  /** Only this process knows the outcomes, so it retries while no other engine can take the job. */
   async #record(made: readonly MadeAttempt[]): Promise<boolean> {
     const { claim, run } = this.#options;
     const { drawId } = this.#runtime;

@@ -3,21 +3,22 @@ import {
   deliveriesDue,
   deliveriesInOrder,
   type DeliveryRow,
+  webhookById,
   type WebhookRow,
 } from "./rows.ts";
-import { isHandsTurn, isSending } from "./turn.ts";
 import type { ScopedIndex } from "../ports/index.ts";
-import type { Reads } from "../store/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
+import { type Claim, finish } from "../queue/index.ts";
 
 export interface DueOptions {
   readonly now: number;
-  /** Deliveries to leave out: at hand, under way, or not yet recorded. */
+  /** Deliveries to leave out: already read, under way, or not yet recorded. */
   readonly known: ReadonlySet<string>;
-  /** How many deliveries are returned at most; at least 1. */
+  /** The maximum number of deliveries to return; at least 1. */
   readonly limit: number;
 }
 
-/** The deliveries that may be sent to a webhook now, in its order. */
+/** Returns the deliveries that may be sent to a webhook now, in sending order. */
 export async function dueDeliveries(
   reads: Reads,
   webhook: WebhookRow,
@@ -42,9 +43,12 @@ function inAnyOrder(webhook: WebhookRow, automatic: Rows, byHand: Rows, now: num
   return [...new Map(due.map((delivery) => [delivery.id, delivery])).values()];
 }
 
-/** The delivery by hand when the order allows it; otherwise the automatic ones before it, up to the first that is not due. */
+/**
+ * Returns the manual delivery when the order allows it. Otherwise returns the automatic ones before
+ * it, up to the first that is not due.
+ */
 function inOrder(webhook: WebhookRow, automatic: Rows, [byHand]: Rows, now: number): Rows {
-  if (byHand !== undefined && isHandsTurn(webhook, automatic[0], byHand)) return [byHand];
+  if (byHand !== undefined && canSendManual(webhook, automatic[0], byHand)) return [byHand];
   const isDue = ({ next_attempt_at, position }: DeliveryRow): boolean =>
     (next_attempt_at ?? Infinity) <= now && position <= (byHand?.manual_after ?? Infinity);
   const first = automatic.findIndex((delivery) => !isDue(delivery));
@@ -56,3 +60,80 @@ type Rows = readonly DeliveryRow[];
 
 const of = (index: ScopedIndex<DeliveryRow>, { id }: WebhookRow) =>
   ({ index, prefix: [id], order: "ascending" }) as const;
+
+/** Returns when the next delivery of a webhook is due, or Infinity when none is left. */
+export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<number> {
+  const [[next], [byHand]] = await Promise.all([
+    tx.list(webhook.ordering === "fifo" ? deliveriesInOrder : deliveriesDue, [webhook.id], 1),
+    tx.list(deliveriesByHand, [webhook.id], 1),
+  ]);
+  return Math.min(automaticAt(webhook, next), manualAt(webhook, next, byHand, tx.now));
+}
+
+/** Releases the job of a webhook until `againAt`, or removes it when that is Infinity. */
+export function releaseWebhookJob(
+  tx: Tx,
+  claim: Claim<"deliver">,
+  webhook: WebhookRow,
+  againAt: number,
+): Promise<void> {
+  // A failing receiver gets a slow lane. The job itself did not fail, so it has no back-off.
+  return finish(tx, claim, { againAt, lane: { ...claim.lane, slow: !webhook.proven } });
+}
+
+function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | undefined): number {
+  if (
+    status !== "enabled" ||
+    next?.next_attempt_at === undefined ||
+    next.next_attempt_at === null
+  ) {
+    return Infinity;
+  }
+  return Math.max(next.next_attempt_at, paused_until ?? 0);
+}
+
+/** With `fifo` ordering, a manual attempt waits for the automatic ones before it. */
+function manualAt(
+  webhook: WebhookRow,
+  head: DeliveryRow | undefined,
+  byHand: DeliveryRow | undefined,
+  now: number,
+): number {
+  return byHand !== undefined && canSendManual(webhook, head, byHand) ? now : Infinity;
+}
+
+/**
+ * Releases the job of a webhook until its next delivery is due, or removes it when no delivery is
+ * left.
+ */
+export async function endWebhookDrain(tx: Tx, claim: Claim<"deliver">): Promise<void> {
+  // Held, so that a transaction that enables the webhook at the same time commits before or after
+  // this one. It arms the job.
+  const webhook = await tx.get(webhookById, [claim.key.webhook_id], { hold: true });
+  if (webhook === undefined) return finish(tx, claim);
+  return releaseWebhookJob(tx, claim, webhook, await nextDeliveryAt(tx, webhook));
+}
+
+type Place = Pick<DeliveryRow, "position">;
+
+/**
+ * Whether a manual attempt may be made. With `fifo` ordering it waits until the automatic
+ * deliveries that existed when it was requested have ended. It does not wait while the webhook is
+ * not enabled. `head` is the first automatic delivery.
+ */
+function canSendManual(
+  { ordering, status }: Pick<WebhookRow, "ordering" | "status">,
+  head: Place | undefined,
+  byHand: Pick<DeliveryRow, "manual_after">,
+): boolean {
+  if (ordering === "none" || status !== "enabled" || head === undefined) return true;
+  return head.position > byHand.manual_after;
+}
+
+/** Whether automatic attempts may be made at this time. */
+function isSending(
+  { status, paused_until }: Pick<WebhookRow, "status" | "paused_until">,
+  now: number,
+): boolean {
+  return status === "enabled" && (paused_until ?? 0) <= now;
+}

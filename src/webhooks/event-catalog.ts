@@ -53,22 +53,24 @@ export type Event<T extends EventType = EventType> = {
   [K in T]: { id: z.infer<typeof ids.event>; type: K; created_at: string; data: EventMap[K] };
 }[T];
 
-/** The definition of a type of event. */
+/** Returns the definition of an event type. */
 export function definitionOf(type: EventType): EventDefinition {
   const found = definitions.find((each) => each.type === type);
-  if (found === undefined) throw new TypeError(`no module defines ${type}`);
+  if (found === undefined) {
+    throw new TypeError(`No module defines the event type ${type}. Add it to the event catalog.`);
+  }
   return found;
 }
 
-/** Called after the commit that brought the event. What it throws is logged and hurts nobody. */
+/** Called after the commit that created the event. An error is logged and has no other effect. */
 export type EventHandler<T extends EventType> = (
   event: Event<T>,
   scope: Scope,
 ) => void | Promise<void>;
 
 /**
- * Called until it resolves once for each event. A call that throws, or takes longer than 10 seconds, is
- * tried again.
+ * Called until it resolves once for each event. A call that throws, or takes longer than 10
+ * seconds, is retried.
  */
 export type ConsumerHandler<T extends EventType, Tx> = EventConsumer<Tx, Event<T>>;
 

@@ -1,16 +1,17 @@
 import { eventResource, type EventRow, events } from "../events/index.ts";
 import { patternsOf } from "./filter.ts";
-import { webhookPatternByName } from "./rows.ts";
-import { mostWebhooks } from "./rules.ts";
+import { deliveries, type DeliveryRow, webhookPatternByName } from "./rows.ts";
+import { maxWebhooks } from "./rules.ts";
 import type { DrawId } from "../kernel/index.ts";
 import type { Projection, Tx } from "../store/index.ts";
-import { writeDelivery } from "./write-delivery.ts";
+import type { Seen } from "../ports/index.ts";
 
 /**
- * Creates the deliveries of an event in the event's transaction, with the bytes that are sent. Webhooks are found by the
- * patterns that match the event, so webhooks that do not match cost nothing. The transaction writes no row that other
- * transactions write too: the host application may keep its transaction open for long, and must not delay other events for the
- * same webhook. `delivery-reader.ts` arms the webhooks' jobs.
+ * Creates the deliveries of an event in the transaction that creates the event. Each delivery
+ * stores the bytes that are sent. Webhooks are found by the patterns that match the event, so other
+ * webhooks are not read. The transaction writes no row that other transactions also write: the host
+ * application may keep its transaction open for a long time, and must not block other events for
+ * the same webhook. `DeliveryReader` arms the jobs of the webhooks.
  */
 export function fanOut(drawId: DrawId): Projection {
   return {
@@ -23,7 +24,7 @@ export function fanOut(drawId: DrawId): Projection {
 
 async function deliver(tx: Tx, drawId: DrawId, event: EventRow): Promise<void> {
   const found = await Promise.all(
-    patternsOf(event.type).map((pattern) => tx.list(webhookPatternByName, [pattern], mostWebhooks)),
+    patternsOf(event.type).map((pattern) => tx.list(webhookPatternByName, [pattern], maxWebhooks)),
   );
   const matching = found.flat();
   if (matching.length === 0) return;
@@ -32,4 +33,26 @@ async function deliver(tx: Tx, drawId: DrawId, event: EventRow): Promise<void> {
     const { id: event_id, type: event_type } = event;
     writeDelivery(tx, drawId, { webhook_id, event_id, event_type, body });
   }
+}
+
+type NewDelivery = Pick<DeliveryRow, "webhook_id" | "event_id" | "event_type"> & {
+  readonly body: string;
+};
+
+/** Creates a delivery that is due now. */
+export function writeDelivery(tx: Tx, drawId: DrawId, delivery: NewDelivery): Seen<DeliveryRow> {
+  return tx.insert(deliveries, {
+    ...delivery,
+    id: drawId("dlv"),
+    // The storage assigns the position at commit.
+    position: 0,
+    status: "pending",
+    attempts: 0,
+    history: [],
+    wait_ms: 0,
+    next_attempt_at: tx.now,
+    manual_at: null,
+    manual_after: 0,
+    created_at: tx.now,
+  });
 }

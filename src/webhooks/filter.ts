@@ -1,14 +1,14 @@
 import { type EventType, eventTypes } from "../events/index.ts";
 
 /**
- * What a webhook may ask for: all events (`*`), those of a kind (`message.*`, `agent.*`), or one type by its name. A pattern also
- * takes types that come to be later.
+ * The patterns of a webhook filter: all events (`*`), the events of a kind (`message.*`), or one
+ * type. A pattern with `*` also matches types that are added later.
  */
 export const eventPatterns: readonly string[] = [...new Set(eventTypes.flatMap(patternsOf))];
 
 /**
- * The patterns that take an event of that type. Webhooks are found by these few keys in an index of their patterns, however many there
- * are that ask for other events.
+ * Returns the patterns that match an event type. An index of patterns finds the webhooks by these
+ * few keys, so webhooks that do not match are not read.
  */
 export function patternsOf(type: EventType): string[] {
   const parts = type.split(".");
@@ -16,14 +16,15 @@ export function patternsOf(type: EventType): string[] {
   return ["*", ...kinds, type];
 }
 
-/** The types that a filter takes, in the order in which they are listed. */
+/** Returns the types that a filter matches, in the order of `eventTypes`. */
 export function typesOf(filter: readonly string[]): EventType[] {
   return eventTypes.filter((type) => patternsOf(type).some((pattern) => filter.includes(pattern)));
 }
 
 /**
- * A filter without what others of its patterns say already, in the order given. No event is then taken by two of its patterns, so a
- * look-up by `patternsOf` finds a webhook once.
+ * Returns the filter without patterns that another of its patterns covers, in the given order. At
+ * most one of the remaining patterns matches any event, so a lookup by `patternsOf` returns each
+ * webhook once.
  */
 export function withoutCovered(filter: readonly string[]): string[] {
   const patterns = [...new Set(filter)];

@@ -1,4 +1,6 @@
-/** Written by the sender of each request, or of one connection: an endpoint's own would forge, break or contradict them. */
+/**
+ * Headers that the engine or the HTTP client sets. A custom value could forge or contradict them.
+ */
 const reserved = new Set([
   "accept-encoding",
   "connection",
@@ -17,20 +19,23 @@ const reservedPrefixes = ["webhook-", "proxy-"];
 
 export const headerLimits = { count: 20, name: 100, value: 1_024, total: 8_192 } as const;
 
-/** RFC 9110, 5.6.2. */
+/** A token of RFC 9110, 5.6.2. */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Visible ASCII with blanks within: no line break, no control character, nothing that two sides read differently. */
+/**
+ * Visible ASCII with spaces or tabs inside. Line breaks and control characters could be read
+ * differently by the client and the receiver.
+ */
 const text = /^[!-~](?:[\t -~]*[!-~])?$/;
 
 export interface HeaderProblem {
-  /** Of the header; undefined when it is about all of them. */
+  /** The name of the header. Undefined when the problem concerns all headers. */
   readonly name?: string;
   readonly code:
     "too_many" | "too_long" | "invalid_name" | "invalid_value" | "reserved" | "duplicate";
   readonly message: string;
 }
 
-/** What is wrong with the static headers of an endpoint; nothing of them can get in the way of the request's own. */
+/** Returns the problems of the custom headers of a webhook. */
 export function headerProblems(headers: Readonly<Record<string, string>>): HeaderProblem[] {
   const entries = Object.entries(headers);
   const total = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
@@ -41,7 +46,7 @@ export function headerProblems(headers: Readonly<Record<string, string>>): Heade
     return [
       {
         code: "too_long",
-        message: `Expected names and values of at most ${headerLimits.total} characters together.`,
+        message: `Expected names and values of at most ${headerLimits.total} characters in total.`,
       },
     ];
   }
@@ -62,22 +67,22 @@ function problemOf(
   if (!token.test(name)) {
     return {
       code: "invalid_name",
-      message: "Expected a header's name: letters, digits and dashes.",
+      message: "Expected a header name of letters, digits and dashes.",
     };
   }
   if (name.length > headerLimits.name || value.length > headerLimits.value) {
     return {
       code: "too_long",
-      message: `Expected at most ${headerLimits.name} characters of name and ${headerLimits.value} of value.`,
+      message: `Expected at most ${headerLimits.name} characters in the name and ${headerLimits.value} in the value.`,
     };
   }
   if (reserved.has(lower) || reservedPrefixes.some((each) => lower.startsWith(each))) {
-    return { code: "reserved", message: "This header is the sender's own." };
+    return { code: "reserved", message: "This header is reserved for the engine. Remove it." };
   }
   if (seen.has(lower)) {
     return {
       code: "duplicate",
-      message: "A header's name counts in any case, and is there already.",
+      message: "This header is given twice. Header names are case-insensitive.",
     };
   }
   if (!text.test(value)) {

@@ -1,8 +1,15 @@
-export { attemptByHand } from "./attempt-by-hand.ts";
-export { eraseDeliveries, rewriteDeliveries } from "./clear-deliveries.ts";
-export { createWebhook } from "./create.ts";
-export { DeliveryReader } from "./delivery-reader.ts";
-export { webhooksModule } from "./descriptor.ts";
+export { recoverWebhook, redeliver } from "./redeliver.ts";
+export { deliveryReaper, eventsWithDeliveries } from "./reap-deliveries.ts";
+export { eraseDeliveries, removeDelivery, rewriteDeliveries } from "./remove-deliveries.ts";
+export {
+  createWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+  getWebhookForUpdate,
+} from "./webhook-commands.ts";
+export { DeliveryReader, manualAttempt } from "./delivery-reader.ts";
+export { webhooksModule } from "./routes.ts";
 export {
   type ConsumerHandler,
   definitionOf,
@@ -11,19 +18,17 @@ export {
   type EventMap,
   eventSchema,
 } from "./event-catalog.ts";
-export { fanOut } from "./fan-out.ts";
+export { fanOut, writeDelivery } from "./fan-out.ts";
 export { typesOf } from "./filter.ts";
-export { webhookToChange } from "./find-to-change.ts";
 export { webhookJobs } from "./jobs.ts";
 export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./options.ts";
-export { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
-export { deliveryReaper, eventsWithDeliveries } from "./reap-deliveries.ts";
-export { recoverWebhook } from "./recover.ts";
-export { redeliver } from "./redeliver.ts";
-export { removeDelivery } from "./remove-delivery.ts";
-export { removeWebhook } from "./remove.ts";
-export { deliveryResource } from "./resource.ts";
-export { rotateWebhookSecret } from "./rotate-secret.ts";
+export {
+  deliveryResource,
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+} from "./reads.ts";
 export { deliveries } from "./rows.ts";
 export { deliverJob } from "./rules.ts";
 export {
@@ -39,5 +44,3 @@ export {
   type UpdateWebhook,
   type Webhook,
 } from "./types.ts";
-export { updateWebhook } from "./update.ts";
-export { writeDelivery } from "./write-delivery.ts";

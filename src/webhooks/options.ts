@@ -2,31 +2,35 @@ import type { Runtime } from "../operations/index.ts";
 import type { Destinations, HttpClient } from "../ports/index.ts";
 import type { Mode } from "../kernel/index.ts";
 
-/** The way out of the engine, for what users give URLs of. */
+/** How the engine calls URLs that users give. */
 export interface HttpOptions {
-  /** Such as `httpClient()` of "tidings/http-client". */
+  /** The HTTP client, such as `httpClient()` of "tidings/http-client". */
   readonly client: HttpClient;
   /**
-   * What may be called besides the public Internet: host names (`hooks.internal`: that very name, wherever it leads), addresses and
-   * networks (`10.1.0.0/16`, `fd00::/8`). Up to 1,000; by default nothing.
+   * Private destinations that may be called in addition to the public Internet: host names
+   * (`hooks.internal` matches only that name, whatever address it resolves to), IP addresses and
+   * networks (`10.1.0.0/16`, `fd00::/8`). At most 1,000. None by default.
    */
   readonly allow?: readonly string[];
 }
 
 export interface WebhookOptions {
-  /** How long an attempt may take, from the look-up of the name to the last byte of the answer: 1 to 60 seconds, by default 15. */
+  /**
+   * The deadline of an attempt in seconds, from the DNS lookup to the last byte of the response: 1
+   * to 60, by default 15.
+   */
   readonly deadlineSeconds?: number;
 }
 
 export interface HttpSettings {
   readonly client: HttpClient;
-  /** Plain http is for sandboxes. */
+  /** The destinations that may be called in each mode. Only the sandbox allows plain http. */
   readonly destinations: Readonly<Record<Mode, Destinations>>;
 }
 
-/** What webhooks' jobs run with. */
+/** The dependencies of the webhook jobs. */
 export interface WebhookRuntime extends Runtime {
-  /** Undefined when no HTTP client is set up in this engine. */
+  /** Undefined when the engine has no option `http`. */
   readonly http: HttpSettings | undefined;
   readonly webhooks: Required<WebhookOptions>;
 }

@@ -8,7 +8,7 @@ import type { Mode } from "../kernel/index.ts";
 export interface DeliveryPosterOptions {
   readonly http: HttpSettings;
   readonly mode: Mode;
-  /** From the DNS look-up to the last byte of the response, in milliseconds. */
+  /** From the DNS lookup to the last byte of the response, in milliseconds. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
@@ -22,7 +22,10 @@ export type PostDelivery = (
 /** How much of a response body is read, in bytes. */
 const maxBodyBytes = 16_384;
 
-/** Posts deliveries to a webhook as it is now. What its requests have in common is computed once. */
+/**
+ * Returns a function that posts deliveries to a webhook. What all its requests share is computed
+ * once.
+ */
 export function deliveryPoster(
   webhook: WebhookRow,
   { http, mode, deadlineMs, signal }: DeliveryPosterOptions,
@@ -34,7 +37,7 @@ export function deliveryPoster(
     url: webhook.url,
     to: http.destinations[mode],
     deadline_ms: deadlineMs,
-    most_body_bytes: maxBodyBytes,
+    max_body_bytes: maxBodyBytes,
     signal,
   } as const;
   return async ({ event_id, body: text }, at) => {
@@ -43,13 +46,16 @@ export function deliveryPoster(
     try {
       return await http.client.send({ ...request, headers, body });
     } catch {
-      return failed("connect_failed", "The client failed without an answer.");
+      return failed("connect_failed", "The HTTP client threw an error.");
     }
   };
 }
 
-/** The outcome for a client that does not keep its deadline. */
-export const late = failed("response_timeout", "The client did not come back in time.");
+/** The outcome when the HTTP client does not keep its deadline. */
+export const late = failed(
+  "response_timeout",
+  "The HTTP client did not return before the deadline.",
+);
 
 function signingKeys({
   secret,

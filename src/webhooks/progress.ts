@@ -1,35 +1,35 @@
-/** What an attempt makes of its delivery and of its webhook. */
+/** Computes how an attempt changes its delivery and its webhook. */
 import type { HttpOutcome } from "../ports/index.ts";
-import { isGivenUp, withFailure } from "./failing.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
-import { isGone, isSuccess, nextAttempt, pauseOf } from "./schedule.ts";
+import { isGone, isSuccess, nextAttempt, pauseMsOf } from "./schedule.ts";
 
 /** An attempt that has ended. */
 export interface EndedAttempt {
-  /** The delivery's `manual_at` when this one began: by hand, unless null. */
+  /** The `manual_at` of the delivery when the attempt began. Null for an automatic attempt. */
   readonly asked_at: number | null;
-  /** How many automatic attempts the delivery had when this one began. */
+  /** The number of automatic attempts of the delivery when this attempt began. */
   readonly before: number;
   readonly started_at: number;
   readonly ended_at: number;
   readonly duration_ms: number;
   readonly outcome: HttpOutcome;
-  /** Drawn, 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly jitter: number;
 }
 
 type Progress<R> = Readonly<Partial<R>>;
 
 /**
- * What changes in a delivery. Success ends it however it came about. An automatic attempt that another one has overtaken, whose owner took
- * it for dead, or that came back after the delivery's end, counts for nothing but its success.
+ * Returns the changes of a delivery. A success always ends the delivery. A failed automatic attempt
+ * is ignored when another one was recorded since it began, as after a lost lease, or when the
+ * delivery has already ended.
  */
 export function afterAttempt(delivery: DeliveryRow, attempt: EndedAttempt): Progress<DeliveryRow> {
   const { asked_at, before, ended_at, duration_ms, outcome, jitter } = attempt;
   const { status, history, next_attempt_at, wait_ms, manual_at } = delivery;
   if (status === "canceled") return { manual_at: null };
   const manual = asked_at !== null;
-  // What was asked for by hand since it began is asked for still.
+  // A manual attempt that was requested after this one began stays requested.
   const asked = manual && manual_at === asked_at ? null : manual_at;
   const counts = !manual && next_attempt_at !== null && history.length === before;
   const tried = counts ? [...history, { waited_ms: wait_ms, duration_ms }] : history;
@@ -41,7 +41,7 @@ export function afterAttempt(delivery: DeliveryRow, attempt: EndedAttempt): Prog
       manual_at: manual ? asked : null,
     };
   }
-  // A test is made by hand alone: nothing comes after it.
+  // A test delivery has manual attempts only, so no retry follows.
   const isOver = status === "pending" && next_attempt_at === null && asked === null;
   if (!counts) return isOver ? { status: "failed", manual_at: null } : { manual_at: asked };
   const next = nextAttempt(tried, outcome, ended_at, jitter);
@@ -51,7 +51,9 @@ export function afterAttempt(delivery: DeliveryRow, attempt: EndedAttempt): Prog
   return { history: tried, wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
 }
 
-/** What changes in a webhook whose automatic attempt has ended; undefined: nothing. */
+/**
+ * Returns the changes of a webhook after an automatic attempt, or undefined when nothing changes.
+ */
 export function afterAutomatic(
   webhook: WebhookRow,
   { outcome, ended_at }: EndedAttempt,
@@ -63,11 +65,49 @@ export function afterAutomatic(
   const failing = { proven: false, streak };
   if (webhook.status !== "enabled") return failing;
   if (isGone(outcome)) return { ...failing, status: "disabled", disabled_reason: "gone" };
-  if (isGivenUp(streak, ended_at)) {
+  if (shouldDisable(streak, ended_at)) {
     return { ...failing, status: "disabled", disabled_reason: "failing" };
   }
-  const pause = pauseOf(outcome, ended_at);
+  const pause = pauseMsOf(outcome, ended_at);
   return pause === 0
     ? failing
     : { ...failing, paused_until: Math.max(webhook.paused_until ?? 0, ended_at + pause) };
+}
+
+/** Automatic attempts that failed since the last automatic attempt that succeeded. */
+export interface FailingStreak {
+  /** When the first of these attempts failed. */
+  readonly since: number;
+  readonly attempts: number;
+  /** The number of days (UTC) with failures. */
+  readonly days: number;
+  /** The last day with a failure, in days since the epoch. */
+  readonly last_day: number;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * A webhook is disabled when all three limits are reached. One hour of many failures is not enough,
+ * and neither are a few failures of rare events.
+ */
+const disableLimits = { after_ms: 5 * dayMs, attempts: 10, days: 3 } as const;
+
+/** Adds a failure to the streak. A clock that was set back adds no day. */
+export function withFailure(streak: FailingStreak | null, now: number): FailingStreak {
+  const day = Math.floor(now / dayMs);
+  if (streak === null) return { since: now, attempts: 1, days: 1, last_day: day };
+  const isNewDay = day > streak.last_day;
+  return {
+    since: streak.since,
+    attempts: streak.attempts + 1,
+    days: streak.days + (isNewDay ? 1 : 0),
+    last_day: isNewDay ? day : streak.last_day,
+  };
+}
+
+/** Whether the webhook must be disabled, given its streak. */
+export function shouldDisable(streak: FailingStreak, now: number): boolean {
+  const { after_ms, attempts, days } = disableLimits;
+  return now - streak.since >= after_ms && streak.attempts >= attempts && streak.days >= days;
 }

@@ -4,11 +4,14 @@ import type { Clock, Seen } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 import { dueDeliveries } from "./due-deliveries.ts";
 
-/** Deliveries of one read: at first, and at most, when they are sent quickly. */
+/** Deliveries per read: the first page size, and the maximum while deliveries are sent quickly. */
 const page = { min: 16, max: 64 } as const;
 /** When fewer deliveries are left, more are read. */
 const refillBelow = 16;
-/** How long a page is used. Commits of this process discard it at once (`forget`); this is for changes by other processes. */
+/**
+ * How long a page is used, in milliseconds. Commits of this process discard it at once (`forget`).
+ * The limit is for changes by other processes.
+ */
 const pageMs = 250;
 
 /** A delivery, and the current row of its webhook. */
@@ -18,8 +21,9 @@ export interface NextDelivery {
 }
 
 /**
- * Reads a webhook's next deliveries ahead, a page at a time. The webhook itself is read again in each millisecond in which
- * something is sent, so that a pause, a removal, a new URL or a new secret applies at once, whichever process made it.
+ * Reads the next deliveries of a webhook ahead, one page at a time. The webhook itself is read
+ * again in each millisecond in which a request begins. A pause, a removal, a new URL or a new
+ * secret therefore applies at once, whichever process wrote it.
  */
 export class ReadAhead {
   readonly #reads: Reads;
@@ -38,7 +42,7 @@ export class ReadAhead {
     this.#key = [id];
   }
 
-  /** Whether the deliveries at hand can be sent without reading the webhook again. */
+  /** Whether the deliveries in the page can be sent without reading the webhook again. */
   get isFresh(): boolean {
     return this.#seenAt === this.#clock.now();
   }
@@ -47,7 +51,7 @@ export class ReadAhead {
     return this.#webhook?.ordering === "fifo";
   }
 
-  /** Whether no delivery is at hand. */
+  /** Whether the page is empty. */
   get isEmpty(): boolean {
     return this.#page.length === 0;
   }
@@ -64,7 +68,9 @@ export class ReadAhead {
     this.#seenAt = -Infinity;
   }
 
-  /** Reads the webhook, and more deliveries when few are left. Deliveries in `held` are left out. */
+  /**
+   * Reads the webhook, and more deliveries when few are left. Deliveries in `held` are left out.
+   */
   async read(held: ReadonlySet<string>): Promise<WebhookRow | undefined> {
     const forgotten = this.#forgotten;
     const webhook = await this.#reads.get(webhookById, this.#key);
@@ -87,7 +93,7 @@ export class ReadAhead {
   async #readPage(webhook: WebhookRow, held: ReadonlySet<string>): Promise<void> {
     const now = this.#clock.now();
     const limit = this.#pageSize;
-    // A delivery that is recorded during this read may be read as it was before.
+    // A read may return an old version of a delivery that is recorded during the read.
     const known = new Set([...held, ...this.#page.map(({ id }) => id)]);
     const due = await dueDeliveries(this.#reads, webhook, { now, known, limit });
     if (this.#page.length === 0) this.#readAt = now;

@@ -1,6 +1,8 @@
 import {
   type ById,
   byIdSchema,
+  iso,
+  isoOrNull,
   notFound,
   type Page,
   type PageQuery,
@@ -8,25 +10,28 @@ import {
 } from "../kernel/index.ts";
 import { mapPage, page, pageOf, type Query } from "../operations/index.ts";
 import type { KeyValue, Seen } from "../ports/index.ts";
-import { lookAcross, type Reads } from "../store/index.ts";
-import { deliveryResource, deliveryWithAttempts, webhookResource } from "./resource.ts";
+import { scanAcross, type Reads } from "../store/index.ts";
 import {
   deliveriesOfWebhook,
+  type DeliveryAttemptRow,
   deliveryAttempts,
   deliveryById,
+  type DeliveryRow,
   webhookById,
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import { mostAttemptsKept, storedStatuses } from "./rules.ts";
+import { maxAttemptsRead, shownStatus, storedStatuses } from "./rules.ts";
 import {
   type Delivery,
+  type DeliveryAttempt,
   type DeliveryOfWebhook,
   deliveryOfWebhookSchema,
   type DeliveryWithAttempts,
   type ListDeliveries,
   listDeliveriesSchema,
   type Webhook,
+  type WebhookStatus,
 } from "./types.ts";
 
 export const getWebhook: Query<ById, Webhook> = {
@@ -36,7 +41,7 @@ export const getWebhook: Query<ById, Webhook> = {
   run: async (reads, { id }) => webhookResource(await readWebhook(reads, id)),
 };
 
-/** Newest first. */
+/** Returns the newest first. */
 export const listWebhooks: Query<PageQuery, Page<Webhook>> = {
   kind: "query",
   name: "webhooks.list",
@@ -54,7 +59,7 @@ export const listWebhooks: Query<PageQuery, Page<Webhook>> = {
   },
 };
 
-/** Newest first. Without a status, the stretches of all of them as one. */
+/** Returns the newest first. Without a status, the ranges of all statuses are merged. */
 export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
   kind: "query",
   name: "webhooks.deliveries",
@@ -69,17 +74,17 @@ export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
       operation: "webhooks.deliveries",
       filters,
       input: { limit, cursor },
-      look: (most: number, after?: readonly KeyValue[]) => {
+      scan: (max: number, after?: readonly KeyValue[]) => {
         const where = event_type === undefined ? {} : { where: { event_type } };
         const from = {
           index,
           order: "descending",
-          limit: most,
+          limit: max,
           ...where,
           ...(after && { after }),
         } as const;
         const stored = storedStatuses(status, webhook.status);
-        return lookAcross(
+        return scanAcross(
           reads,
           stored.map((each) => ({
             ...from,
@@ -102,7 +107,7 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithAttempts> = {
       index: deliveryAttempts.primary,
       prefix: key,
       order: "ascending",
-      limit: mostAttemptsKept,
+      limit: maxAttemptsRead,
     } as const;
     const [webhook, delivery, attempts] = await Promise.all([
       readWebhook(reads, id),
@@ -118,4 +123,75 @@ async function readWebhook(reads: Reads, id: string): Promise<Seen<WebhookRow>> 
   const webhook = await reads.get(webhookById, [id]);
   if (webhook === undefined) throw notFound("webhook");
   return webhook;
+}
+
+export function webhookResource(row: WebhookRow): Webhook {
+  const { id, url, events, headers, ordering, description, status, disabled_reason } = row;
+  return {
+    id,
+    url,
+    events: [...events],
+    headers: { ...headers },
+    ordering,
+    description,
+    status,
+    disabled_reason,
+    previous_expires_at: isoOrNull(row.previous_expires_at),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** `webhook` is the status of the delivery's webhook. */
+export function deliveryResource(row: DeliveryRow, webhook: WebhookStatus): Delivery {
+  const { id, webhook_id, event_id, event_type, attempts, created_at } = row;
+  return {
+    id,
+    webhook_id,
+    event_id,
+    event_type,
+    status: shownStatus(row.status, webhook),
+    attempt_count: attempts,
+    next_attempt_at: isoOrNull(nextAttemptAt(row, webhook)),
+    created_at: iso(created_at),
+  };
+}
+
+function deliveryWithAttempts(
+  row: DeliveryRow,
+  webhook: WebhookStatus,
+  attempts: readonly DeliveryAttemptRow[],
+): DeliveryWithAttempts {
+  return {
+    ...deliveryResource(row, webhook),
+    body: row.body,
+    attempts: attempts.map(attemptResource),
+  };
+}
+
+function nextAttemptAt(
+  { next_attempt_at, manual_at }: DeliveryRow,
+  webhook: WebhookStatus,
+): number | null {
+  const automatic = webhook === "enabled" ? next_attempt_at : null;
+  if (automatic === null || manual_at === null) return automatic ?? manual_at;
+  return Math.min(automatic, manual_at);
+}
+
+function attemptResource(row: DeliveryAttemptRow): DeliveryAttempt {
+  const { id, number, manual, started_at, duration_ms, address, status_code, error } = row;
+  return {
+    id,
+    number,
+    manual,
+    started_at: iso(started_at),
+    duration_ms,
+    address,
+    status_code,
+    error,
+    response_headers: { ...row.response_headers },
+    response_body: row.response_body,
+    response_body_encoding: row.response_is_base64 ? "base64" : "utf-8",
+    response_truncated: row.response_truncated,
+  };
 }

@@ -1,17 +1,17 @@
-import { deliveriesOfEvent } from "./rows.ts";
-import type { EventId } from "../kernel/index.ts";
-import type { UnscopedReads } from "../store/index.ts";
-import { removeDelivery } from "./remove-delivery.ts";
-import { deliveriesByPosition } from "./rows.ts";
-import type { Runtime } from "../operations/index.ts";
 import { dayMs } from "../events/index.ts";
+import type { EventId } from "../kernel/index.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { UnscopedReads } from "../store/index.ts";
+import { removeDelivery } from "./remove-deliveries.ts";
+import { deliveriesByPosition, deliveriesOfEvent } from "./rows.ts";
 
 const own = { own: true } as const;
 
 /**
- * Removes deliveries past the retention time of events, whatever their status, in the order of their positions, one chunk a call.
- * Each call returns how many rows it read, or 0 when none of them was old enough: later positions are younger, unless a clock
- * was set, and those rows are removed by a later run.
+ * Removes deliveries that are older than the event retention time, whatever their status, in the
+ * order of their positions, one chunk per call. Each call returns the number of rows read, or 0
+ * when none of them was old enough. Later positions are younger unless the clock was set; a later
+ * run removes those.
  */
 export function deliveryReaper(
   { store, clock, eventRetentionDays }: Runtime,
@@ -43,7 +43,7 @@ export function deliveryReaper(
   };
 }
 
-/** Which of these events have deliveries. */
+/** Returns which of these events have deliveries. */
 export async function eventsWithDeliveries(
   reads: UnscopedReads,
   ids: readonly EventId[],

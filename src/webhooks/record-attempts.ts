@@ -1,10 +1,10 @@
 import { webhookDisabled } from "./events.ts";
 import { type Claim, renew } from "../queue/index.ts";
 import { afterAttempt, afterAutomatic, type EndedAttempt } from "./progress.ts";
-import { responseColumns } from "./response.ts";
 import {
   deliveries,
   deliveryAttemptByNumber,
+  type DeliveryAttemptRow,
   deliveryAttempts,
   deliveryById,
   type DeliveryRow,
@@ -13,30 +13,34 @@ import {
   webhooks,
 } from "./rows.ts";
 import type { AttemptId, DeliveryId, DrawId } from "../kernel/index.ts";
-import type { Seen } from "../ports/index.ts";
+import type { HttpOutcome, HttpResponse, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { giveBackWebhook, nextDeliveryAt } from "./drain-job.ts";
+import { releaseWebhookJob, nextDeliveryAt } from "./due-deliveries.ts";
 
 export interface MadeAttempt extends EndedAttempt {
   readonly id: AttemptId;
   readonly delivery_id: DeliveryId;
-  /** How many attempts were written down when this one began. */
+  /** The number of recorded attempts of the delivery when this one began. */
   readonly attempts: number;
-  /** The body that it was sent with. */
+  /** The body that was sent. */
   readonly sent: string | null;
 }
 
 export interface RecordOptions {
   readonly drawId: DrawId;
   readonly leaseMs: number;
-  /** No other attempt is under way or begins before this commits: when nothing is due, the drain ends with this transaction. */
+  /**
+   * Whether the drain may end with this transaction when nothing is due. True when no other attempt
+   * is under way or begins before the commit.
+   */
   readonly mayEnd: boolean;
 }
 
 /**
- * Records attempts and their effect on their deliveries and their webhook. Deliveries and webhooks that were removed meanwhile
- * are skipped. Returns whether the drain goes on: false when it ended with this transaction, or when the lease was lost.
+ * Records attempts and their effects on deliveries and on the webhook. Deliveries and webhooks that
+ * were removed are skipped. Returns whether the drain continues: false when it ended with this
+ * transaction, or when the lease was lost.
  */
 export async function recordAttempts(
   tx: Tx,
@@ -46,7 +50,8 @@ export async function recordAttempts(
 ): Promise<boolean> {
   const [isOurs, webhook, ...rows] = await Promise.all([
     renew(tx, claim, leaseMs),
-    // Held when the drain may end: a transaction that enables it meanwhile has armed the job.
+    // Held when the drain may end, so that a transaction that enables the webhook at the same time
+    // commits before or after this one. It arms the job.
     tx.get(webhookById, [claim.key.webhook_id], { hold: mayEnd }),
     ...made.map(({ delivery_id }) => tx.get(deliveryById, [delivery_id])),
   ]);
@@ -61,15 +66,15 @@ export async function recordAttempts(
     const delivery = latest.get(attempt.delivery_id);
     if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, delivery, attempt));
   }
-  const after = webhook && heed(tx, webhook, fresh, drawId);
+  const after = webhook && applyToWebhook(tx, webhook, fresh, drawId);
   if (!isOurs || !mayEnd || after === undefined) return isOurs;
   const againAt = await nextDeliveryAt(tx, after);
   if (againAt <= tx.now) return true;
-  await giveBackWebhook(tx, claim, after, againAt);
+  await releaseWebhookJob(tx, claim, after, againAt);
   return false;
 }
 
-/** Whether an earlier commit of this attempt succeeded and only its answer was lost. */
+/** Whether an earlier commit already recorded this attempt and only its result was lost. */
 async function isWritten(
   tx: Tx,
   delivery: DeliveryRow | undefined,
@@ -99,13 +104,13 @@ function recordAttempt(
     manual: asked_at !== null,
     started_at,
     duration_ms,
-    ...responseColumns(outcome, { isWithdrawn: delivery.body !== sent }),
+    ...responseColumns(outcome, { isErased: delivery.body !== sent }),
   });
   return tx.update(deliveries, delivery, { attempts: number, ...afterAttempt(delivery, attempt) });
 }
 
-/** Attempts by hand say nothing about how the webhook fares by itself. */
-function heed(
+/** Applies automatic attempts to the webhook. Manual attempts do not change its state. */
+function applyToWebhook(
   tx: Tx,
   webhook: Seen<WebhookRow>,
   made: readonly MadeAttempt[],
@@ -121,4 +126,74 @@ function heed(
   const { id: webhook_id, url, disabled_reason } = latest;
   appendEvent(tx, drawId, webhookDisabled, { webhook_id, url, reason: disabled_reason ?? "" }, {});
   return latest;
+}
+
+type ResponseColumns = Pick<
+  DeliveryAttemptRow,
+  | "address"
+  | "status_code"
+  | "error"
+  | "response_headers"
+  | "response_body"
+  | "response_is_base64"
+  | "response_truncated"
+>;
+
+/**
+ * Returns the stored columns of a response. When the sent body was erased or redacted since, the
+ * response is not stored, because it may quote that body.
+ */
+function responseColumns(
+  outcome: HttpOutcome,
+  { isErased }: { readonly isErased: boolean },
+): ResponseColumns {
+  const response = outcome.outcome === "answered" ? outcome : outcome.partial;
+  return {
+    address: outcome.address,
+    status_code: response?.status ?? null,
+    error: errorOf(outcome),
+    response_headers: isErased ? {} : (response?.headers ?? {}),
+    ...bodyColumns(isErased ? null : response),
+    response_truncated: response?.truncated ?? false,
+  };
+}
+
+/** Returns the error code of a failed attempt, or null after a success. */
+function errorOf(outcome: HttpOutcome): string | null {
+  if (outcome.outcome === "failed") return outcome.code;
+  if (outcome.status >= 200 && outcome.status < 300) return null;
+  return outcome.status >= 300 && outcome.status < 400 ? "redirected" : "status_not_2xx";
+}
+
+function bodyColumns(
+  response: HttpResponse | null,
+): Pick<ResponseColumns, "response_body" | "response_is_base64"> {
+  if (response === null) return { response_body: null, response_is_base64: false };
+  const bytes = Buffer.from(response.body);
+  const text = textOf(bytes, response.truncated);
+  return {
+    response_body: text ?? bytes.toString("base64"),
+    response_is_base64: text === undefined,
+  };
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** The maximum number of bytes of an incomplete UTF-8 character at the end of a truncated body. */
+const maxCutBytes = 3;
+
+/**
+ * Decodes UTF-8 text, or returns undefined for other data. An incomplete character at the end of a
+ * truncated body is dropped. Text with NUL counts as other data, because PostgreSQL cannot store
+ * NUL.
+ */
+function textOf(bytes: Uint8Array, truncated: boolean): string | undefined {
+  for (let cut = 0; cut <= (truncated ? maxCutBytes : 0); cut++) {
+    try {
+      const text = utf8.decode(bytes.subarray(0, Math.max(0, bytes.length - cut)));
+      return text.includes("\0") ? undefined : text;
+    } catch {
+      // The loop tries again without the last byte.
+    }
+  }
+  return undefined;
 }

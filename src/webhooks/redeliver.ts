@@ -1,33 +1,65 @@
 import { arm } from "../queue/index.ts";
-import { deliveryResource } from "./resource.ts";
-import { deliveries, deliveryById } from "./rows.ts";
-import { deliverJob, mostAttemptsInAll, whyNotByHand } from "./rules.ts";
-import { type Delivery, type DeliveryOfWebhook, deliveryOfWebhookSchema } from "./types.ts";
-import { notFound, TidingsError } from "../kernel/index.ts";
+import { deliveryResource, webhookResource } from "./reads.ts";
+import { deliveries, deliveryById, webhooks } from "./rows.ts";
+import { deliverJob, maxManualAttempts, recoverJob, manualAttemptRefusal } from "./rules.ts";
+import {
+  type Delivery,
+  type DeliveryOfWebhook,
+  deliveryOfWebhookSchema,
+  type RecoverWebhook,
+  recoverWebhookSchema,
+  type Webhook,
+} from "./types.ts";
+import { firstIdAt, millis, notFound, TidingsError } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
-import { attemptByHand } from "./attempt-by-hand.ts";
-import { webhookToChange } from "./find-to-change.ts";
+import { getWebhookForUpdate } from "./webhook-commands.ts";
+import { manualAttempt } from "./delivery-reader.ts";
 
-/** Sends a delivery once more, whatever became of it. While that is asked for, to ask again changes nothing. */
+/**
+ * Requests a manual attempt of a delivery, whatever its status. A second request while one is
+ * pending changes nothing.
+ */
 export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
   kind: "command",
   name: "webhooks.redeliver",
   input: () => deliveryOfWebhookSchema,
   status: 202,
   async run(tx, { id, delivery_id }) {
-    const webhook = await webhookToChange(tx, id, { hold: true });
+    const webhook = await getWebhookForUpdate(tx, id, { hold: true });
     const delivery = await tx.get(deliveryById, [delivery_id]);
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
-    const reason = whyNotByHand(delivery);
+    const reason = manualAttemptRefusal(delivery);
     if (reason !== undefined) throw new TidingsError("conflict", refusals[reason]);
     if (delivery.manual_at !== null) return deliveryResource(delivery, webhook.status);
-    const asked = tx.update(deliveries, delivery, await attemptByHand(tx));
+    const updated = tx.update(deliveries, delivery, await manualAttempt(tx));
     await arm(tx, deliverJob(webhook, tx.now));
-    return deliveryResource(asked, webhook.status);
+    return deliveryResource(updated, webhook.status);
   },
 };
 
 const refusals = {
-  erased: "What it told of was erased: there is nothing to send.",
-  exhausted: `It has had ${mostAttemptsInAll} attempts, and gets no more.`,
+  erased: "The delivery's content was erased, so it cannot be sent again.",
+  exhausted: `The delivery reached the limit of ${maxManualAttempts} attempts, so it cannot be sent again.`,
 } as const;
+
+/**
+ * Schedules the failed deliveries since a time again. A job processes them, because there may be
+ * many. When a recovery already runs, the earlier start time applies, and each delivery is
+ * scheduled once.
+ */
+export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
+  kind: "command",
+  name: "webhooks.recover",
+  input: () => recoverWebhookSchema,
+  status: 202,
+  async run(tx, { id, since }) {
+    const webhook = await getWebhookForUpdate(tx, id);
+    const start = firstIdAt("dlv", millis(since));
+    const { recover_after: pending } = webhook;
+    const recovering = tx.update(webhooks, webhook, {
+      recover_after: pending === null || start < pending ? start : pending,
+    });
+    await arm(tx, recoverJob(recovering, tx.now));
+    return webhookResource(recovering);
+  },
+};

@@ -1,9 +1,10 @@
-import { createWebhook } from "./create.ts";
-import { recoverWebhook } from "./recover.ts";
-import { redeliver } from "./redeliver.ts";
-import { removeWebhook } from "./remove.ts";
-import { rotateWebhookSecret } from "./rotate-secret.ts";
-import { updateWebhook } from "./update.ts";
+import {
+  createWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+} from "./webhook-commands.ts";
+import { recoverWebhook, redeliver } from "./redeliver.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
 import {
   createdWebhookSchema,
@@ -12,19 +13,23 @@ import {
   webhookSchema,
 } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
-import type { Route } from "../operations/index.ts";
+import type { Module, ApiRoute } from "../operations/index.ts";
+import { cursors, deliveries, deliveryAttempts, webhookPatterns, webhooks } from "./rows.ts";
+import { eventRoutes } from "../events/index.ts";
+import { eventSchema } from "./event-catalog.ts";
 
 const read = { tag: "Webhooks", scopes: ["webhooks:read"] } as const;
 const write = { tag: "Webhooks", scopes: ["webhooks:write"] } as const;
 
-export const webhookRoutes: readonly Route[] = [
+const webhookRoutes: readonly ApiRoute[] = [
   {
     ...write,
     method: "POST",
     path: "/v1/webhooks",
     operation: createWebhook,
     summary: "Create a webhook",
-    description: "Its secret is shown this once. It is told of what happens from now on.",
+    description:
+      "The secret is returned only in this response. The webhook receives events from now on.",
     response: createdWebhookSchema,
   },
   {
@@ -33,7 +38,7 @@ export const webhookRoutes: readonly Route[] = [
     path: "/v1/webhooks",
     operation: listWebhooks,
     summary: "List webhooks",
-    description: "Newest first.",
+    description: "Returns the newest first.",
     response: pageSchema(webhookSchema).meta({ id: "WebhookPage" }),
   },
   {
@@ -51,7 +56,7 @@ export const webhookRoutes: readonly Route[] = [
     operation: updateWebhook,
     summary: "Edit a webhook",
     description:
-      "Pauses and enables it too. What it was told of before goes to the new URL; a new filter is for events from now on.",
+      "Also pauses and enables the webhook. Pending deliveries go to the new URL. A new event filter applies to later events only.",
     response: webhookSchema,
   },
   {
@@ -60,7 +65,7 @@ export const webhookRoutes: readonly Route[] = [
     path: "/v1/webhooks/:id",
     operation: removeWebhook,
     summary: "Delete a webhook",
-    description: "With its deliveries. Nothing more is sent to it.",
+    description: "Also deletes its deliveries. No further request is started.",
   },
   {
     ...write,
@@ -68,7 +73,8 @@ export const webhookRoutes: readonly Route[] = [
     path: "/v1/webhooks/:id/rotate-secret",
     operation: rotateWebhookSecret,
     summary: "Rotate a webhook's secret",
-    description: "The old one signs too for a while; the one before that ends now.",
+    description:
+      "The old secret still signs for the grace period. An older secret stops signing now.",
     response: createdWebhookSchema,
   },
   {
@@ -77,7 +83,7 @@ export const webhookRoutes: readonly Route[] = [
     path: "/v1/webhooks/:id/deliveries",
     operation: listDeliveries,
     summary: "List a webhook's deliveries",
-    description: "Newest first.",
+    description: "Returns the newest first.",
     response: pageSchema(deliverySchema).meta({ id: "DeliveryPage" }),
   },
   {
@@ -86,7 +92,7 @@ export const webhookRoutes: readonly Route[] = [
     path: "/v1/webhooks/:id/deliveries/:delivery_id",
     operation: getDelivery,
     summary: "Get a delivery",
-    description: "With what is sent, and every attempt.",
+    description: "Includes the request body and every attempt.",
     response: deliveryWithAttemptsSchema,
   },
   {
@@ -94,8 +100,9 @@ export const webhookRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/webhooks/:id/deliveries/:delivery_id/redeliver",
     operation: redeliver,
-    summary: "Deliver once more",
-    description: "Whatever became of it: one attempt, beside those of the schedule.",
+    summary: "Redeliver a delivery",
+    description:
+      "Makes one attempt in addition to the retry schedule, whatever the delivery's status.",
     response: deliverySchema,
   },
   {
@@ -103,8 +110,20 @@ export const webhookRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/webhooks/:id/recover",
     operation: recoverWebhook,
-    summary: "Deliver what failed once more",
-    description: "One attempt for each failed delivery that was made since a time.",
+    summary: "Redeliver failed deliveries",
+    description:
+      "Makes one attempt for each failed delivery that was created since the given time.",
     response: webhookSchema,
   },
 ];
+
+export const webhooksModule: Module = {
+  collections: [webhooks, webhookPatterns, deliveries, deliveryAttempts, cursors],
+  tags: [
+    {
+      name: "Webhooks",
+      description: "Endpoints that receive events, and a record of every delivery attempt.",
+    },
+  ],
+  routes: [...webhookRoutes, ...eventRoutes(eventSchema)],
+};

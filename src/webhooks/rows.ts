@@ -1,6 +1,7 @@
 /**
- * A webhook is an endpoint that is told of events. A *delivery* is one event for one endpoint: made in the transaction that makes the event,
- * with the bytes that are sent. An *attempt* is one request.
+ * A *webhook* is an endpoint that receives events. A *delivery* is one event for one webhook. It is
+ * created in the transaction that creates the event, and it stores the exact bytes that are sent.
+ * An *attempt* is one request.
  */
 import type { AttemptId, DeliveryId, EventId, WebhookId } from "../kernel/index.ts";
 import {
@@ -16,34 +17,42 @@ import {
   time,
 } from "../ports/index.ts";
 import type { EventType } from "../events/index.ts";
-import type { FailingStreak } from "./failing.ts";
+import type { FailingStreak } from "./progress.ts";
 import type { PastAttempt } from "./schedule.ts";
 import type { DeliveryStatus, WebhookOrdering, WebhookStatus } from "./types.ts";
 
 export const webhooks = scoped("webhooks", {
   id: text<WebhookId>(),
-  /** A number of its own among the account's, below `mostWebhooks`: so there are never more, whatever races. */
+  /**
+   * A number below `maxWebhooks`, unique within the account and mode. The unique index enforces the
+   * limit even when transactions race.
+   */
   slot: integer(),
   url: text(),
-  /** Its filter, as it was given. */
+  /** The event filter as the user gave it. */
   events: json<readonly string[]>(),
   headers: json<Readonly<Record<string, string>>>(),
   ordering: text<WebhookOrdering>(),
   description: nullable(text()),
   status: text<WebhookStatus>(),
   disabled_reason: nullable(text()),
-  /** As its owner has it: signing needs it whole. */
+  /** Stored in plain text, because signing needs the whole secret. */
   secret: text(),
-  /** Signs too until `previous_expires_at`. */
+  /** Also signs until `previous_expires_at`. */
   previous_secret: nullable(text()),
   previous_expires_at: nullable(time()),
-  /** Its last automatic attempt succeeded: what can't be said of a new one, nor of one that has just come back. */
+  /**
+   * Whether the last automatic attempt succeeded. False for a new webhook and for one that was just
+   * enabled again.
+   */
   proven: boolean(),
-  /** Since when its automatic attempts fail, where they do. */
+  /** The current series of failed automatic attempts. Null when the last one succeeded. */
   streak: nullable(json<FailingStreak>()),
-  /** It asked to be left alone until then. */
+  /** The receiver asked for no requests before this time. */
   paused_until: nullable(time()),
-  /** Its failed deliveries with higher ids are yet to be asked for by hand; null: nobody wished for that. */
+  /**
+   * Failed deliveries with higher ids still need to be scheduled again. Null when no recovery runs.
+   */
   recover_after: nullable(text()),
   created_at: time(),
   updated_at: time(),
@@ -53,7 +62,10 @@ export interface WebhookRow extends RowOf<typeof webhooks> {}
 export const webhookById = webhooks.key("id");
 export const webhookBySlot = webhooks.unique("by_slot", ["slot"]);
 
-/** A pattern of a webhook's filter, without those that another of its patterns covers. Written together with the webhook. */
+/**
+ * A pattern of a webhook filter. Patterns that another pattern of the same filter covers are left
+ * out. Written in the transaction that writes the webhook.
+ */
 export const webhookPatterns = scoped("webhook_patterns", {
   pattern: text(),
   webhook_id: text<WebhookId>(),
@@ -64,26 +76,31 @@ export const webhookPatternByName = webhookPatterns.key("pattern", "webhook_id")
 
 export const deliveries = scoped("deliveries", {
   id: text<DeliveryId>(),
-  /** Of all deliveries, in the order of the commits that brought them: what a webhook in `fifo` order keeps to. */
+  /**
+   * The order of all deliveries: the order in which their transactions committed. A webhook with
+   * `fifo` ordering sends in this order.
+   */
   position: position(),
   webhook_id: text<WebhookId>(),
   event_id: text<EventId>(),
   event_type: text<EventType>(),
-  /** While its webhook isn't enabled, a pending one is shown as parked. */
+  /** A pending delivery is shown as `parked` while its webhook is not enabled. */
   status: text<Exclude<DeliveryStatus, "parked">>(),
-  /** The event as it is sent; null when it was erased. */
+  /** The request body. Null after it was erased. */
   body: nullable(text()),
-  /** How many there were, those by hand included. */
+  /** The number of attempts, including manual ones. */
   attempts: integer(),
-  /** The automatic attempts. */
+  /** The automatic attempts that have ended. */
   history: json<readonly PastAttempt[]>(),
-  /** The wait before the next automatic attempt, as it was planned. */
+  /** The planned wait before the next automatic attempt, in milliseconds. */
   wait_ms: integer(),
-  /** When the next automatic attempt is due; null when none is to come. */
+  /** When the next automatic attempt is due. Null when none is scheduled. */
   next_attempt_at: nullable(time()),
-  /** Since when an attempt by hand is asked for. */
+  /** When a manual attempt was requested. Null when none is pending. */
   manual_at: nullable(time()),
-  /** In `fifo` order that attempt waits for the automatic deliveries up to this position. */
+  /**
+   * With `fifo` ordering, the manual attempt waits for automatic deliveries up to this position.
+   */
   manual_after: integer(),
   created_at: time(),
 });
@@ -91,10 +108,10 @@ export interface DeliveryRow extends RowOf<typeof deliveries> {}
 
 export const deliveryById = deliveries.key("id");
 export const deliveriesByPosition = deliveries.acrossScopes.unique("by_position", ["position"]);
-/** One for each event and webhook. What an erasure goes through. */
+/** Unique per event and webhook. Erasures find deliveries through it. */
 export const deliveriesOfEvent = deliveries.byId.unique("by_event", ["event_id", "webhook_id"]);
 export const deliveriesOfWebhook = deliveries.index("by_webhook", ["webhook_id", "status", "id"]);
-/** What is due to be sent to a webhook, and in which order where it wants one. */
+/** Due deliveries of a webhook by time. `deliveriesInOrder` is for `fifo` ordering. */
 export const deliveriesDue = deliveries.byId.index("due", ["webhook_id", "next_attempt_at"], {
   where: { column: "next_attempt_at", present: true },
 });
@@ -105,7 +122,7 @@ export const deliveriesByHand = deliveries.byId.index("by_hand", ["webhook_id", 
   where: { column: "manual_at", present: true },
 });
 
-/** One request that was made, and what came of it. */
+/** One request and its outcome. */
 export const deliveryAttempts = scoped("delivery_attempts", {
   delivery_id: text<DeliveryId>(),
   number: integer(),
@@ -117,7 +134,10 @@ export const deliveryAttempts = scoped("delivery_attempts", {
   status_code: nullable(integer()),
   error: nullable(text()),
   response_headers: json<Readonly<Record<string, string>>>(),
-  /** Text, or base64 of what is no UTF-8. Null where nothing came, and when it was erased: it may quote what it was sent. */
+  /**
+   * UTF-8 text, or base64 when the body is not UTF-8 text. Null when there was no response, and
+   * after an erasure, because the response may quote the request.
+   */
   response_body: nullable(text()),
   response_is_base64: boolean(),
   response_truncated: boolean(),
@@ -126,12 +146,12 @@ export interface DeliveryAttemptRow extends RowOf<typeof deliveryAttempts> {}
 
 export const deliveryAttemptByNumber = deliveryAttempts.key("delivery_id", "number");
 
-/** How far along the log of deliveries their webhooks were told that there is work. */
-export const bookmarks = collection("bookmarks", {
+/** How far the log of deliveries was read to arm the jobs of webhooks. */
+export const cursors = collection("bookmarks", {
   name: text<"deliveries">(),
   position: integer(),
   moved_at: time(),
 });
-export interface BookmarkRow extends RowOf<typeof bookmarks> {}
+export interface CursorRow extends RowOf<typeof cursors> {}
 
-export const bookmarkByName = bookmarks.key("name");
+export const cursorByName = cursors.key("name");

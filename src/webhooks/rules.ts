@@ -2,20 +2,24 @@ import type { JobOrder } from "../queue/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import type { DeliveryStatus, WebhookStatus } from "./types.ts";
 
-/** Of an account in a mode. */
-export const mostWebhooks = 1_000;
+/** The maximum number of webhooks per account and mode. */
+export const maxWebhooks = 1_000;
 
-/** Of the randomness in a secret. */
+/** The number of random bytes in a secret. */
 export const secretBytes = 32;
 
-/** Of a delivery; from then on none is made by hand. */
-export const mostAttemptsInAll = 100;
-/** More than a delivery ever has: automatic ones may come besides. */
-export const mostAttemptsKept = 200;
+/** A delivery with this many attempts accepts no further manual attempts. */
+export const maxManualAttempts = 100;
+/**
+ * How many attempts of a delivery are read at most. Automatic attempts may exceed the limit for
+ * manual ones, but never this limit.
+ */
+export const maxAttemptsRead = 200;
 
 /**
- * Sends a webhook the deliveries that are due. There is one job for each webhook, in one engine at a time. A webhook that has
- * not shown that it answers has a slow lane, so that receivers that hang do not delay the others.
+ * Sends a webhook the deliveries that are due. Each webhook has one job, which one engine runs at a
+ * time. An unproven webhook gets a slow lane, so that a receiver that hangs does not delay other
+ * webhooks.
  */
 export function deliverJob(
   { account_id, mode, id: webhook_id, proven }: WebhookKey & Pick<WebhookRow, "proven">,
@@ -25,7 +29,7 @@ export function deliverJob(
   return { kind: "deliver", key: { webhook_id }, account_id, mode, lane, due_at };
 }
 
-/** Schedules the failed deliveries of a range again, a chunk at a time. */
+/** Schedules failed deliveries again, one chunk at a time. */
 export function recoverJob(
   { account_id, mode, id: webhook_id }: WebhookKey,
   due_at: number,
@@ -45,12 +49,12 @@ export function discardJob(
 
 type WebhookKey = Pick<WebhookRow, "account_id" | "mode" | "id">;
 
-/** What isn't sent for its webhook's sake is parked: it goes out when that is enabled again. */
+/** A pending delivery is shown as `parked` until its webhook is enabled. */
 export function shownStatus(status: DeliveryRow["status"], webhook: WebhookStatus): DeliveryStatus {
   return status === "pending" && webhook !== "enabled" ? "parked" : status;
 }
 
-/** The statuses of the rows that are shown with that one, or with any. */
+/** Returns the stored statuses that are shown as `shown`, or all of them when it is undefined. */
 export function storedStatuses(
   shown: DeliveryStatus | undefined,
   webhook: WebhookStatus,
@@ -59,11 +63,11 @@ export function storedStatuses(
   return stored.filter((status) => shown === undefined || shownStatus(status, webhook) === shown);
 }
 
-/** Why no attempt can be made by hand; undefined: one can. */
-export function whyNotByHand({
+/** Returns why a manual attempt is refused, or undefined when it is allowed. */
+export function manualAttemptRefusal({
   body,
   attempts,
 }: Pick<DeliveryRow, "body" | "attempts">): "erased" | "exhausted" | undefined {
   if (body === null) return "erased";
-  return attempts >= mostAttemptsInAll ? "exhausted" : undefined;
+  return attempts >= maxManualAttempts ? "exhausted" : undefined;
 }

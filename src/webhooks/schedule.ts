@@ -1,52 +1,58 @@
 /**
- * When a delivery is tried again. The first attempt is made at once; after the k-th has failed the next waits `delays[k - 1]` from its
- * end, a little longer by chance so that what failed together doesn't come back together, and longer still when the receiver asks for
- * it (`Retry-After`). All five start within a day of the first.
+ * The retry schedule. The first attempt is made at once. After the k-th failed attempt, the next
+ * one waits `delays[k - 1]` from the end of that attempt. Jitter makes the wait a little longer, so
+ * that deliveries that failed together are not retried together. A `Retry-After` header can make it
+ * longer still. All five attempts start within 24 hours of the first.
  *
- * The day is counted as the waits that were planned and the time that attempts took, not by the clock. So time in which nothing could
- * be sent (the process was down, the endpoint paused or disabled) is no part of it, and a clock that jumps neither ends a delivery early
- * nor stretches it.
+ * The 24 hours count planned waits and attempt durations, not wall-clock time. Time in which
+ * nothing could be sent (the process was down, the webhook was paused or disabled) does not count.
+ * A clock that jumps neither ends a delivery early nor extends it.
  */
 import type { HttpOutcome } from "../ports/index.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 export const delays: readonly number[] = [minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs];
 
-/** Automatic attempts of a delivery. */
-export const mostAttempts = delays.length + 1;
+/** The maximum number of automatic attempts of a delivery. */
+export const maxAttempts = delays.length + 1;
 
-/** How much longer than its delay a wait may be by chance. */
-export const mostJitter = 0.08;
+/** The maximum jitter, as a fraction of the delay. */
+export const maxJitter = 0.08;
 
-/** The longest deadline that can be set. An attempt that took longer was not being made all that time. */
-export const longestAttemptMs = minuteMs;
+/**
+ * The longest deadline that can be configured. A longer duration means that the process or the
+ * clock stopped during the attempt, so the excess does not count.
+ */
+export const maxAttemptMs = minuteMs;
 
-/** What is left to waits and attempts of the 24 hours; ten minutes are for the dispatcher's own lateness. */
+/**
+ * What the waits and attempts may use of the 24 hours. Ten minutes are reserved for delays of the
+ * dispatcher.
+ */
 const budgetMs = 24 * hourMs - 10 * minuteMs;
 
-/** The longest that an endpoint is paused for because it asked. */
-export const longestPauseMs = hourMs;
+/** The longest pause that a receiver can ask for. */
+const maxPauseMs = hourMs;
 
 /** An automatic attempt that has ended. */
 export interface PastAttempt {
-  /** From the end of the one before to when this one was due; 0 for the first. */
+  /** The planned wait from the end of the previous attempt, in milliseconds. 0 for the first. */
   readonly waited_ms: number;
   readonly duration_ms: number;
 }
 
-/** What becomes of a delivery after an attempt. `wait_ms` is for the next one's `waited_ms`. */
+/** The state of a delivery after an attempt. `wait_ms` becomes `waited_ms` of the next attempt. */
 export type Next =
   | { readonly status: "succeeded" }
   | { readonly status: "failed" }
   | { readonly status: "pending"; readonly wait_ms: number; readonly next_attempt_at: number };
 
 /**
- * @param history the automatic attempts so far, the one that has just ended included, oldest first; at least one
- * @param outcome what came of that one
- * @param jitter drawn, 0 to 1
+ * @param history the automatic attempts that have ended, oldest first; includes the last one
+ * @param outcome the outcome of the last attempt
+ * @param jitter a random number from 0 to 1
  */
 export function nextAttempt(
   history: readonly PastAttempt[],
@@ -58,31 +64,31 @@ export function nextAttempt(
   const [delay, ...later] = delays.slice(history.length - 1);
   if (delay === undefined || isGone(outcome)) return { status: "failed" };
   const used = sum(
-    history.map(
-      (each) => each.waited_ms + Math.min(Math.max(0, each.duration_ms), longestAttemptMs),
-    ),
+    history.map((each) => each.waited_ms + Math.min(Math.max(0, each.duration_ms), maxAttemptMs)),
   );
-  const needed = sum(later) + longestAttemptMs * later.length;
-  const wished = Math.max(delay, retryAfterOf(outcome, now)) + delay * mostJitter * jitter;
-  const wait_ms = Math.max(delay, Math.min(Math.ceil(wished), budgetMs - used - needed));
+  const needed = sum(later) + maxAttemptMs * later.length;
+  const wanted = Math.max(delay, retryAfterOf(outcome, now)) + delay * maxJitter * jitter;
+  const wait_ms = Math.max(delay, Math.min(Math.ceil(wanted), budgetMs - used - needed));
   return { status: "pending", wait_ms, next_attempt_at: now + wait_ms };
 }
 
-/** 2xx, and no other: a redirect that is not followed delivers nothing. */
+/** Whether the status is 2xx. Redirects are not followed, so 3xx is a failure. */
 export function isSuccess(outcome: HttpOutcome): boolean {
   return outcome.outcome === "answered" && outcome.status >= 200 && outcome.status < 300;
 }
 
-/** The receiver says that it is gone for good: its endpoint is disabled. */
+/** Whether the receiver answered 410 Gone. The webhook is then disabled. */
 export function isGone(outcome: HttpOutcome): boolean {
   return outcome.outcome === "answered" && outcome.status === 410;
 }
 
-/** For how long an endpoint that asked for a rest is left alone, in milliseconds; 0: it didn't ask. */
-export function pauseOf(outcome: HttpOutcome, now: number): number {
+/**
+ * Returns for how many milliseconds the receiver asked for no requests, or 0 when it did not ask.
+ */
+export function pauseMsOf(outcome: HttpOutcome, now: number): number {
   const mayAsk =
     outcome.outcome === "answered" && (outcome.status === 429 || outcome.status === 503);
-  return mayAsk ? Math.min(retryAfterOf(outcome, now), longestPauseMs) : 0;
+  return mayAsk ? Math.min(retryAfterOf(outcome, now), maxPauseMs) : 0;
 }
 
 function retryAfterOf(outcome: HttpOutcome, now: number): number {
@@ -93,4 +99,29 @@ function retryAfterOf(outcome: HttpOutcome, now: number): number {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
+}
+
+/** The longest wait that is accepted. Larger values are reduced to it. */
+export const maxRetryAfterMs = 86_400_000;
+
+/**
+ * The start of the three date forms of RFC 9110, 5.6.7. `Date.parse` reads all of them, but also
+ * accepts other strings.
+ */
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
+
+/**
+ * Parses a `Retry-After` header (RFC 9110, 10.2.3) and returns the wait in milliseconds. The header
+ * contains seconds or a date. Fractions of a second are rounded up. A past date returns 0. An
+ * invalid value, such as a negative number or a list, returns undefined.
+ */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  const value = header?.trim() ?? "";
+  if (/^\d+(?:\.\d*)?$/.test(value)) {
+    return Math.min(Math.ceil(Number(value)) * 1_000, maxRetryAfterMs);
+  }
+  if (!httpDate.test(value)) return undefined;
+  // The asctime form names no time zone. It means GMT.
+  const date = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), maxRetryAfterMs);
 }

@@ -1,13 +1,14 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
 /**
- * The signature of Standard Webhooks 1.0.0, its symmetric scheme: HMAC-SHA256 over `id.timestamp.body`.
+ * The input of a Standard Webhooks 1.0.0 signature with the symmetric scheme: HMAC-SHA256 over
+ * `id.timestamp.body`.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export interface Signed {
-  /** The event's id: the same at each attempt, without a full stop in it. */
+  /** The id of the event. It is the same for each attempt and contains no full stop. */
   readonly id: string;
-  /** When the attempt is made, in milliseconds since the epoch; what is signed and sent are whole seconds. */
+  /** The time of the attempt in milliseconds since the epoch. The signature uses whole seconds. */
   readonly at: number;
   readonly body: Uint8Array;
 }
@@ -18,17 +19,19 @@ export type SignatureHeaders = Readonly<
 
 const prefix = "whsec_";
 
-/** As its owner is shown a secret. `bytes` are 24 to 64, drawn at random. */
+/** Encodes a secret as text. `bytes` are 24 to 64 random bytes. */
 export function secretText(bytes: Uint8Array): string {
   return prefix + Buffer.from(bytes).toString("base64");
 }
 
-/** Made once for many signatures: Node takes three times as long to sign with bare bytes. */
+/**
+ * Create the key once for many signatures: signing with raw bytes takes Node three times as long.
+ */
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(secret.slice(prefix.length), "base64");
 }
 
-/** One signature with each key, in their order: in a rotation the old one signs too. */
+/** Signs with each key, in the given order. During a rotation there are two keys. */
 export function signatureHeaders(
   { id, at, body }: Signed,
   keys: readonly KeyObject[],

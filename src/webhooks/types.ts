@@ -1,4 +1,4 @@
-/** Endpoints that are told of events, and every try to tell them. */
+/** Webhooks receive events. Each attempt to deliver an event is recorded. */
 import { z } from "zod";
 import { eventTypeSchema } from "../events/index.ts";
 import {
@@ -34,7 +34,7 @@ const webhookFields = {
   url: z.string(),
   events: z
     .array(z.string())
-    .meta({ description: "Types of events, or patterns: `*`, `message.*`." }),
+    .meta({ description: "Event types, or patterns such as `*` and `message.*`." }),
   headers: z.record(z.string(), z.string()),
   ordering: webhookOrderingSchema,
   description: z.string().nullable(),
@@ -42,7 +42,7 @@ const webhookFields = {
   disabled_reason: z.string().nullable(),
   previous_expires_at: timestamp
     .nullable()
-    .meta({ description: "Until when the secret before the last rotation signs too." }),
+    .meta({ description: "Until this time, deliveries are also signed with the previous secret." }),
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -56,7 +56,7 @@ export const createdWebhookSchema = z
     secret: z
       .string()
       .nullable()
-      .meta({ description: "Shown this once: a replay of the request answers null." }),
+      .meta({ description: "Returned only once. A replay of the request returns null." }),
   })
   .meta({ id: "WebhookWithSecret" });
 export interface CreatedWebhook extends z.infer<typeof createdWebhookSchema> {}
@@ -76,13 +76,13 @@ export const deliveryAttemptSchema = z
     error: z
       .string()
       .nullable()
-      .meta({ description: "What went wrong, where no whole answer came." }),
+      .meta({ description: "Why the attempt failed. Null if it succeeded." }),
     response_headers: z.record(z.string(), z.string()),
     response_body: z.string().nullable(),
     response_body_encoding: z.enum(["utf-8", "base64"]),
     response_truncated: z
       .boolean()
-      .meta({ description: "There was more of the body than is kept." }),
+      .meta({ description: "Whether the response body was longer than the stored part." }),
   })
   .meta({ id: "DeliveryAttempt" });
 export interface DeliveryAttempt extends z.infer<typeof deliveryAttemptSchema> {}
@@ -94,15 +94,15 @@ const deliveryFields = {
   event_type: eventTypeSchema,
   status: deliveryStatusSchema,
   attempt_count: z.int().min(0),
-  next_attempt_at: timestamp
-    .nullable()
-    .meta({ description: "Not before then. Null where none is to come." }),
+  next_attempt_at: timestamp.nullable().meta({
+    description: "The earliest time of the next attempt. Null if no attempt is scheduled.",
+  }),
   created_at: timestamp,
 };
 
 export const deliverySchema = z.strictObject(deliveryFields).meta({
   id: "Delivery",
-  description: "One event for one webhook. Parked: it waits until its webhook is enabled.",
+  description: "One event for one webhook. A `parked` delivery waits until its webhook is enabled.",
 });
 export interface Delivery extends z.infer<typeof deliverySchema> {}
 
@@ -112,7 +112,7 @@ export const deliveryWithAttemptsSchema = z
     body: z
       .string()
       .nullable()
-      .meta({ description: "What is sent, to the byte. Null once its contact was erased." }),
+      .meta({ description: "The exact request body. Null after the contact was erased." }),
     attempts: z.array(deliveryAttemptSchema),
   })
   .meta({ id: "DeliveryWithAttempts" });
@@ -120,14 +120,15 @@ export interface DeliveryWithAttempts extends z.infer<typeof deliveryWithAttempt
 
 const url = z.string().meta({
   format: "uri",
-  description: "https, or http in the sandbox; a public host. At most 2,048 characters.",
+  description:
+    "An https URL with a public host, at most 2,048 characters. The sandbox also accepts http.",
 });
 
 const events = z
   .array(z.enum(eventPatterns).meta({ id: "EventPattern" }))
   .min(1)
   .max(50)
-  .meta({ description: "Types of events, or patterns: `*`, `message.*`." });
+  .meta({ description: "Event types, or patterns such as `*` and `message.*`." });
 
 const headers = wholeRecord(
   z
@@ -144,7 +145,7 @@ const headers = wholeRecord(
     })
     .meta({
       maxProperties: headerLimits.count,
-      description: "Sent with each delivery. Up to 8,192 characters.",
+      description: "Headers of each delivery: at most 20, and at most 8,192 characters in total.",
     }),
 );
 
@@ -155,7 +156,8 @@ export const createWebhookSchema = z
     headers: headers.optional(),
     ordering: webhookOrderingSchema.optional().meta({
       default: "none",
-      description: "`fifo`: one after the other, in the order in which the events were committed.",
+      description:
+        "`fifo` sends one delivery at a time, in the order in which the events were committed. `none` sends several at once.",
     }),
     description: text(500).optional(),
   })
@@ -167,14 +169,12 @@ export const updateWebhookSchema = z
     id: reference,
     url: url.optional(),
     events: events.optional(),
-    headers: headers
-      .optional()
-      .meta({ description: "All of them; those that are not named are gone." }),
+    headers: headers.optional().meta({ description: "Replaces all headers." }),
     ordering: webhookOrderingSchema.optional(),
     description: text(500).nullable().optional(),
     status: webhookStatusSchema.exclude(["disabled"]).optional().meta({
       description:
-        "While it is paused or disabled its deliveries are kept; they go out when it is enabled.",
+        "Deliveries of a paused or disabled webhook are kept and sent when it is enabled.",
     }),
   })
   .meta({ id: "UpdateWebhook" });
@@ -185,7 +185,7 @@ export const rotateWebhookSecretSchema = z
     id: reference,
     grace_seconds: z.int().min(0).max(604_800).optional().meta({
       default: defaultGraceSeconds,
-      description: "How long the old secret signs too.",
+      description: "For how many seconds the old secret still signs. 0 ends it at once.",
     }),
   })
   .meta({ id: "RotateWebhookSecret" });
@@ -196,7 +196,7 @@ export const testWebhookSchema = z
     id: reference,
     type: eventTypeSchema
       .optional()
-      .meta({ description: "By default the first that its filter takes." }),
+      .meta({ description: "By default the first type that matches the webhook's `events`." }),
   })
   .meta({ id: "TestWebhook" });
 export interface TestWebhook extends z.infer<typeof testWebhookSchema> {}
@@ -204,7 +204,9 @@ export interface TestWebhook extends z.infer<typeof testWebhookSchema> {}
 export const recoverWebhookSchema = z
   .strictObject({
     id: reference,
-    since: instant.meta({ description: "When the first of the deliveries was made." }),
+    since: instant.meta({
+      description: "Only deliveries created at or after this time are sent again.",
+    }),
   })
   .meta({ id: "RecoverWebhook" });
 export interface RecoverWebhook extends z.infer<typeof recoverWebhookSchema> {}

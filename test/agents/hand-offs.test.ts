@@ -88,7 +88,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     on: "sentiment_below",
     rule: { on: "sentiment_below", value: -0.4 },
     said: ["It was poor", "So bad, really"],
-    reason: /mood/,
+    reason: /sentiment is below/,
     given: { options: { sentiment: scores } },
     otherwise: /^You said/,
   },

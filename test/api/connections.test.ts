@@ -320,7 +320,7 @@ describe("a callback whose signature is over the bytes", () => {
     });
     expect(answer).toMatchObject({
       status: 500,
-      body: expect.stringContaining("The body was read before") as unknown,
+      body: expect.stringContaining("The request body was already read") as unknown,
     });
 
     const request = new Request("http://localhost/v1/notes", {
@@ -331,7 +331,7 @@ describe("a callback whose signature is over the bytes", () => {
     await request.text();
     const response = await fetchHandler(engine)(request);
     expect(response.status).toBe(500);
-    expect(await response.text()).toContain("The body was read before");
+    expect(await response.text()).toContain("The request body was already read");
   });
 });
 

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
-import { runs } from "../support/runs.ts";
 import { exchange, parseAnswers } from "./raw.ts";
 import { mountings, serve } from "./servers.ts";
 import type { Running } from "./servers.ts";
@@ -280,7 +279,7 @@ test("whatever comes over a socket is answered, never by a 500, and changes no r
         expect(Object.keys(Object.prototype)).toEqual([]);
       },
     ),
-    { numRuns: runs(800) },
+    { numRuns: 800 },
   );
   // The aim is true: every kind of refusal was met, and what is right was let through.
   expect([...statuses.keys()]).toEqual(

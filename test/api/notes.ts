@@ -4,10 +4,10 @@ import { z } from "zod";
 import type { ApiBackend } from "../../src/api/backend.ts";
 import { apiHandler } from "../../src/api/handler.ts";
 import type { ApiHandler } from "../../src/api/http.ts";
-import type { Callback, OpenAnswer, Route } from "../../src/operations/api-route.ts";
+import type { Callback, OpenAnswer, ApiRoute } from "../../src/operations/api-route.ts";
 import { ReplayedError, TidingsError, invalid, notFound } from "../../src/kernel/errors.ts";
 import type { Context } from "../../src/operations/executor.ts";
-import { idSource } from "../../src/kernel/ids.ts";
+import { idSource, type Mode } from "../../src/kernel/ids.ts";
 import type { Authenticated } from "../../src/accounts/key-ring.ts";
 import type {
   Command,
@@ -17,10 +17,8 @@ import type {
   Query,
   StreamEvent,
 } from "../../src/operations/operation.ts";
-import { defaultLimits } from "../../src/kernel/limits.ts";
-import type { Limits } from "../../src/kernel/limits.ts";
+import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
 import { problem } from "../../src/kernel/problem.ts";
-import type { Mode } from "../../src/kernel/scope.ts";
 
 export interface Note {
   readonly id: string;
@@ -40,7 +38,7 @@ const noteSchema = z
 export interface Notes {
   readonly api: ApiHandler;
   readonly rows: Map<string, Note>;
-  readonly routes: readonly Route[];
+  readonly routes: readonly ApiRoute[];
   /** What the logger was told at error level. */
   readonly errors: unknown[];
   readonly streams: { open: number; pulled: number };
@@ -182,7 +180,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const facts = { tag: "Notes" };
   const write = { ...facts, scopes: ["notes:write"] };
   const read = { ...facts, scopes: ["notes:read"] };
-  const routes: readonly Route[] = [
+  const routes: readonly ApiRoute[] = [
     {
       ...write,
       method: "POST",

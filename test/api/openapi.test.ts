@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import type { Route } from "../../src/operations/api-route.ts";
+import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { call, jsonOf } from "./call.ts";
@@ -51,7 +51,7 @@ test("the document has every route, with its scope, under a name of its own", ()
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security }]) => [`${method} ${path}`, security]),
   );
-  const expected = apiRoutes(defaultLimits).map((route: Route) => [
+  const expected = apiRoutes(defaultLimits).map((route: ApiRoute) => [
     `${route.method.toLowerCase()} ${route.path.replaceAll(/:(\w+)/g, "{$1}")}`,
     "scopes" in route
       ? [{ apiKey: route.scopes }]

@@ -2,14 +2,11 @@ import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Scope } from "../../src/kernel/scope.ts";
-import { scoped, text, time } from "../../src/ports/collection.ts";
-import type { KeyValue, RowOf } from "../../src/ports/collection.ts";
+import type { Scope } from "../../src/kernel/ids.ts";
+import { type KeyValue, type RowOf, scoped, text, time } from "../../src/ports/collection.ts";
 import type { Reader, Row } from "../../src/ports/storage.ts";
-import { unscopedReads } from "../../src/store/reads.ts";
-import type { Reads } from "../../src/store/reads.ts";
-import { page } from "../../src/operations/pagination.ts";
-import type { Walk } from "../../src/operations/pagination.ts";
+import { type Reads, unscopedReads } from "../../src/store/reads.ts";
+import { page, type Walk } from "../../src/operations/pagination.ts";
 
 const letters = scoped("letters", { id: text(), box: text(), at: time() });
 type Letter = RowOf<typeof letters>;

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Route } from "../../src/operations/api-route.ts";
+import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/modules.ts";
-import { scopes } from "../../src/accounts/key-types.ts";
-import type { KeyScope } from "../../src/accounts/key-types.ts";
+import { type KeyScope, scopes } from "../../src/accounts/types.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { call, jsonOf } from "./call.ts";
 import { storages, world } from "./world.ts";
 import type { Kept, Tenant, World } from "./world.ts";
 
-type Authorized = Extract<Route, { scopes: readonly string[] }>;
+type Authorized = Extract<ApiRoute, { scopes: readonly string[] }>;
 
 const routes = apiRoutes(defaultLimits).filter((route): route is Authorized => "scopes" in route);
 const titled = (route: Authorized): { name: string; route: Authorized } => ({
@@ -21,7 +20,7 @@ const withId = routes.filter(({ path }) => path.includes(":"));
 /** Beside the id that it begins with, a path can name what its resource has: by the name of the parameter. */
 type Parts = Readonly<Record<string, string>>;
 
-const pathOf = ({ path }: Route, id: string, parts: Parts = {}): string =>
+const pathOf = ({ path }: ApiRoute, id: string, parts: Parts = {}): string =>
   path.replace(":medium", "text").replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? id);
 
 /** What a list can't be asked without. */
@@ -57,7 +56,7 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /v1/playbooks/:id": { description: "changed" },
   "POST /v1/sandbox/events": { type: "message.sent" },
 };
-const bodyOf = ({ method, path }: Route): { body?: object } =>
+const bodyOf = ({ method, path }: ApiRoute): { body?: object } =>
   method === "GET" ? {} : { body: bodies[`${method} ${path}`] ?? {} };
 
 describe.each(storages)("over $name", ({ make }) => {

@@ -8,14 +8,14 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
-import type { KeyScope } from "../../src/accounts/key-types.ts";
-import { idempotency } from "../../src/operations/idempotency-rows.ts";
+import type { KeyScope } from "../../src/accounts/types.ts";
+import { idempotency } from "../../src/operations/idempotency.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
-import { silent } from "../../src/ports/logger.ts";
+import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import type { Mode, Scope } from "../../src/kernel/scope.ts";
+import type { Mode, Scope } from "../../src/kernel/ids.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
 import { migrated, serverUrl } from "../support/postgres.ts";
 

@@ -2,7 +2,7 @@ import { Temporal } from "@js-temporal/polyfill";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { quietUntil } from "../../src/consents/quiet-hours.ts";
-import { firstTimeZone } from "../../src/kernel/time-zones.ts";
+import { firstTimeZone } from "../../src/kernel/time.ts";
 import { runs } from "../support/runs.ts";
 
 /** Those that set their clocks at odd hours, by odd amounts or twice a year around Ramadan, those that don't, and the odd offsets. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ruling } from "../../src/consents/policy-rules.ts";
-import type { Opinion } from "../../src/ports/policy.ts";
+import { decisionOf } from "../../src/consents/check-policies.ts";
+import type { NamedVerdict } from "../../src/ports/policy.ts";
 
-const opinion: fc.Arbitrary<Opinion> = fc
+const opinion: fc.Arbitrary<NamedVerdict> = fc
   .tuple(
     fc.string(),
     fc.oneof(
@@ -18,7 +18,7 @@ describe("what all policies together say", () => {
   it("is a denial if any denies, else the latest deferral, else that it may go; whose it is can be told", () => {
     fc.assert(
       fc.property(fc.array(opinion, { maxLength: 8 }), (opinions) => {
-        const ruled = ruling(opinions);
+        const ruled = decisionOf(opinions);
         const denials = opinions.filter(({ verdict }) => verdict === "deny");
         const times = opinions.flatMap((each) => (each.verdict === "defer" ? [each.until] : []));
         if (denials.length > 0) expect(ruled).toBe(denials[0]);
@@ -38,7 +38,7 @@ describe("what all policies together say", () => {
       );
     fc.assert(
       fc.property(shuffled, ([one, other]) => {
-        const [a, b] = [ruling(one), ruling(other)];
+        const [a, b] = [decisionOf(one), decisionOf(other)];
         expect(a.verdict).toBe(b.verdict);
         if (a.verdict === "defer" && b.verdict === "defer") expect(a.until).toBe(b.until);
       }),

@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { consentByAddress, consentEvidence } from "../../src/contacts/consent-rows.ts";
+import { consentByAddress, consentEvidence } from "../../src/contacts/rows.ts";
 import type { ImportContact, ImportReport } from "../../src/contacts/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { runs } from "../support/runs.ts";

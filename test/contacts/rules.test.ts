@@ -5,12 +5,12 @@ import {
   isLanguage,
   type MergeFacts,
   mergedFacts,
-  mostLabels,
-  whichGoesOn,
+  maxLabels,
+  conversationToKeep,
 } from "../../src/contacts/rules.ts";
-import { erasedData } from "../../src/privacy/erase-event.ts";
+import { erasedData } from "../../src/privacy/erase-history.ts";
 import { type EventType, eventTypes } from "../../src/events/types.ts";
-import { isTimeZone } from "../../src/kernel/time-zones.ts";
+import { isTimeZone } from "../../src/kernel/time.ts";
 
 const word = fc.stringMatching(/^[a-z]{3,8}$/);
 const facts: fc.Arbitrary<MergeFacts> = fc.record({
@@ -19,7 +19,7 @@ const facts: fc.Arbitrary<MergeFacts> = fc.record({
   email: fc.option(word),
   time_zone: fc.option(word),
   language: fc.option(word),
-  labels: fc.uniqueArray(word, { maxLength: mostLabels }),
+  labels: fc.uniqueArray(word, { maxLength: maxLabels }),
   attributes: fc.dictionary(word, word, { maxKeys: 5 }),
   mood: fc.option(
     fc.record({
@@ -41,7 +41,7 @@ describe("two contacts that become one", () => {
         }
         expect(merged.labels.slice(0, survivor.labels.length)).toEqual(survivor.labels);
         expect(merged.labels.length).toBe(
-          Math.min(mostLabels, new Set([...survivor.labels, ...other.labels]).size),
+          Math.min(maxLabels, new Set([...survivor.labels, ...other.labels]).size),
         );
         expect(merged.attributes).toMatchObject(survivor.attributes);
         expect(Object.keys(merged.attributes).length).toBe(
@@ -63,11 +63,11 @@ describe("two contacts that become one", () => {
       { isActive: true, last_activity_at: 1 },
       { isActive: false, last_activity_at: 2 },
     ];
-    expect(whichGoesOn(open, { ...open, last_activity_at: 9 })).toBe("survivors");
-    expect(whichGoesOn(open, { ...closed, last_activity_at: 9 })).toBe("survivors");
-    expect(whichGoesOn(closed, open)).toBe("others");
-    expect(whichGoesOn(closed, { ...closed, last_activity_at: 3 })).toBe("others");
-    expect(whichGoesOn(closed, closed)).toBe("survivors");
+    expect(conversationToKeep(open, { ...open, last_activity_at: 9 })).toBe("survivors");
+    expect(conversationToKeep(open, { ...closed, last_activity_at: 9 })).toBe("survivors");
+    expect(conversationToKeep(closed, open)).toBe("others");
+    expect(conversationToKeep(closed, { ...closed, last_activity_at: 3 })).toBe("others");
+    expect(conversationToKeep(closed, closed)).toBe("survivors");
   });
 });
 

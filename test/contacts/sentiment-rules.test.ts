@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  feel,
+  addScore,
   isVeryNegative,
+  type SentimentState,
+  type SentimentLabel,
   sentimentOf,
-  soundScore,
+  validScore,
   trendOf,
-} from "../../src/contacts/sentiment-rules.ts";
-import type { Mood, SentimentLabel } from "../../src/contacts/sentiment-types.ts";
+} from "../../src/contacts/sentiment.ts";
 
 const score = fc.oneof(
   fc.double({ min: -1, max: 1, noNaN: true }),
@@ -17,8 +18,8 @@ const score = fc.oneof(
 );
 const scores = fc.array(score, { minLength: 1, maxLength: 30 });
 
-const moodAfter = (list: readonly number[]): Mood => {
-  const mood = list.reduce<Mood | null>(feel, null);
+const moodAfter = (list: readonly number[]): SentimentState => {
+  const mood = list.reduce<SentimentState | null>(addScore, null);
   if (mood === null) throw new Error("no scores");
   return mood;
 };
@@ -122,6 +123,6 @@ it("one message is very negative from -0.6 down", () => {
 
 it("an analyzer's answer outside of -1 to 1 is none", () => {
   expect(
-    [-1, 0, 1, 1.1, -1.1, Number.NaN, Infinity, "0.5", null, undefined].map(soundScore),
+    [-1, 0, 1, 1.1, -1.1, Number.NaN, Infinity, "0.5", null, undefined].map(validScore),
   ).toEqual([-1, 0, 1, null, null, null, null, null, null, null]);
 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
-import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
-import type { Mood } from "../../src/contacts/sentiment-types.ts";
+import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -342,7 +341,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect((await one.conversations.list({ assignee: "anna" })).data.length).toBeGreaterThan(1);
     const [damaged] = (await one.conversations.list({ label: "damaged" })).data;
     expect(damaged).toMatchObject({ contact: { name: "Maya Okafor" }, unread_count: 1 });
-    const mood = [-0.35, -0.7, 0.65].reduce<Mood | null>(feel, null);
+    const mood = [-0.35, -0.7, 0.65].reduce<SentimentState | null>(addScore, null);
     expect((await one.contacts.get(damaged?.contact.id ?? "")).sentiment).toEqual(
       mood && sentimentOf(mood),
     );

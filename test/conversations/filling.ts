@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { contacts, identities } from "../../src/contacts/rows.ts";
 import { conversationLabels, conversations } from "../../src/conversations/rows.ts";
-import { messages, untouched } from "../../src/messages/rows.ts";
+import { messages, initialColumns } from "../../src/messages/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { type ContactId, type ConversationId, idSource } from "../../src/kernel/ids.ts";
 import type { Collection } from "../../src/ports/collection.ts";
@@ -161,7 +161,7 @@ export async function fill(
     }
     if (message_id !== null) {
       insert(messages, {
-        ...untouched,
+        ...initialColumns,
         ...scope,
         id: message_id,
         conversation_id: id,

@@ -4,7 +4,7 @@ import {
   changeStatus,
   handlerOnAssign,
   handlerOnHandBack,
-  maxSnooze,
+  maxSnoozeMs,
   receive,
 } from "../../src/conversations/rules.ts";
 import type { Standing } from "../../src/conversations/rules.ts";
@@ -19,7 +19,7 @@ const standing: fc.Arbitrary<Standing> = fc.oneof(
   }),
   fc.record({
     status: fc.constant("snoozed"),
-    snoozed_until: fc.integer({ min: now - 10, max: now + maxSnooze }),
+    snoozed_until: fc.integer({ min: now - 10, max: now + maxSnoozeMs }),
     closed_at: fc.constant(null),
     current: fc.constant(true),
   }),
@@ -36,7 +36,7 @@ test("a status never comes with what belongs to another, and only what a newer o
     fc.record({ status: fc.constantFrom("open", "closed") }),
     fc.record({
       status: fc.constant("snoozed"),
-      snoozed_until: fc.integer({ min: now - 10, max: now + maxSnooze + 10 }),
+      snoozed_until: fc.integer({ min: now - 10, max: now + maxSnoozeMs + 10 }),
     }),
   );
   fc.assert(
@@ -55,7 +55,7 @@ test("a status never comes with what belongs to another, and only what a newer o
       expect(change.decision === "superseded").toBe(isLate);
       const until = "snoozed_until" in wish ? wish.snoozed_until : now + 1;
       if (!isLate) {
-        expect(change.decision === "invalid").toBe(until <= now || until > now + maxSnooze);
+        expect(change.decision === "invalid").toBe(until <= now || until > now + maxSnoozeMs);
       }
     }),
   );
@@ -98,7 +98,7 @@ test("an inbound goes on, wakes, or begins anew: the last only after the reopen 
         const reopenMs = isAtTheEnd && before.closed_at !== null ? now - before.closed_at : someMs;
         const isOver = before.status === "closed" && now - (before.closed_at ?? 0) >= reopenMs;
         expect(receive(before, reopenMs, now)).toBe(
-          isOver ? "begins" : before.status === "open" ? "goes on" : "wakes",
+          isOver ? "begin" : before.status === "open" ? "continue" : "wake",
         );
       },
     ),

@@ -9,7 +9,7 @@ import { nodeHandler } from "../../adapters/http/node.ts";
 import { system } from "../../adapters/system/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Logger } from "../../src/ports/logger.ts";
+import type { Logger } from "../../src/ports/environment.ts";
 import { type Epoch, fastClock } from "./clock.ts";
 import { listen } from "./http.ts";
 import { outsideTransport } from "./outside-transport.ts";

@@ -33,7 +33,7 @@ describe("options", () => {
     ["transports", [{ send: () => {} }], /a list of transports/, "a list"],
     ["transports", [carrier(), carrier()], /different names/, '"sandbox"'],
     ["routes", {}, /a list of up to 100 routes/, "a object"],
-    ["routes", [{}], /routes over transports that are set up/, "a list"],
+    ["routes", [{}], /routes that name configured transports/, "a list"],
     ["routes", [{ transports: [] }], /a list of up to 100 routes/, "a list"],
     ["routes", [{ transports: ["twilio"] }], /a list of up to 100 routes/, "a list"],
     ["routes", [{ transports: ["sandbox", "sandbox"] }], /a list of up to 100 routes/, "a list"],

@@ -5,7 +5,7 @@ import { type Event } from "../../src/webhooks/event-catalog.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Scope } from "../../src/kernel/scope.ts";
+import type { Scope } from "../../src/kernel/ids.ts";
 import { call } from "../api/call.ts";
 import { accepted, busy, carrier, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";

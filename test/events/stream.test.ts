@@ -4,16 +4,14 @@ import { english } from "../../adapters/language/english.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
 import type { EventType } from "../../src/events/types.ts";
 import { eventStream } from "../../src/events/stream.ts";
-import { NewsDesk } from "../../src/api/stream-notifier.ts";
-import { idSource } from "../../src/kernel/ids.ts";
+import { StreamNotifier } from "../../src/api/stream-notifier.ts";
+import { idSource, type Scope } from "../../src/kernel/ids.ts";
 import type { Call } from "../../src/operations/operation.ts";
-import { noOpinions } from "../../src/operations/opinions.ts";
+import { noVerdicts } from "../../src/operations/host-policies.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { standardConsent } from "../../src/operations/consent-settings.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
-import type { Reader } from "../../src/ports/storage.ts";
+import type { Reader, StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import type { Scope } from "../../src/kernel/scope.ts";
 import { simulated, type VirtualClock } from "../../src/testing/index.ts";
 import { unscopedReads } from "../../src/store/reads.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
@@ -54,7 +52,7 @@ async function commit(port: StoragePort, rows: readonly EventRow[]): Promise<voi
 interface Followed {
   /** What the stream tells, one after the other. */
   readonly told: AsyncIterator<string | undefined>;
-  readonly desk: NewsDesk;
+  readonly desk: StreamNotifier;
   /** The rows that each read answered. */
   readonly read: EventRow[][];
   readonly turns: () => number;
@@ -68,7 +66,7 @@ async function follow(
   const { clock, random } = simulated();
   const over = new AbortController();
   onTestFinished(() => over.abort());
-  const desk = new NewsDesk(clock);
+  const desk = new StreamNotifier(clock);
   const read: EventRow[][] = [];
   let turns = 0;
   const { reader } = port;
@@ -117,7 +115,7 @@ async function follow(
     request_id: "req_1",
     idempotency_key: null,
     services,
-    hostOpinions: noOpinions,
+    hostVerdicts: noVerdicts,
   };
   const stream = await eventStream.open(sources, input, call, over.signal);
   async function* ids(): AsyncGenerator<string | undefined> {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sandbox } from "tidings/sandbox";
 import { MessagingEngine } from "tidings";
 import { keywordOf } from "../../src/consents/keywords.ts";
-import type { Keyword } from "../../src/contacts/consent-types.ts";
+import type { Keyword } from "../../src/contacts/consent.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/kernel/errors.ts";
 import { database } from "../support/postgres.ts";

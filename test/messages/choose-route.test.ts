@@ -1,9 +1,13 @@
 /** Which transport carries a message, and which one after it. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { maxAttempts, retryDelays } from "../../src/messages/rules.ts";
-import { nextAfter, wayOf } from "../../src/messages/route-rules.ts";
-import type { Tried } from "../../src/messages/route-types.ts";
+import {
+  maxAttempts,
+  retryDelays,
+  nextAfter,
+  matchRoute,
+  type Tried,
+} from "../../src/messages/route-rules.ts";
 import type { Route } from "../../src/ports/route.ts";
 
 describe("the way of a message", () => {
@@ -22,16 +26,18 @@ describe("the way of a message", () => {
       over({ to: ["+49"], channels: ["sms"], from: [facts.from] }, "it"),
       over({}, "all"),
     ];
-    expect(wayOf(routes, facts, "home", all).transports).toEqual(["it"]);
-    expect(wayOf(routes, { ...facts, to: "+3361234567" }, "home", all).transports).toEqual(["all"]);
-    expect(wayOf(routes.slice(0, 3), facts, "home", all).transports).toEqual(["home"]);
+    expect(matchRoute(routes, facts, "home", all).transports).toEqual(["it"]);
+    expect(matchRoute(routes, { ...facts, to: "+3361234567" }, "home", all).transports).toEqual([
+      "all",
+    ]);
+    expect(matchRoute(routes.slice(0, 3), facts, "home", all).transports).toEqual(["home"]);
   });
 
   it("leaves out transports that don't carry it, and routes that have no other", () => {
     const routes: Route[] = [{ transports: ["live", "more"] }, { transports: ["a", "live", "b"] }];
     const carries = (name: string): boolean => name.length === 1;
-    expect(wayOf(routes, facts, "home", carries).transports).toEqual(["a", "b"]);
-    expect(wayOf(routes.slice(0, 1), facts, "home", carries).transports).toEqual(["home"]);
+    expect(matchRoute(routes, facts, "home", carries).transports).toEqual(["a", "b"]);
+    expect(matchRoute(routes.slice(0, 1), facts, "home", carries).transports).toEqual(["home"]);
   });
 
   /** What each call comes to: how long it takes, and what the carrier asks for. */

@@ -2,11 +2,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type MessageRow, messages } from "../../src/messages/rows.ts";
 import type { ListMessages, Message } from "../../src/messages/types.ts";
 import type { Page } from "../../src/kernel/fields.ts";
-import type { ContactId, ConversationId } from "../../src/kernel/ids.ts";
+import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import type { Scope } from "../../src/kernel/scope.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 

@@ -13,15 +13,14 @@ import {
   handOver,
   isCarried,
   lapsed,
-  maxAttempts,
   type MessageState,
   notSent,
   plan,
   release,
   retryAt,
-  retryDelays,
   unconfirmed,
 } from "../../src/messages/rules.ts";
+import { maxAttempts, retryDelays } from "../../src/messages/route-rules.ts";
 import { maxScheduleAhead } from "../../src/kernel/limits.ts";
 import { messageStatuses } from "../../src/messages/types.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, fingerprint } from "../../src/operations/fingerprint.ts";
+import { canonicalJson, fingerprint } from "../../src/operations/idempotency.ts";
 
 const secret = new Uint8Array(32).fill(7);
 const shuffle = (value: unknown): unknown => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AccountHandle, CommandOptions } from "../../src/host/handles.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { idempotency } from "../../src/operations/idempotency-rows.ts";
+import { idempotency } from "../../src/operations/idempotency.ts";
 import { carrier, lost } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";

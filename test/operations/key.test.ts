@@ -5,7 +5,7 @@ import {
   idempotencyKeyOf,
   isIdempotencyKey,
   storedKey,
-} from "../../src/operations/idempotency-key.ts";
+} from "../../src/operations/idempotency.ts";
 
 const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCodePoint(code)),

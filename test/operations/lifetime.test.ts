@@ -3,7 +3,7 @@ import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
 import { simulated } from "tidings/testing";
-import { idempotency, idempotencyByExpiry } from "../../src/operations/idempotency-rows.ts";
+import { idempotency, idempotencyByExpiry } from "../../src/operations/idempotency.ts";
 import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";
 

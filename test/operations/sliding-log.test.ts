@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admit, slidingLog } from "../../src/operations/sliding-log.ts";
+import { admit, slidingLog } from "../../src/operations/rate-limiter.ts";
 
 const window = 1_000;
 /** Gaps between requests: bursts, trickles, the window's very edge, pauses. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { consumeJob } from "../../src/events/consumer-rules.ts";
+import { consumeJob } from "../../src/events/consumer-rows.ts";
 import { arm, disarm, finish, jobByName, lease, renew, storedName } from "../../src/queue/rows.ts";
 import type { Lane } from "../../src/queue/lane.ts";
 import type { Claim, JobOrder } from "../../src/queue/types.ts";
-import { silent } from "../../src/ports/logger.ts";
+import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import type { Contact } from "../../src/contacts/types.ts";
-import { eventResource } from "../../src/events/resource.ts";
+import { eventResource, type EventType, eventTypes } from "../../src/events/types.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
 import { eventSchema } from "../../src/webhooks/event-catalog.ts";
-import { type EventType, eventTypes } from "../../src/events/types.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const id = "evt_01JZZZZZZZZZZZZZZZZZZZZZZZ";

@@ -10,7 +10,7 @@ import {
   plan,
   unconfirmed,
 } from "../../src/messages/rules.ts";
-import { silent } from "../../src/ports/logger.ts";
+import { silent } from "../../src/ports/environment.ts";
 import type {
   AttemptMade,
   OutboundMessage,

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { orderFor } from "../../src/senders/rules.ts";
+import { rankSenders } from "../../src/senders/choose-sender.ts";
 import type { AccountHandle } from "../../src/index.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -12,7 +12,7 @@ const numbers = Array.from({ length: 1_000 }, (_, n) => `+1500444${1_000 + n}`);
 describe("the order of a pool for an address", () => {
   const ids = ["snd_1", "snd_2", "snd_3", "snd_4", "snd_5"] as const;
   const firstOf = (pool: readonly `snd_${string}`[]): (string | undefined)[] =>
-    numbers.map((number) => orderFor(number, pool)[0]);
+    numbers.map((number) => rankSenders(number, pool)[0]);
 
   it("gives each sender its share of the addresses", () => {
     const first = firstOf(ids);

@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { decodeLane } from "../../src/queue/lane.ts";
 import { allRows } from "../simulator/rows.ts";
 import { jobs } from "../../src/queue/rows.ts";
-import { senderHandOvers, senderPaces } from "../../src/senders/rows.ts";
+import { senderHandOvers, senderThrottles } from "../../src/senders/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { CreateSender, Policy } from "../../src/index.ts";
 import { accepted, busy, carrier, type Carrier, type Script } from "../support/carrier.ts";
@@ -280,7 +280,10 @@ describe("a sender with a pace", () => {
       expect(line.calls, JSON.stringify(change)).toHaveLength(expected);
       if (expected < 31) continue;
       await clock.advance(10_000);
-      expect([allRows(storage, senderPaces), allRows(storage, senderHandOvers)]).toEqual([[], []]);
+      expect([allRows(storage, senderThrottles), allRows(storage, senderHandOvers)]).toEqual([
+        [],
+        [],
+      ]);
       await engine.messages.send({ to: contact(40), body: "Hi" });
       await clock.settle();
     }
@@ -298,7 +301,7 @@ describe("a sender with a pace", () => {
     await clock.advance(5_000);
     expect(line.calls).toHaveLength(15);
     expect(allRows(storage, senderHandOvers)).toHaveLength(2);
-    expect(allRows(storage, senderPaces)).toMatchObject([{ waiting: false, handed: 15 }]);
+    expect(allRows(storage, senderThrottles)).toMatchObject([{ waiting: false, handed: 15 }]);
     expect(allRows(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
   });
 

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
-import type { Mood } from "../../src/contacts/sentiment-types.ts";
-import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
+import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment.ts";
+import type { SentimentAnalyzer } from "../../src/ports/language.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
@@ -32,7 +31,8 @@ type Command = fc.AsyncCommand<Model, Real>;
 /** As many messages as are shown. */
 const maxCommands = 20;
 
-const fold = (list: readonly number[]): Mood | null => list.reduce<Mood | null>(feel, null);
+const fold = (list: readonly number[]): SentimentState | null =>
+  list.reduce<SentimentState | null>(addScore, null);
 
 /** Of each person the first messages count, however many that are by now, and none twice: answers whether all do. */
 async function agree({ people }: Model, { clock, running: [one] }: Real): Promise<boolean> {

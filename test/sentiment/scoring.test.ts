@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
-import { feel, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
+import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment.ts";
 import { messageScores } from "../../src/sentiment/rows.ts";
-import type { Mood } from "../../src/contacts/sentiment-types.ts";
-import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
+import type { SentimentAnalyzer } from "../../src/ports/language.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -36,7 +35,8 @@ async function say(engine: MessagingEngine, body: string, from = phone): Promise
   return (await engine.sandbox.inbound({ from, body })).contact_id;
 }
 
-const fold = (list: readonly number[]): Mood | null => list.reduce<Mood | null>(feel, null);
+const fold = (list: readonly number[]): SentimentState | null =>
+  list.reduce<SentimentState | null>(addScore, null);
 
 describe.each(storages)("sentiment on $name", ({ open }) => {
   it("is scored after a message came in, told when it shifts, and shown with the messages that moved it", async () => {

@@ -1,7 +1,6 @@
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/index.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { Logger } from "../../src/ports/logger.ts";
+import type { Clock, Logger } from "../../src/ports/environment.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";
 import { seededRandom } from "../../src/testing/index.ts";
 import { agentModel } from "./agent-model.ts";

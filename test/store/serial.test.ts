@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { silent } from "../../src/ports/logger.ts";
+import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";

@@ -1,12 +1,12 @@
 import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { pace } from "../../src/webchat/rules.ts";
+import { throttle } from "../../src/webchat/visitor-messages.ts";
 import { type ProvenToken, signToken, verifyToken } from "../../src/webchat/token.ts";
 
 it("a session may write 20 messages in any ten seconds, and no message is refused when fewer came", () => {
   const gap = fc.oneof(fc.nat({ max: 900 }), fc.constantFrom(0, 1, 499, 500, 501, 10_000));
-  // At an even pace, what came ten seconds ago to the millisecond matters.
+  // At an even throttle, what came ten seconds ago to the millisecond matters.
   const even = fc.constantFrom(499, 500, 501).map((each) => Array.from({ length: 60 }, () => each));
   const gaps = fc.oneof(fc.array(gap, { maxLength: 120 }), even);
   fc.assert(
@@ -17,15 +17,15 @@ it("a session may write 20 messages in any ten seconds, and no message is refuse
       for (const gap of list) {
         now += gap;
         const lately = admitted.filter((at) => at > now - 10_000);
-        const verdict = pace(recent, now);
+        const verdict = throttle(recent, now);
         expect(verdict.admitted).toBe(lately.length < 20);
         if (verdict.admitted) {
           ({ recent } = verdict);
           expect(recent.length).toBeLessThanOrEqual(20);
           admitted.push(now);
         } else {
-          expect(pace(recent, now + verdict.retryAfterMs).admitted).toBe(true);
-          expect(pace(recent, now + verdict.retryAfterMs - 1).admitted).toBe(false);
+          expect(throttle(recent, now + verdict.retryAfterMs).admitted).toBe(true);
+          expect(throttle(recent, now + verdict.retryAfterMs - 1).admitted).toBe(false);
         }
       }
     }),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { forgetVisitor } from "../../src/webchat/forget-visitor.ts";
+import { forgetVisitor } from "../../src/webchat/sessions.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { WebchatSession } from "../../src/webchat/types.ts";
-import { silent } from "../../src/ports/logger.ts";
+import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
 import { seededRandom } from "../../src/testing/index.ts";

@@ -1,11 +1,10 @@
-import { definitionOf } from "../../src/webhooks/event-catalog.ts";
+import { definitionOf, eventSchema } from "../../src/webhooks/event-catalog.ts";
 import { describe, expect, it } from "vitest";
 import { appendEvent } from "../../src/events/append.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
-import { eventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, webhookPatterns, webhooks } from "../../src/webhooks/rows.ts";
 import { idSource } from "../../src/kernel/ids.ts";
-import { silent } from "../../src/ports/logger.ts";
+import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
 import { simulated } from "../../src/testing/index.ts";

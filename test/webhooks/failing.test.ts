@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type FailingStreak, isGivenUp, withFailure } from "../../src/webhooks/failing.ts";
+import { type FailingStreak, shouldDisable, withFailure } from "../../src/webhooks/progress.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -10,7 +10,7 @@ const start = Date.UTC(2026, 0, 1, 12);
 function givenUpAfter(times: readonly number[]): boolean {
   let streak: FailingStreak | null = null;
   for (const at of times) streak = withFailure(streak, at);
-  return streak !== null && isGivenUp(streak, times.at(-1) ?? 0);
+  return streak !== null && shouldDisable(streak, times.at(-1) ?? 0);
 }
 
 const every = (ms: number, count: number): number[] =>
@@ -44,7 +44,7 @@ describe("an endpoint that fails is given up", () => {
           const days = new Set(failures.map((at) => new Date(at).toISOString().slice(0, 10)));
           const expected =
             failures.length >= 10 && days.size >= 3 && now - (failures[0] ?? now) >= 5 * dayMs;
-          expect(streak !== null && isGivenUp(streak, now)).toBe(expected);
+          expect(streak !== null && shouldDisable(streak, now)).toBe(expected);
         }
       }),
     );

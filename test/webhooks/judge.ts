@@ -1,7 +1,7 @@
 /** What holds of every webhook at any time, whatever happens. */
 import { expect } from "vitest";
 import type { DeliveryAttemptRow, DeliveryRow } from "../../src/webhooks/rows.ts";
-import { delays, mostAttempts } from "../../src/webhooks/schedule.ts";
+import { delays, maxAttempts } from "../../src/webhooks/schedule.ts";
 import { isGenuine, type Seen } from "./receivers.ts";
 import type { WebhookWorld } from "./world.ts";
 
@@ -61,7 +61,7 @@ function judgeDelivery(
   expect(attempts).toBe(made.length);
   const automatic = made.filter(({ manual }) => !manual);
   expect(automatic.length).toBe(history.length);
-  expect(automatic.length).toBeLessThanOrEqual(mostAttempts);
+  expect(automatic.length).toBeLessThanOrEqual(maxAttempts);
   const last = made.findIndex(
     ({ status_code: code, manual }) => isGood(code) || (code === 410 && !manual),
   );

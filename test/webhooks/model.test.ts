@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { mostAttempts } from "../../src/webhooks/schedule.ts";
+import { maxAttempts } from "../../src/webhooks/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { judge } from "./judge.ts";
@@ -189,7 +189,7 @@ async function judgeEnds(model: Model, { world }: Real, isParked: boolean): Prom
     const saidGone = attempts.some(
       ({ delivery_id, status_code }) => delivery_id === id && status_code === 410,
     );
-    if (status === "failed") expect(history.length === mostAttempts || saidGone).toBe(true);
+    if (status === "failed") expect(history.length === maxAttempts || saidGone).toBe(true);
     else expect(isParked ? ["succeeded", "pending"] : ["succeeded"]).toContain(status);
   }
   // Nothing more was sent for what was deleted.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { delays, mostAttempts } from "../../src/webhooks/schedule.ts";
+import { delays, maxAttempts } from "../../src/webhooks/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { judge } from "./judge.ts";
@@ -46,7 +46,7 @@ it("makes five attempts within the day, none before its delay, whatever a receiv
       let paused = 0;
       await world.tell();
       await clock.advance(20_000);
-      for (let made = 1; made < mostAttempts; made++) {
+      for (let made = 1; made < maxAttempts; made++) {
         expect(receivers.seen).toHaveLength(made);
         const [[delivery], [webhook]] = [await world.deliveries(), await world.webhooks()];
         const planned = delivery?.next_attempt_at ?? 0;
@@ -63,7 +63,7 @@ it("makes five attempts within the day, none before its delay, whatever a receiv
         await clock.advance(15_000);
       }
       await world.pass(2 * dayMs);
-      expect(receivers.seen).toHaveLength(mostAttempts);
+      expect(receivers.seen).toHaveLength(maxAttempts);
       expect((receivers.seen.at(-1)?.at ?? Infinity) - begun - paused).toBeLessThanOrEqual(dayMs);
       for (const [i, delay] of delays.entries()) {
         const [before, next] = [receivers.seen[i], receivers.seen[i + 1]];

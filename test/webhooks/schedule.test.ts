@@ -4,12 +4,12 @@ import {
   delays,
   isGone,
   isSuccess,
-  longestAttemptMs,
-  mostAttempts,
-  mostJitter,
+  maxAttemptMs,
+  maxAttempts,
+  maxJitter,
   nextAttempt,
   type PastAttempt,
-  pauseOf,
+  pauseMsOf,
 } from "../../src/webhooks/schedule.ts";
 import type { HttpOutcome } from "../../src/ports/http-client.ts";
 
@@ -48,12 +48,12 @@ const failure: fc.Arbitrary<HttpOutcome> = fc.oneof(
 const jitter = fc.double({ min: 0, max: 1, noNaN: true });
 /** An attempt: how long it took, how late the dispatcher was for it, what came of it. */
 const attempt = fc.record({
-  duration: fc.integer({ min: 0, max: longestAttemptMs }),
+  duration: fc.integer({ min: 0, max: maxAttemptMs }),
   late: fc.integer({ min: 0, max: 2 * minuteMs }),
   outcome: failure,
   jitter,
 });
-const attempts = fc.array(attempt, { minLength: mostAttempts, maxLength: mostAttempts });
+const attempts = fc.array(attempt, { minLength: maxAttempts, maxLength: maxAttempts });
 
 interface Made {
   readonly started: number;
@@ -97,7 +97,7 @@ describe("the schedule", () => {
     fc.assert(
       fc.property(attempts, (all) => {
         const made = deliver(all);
-        expect(made).toHaveLength(mostAttempts);
+        expect(made).toHaveLength(maxAttempts);
         for (const [i, delay] of delays.entries()) {
           expect((made[i + 1]?.started ?? 0) - (made[i]?.ended ?? 0)).toBeGreaterThanOrEqual(delay);
         }
@@ -124,7 +124,7 @@ describe("the schedule", () => {
       fc.property(fc.array(jitter, { minLength: 5, maxLength: 5 }), (drawn) => {
         const made = deliver(
           drawn.map((each) => ({
-            duration: longestAttemptMs,
+            duration: maxAttemptMs,
             late: 0,
             outcome: timedOut,
             jitter: each,
@@ -132,7 +132,7 @@ describe("the schedule", () => {
         );
         for (const [i, delay] of delays.entries()) {
           const wait = (made[i + 1]?.started ?? 0) - (made[i]?.ended ?? 0);
-          expect(wait).toBe(Math.ceil(delay + delay * mostJitter * (drawn[i] ?? 0)));
+          expect(wait).toBe(Math.ceil(delay + delay * maxJitter * (drawn[i] ?? 0)));
         }
       }),
     );
@@ -191,7 +191,7 @@ describe("the schedule", () => {
     [299, "succeeded"],
     [410, "failed"],
   ])("ends with a %i at any attempt", (status, expected) => {
-    for (let made = 1; made <= mostAttempts; made++) {
+    for (let made = 1; made <= maxAttempts; made++) {
       const history = Array.from({ length: made }, () => ({
         waited_ms: minuteMs,
         duration_ms: 100,
@@ -220,6 +220,6 @@ describe("an endpoint is left alone", () => {
     [answered(200, "30"), 0],
     [timedOut, 0],
   ])("for as long as it asks, an hour at most: %#", (outcome, expected) => {
-    expect(pauseOf(outcome, start)).toBe(expected);
+    expect(pauseMsOf(outcome, start)).toBe(expected);
   });
 });

@@ -3,7 +3,7 @@ import { onTestFinished, describe, expect, test } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { silent } from "../../src/ports/logger.ts";
+import { silent } from "../../src/ports/environment.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { DeliveryWithAttempts } from "../../src/webhooks/types.ts";
 import { type Behaviour, drip, flood, receiver } from "../adapters/http-client/receiver.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { leaseMs } from "../../src/queue/dispatcher.ts";
-import { mostAttempts } from "../../src/webhooks/schedule.ts";
+import { maxAttempts } from "../../src/webhooks/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { judge } from "./judge.ts";
@@ -117,7 +117,7 @@ describe.each(storages)("webhooks on $name, whatever happens", ({ name, open }) 
         }
         for (const { status, history } of rows) {
           expect(
-            status === "succeeded" || (status === "failed" && history.length === mostAttempts),
+            status === "succeeded" || (status === "failed" && history.length === maxAttempts),
           ).toBe(true);
         }
         const secrets = new Map(hooks.map(({ url, secret }) => [url, [secret ?? ""]]));

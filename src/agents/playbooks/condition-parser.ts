@@ -1,13 +1,13 @@
 import type { Comparison, Condition } from "./condition.ts";
 
-/** What is wrong, and at which character, from 0. */
+/** What is wrong, and at which character, counted from 0. */
 export interface ConditionProblem {
   readonly at: number;
   readonly message: string;
 }
 
-const mostLength = 500;
-const mostDepth = 20;
+const maxLength = 500;
+const maxDepth = 20;
 
 const token =
   /\s*(?:(?<op>==|!=|<=|>=|<|>|\(|\))|(?<number>-?\d{1,15}(?:\.\d{1,15})?(?![\w.]))|(?<string>"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*')|(?<word>[A-Za-z][\w-]*(?:\.[A-Za-z_][\w-]*)?))/y;
@@ -19,8 +19,8 @@ interface Token {
 }
 
 export function parseCondition(source: string): Condition | { readonly problem: ConditionProblem } {
-  if (source.length > mostLength) {
-    return { problem: { at: mostLength, message: `must have at most ${mostLength} characters` } };
+  if (source.length > maxLength) {
+    return { problem: { at: maxLength, message: `must have at most ${maxLength} characters` } };
   }
   try {
     const parser = new Parser(tokensOf(source));
@@ -28,12 +28,12 @@ export function parseCondition(source: string): Condition | { readonly problem: 
     parser.end();
     return condition;
   } catch (error) {
-    if (error instanceof Misfit) return { problem: { at: error.at, message: error.message } };
+    if (error instanceof ParseError) return { problem: { at: error.at, message: error.message } };
     throw error;
   }
 }
 
-class Misfit extends Error {
+class ParseError extends Error {
   readonly at: number;
 
   constructor(at: number, message: string) {
@@ -50,7 +50,7 @@ function tokensOf(source: string): Token[] {
     const found = token.exec(source);
     const start = at + (/^\s*/.exec(source.slice(at))?.[0].length ?? 0);
     if (found === null) {
-      throw new Misfit(start, `doesn't know what "${source.slice(start, start + 10)}" means`);
+      throw new ParseError(start, `has an unknown token "${source.slice(start, start + 10)}"`);
     }
     const [kind, text] = kindOf(found.groups ?? {});
     tokens.push({ at: start, kind, text });
@@ -64,7 +64,7 @@ function kindOf(groups: Readonly<Record<string, string | undefined>>): [Token["k
     const text = groups[kind];
     if (text !== undefined) return [kind, text];
   }
-  throw new TypeError("a token is of some kind");
+  throw new TypeError("a token has no kind");
 }
 
 const comparisons: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">=", "contains"]);
@@ -74,7 +74,9 @@ const constants: ReadonlyMap<string, boolean | null> = new Map([
   ["null", null],
 ]);
 
-/** By recursive descent: `or` binds less than `and`, that less than `not`, and that less than a comparison. */
+/**
+ * A recursive descent parser. From weakest to strongest binding: `or`, `and`, `not`, comparisons.
+ */
 class Parser {
   readonly #tokens: readonly Token[];
   #place = 0;
@@ -110,7 +112,9 @@ class Parser {
   }
 
   #negation(depth: number): Condition {
-    if (depth > mostDepth) throw new Misfit(this.#next.at, `goes deeper than ${mostDepth}`);
+    if (depth > maxDepth) {
+      throw new ParseError(this.#next.at, `is nested deeper than ${maxDepth} levels`);
+    }
     return this.#take("not")
       ? { is: "not", of: this.#negation(depth + 1) }
       : this.#comparison(depth);
@@ -149,9 +153,9 @@ class Parser {
     return condition;
   }
 
-  #unexpected(expected: string): Misfit {
+  #unexpected(expected: string): ParseError {
     const { at, kind, text } = this.#next;
-    return new Misfit(
+    return new ParseError(
       at,
       `expects ${expected} ${kind === "end" ? "at its end" : `before "${text.slice(0, 20)}"`}`,
     );

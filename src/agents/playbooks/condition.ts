@@ -1,6 +1,7 @@
 /**
- * The language of `when`: `==`, `!=`, `<`, `<=`, `>`, `>=` and `contains` between names and literals, with `and`, `or`, `not` and
- * parentheses. Names are slots, `step.field` and `contact.name`; one that stands for nothing is null.
+ * The language of `when`: `==`, `!=`, `<`, `<=`, `>`, `>=` and `contains` between names and
+ * literals, with `and`, `or`, `not` and parentheses. Names are slots, `step.field` and
+ * `contact.name`. A name without a value is null.
  */
 import type { Json } from "../../ports/index.ts";
 import { foldText } from "../../kernel/index.ts";
@@ -15,7 +16,7 @@ export type Condition =
   | { readonly is: "and" | "or"; readonly all: readonly Condition[] }
   | { readonly is: Comparison; readonly left: Condition; readonly right: Condition };
 
-/** Names that a condition looks up. */
+/** Returns the names that a condition reads. */
 export function namesOf(condition: Condition): string[] {
   switch (condition.is) {
     case "value":
@@ -32,7 +33,10 @@ export function namesOf(condition: Condition): string[] {
   }
 }
 
-/** Whether it holds. By itself a value counts as false that is false, null, 0, an empty text or an empty list. */
+/**
+ * Whether a condition is true. A value on its own is false if it is false, null, 0, an empty text
+ * or an empty list.
+ */
 export function holds(condition: Condition, look: LookUp): boolean {
   const value = valueOf(condition, look);
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
@@ -56,8 +60,9 @@ function valueOf(condition: Condition, look: LookUp): Json {
 }
 
 /**
- * Values of two types are never equal and in no order. Texts are in the order of their characters' codes, which is that of time for
- * dates. A list contains what equals one of its items, a text what is part of it in any case and with any accents.
+ * Values of different types are never equal, and every order comparison of them is false. Texts are
+ * ordered by character codes, so dates are ordered by time. A list contains the values of its
+ * items. A text contains its parts, regardless of case and accents.
  */
 function compares(how: Comparison, left: Json, right: Json): boolean {
   switch (how) {
@@ -77,7 +82,7 @@ function compares(how: Comparison, left: Json, right: Json): boolean {
   }
 }
 
-/** No two lists, and no two objects, are equal. */
+/** Lists and objects are never equal. */
 function isEqual(left: Json, right: Json): boolean {
   return left === right && (left === null || typeof left !== "object");
 }

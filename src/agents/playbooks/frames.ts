@@ -1,16 +1,26 @@
-/** Where a conversation stands in its playbooks: frames, the innermost last. */
+/**
+ * Frames: a conversation's position in its playbooks, innermost last. Also the types of a step's
+ * input and outcome.
+ */
+import { type AnswerContext, type SlotValue, validValue } from "./slots.ts";
+import type { Frame, PinnedPlaybook, PlaybookDefinition, PlaybookStep } from "./types.ts";
+import type { ModelFailure } from "../runs/types.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { soundValue, type AnswerContext, type SlotValue } from "./slots.ts";
-import type { Frame, PinnedPlaybook, PlaybookDefinition, PlaybookStep } from "./types.ts";
 
-/** Finds a playbook: one version of it, or without one the current version where it is enabled. */
+/**
+ * Finds a version of a playbook. Without a revision, finds the current version if the playbook is
+ * enabled.
+ */
 export type Library = (id: PlaybookId, revision?: number) => PinnedPlaybook | undefined;
 
-/** Playbooks that lie on top of one another, at most. */
-export const mostFrames = 8;
+/** The maximum depth of nested playbook calls. */
+export const maxFrames = 8;
 
-/** A playbook at its first step. Of what is given it takes what its slots can hold. */
+/**
+ * Returns a frame at the playbook's first step. Given values that the slots cannot hold are
+ * dropped.
+ */
 export function beginFrame(
   { id, revision, definition }: PinnedPlaybook,
   given: { readonly [name: string]: Json },
@@ -28,14 +38,14 @@ export function beginFrame(
   };
 }
 
-/** What of some values a playbook's slots can hold. */
+/** Returns the given values that the playbook's slots can hold. */
 export function slotsFrom(
   { slots }: PlaybookDefinition,
   given: { readonly [name: string]: Json },
   context: AnswerContext,
 ): Record<string, SlotValue> {
   const entries = slots.flatMap((slot) => {
-    const value = soundValue(
+    const value = validValue(
       slot,
       Object.hasOwn(given, slot.name) ? (given[slot.name] ?? null) : null,
       context,
@@ -45,7 +55,7 @@ export function slotsFrom(
   return Object.fromEntries(entries);
 }
 
-/** The frame's playbook, in the version that it began with. */
+/** Returns the frame's playbook in the version that the frame started with. */
 export function frameDefinition(frame: Frame, library: Library): PlaybookDefinition | undefined {
   return library(frame.playbook_id, frame.revision)?.definition;
 }
@@ -57,14 +67,14 @@ export function stepOf(
   return definition?.steps.find(({ id }) => id === frame.step);
 }
 
-/** The step that follows where a step doesn't say otherwise; undefined at the end. */
+/** Returns the id of the step that follows by default; undefined at the end. */
 export function nextOf({ steps }: PlaybookDefinition, step: PlaybookStep): string | undefined {
   return ("next" in step ? step.next : undefined) ?? steps[steps.indexOf(step) + 1]?.id;
 }
 
 /**
- * The innermost frame, as it is now, goes on to another step. At its end it goes, and its caller goes on with what it found out: values of
- * slots that both have.
+ * Moves the innermost frame to another step. Without one, the frame ends and its caller continues.
+ * The caller takes over the values of slots that both have.
  */
 export function onward(
   below: readonly Frame[],
@@ -87,3 +97,56 @@ export function onward(
     context,
   );
 }
+
+export interface PlayOptions extends AnswerContext {
+  /** Maximum steps per turn. */
+  readonly steps: number;
+  readonly contact: AnswerContext["contact"] & { readonly name: string | null };
+  /**
+   * Whether a failure of the model ends the playbook. Otherwise it continues without the model's
+   * answer.
+   */
+  readonly endsAt: (failure: ModelFailure) => boolean;
+  /** Whether a model may put these words into a slot, which playbooks send. */
+  readonly mayHold: (words: string) => boolean;
+}
+
+export type PlayEnd =
+  /**
+   * `understood` is false if the answer was invalid. Then the last text asks again, and the try was
+   * counted.
+   */
+  | { readonly type: "asks"; readonly understood: boolean }
+  | { readonly type: "over" }
+  | { readonly type: "called_off" }
+  /** An action needs an approval. When the step is played again, it asks for the same action. */
+  | { readonly type: "waits" }
+  | { readonly type: "handoff"; readonly reason: string }
+  | { readonly type: "resolved" }
+  | {
+      readonly type: "stuck";
+      readonly cause: "failed_attempts" | "max_turns" | "action_failure" | ModelFailure;
+      readonly reason: string;
+    };
+
+/** What a step works with. */
+export interface Stage {
+  readonly frame: Frame;
+  readonly definition: PlaybookDefinition;
+  /** The contact's message, for the step that has asked. */
+  readonly said: string | null;
+  /** Steps append the texts for the contact. */
+  readonly texts: string[];
+  readonly options: PlayOptions;
+}
+
+type Changes = Partial<Pick<Frame, "asked" | "tries" | "passed" | "slots">>;
+
+/** The outcome of a step. */
+export type Outcome =
+  /** Goes to the named step, or else to the one that follows by default. */
+  | { readonly go: "next"; readonly to?: string | undefined; readonly changes?: Changes }
+  | { readonly go: "stay"; readonly end: PlayEnd; readonly changes?: Changes }
+  | { readonly go: "call"; readonly playbook_id: PlaybookId }
+  | { readonly go: "call_off" }
+  | { readonly go: "end"; readonly end: PlayEnd };

@@ -1,20 +1,21 @@
-/** Whether a playbook can be played from its first step on, wherever that leads: checked as a whole when it is enabled. */
+/** Checks a playbook as a whole when it is enabled. Steps are numbered by their index here. */
+import { maxFrames } from "./frames.ts";
+import { type Finding, findingsInTexts, type Path } from "./names.ts";
+import type { PlaybookDefinition, PlaybookStep } from "./types.ts";
 import { type FieldError, inBody, type PlaybookId } from "../../kernel/index.ts";
 import type { Language } from "../../ports/index.ts";
-import { loopsIn, reachable, targetsIn, type Path } from "./flow.ts";
-import { mostFrames } from "./frames.ts";
-import { findingsInTexts, type Finding } from "./names.ts";
-import type { PlaybookDefinition } from "./types.ts";
-
-/** The playbooks that can be called: those that are enabled, and the one that is checked as it is to be. */
-export type Callable = (id: PlaybookId) => PlaybookDefinition | undefined;
-
-const mostErrors = 100;
 
 /**
- * What is wrong with a playbook, each with a JSON pointer to where; nothing when it may be enabled. Then every name stands for something,
- * every step can be come to, and no way goes round without a question: one that is come to again is put again, so a way that goes round
- * through one waits for the contact each time.
+ * Finds a playbook that can be called: an enabled one, or the new definition of the checked one.
+ */
+export type Callable = (id: PlaybookId) => PlaybookDefinition | undefined;
+
+const maxErrors = 100;
+
+/**
+ * Returns the problems of a playbook, each with a JSON pointer. An empty list means that it may be
+ * enabled: every name is known, every step can be reached, and every loop contains a question. A
+ * question that is reached again is asked again, so such a loop waits for the contact each time.
  */
 export function checkGraph(
   definition: PlaybookDefinition,
@@ -23,18 +24,24 @@ export function checkGraph(
 ): FieldError[] {
   const { steps, slots } = definition;
   if (steps.length === 0) {
-    return [{ ...inBody(["steps"]), code: "required", message: "There must be a step." }];
+    return [
+      {
+        ...inBody(["steps"]),
+        code: "required",
+        message: "The playbook has no steps. Add at least one.",
+      },
+    ];
   }
   const findings = [
     ...twice(steps.map(({ id }) => id)).map((place) => ({
       path: ["steps", place, "id"],
       code: "duplicate",
-      message: `A step before is called "${steps[place]?.id}" too.`,
+      message: `An earlier step has the id "${steps[place]?.id}" too.`,
     })),
     ...twice(slots.map(({ name }) => name)).map((place) => ({
       path: ["slots", place, "name"],
       code: "duplicate",
-      message: `A slot before is called "${slots[place]?.name}" too.`,
+      message: `An earlier slot has the name "${slots[place]?.name}" too.`,
     })),
     ...unknownTargets(definition),
     ...unknownSlots(definition),
@@ -44,20 +51,20 @@ export function checkGraph(
     ...loopsIn(definition).map((path) => ({
       path,
       code: "endless_loop",
-      message: "Here it goes round without a question to the contact.",
+      message: "This closes a loop without a question to the contact. Add an ask step to the loop.",
     })),
   ];
   return findings
-    .slice(0, mostErrors)
+    .slice(0, maxErrors)
     .map(({ path, code, message }) => ({ ...inBody(path), code, message }));
 }
 
-/** The playbooks that one calls, to be looked up before it is checked. */
+/** Returns the ids of the playbooks that a playbook calls. */
 export function calledBy({ steps }: PlaybookDefinition): readonly PlaybookId[] {
   return [...new Set(steps.flatMap((step) => (step.type === "call" ? [step.playbook_id] : [])))];
 }
 
-/** The places of names that were there before. */
+/** Returns the indexes of repeated names. */
 function twice(names: readonly string[]): number[] {
   return [...names.keys()].filter((place) => names.indexOf(names[place] ?? "") < place);
 }
@@ -95,11 +102,14 @@ function unreachableSteps(definition: PlaybookDefinition): Finding[] {
     .map((place) => ({
       path: ["steps", place],
       code: "unreachable",
-      message: "No way leads to this step.",
+      message: "No other step leads to this step.",
     }));
 }
 
-/** Calls of what is not there, and of what would call itself: a playbook that is called begins anew, and may have nothing to ask. */
+/**
+ * Finds calls of unknown playbooks, and calls that form a circle: a called playbook starts
+ * afresh and may ask nothing, so a circle could run for ever.
+ */
 function wrongCalls({ steps }: PlaybookDefinition, callable: Callable): Finding[] {
   const depths = new Map<PlaybookId, number>();
   return steps.flatMap((step, place) => {
@@ -107,27 +117,31 @@ function wrongCalls({ steps }: PlaybookDefinition, callable: Callable): Finding[
     const path = ["steps", place, "playbook_id"];
     if (callable(step.playbook_id) === undefined) {
       return [
-        { path, code: "unknown_playbook", message: "There is no such playbook that is enabled." },
+        { path, code: "unknown_playbook", message: "There is no enabled playbook with this id." },
       ];
     }
     const depth = depthOf(step.playbook_id, callable, [], depths);
     if (depth === Infinity) {
       return [
-        { path, code: "endless_loop", message: "Here playbooks call one another in a circle." },
+        {
+          path,
+          code: "endless_loop",
+          message: "This call makes playbooks call each other in a circle.",
+        },
       ];
     }
-    if (depth < mostFrames) return [];
+    if (depth < maxFrames) return [];
     return [
       {
         path,
         code: "too_deep",
-        message: `At most ${mostFrames} playbooks may lie on top of one another.`,
+        message: `Calls of playbooks may be nested at most ${maxFrames} deep.`,
       },
     ];
   });
 }
 
-/** How many playbooks lie on top of one another by a call; without end where one comes to itself. */
+/** Returns how deep a call nests playbooks; Infinity if one calls itself. */
 function depthOf(
   id: PlaybookId,
   callable: Callable,
@@ -143,4 +157,79 @@ function depthOf(
     known.set(id, depth);
   }
   return depth;
+}
+
+/** A reference to a following step, and the field that has it. */
+export interface Target {
+  readonly path: Path;
+  readonly id: string;
+}
+
+/** Returns every reference to a following step. */
+export function targetsIn({ steps, on_cancel }: PlaybookDefinition): Target[] {
+  const ofCancel = on_cancel === undefined ? [] : [{ path: ["on_cancel"], id: on_cancel }];
+  return [...steps.flatMap(targetsOf), ...ofCancel];
+}
+
+function targetsOf(step: PlaybookStep, place: number): Target[] {
+  const named = (field: string, id: string | undefined): Target[] =>
+    id === undefined ? [] : [{ path: ["steps", place, field], id }];
+  const cases = step.type === "branch" ? step.cases : [];
+  return [
+    ...("next" in step ? named("next", step.next) : []),
+    ...(step.type === "ask" ? named("on_fail", step.on_fail) : []),
+    ...(step.type === "run" ? named("on_error", step.on_error) : []),
+    ...cases.map(({ next }, each) => ({ path: ["steps", place, "cases", each, "next"], id: next })),
+  ];
+}
+
+interface Edge {
+  readonly path: Path;
+  readonly to: number;
+}
+
+/**
+ * Returns where a step can lead: to the steps that it names, and to the next one in the list unless
+ * it sets `next` or ends the playbook.
+ */
+function edgesOf({ steps }: PlaybookDefinition, place: number): Edge[] {
+  const step = steps[place];
+  if (step === undefined) return [];
+  const named = targetsOf(step, place).map(({ path, id }) => ({
+    path,
+    to: steps.findIndex((each) => each.id === id),
+  }));
+  const fallsThrough =
+    step.type !== "handoff" && step.type !== "resolve" && step.next === undefined;
+  const below =
+    fallsThrough && place + 1 < steps.length ? [{ path: ["steps", place], to: place + 1 }] : [];
+  return [...named.filter(({ to }) => to !== -1), ...below];
+}
+
+/** Returns the steps that can be reached from the first step and from `on_cancel`. */
+export function reachable(definition: PlaybookDefinition): ReadonlySet<number> {
+  const onCancel = definition.steps.findIndex(({ id }) => id === definition.on_cancel);
+  const found = new Set([0, onCancel].filter((place) => place in definition.steps));
+  // The loop also visits the items that it adds.
+  for (const place of found) for (const { to } of edgesOf(definition, place)) found.add(to);
+  return found;
+}
+
+/** Returns the references that close a loop without a question. */
+export function loopsIn(definition: PlaybookDefinition): Path[] {
+  const loops: Path[] = [];
+  const done = new Set<number>();
+  const way = new Set<number>();
+  const follow = (place: number): void => {
+    if (done.has(place) || definition.steps[place]?.type === "ask") return;
+    way.add(place);
+    for (const { path, to } of edgesOf(definition, place)) {
+      if (way.has(to)) loops.push(path);
+      else follow(to);
+    }
+    way.delete(place);
+    done.add(place);
+  };
+  for (const place of definition.steps.keys()) follow(place);
+  return loops;
 }

@@ -1,19 +1,21 @@
-/** The templates and conditions of a playbook, and the names in them. */
+/** The templates and conditions of a playbook, and the names that they use. */
 import type { Json, Language } from "../../ports/index.ts";
 import { namesOf } from "./condition.ts";
 import { parseCondition } from "./condition-parser.ts";
-import type { Path } from "./flow.ts";
-import { soundValue } from "./slots.ts";
+import { validValue } from "./slots.ts";
 import { hasStrayBraces, namesIn } from "./template.ts";
 import type { PlaybookDefinition, PlaybookStep } from "./types.ts";
 
-/** A template or a condition, and the way to it. */
+/** The path of a field, as its keys and indexes. */
+export type Path = readonly (string | number)[];
+
+/** A template or a condition, and its path. */
 interface PlacedText {
   readonly path: Path;
   readonly text: string;
 }
 
-/** Every template, of steps and of slots. */
+/** Returns the templates of steps and slots. */
 function templatesIn({ slots, steps }: PlaybookDefinition): PlacedText[] {
   return [
     ...slots.map(({ prompt }, place) => ({ path: ["slots", place, "prompt"], text: prompt })),
@@ -63,7 +65,7 @@ function namesInCondition(text: string): string[] {
   return "problem" in condition ? [] : namesOf(condition);
 }
 
-/** Every name that a template or a condition looks up. */
+/** Returns every name that a template or a condition reads. */
 export function namesRead(definition: PlaybookDefinition): ReadonlySet<string> {
   return new Set([
     ...templatesIn(definition).flatMap(({ text }) => namesIn(text)),
@@ -71,14 +73,16 @@ export function namesRead(definition: PlaybookDefinition): ReadonlySet<string> {
   ]);
 }
 
-/** Something that is wrong, and the way to it. */
+/** A problem and its path. */
 export interface Finding {
   readonly path: Path;
   readonly code: string;
   readonly message: string;
 }
 
-/** Names that stand for nothing, conditions that can't be read, and values that their slot can't hold. */
+/**
+ * Finds unknown names, invalid templates and conditions, and values that their slot cannot hold.
+ */
 export function findingsInTexts(definition: PlaybookDefinition, language: Language): Finding[] {
   const isKnown = knownNames(definition);
   const [templates, conditions] = [templatesIn(definition), conditionsIn(definition)];
@@ -94,28 +98,33 @@ export function findingsInTexts(definition: PlaybookDefinition, language: Langua
       .map(({ path, name }) => ({
         path,
         code: "unknown_name",
-        message: `Nothing here is called "${name}".`,
+        message: `There is no slot or step output "${name}".`,
       })),
     ...templates
       .filter(({ text }) => hasStrayBraces(text))
       .map(({ path }) => ({
         path,
         code: "invalid_template",
-        message: "Braces are for names alone: {{slot}}, {{step.field}}, {{contact.name}}.",
+        message:
+          "Double braces may only contain a name: {{slot}}, {{step.field}} or {{contact.name}}.",
       })),
     ...conditions.flatMap(({ path, text }) => {
       const condition = parseCondition(text);
       if (!("problem" in condition)) return [];
       const { at, message } = condition.problem;
       return [
-        { path, code: "invalid_condition", message: `At character ${at + 1} it ${message}.` },
+        {
+          path,
+          code: "invalid_condition",
+          message: `At character ${at + 1}, the condition ${message}.`,
+        },
       ];
     }),
     ...unfitValues(definition, language),
   ];
 }
 
-/** A slot, what an action answered to a step that runs it, and the contact's name. */
+/** Known names are slots, outputs of `run` steps, and `contact.name`. */
 function knownNames({ slots, steps }: PlaybookDefinition): (name: string) => boolean {
   const names = new Set(["contact.name", ...slots.map(({ name }) => name)]);
   const runs = new Set(steps.filter(({ type }) => type === "run").map(({ id }) => id));
@@ -126,7 +135,7 @@ function knownNames({ slots, steps }: PlaybookDefinition): (name: string) => boo
 /** Whether a slot can hold a value depends neither on the time nor on the contact. */
 const anyone = { now: 0, contact: { phone: null, time_zone: null } };
 
-/** Values without a place in them that their slot can't hold. Null empties any slot. */
+/** Finds values without placeholders that their slot cannot hold. Null clears any slot. */
 function unfitValues({ slots, steps }: PlaybookDefinition, language: Language): Finding[] {
   return steps.flatMap((step, place) => {
     if (step.type !== "set") return [];
@@ -138,12 +147,12 @@ function unfitValues({ slots, steps }: PlaybookDefinition, language: Language): 
         if (value === null || textsIn(value, []).some(({ text }) => namesIn(text).length > 0)) {
           return false;
         }
-        return soundValue(slot, value, { ...anyone, language }) === undefined;
+        return validValue(slot, value, { ...anyone, language }) === undefined;
       })
       .map((slot) => ({
         path: ["steps", place, "values", slot.name],
         code: "invalid_value",
-        message: `The slot "${slot.name}" can't hold this.`,
+        message: `The slot "${slot.name}" cannot hold this value.`,
       }));
   });
 }

@@ -1,15 +1,19 @@
 /**
- * Patterns that answers have to fit: regular expressions of the host's, over what strangers write. JavaScript's matcher tries one way
- * after the other, and some patterns have more ways than there is time for; so the ways are counted before a pattern is taken. That says
- * no to some that would be harmless, and to all that are not.
+ * Patterns of slots: regular expressions of the host application that are matched against text from
+ * strangers. JavaScript's matcher backtracks, and some patterns take exponential time. So the
+ * number of ways to match is counted before a pattern is accepted. This rejects every dangerous
+ * pattern, and also some harmless ones.
  */
 
-/** Characters of an answer that a pattern is held against; a longer one doesn't fit. */
-const mostMatched = 100;
-/** Three `+` over the longest answer have a million, tried in some milliseconds; the worst that are taken need a tenth of a second. */
-const mostWays = 1_100_000;
+/** Maximum characters of an answer that can match a pattern. */
+const maxMatched = 100;
+/**
+ * Maximum ways to match. Three `+` over the longest answer have a million and take some
+ * milliseconds. The worst accepted patterns take a tenth of a second.
+ */
+const maxWays = 1_100_000;
 
-/** What is wrong with a pattern, in a sentence; undefined when it may be used. */
+/** Returns why a pattern is rejected; undefined if it is accepted. */
 export function patternProblem(source: string): string | undefined {
   try {
     void new RegExp(source, "u");
@@ -22,17 +26,20 @@ export function patternProblem(source: string): string | undefined {
   const reader = new Reader(source);
   const ways = waysOfChoice(reader);
   if (ways === undefined) return "must have no look-around and no back-reference";
-  return ways > mostWays
-    ? "can be matched in too many ways: repeat less, and repeat nothing that repeats"
+  return ways > maxWays
+    ? "has too many ways to match: use fewer repeats, and do not nest them"
     : undefined;
 }
 
-/** Whether the whole answer fits. Upper and lower case count. */
+/** Whether the whole answer matches. Case matters. */
 export function fitsPattern(source: string, answer: string): boolean {
-  return answer.length <= mostMatched && new RegExp(`^(?:${source})$`, "u").test(answer);
+  return answer.length <= maxMatched && new RegExp(`^(?:${source})$`, "u").test(answer);
 }
 
-/** A pattern that compiles with flag u, from left to right. There no brace or bracket stands for itself without a backslash. */
+/**
+ * Reads a pattern from left to right. The pattern compiles with flag u, so every literal brace or
+ * bracket has a backslash.
+ */
 class Reader {
   readonly #source: string;
   #at = 0;
@@ -41,7 +48,7 @@ class Reader {
     this.#source = source;
   }
 
-  /** What stands here, if it is this; and passes it. */
+  /** Consumes and returns the text at the current position if it matches. */
   take(what: RegExp): string | undefined {
     what.lastIndex = this.#at;
     const [found] = what.exec(this.#source) ?? [];
@@ -50,7 +57,7 @@ class Reader {
   }
 }
 
-/** `a|b`: the ways of the one and of the other. Undefined where something can't be counted. */
+/** `a|b`: the sum of the ways of both. Undefined if something cannot be counted. */
 function waysOfChoice(reader: Reader): number | undefined {
   let sum: number | undefined = 0;
   do {
@@ -60,7 +67,7 @@ function waysOfChoice(reader: Reader): number | undefined {
   return sum;
 }
 
-/** `ab`: each way of the one goes on in each of the other. */
+/** `ab`: the product of the ways of both. */
 function waysOfSequence(reader: Reader): number | undefined {
   let product = 1;
   for (;;) {
@@ -75,7 +82,7 @@ function waysOfSequence(reader: Reader): number | undefined {
 
 /** One character, class, assertion or group. */
 function waysOfPiece(reader: Reader): number | "end" | undefined {
-  // `\1` and `\k` mean what was matched before.
+  // `\1` and `\k` are back-references.
   if (reader.take(/\\[1-9k]/y) !== undefined) return undefined;
   if (reader.take(/\\[pPu]\{[^}]*\}|\\[^]|\[(?:\\[^]|[^\\\]])*\]/y) !== undefined) return 1;
   if (reader.take(/\(\?<?[=!]/y) !== undefined) return undefined;
@@ -87,7 +94,7 @@ function waysOfPiece(reader: Reader): number | "end" | undefined {
   return reader.take(/[^|)]/uy) === undefined ? "end" : 1;
 }
 
-/** At least and at most so often; more than an answer has characters comes to nothing. */
+/** Returns the minimum and maximum repeats. No maximum exceeds an answer's length. */
 function repeats(quantifier: string | undefined): readonly [number, number] {
   switch (quantifier) {
     case undefined:
@@ -95,23 +102,23 @@ function repeats(quantifier: string | undefined): readonly [number, number] {
     case "?":
       return [0, 1];
     case "*":
-      return [0, mostMatched];
+      return [0, maxMatched];
     case "+":
-      return [1, mostMatched];
+      return [1, maxMatched];
     default: {
       const [, from = "", comma, to = ""] = /^\{(\d+)(,?)(\d*)\}$/.exec(quantifier) ?? [];
       return [
         Number(from),
-        comma === "" ? Number(from) : to === "" ? Number(from) + mostMatched : Number(to),
+        comma === "" ? Number(from) : to === "" ? Number(from) + maxMatched : Number(to),
       ];
     }
   }
 }
 
-/** The ways of each number of repeats together: how often, and each time in which way. */
+/** Sums the ways over each possible number of repeats. */
 function waysOfRepeats(ways: number, least: number, most: number): number {
   if (ways === 1) return most - least + 1;
   let sum = 0;
-  for (let times = least; times <= most && sum <= mostWays; times++) sum += ways ** times;
+  for (let times = least; times <= most && sum <= maxWays; times++) sum += ways ** times;
   return sum;
 }

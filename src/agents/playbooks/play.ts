@@ -1,34 +1,36 @@
 /**
- * Plays playbooks: a pure generator that goes from step to step until it has to wait for the contact or for an approval, or is over. What
- * it needs done it asks for as moves, so it can be run again after a crash and be given what came of them.
+ * Plays playbooks: a generator without side effects that goes from step to step until it waits for
+ * the contact or an approval, or ends. It yields moves for everything else, so after a crash it can
+ * run again with the recorded results.
  */
 import type { Moves } from "../runs/types.ts";
 import {
   beginFrame,
   frameDefinition,
-  mostFrames,
+  type Library,
+  maxFrames,
   nextOf,
   onward,
+  type PlayEnd,
+  type PlayOptions,
   stepOf,
-  type Library,
 } from "./frames.ts";
-import type { PlayEnd, PlayOptions } from "./stage.ts";
 import { takeStep } from "./steps.ts";
 import type { Frame } from "./types.ts";
 
 export { beginFrame, type Library, type PlayEnd, type PlayOptions };
 
 export interface Played {
-  /** To tell the contact, in this order. Not yet cut to what a message holds. */
+  /** Texts for the contact, in order. Not yet shortened to fit a message. */
   readonly texts: readonly string[];
-  /** The innermost last. Empty unless it asks or waits. */
+  /** Innermost last. Empty unless the playbook asks or waits. */
   readonly frames: readonly Frame[];
   readonly end: PlayEnd;
 }
 
 /**
- * Goes on from where the frames stand. `said` is what the contact wrote; null when a playbook begins, and when it goes on after an
- * approval. Only a step that has asked takes it for an answer.
+ * Continues from the frames. `said` is the contact's message. It is null when a playbook starts and
+ * when it continues after an approval. Only a step that has asked reads it as an answer.
  */
 export function* play(
   frames: readonly Frame[],
@@ -48,17 +50,17 @@ export function* play(
     return ended({
       type: "stuck",
       cause: "max_turns",
-      reason: "The playbook took more turns than it may.",
+      reason: "The playbook exceeded its max_turns.",
     });
   }
   for (let taken = 0; ; taken++) {
     const frame = stack.at(-1);
     if (frame === undefined) return ended({ type: "over" });
-    if (taken >= options.steps) return guarded("The playbook took more steps than a turn may.");
+    if (taken >= options.steps) return guarded("The playbook exceeded the step limit of a turn.");
     const definition = frameDefinition(frame, library);
     const step = stepOf(frame, definition);
     if (definition === undefined || step === undefined) {
-      return guarded(`There is no step "${frame.step}" to go on with.`);
+      return guarded(`The playbook has no step "${frame.step}".`);
     }
     const below = stack.slice(0, -1);
     const outcome = yield* takeStep(step, { frame, definition, said, texts, options });
@@ -71,16 +73,16 @@ export function* play(
       case "call": {
         const called = library(outcome.playbook_id);
         if (called === undefined) {
-          return guarded("The playbook that is called is gone or disabled.");
+          return guarded("The called playbook was deleted or disabled.");
         }
-        if (stack.length >= mostFrames) {
-          return guarded("Too many playbooks have called one another.");
+        if (stack.length >= maxFrames) {
+          return guarded("Calls of playbooks are nested too deep.");
         }
         stack = [...stack, beginFrame(called, frame.slots, options)];
         break;
       }
       case "call_off": {
-        // Who called it may know what then; it is over for those that it called.
+        // The innermost frame with `on_cancel` continues there. The frames above it end.
         const place = stack.findLastIndex(
           (each) => frameDefinition(each, library)?.on_cancel !== undefined,
         );

@@ -1,8 +1,7 @@
-import { type ById, byIdSchema, notFound, type Page } from "../../kernel/index.ts";
-import { mapPage, page, type Query } from "../../operations/index.ts";
-import { playbookResource } from "./resource.ts";
-import { playbookById, playbooks } from "./rows.ts";
+import { playbookById, type PlaybookRow, playbooks } from "./rows.ts";
 import { type ListPlaybooks, listPlaybooksSchema, type Playbook } from "./types.ts";
+import { type ById, byIdSchema, iso, notFound, type Page } from "../../kernel/index.ts";
+import { mapPage, page, type Query } from "../../operations/index.ts";
 
 export const getPlaybook: Query<ById, Playbook> = {
   kind: "query",
@@ -32,3 +31,24 @@ export const listPlaybooks: Query<ListPlaybooks, Page<Playbook>> = {
     return mapPage(await page(reads, walk, call), playbookResource);
   },
 };
+
+export function playbookResource({
+  id,
+  enabled,
+  revision,
+  definition,
+  created_at,
+  updated_at,
+}: PlaybookRow): Playbook {
+  const { name, description, ...others } = definition;
+  return {
+    id,
+    name,
+    description,
+    enabled,
+    ...others,
+    version: revision,
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+  };
+}

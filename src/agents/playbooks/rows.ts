@@ -4,10 +4,10 @@ import type { PlaybookDefinition } from "./types.ts";
 
 export const playbooks = scoped("playbooks", {
   id: text<PlaybookId>(),
-  /** One of as many as an account may have. */
+  /** A number from 0 up to the account's maximum. It is unique, which enforces the maximum. */
   slot: integer(),
   enabled: boolean(),
-  /** Its current version; each that there was is kept. */
+  /** The current version. Older versions are kept. */
   revision: integer(),
   definition: json<PlaybookDefinition>(),
   created_at: time(),
@@ -18,7 +18,7 @@ export interface PlaybookRow extends RowOf<typeof playbooks> {}
 export const playbookById = playbooks.key("id");
 export const playbookBySlot = playbooks.unique("by_slot", ["slot"]);
 
-/** A playbook as it was: who is in the middle of it goes on with that. */
+/** Every version of a playbook. A conversation keeps the version that it started with. */
 export const playbookVersions = scoped("playbook_versions", {
   playbook_id: text<PlaybookId>(),
   revision: integer(),

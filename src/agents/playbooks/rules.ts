@@ -1,14 +1,15 @@
 import {
-  defaultRetries,
   type CreatePlaybook,
+  defaultRetries,
   type PlaybookDefinition,
   type UpdatePlaybook,
 } from "./types.ts";
+import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
 
-/** Of an account in a mode. */
-export const mostPlaybooks = 500;
+/** Maximum per account and mode. */
+export const maxPlaybooks = 500;
 
-/** What a playbook is that was given so, with what was left out. */
+/** Returns the definition of a new playbook, with defaults. */
 export function playbookDefinitionOf(given: CreatePlaybook): PlaybookDefinition {
   const { name, description = "", trigger = {}, slots = [], steps, on_cancel, max_turns } = given;
   return {
@@ -24,7 +25,7 @@ export function playbookDefinitionOf(given: CreatePlaybook): PlaybookDefinition 
   };
 }
 
-/** What it comes to by a change: what is absent stays, null takes away. */
+/** Applies a change. Absent fields keep their values. Null removes a field. */
 export function changedDefinition(
   before: PlaybookDefinition,
   change: UpdatePlaybook,
@@ -36,4 +37,24 @@ export function changedDefinition(
     on_cancel: on_cancel === undefined ? before.on_cancel : (on_cancel ?? undefined),
     max_turns: max_turns === undefined ? before.max_turns : (max_turns ?? undefined),
   });
+}
+
+/** Characters of the contact's text that are searched for keywords. */
+const maxRead = 4_000;
+
+/**
+ * Returns the playbook whose keywords occur in a text as whole words or phrases, regardless of case
+ * and accents. If several match, the highest priority wins, then the first in the list. Intents and
+ * `when` are left to the model.
+ */
+export function triggered<P extends { readonly definition: PlaybookDefinition }>(
+  playbooks: readonly P[],
+  said: string,
+): P | undefined {
+  const words = normalizedWords(said.slice(0, maxRead));
+  return playbooks
+    .toSorted((a, b) => b.definition.trigger.priority - a.definition.trigger.priority)
+    .find(({ definition: { trigger } }) =>
+      trigger.keywords?.some((keyword) => containsPhrase(words, normalizedWords(keyword))),
+    );
 }

@@ -66,7 +66,7 @@ export function readAnswer(
  * Returns the value of a slot for a value that a model, an action, another playbook or the host
  * application gave; undefined if the slot cannot hold it.
  */
-export function soundValue(slot: Slot, given: Json, context: AnswerContext): SlotValue | undefined {
+export function validValue(slot: Slot, given: Json, context: AnswerContext): SlotValue | undefined {
   if (typeof given === "string") return readAnswer(slot, given, context);
   if (typeof given === "number") {
     if (slot.type === "number") return given;

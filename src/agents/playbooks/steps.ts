@@ -1,15 +1,13 @@
-import type { Json } from "../../ports/index.ts";
-import { act, think } from "../runs/rules.ts";
-import type { Moves } from "../runs/types.ts";
-import { takeAsk } from "./ask.ts";
-import { holds } from "./condition.ts";
 import { parseCondition } from "./condition-parser.ts";
-import { slotsFrom } from "./frames.ts";
+import { holds } from "./condition.ts";
+import { type Outcome, type PlayOptions, slotsFrom, type Stage } from "./frames.ts";
 import { namesRead } from "./names.ts";
-import { allowed, soundValue } from "./slots.ts";
-import type { Outcome, Stage } from "./stage.ts";
-import { fill, render, type LookUp } from "./template.ts";
-import type { Frame, PlaybookStep } from "./types.ts";
+import { allowed, isPlain, readAnswer, type SlotValue, validValue } from "./slots.ts";
+import { fill, type LookUp, render } from "./template.ts";
+import type { Frame, PlaybookStep, Slot } from "./types.ts";
+import { act, think } from "../runs/rules.ts";
+import type { ModelFailure, Moves } from "../runs/types.ts";
+import type { Json } from "../../ports/index.ts";
 
 export function* takeStep(step: PlaybookStep, stage: Stage): Moves<Outcome> {
   const look = lookUp(stage);
@@ -28,7 +26,7 @@ export function* takeStep(step: PlaybookStep, stage: Stage): Moves<Outcome> {
     case "run":
       return yield* takeRun(step, stage, look);
     case "branch":
-      return { go: "next", to: step.cases.find(({ when }) => isSo(when, look))?.next };
+      return { go: "next", to: step.cases.find(({ when }) => isTrue(when, look))?.next };
     case "instruct":
       return yield* takeInstruct(step.text, stage, look);
     case "call":
@@ -47,12 +45,12 @@ function lookUp({ frame: { slots }, options }: Stage): LookUp {
   };
 }
 
-function isSo(when: string, look: LookUp): boolean {
+function isTrue(when: string, look: LookUp): boolean {
   const condition = parseCondition(when);
   return !("problem" in condition) && holds(condition, look);
 }
 
-/** What a slot can't hold leaves it empty. */
+/** A value that the slot cannot hold clears it. */
 function settings(
   values: { readonly [name: string]: Json },
   { definition, options }: Stage,
@@ -62,12 +60,12 @@ function settings(
   return Object.fromEntries(
     known.map((slot) => [
       slot.name,
-      soundValue(slot, fill(values[slot.name] ?? null, look, options.language), options) ?? null,
+      validValue(slot, fill(values[slot.name] ?? null, look, options.language), options) ?? null,
     ]),
   );
 }
 
-/** An argument that is only a place, of something that is not known, is left out. */
+/** An argument that is a single placeholder without a value is left out. */
 function* takeRun(
   step: Extract<PlaybookStep, { type: "run" }>,
   stage: Stage,
@@ -93,8 +91,9 @@ function* takeRun(
 }
 
 /**
- * What an action answered is known as `<step>.<field>` for each field of an object, and else as `<step>.output`. Only what the playbook
- * reads is kept: the rest is none of the conversation's.
+ * Adds an action's output to the slots: an object's fields as `<step>.<field>`, any other value as
+ * `<step>.output`. Only the names that the playbook reads are kept, so that no other data is stored
+ * with the conversation.
  */
 function withOutput(step: string, output: Json, { frame, definition }: Stage): Frame["slots"] {
   const isObject = typeof output === "object" && output !== null && !Array.isArray(output);
@@ -107,7 +106,10 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
   return Object.fromEntries([...others, ...known]);
 }
 
-/** What the model is told to do. Values are in quotes there: what a contact wrote is no part of an instruction. */
+/**
+ * Gives the model an instruction. Values are quoted, so that a contact's words are not read as part
+ * of the instruction.
+ */
 function* takeInstruct(text: string, stage: Stage, look: LookUp): Moves<Outcome> {
   const { definition, options, frame } = stage;
   const { answer, failure } = yield* think({
@@ -117,7 +119,11 @@ function* takeInstruct(text: string, stage: Stage, look: LookUp): Moves<Outcome>
   if (failure !== null && options.endsAt(failure)) {
     return {
       go: "end",
-      end: { type: "stuck", cause: failure, reason: "The model did not carry out an instruction." },
+      end: {
+        type: "stuck",
+        cause: failure,
+        reason: "The model failed to carry out an instruction.",
+      },
     };
   }
   if (answer === null) return { go: "next" };
@@ -130,4 +136,82 @@ function* takeInstruct(text: string, stage: Stage, look: LookUp): Moves<Outcome>
     go: "next",
     changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } },
   };
+}
+
+/** Asks a question if the slot is empty, and waits for a valid answer. */
+export function* takeAsk(
+  step: Extract<PlaybookStep, { type: "ask" }>,
+  { frame, definition, said, texts, options }: Stage,
+  look: LookUp,
+): Moves<Outcome> {
+  const slot = definition.slots.find(({ name }) => name === step.slot);
+  if (slot === undefined) {
+    return {
+      go: "end",
+      end: { type: "stuck", cause: "guardrail", reason: `There is no slot "${step.slot}".` },
+    };
+  }
+  const question = render(slot.prompt, look, options.language);
+  const passed = [...new Set([...frame.passed, step.id])];
+  const answered = (value: Json, to?: string): Outcome => ({
+    go: "next",
+    to,
+    changes: { passed, slots: { ...frame.slots, [slot.name]: value } },
+  });
+
+  if (!frame.asked || said === null) {
+    const isFilled = (look(slot.name) ?? null) !== null;
+    // A step that is reached again asks again. Otherwise a loop through it could run for ever.
+    if (!frame.asked && isFilled && !frame.passed.includes(step.id)) {
+      return { go: "next", changes: { passed } };
+    }
+    texts.push(question);
+    return { go: "stay", end: { type: "asks", understood: true }, changes: { asked: true } };
+  }
+  // If an option of the slot has such a text, the contact chooses it and does not cancel.
+  if (
+    options.language.isCancellation(said) &&
+    (slot.enum === undefined || readAnswer(slot, said, options) === undefined)
+  ) {
+    return { go: "call_off" };
+  }
+  const { value, failure } = yield* valueIn(said, slot, question, options);
+  if (value !== undefined) return answered(value);
+  if (failure != null && options.endsAt(failure)) {
+    return {
+      go: "end",
+      end: { type: "stuck", cause: failure, reason: "The model failed while it read the answer." },
+    };
+  }
+  const tries = frame.tries + 1;
+  if (tries <= step.retries) {
+    texts.push(question);
+    return { go: "stay", end: { type: "asks", understood: false }, changes: { tries } };
+  }
+  if (step.on_fail !== undefined || !slot.required) return answered(null, step.on_fail);
+  const reason = `No answer to "${slot.name}" was valid.`;
+  return { go: "end", end: { type: "stuck", cause: "failed_attempts", reason } };
+}
+
+interface Found {
+  /** Null if the contact skipped an optional slot. */
+  readonly value: SlotValue | null | undefined;
+  /** The failure of the model, if it was asked. */
+  readonly failure?: ModelFailure | null;
+}
+
+/** Reads the contact's answer. The model is asked only if nothing else finds a value. */
+function* valueIn(said: string, slot: Slot, question: string, options: PlayOptions): Moves<Found> {
+  const isLeftOut = !slot.required && options.language.isSkip(said);
+  if (isPlain(slot)) return { value: isLeftOut ? null : readAnswer(slot, said, options) };
+  const value = readAnswer(slot, said, options) ?? (isLeftOut ? null : undefined);
+  if (value !== undefined) return { value };
+  const { name, type, enum: choices } = slot;
+  const { answer, failure } = yield* think({
+    type: "extract",
+    slot: { name, type, enum: choices, prompt: question },
+  });
+  const found = allowed([slot], answer?.slots ?? {}, options.mayHold);
+  const given = Object.hasOwn(found, name) ? (found[name] ?? null) : null;
+  return { value: validValue(slot, given, options), failure };
 }

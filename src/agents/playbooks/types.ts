@@ -1,4 +1,4 @@
-/** Scripts that an agent follows: what starts them, what they ask, what they do. */
+/** The resource of a playbook, and the inputs of its operations. */
 import { z } from "zod";
 import {
   ids,
@@ -23,12 +23,12 @@ export const playbookLimits = {
 } as const;
 export const defaultRetries = 2;
 
-/** What slots and steps are called: conditions and templates name them. */
+/** The name of a slot or the id of a step. Conditions and templates refer to it. */
 const handle = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
   error: "must be a letter and then up to 63 letters, digits, _ and -",
 });
 
-/** These mean something else in a condition or a template. */
+/** Words that have a meaning of their own in a condition or a template. */
 const taken: ReadonlySet<string> = new Set([
   "and",
   "or",
@@ -49,7 +49,7 @@ const options = z
   .refine(
     (list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length,
     {
-      error: "must not name an option twice",
+      error: "must not contain duplicate options",
     },
   );
 
@@ -63,41 +63,44 @@ const pattern = text(200).superRefine((source, context) => {
 export const slotSchema = z
   .strictObject({
     name: handle.refine((given) => !taken.has(given), {
-      error: "means something else in a condition",
+      error: "must not be a reserved word of conditions",
     }),
     type: z.enum(["text", "number", "boolean", "date", "phone", "email"]),
     pattern: pattern.optional().meta({
       description:
-        "Of text: a regular expression (JavaScript, flag u) that the whole answer fits. No look-around, no back-reference, no repeated repeat.",
+        "For type text: a regular expression (JavaScript, flag u) that the whole answer must match. Look-around, back-references and nested repeats are not allowed.",
     }),
-    enum: options
-      .optional()
-      .meta({ description: "Of text: what can be chosen, by name or by its place in the list." }),
-    required: z
-      .boolean()
-      .meta({ description: "Where it isn't, the playbook goes on without an answer." }),
-    prompt: name(1_600).meta({ description: "What the contact is asked. A template." }),
+    enum: options.optional().meta({
+      description:
+        "For type text: the options. The contact chooses one by its text or by its number in the list.",
+    }),
+    required: z.boolean().meta({
+      description: "Whether the playbook needs an answer. If false, it continues without one.",
+    }),
+    prompt: name(1_600).meta({ description: "The question to the contact. A template." }),
   })
   .refine(
     (slot) => slot.type === "text" || (slot.pattern === undefined && slot.enum === undefined),
     {
       path: ["type"],
-      error: "must be text where there is a pattern or an enum",
+      error: "must be text if there is a pattern or an enum",
     },
   )
   .refine((slot) => slot.pattern === undefined || slot.enum === undefined, {
     path: ["pattern"],
-    error: "must not be there beside an enum",
+    error: "must not be combined with an enum",
   })
   .meta({ id: "Slot" });
 export interface Slot extends z.infer<typeof slotSchema> {}
 
 const place = {
   id: handle,
-  next: handle.optional().meta({ description: "The step that follows; by default the one below." }),
+  next: handle
+    .optional()
+    .meta({ description: "The step that follows. Default: the next one in the list." }),
 };
 
-/** Templates within: what comes of them is JSON of some kilobytes. */
+/** The limits keep the filled-in JSON at some kilobytes. */
 const values = wholeRecord(
   z
     .record(z.string().min(1).max(64), z.json())
@@ -129,7 +132,7 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
       retries,
       on_fail: handle
         .optional()
-        .meta({ description: "The step that follows when no answer was of use." }),
+        .meta({ description: "The step that follows when no answer was valid." }),
     }),
     z.strictObject({ ...place, type: z.literal("set"), values }),
     z.strictObject({
@@ -148,7 +151,10 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
         .array(z.strictObject({ when: condition, next: handle }))
         .min(1)
         .max(playbookLimits.cases, atMost(playbookLimits.cases))
-        .meta({ description: "The first that holds says what follows; if none does, `next`." }),
+        .meta({
+          description:
+            "The first case whose condition is true decides the step that follows. If none is true, `next` follows.",
+        }),
     }),
     z.strictObject({ ...place, type: z.literal("instruct"), text: message }),
     z.strictObject({ ...place, type: z.literal("call"), playbook_id: ids.playbook }),
@@ -166,7 +172,9 @@ export const playbookStepSchema = stepsWith(retries).meta({ id: "PlaybookStep" }
 export type PlaybookStep = z.infer<typeof playbookStepSchema>;
 
 const playbookStepInputSchema = stepsWith(
-  retries.optional().meta({ default: defaultRetries, description: "Times that it asks again." }),
+  retries
+    .optional()
+    .meta({ default: defaultRetries, description: "How many times the question is asked again." }),
 ).meta({ id: "PlaybookStepInput" });
 
 export const playbookSchema = z
@@ -194,13 +202,13 @@ export interface Playbook extends z.infer<typeof playbookSchema> {}
 
 export const playbookPageSchema = pageSchema(playbookSchema).meta({ id: "PlaybookPage" });
 
-/** What of a playbook has versions: all that is given, but whether it is enabled. */
+/** The part of a playbook that has versions: everything the caller sets except `enabled`. */
 export type PlaybookDefinition = Omit<
   Playbook,
   "id" | "enabled" | "version" | "created_at" | "updated_at"
 >;
 
-/** A playbook as it is, or was, in one version. */
+/** One version of a playbook. */
 export interface PinnedPlaybook {
   readonly id: PlaybookId;
   readonly revision: number;
@@ -210,21 +218,22 @@ export interface PinnedPlaybook {
 const phrases = (most: number) => z.array(name(64)).max(most, atMost(most));
 
 const trigger = z.strictObject({
-  keywords: phrases(50)
-    .optional()
-    .meta({ description: "Words or phrases in what a contact writes; in any case." }),
+  keywords: phrases(50).optional().meta({
+    description:
+      "Words or phrases in the contact's message that start the playbook. Case is ignored.",
+  }),
   intents: phrases(20)
     .optional()
-    .meta({ description: "What a contact wants, as the model names it." }),
+    .meta({ description: "Intents, as the model names them, that start the playbook." }),
   when: text(500)
     .optional()
-    .meta({ description: "When it is the right one, in words: for the model." }),
+    .meta({ description: "Describes to the model when to start the playbook." }),
   priority: z
     .int()
     .min(-1_000)
     .max(1_000)
     .optional()
-    .meta({ default: 0, description: "The highest goes first." }),
+    .meta({ default: 0, description: "Higher values come first." }),
 });
 
 const definitionFields = {
@@ -234,18 +243,18 @@ const definitionFields = {
   slots: z.array(slotSchema).max(playbookLimits.slots, atMost(playbookLimits.slots)),
   steps: z.array(playbookStepInputSchema).max(playbookLimits.steps, atMost(playbookLimits.steps)),
   on_cancel: handle.meta({
-    description: "The step that follows when the contact calls it off. By default it is over.",
+    description: "The step that follows when the contact cancels. By default the playbook ends.",
   }),
   max_turns: z
     .int()
     .min(1)
     .max(1_000)
-    .meta({ description: "Messages of the contact's until it is given up." }),
+    .meta({ description: "Maximum turns of the contact before the playbook is given up." }),
 };
 
 const enabled = z.boolean().optional().meta({
   description:
-    "Its steps are checked as a whole when it is enabled, and at each change from then on.",
+    "Whether the playbook can be started. Its steps are checked as a whole when it is enabled and at each later change.",
 });
 
 export const createPlaybookSchema = z
@@ -262,7 +271,7 @@ export const createPlaybookSchema = z
   .meta({ id: "CreatePlaybook" });
 export interface CreatePlaybook extends z.infer<typeof createPlaybookSchema> {}
 
-/** What is absent stays as it is, and null takes away. */
+/** Absent fields keep their values. Null removes a field. */
 export const updatePlaybookSchema = z
   .strictObject({
     id: reference,
@@ -281,20 +290,26 @@ export interface UpdatePlaybook extends z.infer<typeof updatePlaybookSchema> {}
 export const listPlaybooksSchema = z.strictObject(pageFields);
 export interface ListPlaybooks extends z.infer<typeof listPlaybooksSchema> {}
 
-/** Where a conversation stands in a playbook. One that was called by another lies on top of it. */
+/**
+ * A conversation's position in a playbook. The frame of a called playbook lies above its caller's
+ * frame.
+ */
 export interface Frame {
   readonly playbook_id: PlaybookId;
   readonly revision: number;
-  /** The step that is next, or that waits: for the contact's answer, or for somebody's approval. */
+  /** The next step, or the step that waits for the contact's answer or for an approval. */
   readonly step: string;
   /** Whether the step has asked already. */
   readonly asked: boolean;
-  /** Answers to it that were of no use. */
+  /** Invalid answers to the step. */
   readonly tries: number;
-  /** What the contact wrote since it began. */
+  /** Turns of the contact since the frame began. */
   readonly turns: number;
-  /** Steps that asked, or found their slot filled. One that is come to again asks, whatever the slot holds: no loop goes round in silence. */
+  /**
+   * Steps that asked, or found their slot filled. When the playbook reaches such a step again, it
+   * asks even if the slot is filled. So no loop runs without a question.
+   */
   readonly passed: readonly string[];
-  /** What is known: by the slot's name, and what actions answered by `<step>.<field>`. */
+  /** Values by slot name, and outputs of actions by `<step>.<field>`. */
   readonly slots: { readonly [name: string]: Json };
 }

@@ -19,25 +19,28 @@ export const runs = scoped("runs", {
   playbook_id: nullable(text<PlaybookId>()),
   conversation_id: text<ConversationId>(),
   trigger: text<Run["trigger"]["type"]>(),
-  /** The contact's that it answers. */
+  /** The messages that it answers. */
   message_ids: json<readonly MessageId[]>(),
-  /** The place in the conversation of the last of them; 0 without any. */
+  /** The sequence number of the last of them; 0 if there are none. */
   heard: integer(),
-  /** What an API trigger asked for. */
+  /** What an API trigger asked for. Null if there was none. */
   request: nullable(json<RunRequest>()),
   status: text<RunStatus>(),
-  /** Whether there is work to do: null once it has ended, and while it waits for somebody. */
+  /**
+   * True while there is work to do. Null once the run has ended, and while it waits for an
+   * approval.
+   */
   open: nullable(boolean<true>()),
-  /** It waited for somebody's approval, and goes on from there. */
+  /** Whether it continues after a wait for an approval. */
   resumed: boolean(),
   steps: json<readonly RunStep[]>(),
-  /** Its calls of actions, so that what was done is not done again. */
+  /** Its calls of actions, recorded so that none is made twice. */
   calls: json<readonly ActionCall[]>(),
   result: json<Json>(),
   input_tokens: integer(),
   output_tokens: integer(),
   model_calls: integer(),
-  /** Until when somebody may approve what it waits for. */
+  /** The deadline of the approval that it waits for. */
   approve_by: nullable(time()),
   created_at: time(),
   finished_at: nullable(time()),
@@ -47,11 +50,11 @@ export interface RunRow extends RowOf<typeof runs> {}
 export const runById = runs.key("id");
 export const runsOfAgent = runs.byId.index("by_agent", ["agent_id", "id"]);
 export const runsOfConversation = runs.byId.index("by_conversation", ["conversation_id", "id"]);
-/** What the conversation's next turn goes on with, the oldest first. */
+/** The runs that the conversation's next turn continues, oldest first. */
 export const openRuns = runs.byId.index("open", ["conversation_id", "id"], {
   where: { column: "open", present: true },
 });
-/** Waiting for somebody's approval. */
+/** Runs that wait for an approval. */
 export const awaitingRuns = runs.byId.index("awaiting", ["conversation_id", "approve_by"], {
   where: { column: "approve_by", present: true },
 });

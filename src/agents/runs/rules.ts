@@ -1,9 +1,9 @@
 import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
 import type { ConversationId, Scope } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
-import type { ActionCall, Moves, RunRequest, RunStep, Thought } from "./types.ts";
+import type { ActionCall, Moves, RunRequest, RunStep, ModelResult } from "./types.ts";
 
-/** @throws TypeError when something else was given: whoever runs a turn gives what was asked for */
+/** @throws TypeError if the result is of another move, a bug of the caller */
 export function* act(
   action: string,
   input: Json,
@@ -11,7 +11,7 @@ export function* act(
 ): Moves<ModelCall["outcome"]> {
   const given = yield { do: "act", action, input, by };
   if (given.done !== "acted") {
-    throw new TypeError("an action was asked for, and something else was given");
+    throw new TypeError("the result of an action was expected");
   }
   return given.outcome;
 }
@@ -21,19 +21,19 @@ interface Leave {
   readonly isFree: boolean;
 }
 
-/** By default the model can only say something. */
+/** By default the model may neither call actions nor start a playbook. */
 export function* think(
   task: ModelTask,
   { acts, isFree }: Leave = { acts: false, isFree: false },
-): Moves<Thought> {
+): Moves<ModelResult> {
   const given = yield { do: "think", task, acts, isFree };
   if (given.done !== "thought") {
-    throw new TypeError("an answer was asked for, and something else was given");
+    throw new TypeError("the answer of a model was expected");
   }
   return given;
 }
 
-/** Runs an agent's turn in a conversation. */
+/** Returns the job that runs an agent's turn in a conversation. */
 export function turnJob(
   { account_id, mode, id: conversation_id }: Scope & { readonly id: ConversationId },
   due_at: number,
@@ -42,7 +42,7 @@ export function turnJob(
   return { kind: "turn", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
-/** Handles a conversation that nobody took from the queue in time. */
+/** Returns the job that handles a conversation that nobody took from the queue in time. */
 export function queueTimeoutJob(
   { account_id, mode, conversation_id }: Scope & { readonly conversation_id: ConversationId },
   due_at: number,
@@ -53,19 +53,19 @@ export function queueTimeoutJob(
 
 const minuteMs = 60_000;
 
-/** When one more reply is within the limit of each minute, by the times of those before; in milliseconds. */
+/** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
 export function mayReplyAt(replied_at: readonly number[], most: number, now: number): number {
   const recent = repliesBefore(replied_at, now);
   const first = recent.at(-most);
   return first === undefined ? now : first + minuteMs;
 }
 
-/** The replies of the last minute, oldest first. */
+/** Returns the times of the replies within the last minute, oldest first. */
 export function repliesBefore(replied_at: readonly number[], now: number): readonly number[] {
   return replied_at.filter((at) => at > now - minuteMs);
 }
 
-/** What was ordered, or waited for an approval: it answers nothing that the contact has just written. */
+/** Whether a run does not answer messages: it was triggered, or it continues after an approval. */
 export function isAside({
   request,
   resumed,
@@ -76,13 +76,13 @@ export function isAside({
   return request !== null || resumed;
 }
 
-/** The calls of a run with one that is new, or that has come further. */
+/** Adds a call to the calls of a run, or replaces it. */
 export function withCall(calls: readonly ActionCall[], call: ActionCall): readonly ActionCall[] {
   const i = calls.findIndex(({ id }) => id === call.id);
   return i === -1 ? [...calls, call] : calls.with(i, call);
 }
 
-/** What becomes of the calls of a run that nobody approved. */
+/** Returns a run's calls with the waiting ones denied. */
 export function denied({ calls }: { readonly calls: readonly ActionCall[] }): {
   readonly calls: ActionCall[];
 } {
@@ -93,26 +93,32 @@ export function denied({ calls }: { readonly calls: readonly ActionCall[] }): {
   };
 }
 
-/** A day: how long somebody may take to approve an action, in milliseconds. Then it is denied. */
+/** How long an action waits for an approval before it is denied, in milliseconds: one day. */
 export const approvalMs = 86_400_000;
 
-/** How far back in a conversation a model is shown what was said, in messages. */
-export const mostMessagesShown = 30;
+/** Messages of a conversation that a model sees. */
+export const maxMessagesShown = 30;
 
-/** Whether a message's words may stand in a run: it was there before the run ended, and not too far back to be looked at. */
+/**
+ * Whether a run may contain words of a message: the message existed before the run ended, and was
+ * recent enough to be read.
+ */
 export function mayQuote(
   { heard, finished_at }: { readonly heard: number; readonly finished_at: number | null },
   message: { readonly sequence: number; readonly created_at: number },
 ): boolean {
   return (
-    (finished_at ?? Infinity) >= message.created_at && heard < message.sequence + mostMessagesShown
+    (finished_at ?? Infinity) >= message.created_at && heard < message.sequence + maxMessagesShown
   );
 }
 
-/** Of a conversation, that are looked at together. */
-export const mostOpenRuns = 50;
+/** Open runs of a conversation that are read at once. */
+export const maxOpenRuns = 50;
 
-/** What is left of a run that has ended without the words that were read and written in it: what was done, when, and how it went. */
+/**
+ * Returns an ended run's columns without the words that were read and written. What was done, when,
+ * and with which status remains.
+ */
 export function wordless({
   steps,
   calls,

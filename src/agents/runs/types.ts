@@ -1,9 +1,9 @@
-/** What an agent did for one turn or trigger, step by step. */
+/** Runs: what an agent did for one turn or trigger, step by step. */
 import { z } from "zod";
 import { ids, type PlaybookId, timestamp } from "../../kernel/index.ts";
 import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.ts";
 
-/** What host and model say may be anything. */
+/** Values from the host application and the model can be any JSON. */
 const json: z.ZodType<Json> = z.json();
 
 export const runStatusSchema = z.enum([
@@ -54,7 +54,7 @@ export const runSchema = z
   .meta({ id: "Run" });
 export interface Run extends z.infer<typeof runSchema> {}
 
-/** What an API trigger asks for. */
+/** The request of an API trigger. */
 export type RunRequest =
   | {
       readonly type: "playbook";
@@ -64,8 +64,8 @@ export type RunRequest =
   | { readonly type: "action"; readonly action: string; readonly input: Json };
 
 /**
- * A call of an action. It is committed as pending before it is made, so that a crash leaves what may have been done visible. The id is its
- * idempotency key.
+ * A call of an action. It is committed as pending before it is made, so that after a crash it is
+ * known that it may have been made. The id is its idempotency key.
  */
 export interface ActionCall {
   readonly id: string;
@@ -77,18 +77,25 @@ export interface ActionCall {
 }
 
 /**
- * What a turn is made of. A turn is a generator: it says what is to be done next, is given what came of it, and returns how it ends. It does
- * nothing by itself, so after a crash it is run again and given what the run has kept.
+ * A move of a turn. A turn is a generator: it yields the next move, receives the result, and
+ * returns the ending. It has no side effects, so after a crash it runs again with the results that
+ * the run has recorded.
  */
 export type Move =
-  /** A model may call what its agent lists; playbooks and triggers are the host's own and may call what there is. */
+  /**
+   * A model may only call the actions that its agent lists. Playbooks and triggers come from the
+   * host application and may call any action.
+   */
   | {
       readonly do: "act";
       readonly action: string;
       readonly input: Json;
       readonly by: "model" | "host";
     }
-  /** `acts`: the calls that the model asks for are made; else it is shown no actions. Free: it may start a playbook. */
+  /**
+   * `acts`: whether the model sees actions and its calls are made. `isFree`: whether it may start a
+   * playbook.
+   */
   | {
       readonly do: "think";
       readonly task: ModelTask;
@@ -98,13 +105,17 @@ export type Move =
 
 export type ModelFailure = "model_error" | "model_timeout" | "budget" | "guardrail";
 
-/** What a model came to. Without an answer, why there is none; `guardrail`: its text was held back. */
-export interface Thought {
+/**
+ * The result of asking a model. `failure` says why there is no answer. With `guardrail`, only its
+ * text was removed.
+ */
+export interface ModelResult {
   readonly done: "thought";
   readonly answer: ModelAnswer | null;
   readonly failure: ModelFailure | null;
 }
 
-export type Given = { readonly done: "acted"; readonly outcome: ModelCall["outcome"] } | Thought;
+export type Given =
+  { readonly done: "acted"; readonly outcome: ModelCall["outcome"] } | ModelResult;
 
 export type Moves<T> = Generator<Move, T, Given>;

@@ -13,7 +13,7 @@ import {
   time,
 } from "../../ports/index.ts";
 
-/** A row of every type of column, with nulls in key columns. */
+/** Has a column of every type, and nulls in key columns. */
 export const items = collection("conformance_items", {
   id: text(),
   owner: text(),
@@ -75,7 +75,7 @@ export interface Sum extends RowOf<typeof sums> {}
 
 export const sumByDay = sums.key("day", "kind");
 
-/** What is found by the words in it. */
+/** Has a word index. */
 export const books = collection("conformance_books", {
   shelf: text(),
   id: text(),

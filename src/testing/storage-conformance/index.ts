@@ -5,28 +5,30 @@ import { rangeCases } from "./ranges.ts";
 import { rowCases } from "./rows.ts";
 import { searchCases } from "./search.ts";
 import { sharingCases } from "./sharing.ts";
-import { type Cases, OpenPorts } from "./ports.ts";
+import { type Cases, OpenPorts } from "./harness.ts";
 
-/** The test runner's own functions: vitest's, Jest's and node:test's fit. */
+/** The functions of the test runner. Those of vitest, Jest and node:test fit. */
 export interface TestRunner {
   readonly describe: (name: string, define: () => void) => void;
   readonly it: (name: string, run: () => Promise<void>) => void;
 }
 
-/** One place to keep rows, empty at first. */
+/** One storage for one test, initially empty. */
 export interface StorageUnderTest {
-  /** A new connection to the same rows, as another process would make it; the suite opens and closes it. */
+  /** Creates a connection to the storage, like another process. The suite opens and closes it. */
   connect(): StoragePort;
-  /** Called when the test is over and everything is closed. */
+  /** Called after the test, when all connections are closed. */
   remove?(): Promise<void>;
 }
 
 /**
- * What the engine relies on, whatever the adapter: run it over your own. `create` makes an empty storage for each test.
+ * Tests that a storage adapter has the behaviour that the engine relies on. `create` makes an empty
+ * storage for each test.
  *
  * ```ts
  * import { describe, it } from "vitest";
- * storageConformance({ describe, it }, "my storage", async () => ({ connect: () => myStorage(url) }));
+ * storageConformance({ describe, it }, "my storage", async () => ({ connect: () => myStorage(url)
+ * }));
  * ```
  */
 export function storageConformance(

@@ -1,7 +1,6 @@
 import { StorageConflict } from "../../ports/index.ts";
 import type { Store, UnscopedTx } from "../../store/index.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { failsWith, holds, same } from "./checks.ts";
 import {
   entries,
   entriesByPosition,
@@ -13,9 +12,9 @@ import {
   items,
   itemsByTime,
 } from "./collections.ts";
-import type { Cases, OpenPorts } from "./ports.ts";
+import { type Cases, failsWith, holds, type OpenPorts, same } from "./harness.ts";
 
-/** Two processes' worth of commands on the same rows. */
+/** Two stores on the same rows, like two processes. */
 async function two(ports: OpenPorts): Promise<[Store, Store]> {
   return [await ports.store(), await ports.store()];
 }
@@ -26,7 +25,7 @@ async function seed(store: Store, ...rows: readonly Item[]): Promise<void> {
   });
 }
 
-/** Adds one to the row's rank: lost when two do so over the same version. */
+/** Adds one to the row's rank. An increment is lost when two commands write the same version. */
 const increment =
   (id: string) =>
   async (tx: UnscopedTx): Promise<void> => {
@@ -35,7 +34,9 @@ const increment =
   };
 
 /**
- * Several processes on one storage: every outcome is one that some order of the commands, one at a time, would have.
+ * Several processes on one storage. Every outcome must equal the outcome of some serial order of
+ * the
+ * commands.
  */
 export const raceCases: Cases = {
   "no update is lost between two processes": async (ports) => {
@@ -47,12 +48,12 @@ export const raceCases: Cases = {
       ),
     );
     const counted = done.filter(({ status }) => status === "fulfilled").length;
-    holds(counted > 100, `most commands get through, not ${counted}`);
+    holds(counted > 100, `expected most commands to succeed, got ${counted}`);
     const [a, b] = await stores[1].unscopedReads.getAll(itemById, [["a"], ["b"]]);
-    same((a?.rank ?? 0) + (b?.rank ?? 0), counted, "sum of the increments that were answered");
+    same((a?.rank ?? 0) + (b?.rank ?? 0), counted, "sum of the committed increments");
   },
 
-  "one of many that insert the same key wins, and the others see its row": async (ports) => {
+  "of many concurrent inserts of one key, one wins and the others see its row": async (ports) => {
     const stores = await two(ports);
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
@@ -62,7 +63,7 @@ export const raceCases: Cases = {
         }),
       ),
     );
-    same(new Set(answers).size, 1, "different winners");
+    same(new Set(answers).size, 1, "number of winners");
     const rows = await stores[0].unscopedReads.range({
       index: itemsByTime,
       prefix: ["anna"],
@@ -76,8 +77,9 @@ export const raceCases: Cases = {
     );
   },
 
-  "a row that is held can't change under a decision that rests on it": async (ports) => {
-    // Each leaves while the other stays; were both to leave, each had decided on what was no longer so.
+  "a held row cannot change before the commit of a decision that depends on it": async (ports) => {
+    // Each leaves only while the other stays. If both left, a decision would rest on an outdated
+    // row.
     const leave =
       (own: string, other: string) =>
       async (tx: UnscopedTx): Promise<void> => {
@@ -103,7 +105,7 @@ export const raceCases: Cases = {
     );
   },
 
-  "a command that meets nothing but conflicts runs 8 times, and is then told to try again": async (
+  "a command that only meets conflicts runs 8 times and then fails with storage_contended": async (
     ports,
   ) => {
     const store = await ports.store(() => {
@@ -115,20 +117,20 @@ export const raceCases: Cases = {
       tx.insert(items, item("a"));
     });
     const error = await failsWith("storage_contended", () => contended, "the command");
-    holds(error.retryable, "the error says that the command can be tried again");
+    holds(error.retryable, "the error is retryable");
     holds(error.cause instanceof StorageConflict, "the error has its cause");
     same(runs, 8, "runs");
     same(await store.unscopedReads.get(itemById, ["a"]), undefined, "the row");
   },
 
-  "a command whose rows others keep changing gets through all the same": async (ports) => {
+  "a command succeeds although others keep changing its rows": async (ports) => {
     const rival = await ports.store();
     await seed(rival, item("a", { rank: 0 }));
     const changes: Promise<void>[] = [];
     const store = await ports.store(async () => {
       const change = rival.commitUnscoped(increment("a"));
       changes.push(change);
-      // Later ones may have to wait until this command has its turn, and it doesn't wait for them.
+      // Later changes may have to wait for this command, so it does not wait for them.
       if (changes.length === 1) await change;
     });
     await store.commitUnscoped(increment("a"));
@@ -140,7 +142,7 @@ export const raceCases: Cases = {
     );
   },
 
-  "a conflict makes every command of the group run again over what is there now": async (ports) => {
+  "after a conflict, every command of the group runs again on the current rows": async (ports) => {
     const rival = await ports.store();
     await seed(rival, item("a", { rank: 1 }));
     let meddle = true;
@@ -157,7 +159,7 @@ export const raceCases: Cases = {
     );
   },
 
-  "who follows a log misses nothing: no position shows before a lower one": async (ports) => {
+  "a reader of a log misses no row: no position is visible before a lower one": async (ports) => {
     const stores = await two(ports);
     const port = await ports.port();
     const count = 300;
@@ -200,10 +202,10 @@ export const raceCases: Cases = {
       all.map(({ id }) => id),
       "rows followed",
     );
-    same(followed.length, count + Math.ceil(count / 7), "how many");
+    same(followed.length, count + Math.ceil(count / 7), "number of rows");
   },
 
-  "a walk by cursor never skips or repeats a row that stood still": async (ports) => {
+  "reading by cursor never skips or repeats a row that does not move": async (ports) => {
     const [store, writer] = await two(ports);
     const random = seededRandom(3);
     const draw = (limit: number): number => (random.bytes(1)[0] ?? 0) % limit;
@@ -239,7 +241,7 @@ export const raceCases: Cases = {
         if (page < 20) await stir(order === "ascending" ? page : 100 + page);
       }
       const expected = still.map(({ id }) => id).toSorted();
-      same(walked.toSorted(), expected, `rows that stood still, ${order}`);
+      same(walked.toSorted(), expected, `rows that do not move, ${order}`);
     }
   },
 };

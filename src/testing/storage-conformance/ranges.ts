@@ -1,6 +1,5 @@
 import type { Index, KeyValue, Range, Row } from "../../ports/index.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { same } from "./checks.ts";
 import {
   entries,
   entriesByPosition,
@@ -18,11 +17,11 @@ import {
   itemsByTime,
   openItems,
 } from "./collections.ts";
-import { type Cases, write } from "./ports.ts";
+import { type Cases, same, write } from "./harness.ts";
 
-/** Ranges and look-ups, against a plain filter and sort of the same rows. */
+/** Compares ranges and lookups with a plain filter and sort of the same rows. */
 export const rangeCases: Cases = {
-  "a range or look-up answers what sorting and filtering all rows would": async (ports) => {
+  "a range or lookup returns what sorting and filtering all rows returns": async (ports) => {
     const port = await ports.port();
     const draw = drawFrom(1);
     const rows = Array.from({ length: 120 }, (_, i) => ({ ...someItem(draw, i), version: 1 }));
@@ -46,11 +45,11 @@ export const rangeCases: Cases = {
       const { index, prefix: key, limit } = range;
       const lookups = await port.reader.get([{ index, key, limit }]);
       const wanted = expected({ index, prefix: key, order: "ascending", limit }, rows);
-      same(keys(lookups[0] ?? []), keys(wanted), `look-up ${round}: ${described(range)}`);
+      same(keys(lookups[0] ?? []), keys(wanted), `lookup ${round}: ${described(range)}`);
     }
   },
 
-  "the same for a log, whose rows are ordered by position": async (ports) => {
+  "a range of a log returns what sorting and filtering all rows returns": async (ports) => {
     const port = await ports.port();
     const draw = drawFrom(2);
     for (let i = 0; i < 10; i++) {
@@ -81,7 +80,7 @@ export const rangeCases: Cases = {
     }
   },
 
-  "a range with a filter that nothing can pass is empty": async (ports) => {
+  "a range whose filter matches no row is empty": async (ports) => {
     const port = await ports.port();
     await write(port, { kind: "insert", collection: items, row: { ...item("a"), version: 1 } });
     const range: Range = {
@@ -91,7 +90,7 @@ export const rangeCases: Cases = {
       where: { state: [] },
       limit: 5,
     };
-    same(await port.reader.range(range), [], "rows that have one of no states");
+    same(await port.reader.range(range), [], "rows with a state of an empty list");
     same(await port.reader.range({ ...range, where: {}, limit: 0 }), [], "no rows");
   },
 };
@@ -136,7 +135,7 @@ function someRange(draw: Draw, index: Index, rows: readonly Row[]): Range {
   const columns = orderOf(index);
   const length = draw.below(index.columns.length + 1);
   const tuple = (from: number, count: number): KeyValue[] => {
-    // Mostly bounds that rows lie on, sometimes a mixture that none does.
+    // Mostly the position of a row, sometimes a mixture of two rows.
     const row = draw.one(rows);
     return columns
       .slice(from, from + count)
@@ -166,7 +165,7 @@ function someFilter(draw: Draw): NonNullable<Range["where"]> {
   ]);
 }
 
-/** What the port's words say, in the plainest way. */
+/** The contract of the port, implemented in the simplest way. */
 function expected(
   { index, prefix, order, after, until, where = {}, skip = 0, limit }: Range,
   rows: readonly Row[],

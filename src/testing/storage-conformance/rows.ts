@@ -7,7 +7,6 @@ import {
   StorageRefusal,
   type Write,
 } from "../../ports/index.ts";
-import { failsAs, holds, same } from "./checks.ts";
 import {
   entries,
   entriesByPosition,
@@ -25,7 +24,7 @@ import {
   sumByDay,
   sums,
 } from "./collections.ts";
-import { type Cases, write } from "./ports.ts";
+import { type Cases, failsAs, holds, same, write } from "./harness.ts";
 
 const insert = (row: Item): Write => ({
   kind: "insert",
@@ -58,12 +57,12 @@ const first = async (port: StoragePort, lookup: Lookup): Promise<readonly Row[]>
 const allIds = async (port: StoragePort): Promise<unknown[]> =>
   ids(await port.reader.range({ index: itemById, prefix: [], order: "ascending", limit: 20 }));
 const ids = (rows: readonly Row[] | undefined): unknown[] => (rows ?? []).map(({ id }) => id);
-/** A row that breaks its own type, as a bug would make it. */
+/** Inserts a row that violates its type, like a bug. */
 const broken = (collection: Collection, row: Row): Write => ({ kind: "insert", collection, row });
 
-/** Values, keys, guards, counters and logs, at the level of the port. */
+/** Values, keys, guards, counters and logs, tested directly on the port. */
 export const rowCases: Cases = {
-  "values of every type come back as they went in": async (ports) => {
+  "values of every type are read as they were written": async (ports) => {
     const port = await ports.port();
     const rows = [
       item("plain"),
@@ -100,7 +99,7 @@ export const rowCases: Cases = {
     await group.abort();
   },
 
-  "changing a row that was read changes nothing that is stored": async (ports) => {
+  "mutating a row that was read does not change the stored row": async (ports) => {
     const port = await ports.port();
     await write(port, insert(item("a", { data: { list: [1] } })));
     const read = async (): Promise<Row> => (await first(port, byId("a")))[0] ?? {};
@@ -112,12 +111,12 @@ export const rowCases: Cases = {
         data.list.push(2);
       }
     } catch (error) {
-      holds(error instanceof TypeError, "a row may be frozen, and nothing else");
+      holds(error instanceof TypeError, "only a frozen row may throw when it is mutated");
     }
     same(await read(), { ...item("a", { data: { list: [1] } }), version: 1 }, "the row read again");
   },
 
-  "a value that its column can't hold is refused for good, and nothing of the group stays": async (
+  "a value that its column cannot hold is refused permanently, with its whole group": async (
     ports,
   ) => {
     const port = await ports.port();
@@ -149,7 +148,7 @@ export const rowCases: Cases = {
     same(await allIds(port), [], "rows left");
   },
 
-  "a look-up answers the rows under a whole key or a prefix, in index order": async (ports) => {
+  "a lookup returns the rows with a full key or a prefix, in index order": async (ports) => {
     const port = await ports.port();
     const towns = [
       ["de", "Ulm"],
@@ -183,7 +182,7 @@ export const rowCases: Cases = {
     );
   },
 
-  "null is a key of its own, and sorts before every value": async (ports) => {
+  "null is a distinct key and sorts before every value": async (ports) => {
     const port = await ports.port();
     await write(
       port,
@@ -202,7 +201,7 @@ export const rowCases: Cases = {
     same(ids(both), ["c"], "under two nulls");
   },
 
-  "text sorts by code point and booleans false first": async (ports) => {
+  "text sorts by code point, and false sorts before true": async (ports) => {
     const port = await ports.port();
     const names = [
       "",
@@ -237,7 +236,9 @@ export const rowCases: Cases = {
     same(flagged?.length, 6, "rows under true");
   },
 
-  "a partial index has the rows of its condition alone, as they change": async (ports) => {
+  "a partial index has exactly the rows that match its condition, also after changes": async (
+    ports,
+  ) => {
     const port = await ports.port();
     const held = item("b", { state: "it's held" });
     await write(port, insert(item("a")), insert(held), insert(item("c", { state: "closed" })));
@@ -252,7 +253,7 @@ export const rowCases: Cases = {
     same(await open(), ["b", "c"], "open rows, after they changed");
   },
 
-  "a unique key is taken once; null takes none": async (ports) => {
+  "a unique key has one row, and null is not unique": async (ports) => {
     const port = await ports.port();
     await write(port, insert(item("a", { label: "x" })), insert(item("b")), insert(item("c")));
     await failsAs(StorageConflict, () => write(port, insert(item("a"))), "the primary key again");
@@ -278,7 +279,7 @@ export const rowCases: Cases = {
     same(ids(freed), ["e"], "the row under a key that was freed in the same group");
   },
 
-  "an update writes the named columns, and the version": async (ports) => {
+  "an update writes the changed columns and the version": async (ports) => {
     const port = await ports.port();
     await write(port, insert(item("a", { data: { n: 1 }, label: "x" })));
     await write(
@@ -350,7 +351,7 @@ export const rowCases: Cases = {
     same(await allIds(port), ["b"], "rows at the end");
   },
 
-  "a group under way keeps no one from reading or committing": async (ports) => {
+  "an open group does not block other reads or commits": async (ports) => {
     const port = await ports.port();
     const other = await ports.port();
     const group = port.begin();
@@ -361,7 +362,7 @@ export const rowCases: Cases = {
     same(await allIds(other), ["a", "b"], "rows of both");
   },
 
-  "a group that is aborted leaves nothing, and one can be aborted after its commit failed": async (
+  "an aborted group writes nothing, and a group can be aborted after a failed commit": async (
     ports,
   ) => {
     const port = await ports.port();
@@ -380,7 +381,7 @@ export const rowCases: Cases = {
     same(await allIds(port), ["a"], "rows of the next group");
   },
 
-  "counters begin at zero and add up": async (ports) => {
+  "counters start at zero and add up": async (ports) => {
     const port = await ports.port();
     const add = (day: string, count: number, cost: number): Write => ({
       kind: "add",
@@ -429,13 +430,12 @@ export const rowCases: Cases = {
     holds(ascending, `positions ascend from 1, not ${positions.join()}`);
   },
 
-  "opening twice and closing twice are the same as once, and what was committed is there again":
-    async (ports) => {
-      const port = await ports.port();
-      await write(port, insert(item("a")));
-      await port.close();
-      await port.close();
-      const again = await ports.port();
-      same(await allIds(again), ["a"], "rows after opening again");
-    },
+  "open and close are idempotent, and committed rows are there after a restart": async (ports) => {
+    const port = await ports.port();
+    await write(port, insert(item("a")));
+    await port.close();
+    await port.close();
+    const again = await ports.port();
+    same(await allIds(again), ["a"], "rows after opening again");
+  },
 };

@@ -5,9 +5,8 @@ import {
   type Write,
 } from "../../ports/index.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { failsAs, same } from "./checks.ts";
 import { type Book, books, booksByWords } from "./collections.ts";
-import { type Cases, write } from "./ports.ts";
+import { type Cases, failsAs, same, write } from "./harness.ts";
 
 const book = (id: string, words: string | null, pages = 0): Book => ({
   shelf: "a",
@@ -35,7 +34,7 @@ const remove = (id: string, version: number): Write => ({
   version,
 });
 
-/** `sea*` stands for what begins with it. */
+/** `sea*` matches the words that start with `sea`. */
 const wordsOf = (query: string): SearchedWord[] =>
   query.split(" ").map((each) => ({ word: each.replace("*", ""), prefix: each.endsWith("*") }));
 
@@ -49,11 +48,9 @@ async function found(port: StoragePort, query: string, limit = 100): Promise<unk
 const ids = (rows: readonly { readonly id?: unknown }[]): unknown[] =>
   rows.map(({ id }) => String(id)).toSorted((a, b) => (a < b ? -1 : 1));
 
-/** Searches by words. */
+/** Searches in a word index. */
 export const searchCases: Cases = {
-  "a search finds the rows that have all of the words, whole or by their beginnings": async (
-    ports,
-  ) => {
+  "a search finds the rows that have all words or prefixes": async (ports) => {
     const port = await ports.port();
     await write(
       port,
@@ -77,7 +74,7 @@ export const searchCases: Cases = {
     same(whale, [{ ...book("whale", "moby dick 1851"), version: 1 }], "the row that is found");
   },
 
-  "words are what they are in any script, and no word is an operator": async (ports) => {
+  "words of any script are found, and no word is an operator": async (ports) => {
     const port = await ports.port();
     await write(
       port,
@@ -99,7 +96,7 @@ export const searchCases: Cases = {
     same(await found(port, "x".repeat(99)), [], "99 of them");
   },
 
-  "what is found goes with what is written: words that come, change and go": async (ports) => {
+  "a search reflects words that are added, changed and removed": async (ports) => {
     const port = await ports.port();
     await write(port, insert(book("a", "red")), insert(book("b", null)), insert(book("c", "red")));
     await write(port, update(book("a", "blue"), 1, "words"), update(book("b", "red"), 1, "words"));
@@ -116,7 +113,7 @@ export const searchCases: Cases = {
     same(await found(await ports.port(), "green"), ["b", "c"], "on another connection");
   },
 
-  "a search answers no more than its limit, and several are answered in order": async (ports) => {
+  "a search respects its limit, and several searches return their rows in order": async (ports) => {
     const port = await ports.port();
     await write(port, ...Array.from({ length: 50 }, (_, i) => insert(book(`b${i}`, `all n${i}`))));
     same((await found(port, "all", 7)).length, 7, "rows up to the limit");
@@ -134,7 +131,7 @@ export const searchCases: Cases = {
     same(await port.reader.search([]), [], "no search");
   },
 
-  "a search answers what filtering all rows would": async (ports) => {
+  "a search returns what filtering all rows returns": async (ports) => {
     const port = await ports.port();
     const random = seededRandom(3);
     const below = (limit: number): number => (random.bytes(1)[0] ?? 0) % limit;

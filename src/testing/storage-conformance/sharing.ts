@@ -4,7 +4,6 @@ import {
   type StoragePort,
   type Write,
 } from "../../ports/index.ts";
-import { failsAs, failure, holds, same } from "./checks.ts";
 import {
   entries,
   entriesByPosition,
@@ -14,7 +13,7 @@ import {
   items,
   itemsByTime,
 } from "./collections.ts";
-import { type Cases, type OpenPorts, write } from "./ports.ts";
+import { type Cases, failsAs, failure, holds, type OpenPorts, same, write } from "./harness.ts";
 
 const insert = (id: string): Write => ({
   kind: "insert",
@@ -40,8 +39,8 @@ async function idsIn(port: StoragePort): Promise<unknown[]> {
   return rows.map(({ id }) => id);
 }
 
-/** A port whose storage has the verb; `undefined` where it has not, and there is nothing to hold it to. */
-async function having<V extends "transaction" | "admit" | "watch">(
+/** A port with an optional method; `undefined` when the storage does not have it. */
+async function portWith<V extends "transaction" | "admit" | "watch">(
   ports: OpenPorts,
   verb: V,
 ): Promise<(StoragePort & Required<Pick<StoragePort, V>>) | undefined> {
@@ -51,37 +50,38 @@ async function having<V extends "transaction" | "admit" | "watch">(
     : (port as StoragePort & Required<Pick<StoragePort, V>>);
 }
 
-/** What the storage itself sees to between processes; each verb where it is offered. */
+/** What the storage guarantees between processes. Optional methods are tested when present. */
 export const sharingCases: Cases = {
-  "rows that were claimed can be written by who claimed them, and are free again when that ends":
-    async (ports) => {
-      const port = await ports.port();
-      const other = await ports.port();
-      await write(port, insert("a"), insert("b"), insert("c"));
-      const claim = { index: itemsByTime, key: ["anna"], limit: 2, claim: true };
-      const group = port.begin();
-      const [claimed = []] = await group.read([claim]);
-      same(
-        claimed.map(({ id }) => id),
-        ["a", "b"],
-        "rows claimed",
-      );
-      await group.commit([close("a"), close("b")]);
-      const next = other.begin();
-      const [[again] = []] = await next.read([
-        { index: itemById, key: ["a"], limit: 1, claim: true },
-      ]);
-      same(again?.["state"], "closed", "the row as its claimer left it");
-      await next.abort();
-      const last = port.begin();
-      same((await last.read([claim]))[0]?.length, 2, "rows claimed after an abort");
-      await last.abort();
-    },
+  "claimed rows can be written only by their claimer and are free when its group ends": async (
+    ports,
+  ) => {
+    const port = await ports.port();
+    const other = await ports.port();
+    await write(port, insert("a"), insert("b"), insert("c"));
+    const claim = { index: itemsByTime, key: ["anna"], limit: 2, claim: true };
+    const group = port.begin();
+    const [claimed = []] = await group.read([claim]);
+    same(
+      claimed.map(({ id }) => id),
+      ["a", "b"],
+      "rows claimed",
+    );
+    await group.commit([close("a"), close("b")]);
+    const next = other.begin();
+    const [[again] = []] = await next.read([
+      { index: itemById, key: ["a"], limit: 1, claim: true },
+    ]);
+    same(again?.["state"], "closed", "the row as its claimer left it");
+    await next.abort();
+    const last = port.begin();
+    same((await last.read([claim]))[0]?.length, 2, "rows claimed after an abort");
+    await last.abort();
+  },
 
-  "an exclusive group gets through whatever others write meanwhile": async (ports) => {
+  "an exclusive group commits although others write meanwhile": async (ports) => {
     const port = await ports.port();
     const { shared, durable } = port.capabilities;
-    // What does not outlive a process is one process's, whose groups don't meet.
+    // A storage within one process runs its groups one after the other.
     if (!shared || !durable) return;
     const other = await ports.port();
     await write(port, insert("a"));
@@ -91,7 +91,7 @@ export const sharingCases: Cases = {
     for (let i = 0; i < 20; i++) await port.turn();
     await group.commit([close("a")]);
     await rival;
-    // What it kept out, it lets in again.
+    // When the exclusive group has ended, others can write again.
     await write(other, insert("b"));
     const aborted = port.begin("exclusive");
     await aborted.read([{ index: itemById, key: ["a"], limit: 1 }]);
@@ -100,8 +100,8 @@ export const sharingCases: Cases = {
     same(await idsIn(port), ["a", "b", "c"], "rows");
   },
 
-  "a transaction commits what groups in it wrote, or nothing": async (ports) => {
-    const port = await having(ports, "transaction");
+  "a transaction commits all writes of its groups, or none": async (ports) => {
+    const port = await portWith(ports, "transaction");
     if (port?.host === undefined) return;
     const joined = port.host.bind(port);
     const answered = await port.transaction(async (handle) => {
@@ -146,9 +146,9 @@ export const sharingCases: Cases = {
     same(await idsIn(port), ["a", "d"], "rows at the end");
   },
 
-  "as many requests are admitted as the limit says, on all connections together": async (ports) => {
-    const port = await having(ports, "admit");
-    const other = await having(ports, "admit");
+  "the limit of admitted requests applies to all connections together": async (ports) => {
+    const port = await portWith(ports, "admit");
+    const other = await portWith(ports, "admit");
     if (port === undefined || other === undefined) return;
     const request = (key: string, limit: number): AdmissionRequest => ({
       key,

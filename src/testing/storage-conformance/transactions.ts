@@ -1,5 +1,4 @@
 import type { Store, UnscopedTx } from "../../store/index.ts";
-import { failsWith, failure, holds, same } from "./checks.ts";
 import {
   entries,
   entry,
@@ -14,7 +13,7 @@ import {
   sumByDay,
   sums,
 } from "./collections.ts";
-import type { Cases } from "./ports.ts";
+import { type Cases, failsWith, failure, holds, same } from "./harness.ts";
 
 const idsUnder = async (store: Store): Promise<unknown[]> => {
   const rows = await store.unscopedReads.range({
@@ -32,7 +31,7 @@ const need = async (tx: UnscopedTx, id: string): Promise<Item & { readonly versi
   return row;
 };
 
-/** A wait that a test ends. */
+/** A promise that a test resolves. */
 function gate(): { readonly passed: Promise<void>; open(): void } {
   let open = (): void => {};
   const passed = new Promise<void>((resolve) => {
@@ -41,40 +40,41 @@ function gate(): { readonly passed: Promise<void>; open(): void } {
   return { passed, open: () => open() };
 }
 
-/** Commands through the engine's transactions: what each sees, and what stays of it. */
+/** Commands in the engine's transactions: what each reads, and what is committed. */
 export const transactionCases: Cases = {
-  "a unique key that one row frees another can take in the same command, whichever was written first":
-    async (ports) => {
-      const store = await ports.store();
-      await store.commitUnscoped(async (tx) => {
-        tx.insert(items, item("a", { label: "one" }));
-        tx.insert(items, item("b"));
-        tx.insert(items, item("c", { label: "two" }));
-      });
-      await store.commitUnscoped(async (tx) => {
-        const [a, b, c] = [
-          await tx.get(itemById, ["a"]),
-          await tx.get(itemById, ["b"]),
-          await tx.get(itemById, ["c"]),
-        ];
-        if (a === undefined || b === undefined || c === undefined) {
-          throw new Error("the rows are gone");
-        }
-        const touched = tx.update(items, b, { rank: 1 });
-        const moved = tx.update(items, a, { label: "three" });
-        tx.update(items, c, { label: "one" });
-        tx.update(items, touched, { label: "two" });
-        tx.update(items, moved, { rank: 2 });
-      });
-      const rows = await store.unscopedReads.getAll(itemById, [["a"], ["b"], ["c"]]);
-      same(
-        rows.map(({ label }) => label),
-        ["three", "two", "one"],
-        "the labels",
-      );
-    },
+  "a row can take a unique key that another row frees in the same command, in any order": async (
+    ports,
+  ) => {
+    const store = await ports.store();
+    await store.commitUnscoped(async (tx) => {
+      tx.insert(items, item("a", { label: "one" }));
+      tx.insert(items, item("b"));
+      tx.insert(items, item("c", { label: "two" }));
+    });
+    await store.commitUnscoped(async (tx) => {
+      const [a, b, c] = [
+        await tx.get(itemById, ["a"]),
+        await tx.get(itemById, ["b"]),
+        await tx.get(itemById, ["c"]),
+      ];
+      if (a === undefined || b === undefined || c === undefined) {
+        throw new Error("the rows are gone");
+      }
+      const touched = tx.update(items, b, { rank: 1 });
+      const moved = tx.update(items, a, { label: "three" });
+      tx.update(items, c, { label: "one" });
+      tx.update(items, touched, { label: "two" });
+      tx.update(items, moved, { rank: 2 });
+    });
+    const rows = await store.unscopedReads.getAll(itemById, [["a"], ["b"], ["c"]]);
+    same(
+      rows.map(({ label }) => label),
+      ["three", "two", "one"],
+      "the labels",
+    );
+  },
 
-  "a command's writes are there when it is answered, all of them": async (ports) => {
+  "all writes of a command are committed when it resolves": async (ports) => {
     const store = await ports.store();
     const answered = await store.commitUnscoped(async (tx) => {
       const seen = tx.insert(items, item("a"));
@@ -92,7 +92,7 @@ export const transactionCases: Cases = {
     same([sum?.count, sum?.cost], [2, 2], "the counter");
   },
 
-  "a command that throws leaves nothing, and its error is thrown on": async (ports) => {
+  "a command that throws writes nothing and rejects with its error": async (ports) => {
     const store = await ports.store();
     const failed = store.commitUnscoped(async (tx) => {
       tx.insert(items, item("a"));
@@ -107,7 +107,7 @@ export const transactionCases: Cases = {
     same(await store.unscopedReads.get(sumByDay, ["mon", "x"]), undefined, "the counter");
   },
 
-  "nothing is seen outside before it is committed": async (ports) => {
+  "writes are not visible to others before the commit": async (ports) => {
     const reached = gate();
     const go = gate();
     const store = await ports.store(async () => {
@@ -120,15 +120,13 @@ export const transactionCases: Cases = {
       .then(() => (answered = true));
     await reached.passed;
     same(await idsUnder(store), [], "rows before the commit");
-    holds(!answered, "a command was answered before its commit");
+    holds(!answered, "a command resolved before its commit");
     go.open();
     await command;
     same(await idsUnder(store), ["a"], "rows after it");
   },
 
-  "commands that commit together see what the earlier ones wrote, and themselves": async (
-    ports,
-  ) => {
+  "commands that commit together see their own writes and those of earlier ones": async (ports) => {
     const store = await ports.store();
     await store.commitUnscoped(async (tx) => {
       for (const [at, id] of ["a", "b", "c", "d"].entries()) {
@@ -156,7 +154,7 @@ export const transactionCases: Cases = {
     same(listed, ["fcedb", "fc", "fceb", "e", "gone"], "lists");
   },
 
-  "an attempt that fails takes its own writes with it and no others": async (ports) => {
+  "a failed attempt discards its own writes and no others": async (ports) => {
     const store = await ports.store();
     await store.commitUnscoped(async (tx) => {
       tx.insert(items, item("a"));
@@ -177,7 +175,7 @@ export const transactionCases: Cases = {
     );
   },
 
-  "a rejection is answered only after the commit of what it saw": async (ports) => {
+  "a command rejects only after the commit of what it read": async (ports) => {
     const reached = gate();
     const go = gate();
     const store = await ports.store(async () => {
@@ -195,15 +193,13 @@ export const transactionCases: Cases = {
       });
     await reached.passed;
     for (let i = 0; i < 10; i++) await Promise.resolve();
-    holds(!rejected, "the rejection was answered while what it had seen could still be undone");
+    holds(!rejected, "the command rejected before the commit of what it read");
     go.open();
     await Promise.all([first, second]);
     holds(rejected, "the command was not rejected");
   },
 
-  "when the commit of what it saw fails, a command that was to be rejected runs again": async (
-    ports,
-  ) => {
+  "a rejecting command runs again when the commit of what it read fails": async (ports) => {
     const rival = await ports.store();
     await rival.commitUnscoped(async (tx) => void tx.insert(items, item("a")));
     let meddle = true;
@@ -227,7 +223,7 @@ export const transactionCases: Cases = {
     same(state, "closed", "what the second command saw at last");
   },
 
-  "a command that awaits what is not its transaction is refused, and the others go on": async (
+  "a command that awaits something other than its transaction fails, and others continue": async (
     ports,
   ) => {
     const store = await ports.store();
@@ -247,7 +243,7 @@ export const transactionCases: Cases = {
     same(await idsUnder(store), ["b", "c"], "rows");
   },
 
-  "a transaction is of no use when its command is over": async (ports) => {
+  "a transaction cannot be used after its command has returned": async (ports) => {
     const store = await ports.store();
     let leaked: UnscopedTx | undefined;
     await store.commitUnscoped(async (tx) => {
@@ -258,7 +254,7 @@ export const transactionCases: Cases = {
     same(await idsUnder(store), [], "rows");
   },
 
-  "a write that the storage refuses for good hurts its own command alone": async (ports) => {
+  "a write that the storage refuses permanently fails only its own command": async (ports) => {
     const store = await ports.store();
     const commands = Array.from({ length: 9 }, (_, i) =>
       store.commitUnscoped(async (tx) => {
@@ -271,7 +267,7 @@ export const transactionCases: Cases = {
     same(await idsUnder(store), ["i0", "i1", "i2", "i3", "i5", "i6", "i7", "i8"], "rows");
   },
 
-  "a listener hears of each commit, and what it throws hurts nobody": async (ports) => {
+  "a listener is called for each commit, and its errors do not affect commands": async (ports) => {
     const store = await ports.store();
     const heard: number[] = [];
     store.onCommit(() => {
@@ -284,7 +280,7 @@ export const transactionCases: Cases = {
     same(heard, [1], "what was heard");
   },
 
-  "closing answers what waits and refuses what is new": async (ports) => {
+  "close settles waiting commands and refuses new ones": async (ports) => {
     const store = await ports.store();
     const insert = (i: number): Promise<void> =>
       store.commitUnscoped(async (tx) => void tx.insert(items, item(`i${i}`)));

@@ -1,67 +1,79 @@
-import { carrierErrorCodes, type SendAnswer } from "../../ports/index.ts";
-import { holds, same } from "../storage-conformance/checks.ts";
-import type { Bench, Case } from "./bench.ts";
+import {
+  type AttemptMade,
+  carrierErrorCodes,
+  type LookupAnswer,
+  type OutboundMessage,
+  type SendAnswer,
+  type SendContext,
+} from "../../ports/index.ts";
+import type { Bench, Case, Fate } from "./bench.ts";
+import { holds, same } from "../storage-conformance/harness.ts";
 
 const deadlineMs = 25_000;
 
 function rejected(answer: SendAnswer): Extract<SendAnswer, { outcome: "rejected" }> {
-  if (answer.outcome !== "rejected") throw new Error(`expected a refusal, got ${answer.outcome}`);
+  if (answer.outcome !== "rejected") {
+    throw new Error(`expected the outcome rejected, got ${answer.outcome}`);
+  }
   const { error, retry_after_ms = 0 } = answer;
-  holds(carrierErrorCodes.includes(error.code), `${error.code} is not one of the engine's reasons`);
-  holds(error.message !== "", "a reason without a sentence");
+  holds(carrierErrorCodes.includes(error.code), `${error.code} is not in \`carrierErrorCodes\``);
+  holds(error.message !== "", "the error has no message");
   holds(
     Number.isFinite(retry_after_ms) && retry_after_ms >= 0,
-    `${retry_after_ms} is no time to wait`,
+    `retry_after_ms must be a number of at least 0, got ${retry_after_ms}`,
   );
   return answer;
 }
 
 async function isAmbiguous(bench: Bench, fate: "loses_answer" | "fails"): Promise<void> {
   const answer = await bench.send(bench.under.message(fate), bench.attempt());
-  same(answer.outcome, "ambiguous", "what is known of the message");
+  same(answer.outcome, "ambiguous", "the outcome");
 }
 
 export const answerCases: Readonly<Record<string, Case>> = {
-  "say what the carrier calls a message that it took": {
+  "include the provider's id of an accepted message": {
     needs: ["accepts"],
     async run(bench) {
       const { provider_message_id } = await bench.taken();
       holds(
         provider_message_id !== "" && provider_message_id.length <= 255,
-        "a name of 1 to 255 characters",
+        "the provider's id must have 1 to 255 characters",
       );
     },
   },
-  "tell two messages apart": {
+  "give two messages different ids": {
     needs: ["accepts"],
     async run(bench) {
       const [one, two] = [await bench.taken(), await bench.taken()];
-      holds(one.provider_message_id !== two.provider_message_id, "both are called the same");
+      holds(
+        one.provider_message_id !== two.provider_message_id,
+        "both messages have the same provider id",
+      );
     },
   },
-  "say what is refused for good": {
+  "report a permanent rejection": {
     needs: ["refuses"],
     async run(bench) {
       const answer = rejected(await bench.send(bench.under.message("refuses"), bench.attempt()));
-      same(answer.permanent, true, "whether it is for good");
+      same(answer.permanent, true, "`permanent`");
     },
   },
-  "leave what is throttled to be tried again": {
+  "report throttling as a temporary rejection": {
     needs: ["throttles"],
     async run(bench) {
       const answer = rejected(await bench.send(bench.under.message("throttles"), bench.attempt()));
       same([answer.permanent, answer.error.code], [false, "throttled"], "the refusal");
     },
   },
-  "know nothing of a message whose answer was lost": {
+  "are ambiguous when the carrier's answer was lost": {
     needs: ["loses_answer"],
     run: (bench) => isAmbiguous(bench, "loses_answer"),
   },
-  "know nothing of a message at which the carrier failed": {
+  "are ambiguous when the carrier failed": {
     needs: ["fails"],
     run: (bench) => isAmbiguous(bench, "fails"),
   },
-  "come when the signal aborts, and know nothing then": {
+  "are ambiguous when the signal aborts": {
     needs: ["hangs"],
     async run(bench) {
       const deadline = new AbortController();
@@ -72,23 +84,26 @@ export const answerCases: Readonly<Record<string, Case>> = {
         () => (outcome = "ambiguous"),
       );
       await bench.clock.settle();
-      same(outcome, "none", "the answer before its time");
+      same(outcome, "none", "the outcome before the deadline");
       deadline.abort();
       await bench.clock.advance(1_000);
-      same(outcome, "ambiguous", "the answer after the deadline");
+      same(outcome, "ambiguous", "the outcome after the deadline");
     },
   },
-  "are honest under a signal that has aborted before": {
+  "are not a permanent rejection when the signal had aborted before": {
     needs: ["accepts"],
     async run(bench) {
       const answer = await bench.send(
         bench.under.message("accepts"),
         bench.attempt(AbortSignal.abort()),
       );
-      holds(answer.outcome !== "rejected" || !answer.permanent, "another attempt could send it");
+      holds(
+        answer.outcome !== "rejected" || !answer.permanent,
+        "the rejection must not be permanent",
+      );
     },
   },
-  "come again after a stop and a start": {
+  "continue after a stop and a start": {
     needs: ["accepts"],
     async run(bench) {
       await bench.transport.stop?.();
@@ -97,7 +112,7 @@ export const answerCases: Readonly<Record<string, Case>> = {
       await bench.taken();
     },
   },
-  "are followed by receipts that name the message": {
+  "are followed by receipts of the message": {
     needs: ["accepts", "pushes"],
     async run(bench) {
       const { attempt_id, provider_message_id } = await bench.taken();
@@ -109,7 +124,80 @@ export const answerCases: Readonly<Record<string, Case>> = {
       );
       holds(
         names.length > 0 && names.every(Boolean),
-        `${names.length} receipts, and not all of that message`,
+        `expected receipts of this message only, got ${names.length} receipts`,
+      );
+    },
+  },
+};
+
+async function lookUp(
+  { transport, under }: Bench,
+  message: OutboundMessage,
+  { attempt_id, number, started_at }: Omit<SendContext, "signal">,
+  provider_message_id: AttemptMade["provider_message_id"],
+): Promise<LookupAnswer> {
+  const before = under.taken?.();
+  const attempt = { attempt_id, number, started_at, provider_message_id };
+  const answer = (await transport.lookup?.(message, attempt)) ?? { outcome: "unknown" };
+  same(under.taken?.(), before, "number of messages that the carrier has after a lookup");
+  return answer;
+}
+
+const foundIn = (answer: LookupAnswer): readonly string[] => {
+  if (answer.outcome === "sent") return [answer.provider_message_id];
+  return answer.outcome === "alike"
+    ? answer.messages.map(({ provider_message_id }) => provider_message_id)
+    : [];
+};
+
+async function isNeverNotSent(bench: Bench, fate: Fate): Promise<void> {
+  const message = bench.under.message(fate);
+  const deadline = new AbortController();
+  const attempt = bench.attempt(deadline.signal);
+  const sending = bench.send(message, attempt).catch(() => {});
+  // A hanging call is not awaited, like in the engine.
+  if (fate === "hangs") await bench.clock.settle();
+  else await sending;
+  deadline.abort();
+  const { outcome } = await lookUp(bench, message, attempt, null);
+  holds(outcome !== "not_sent", "the outcome is `not_sent`, but the carrier has the message");
+}
+
+export const lookupCases: Readonly<Record<string, Case>> = {
+  "find a message by its provider id": {
+    needs: ["accepts", "look-ups"],
+    async run(bench) {
+      const { message, provider_message_id, attempt_id } = await bench.taken();
+      const attempt = { ...bench.attempt(), attempt_id };
+      const answer = await lookUp(bench, message, attempt, provider_message_id);
+      same(
+        [answer.outcome, ...foundIn(answer)],
+        ["sent", provider_message_id],
+        "the outcome and the ids found",
+      );
+    },
+  },
+  "are never not_sent when the carrier's answer was lost": {
+    needs: ["loses_answer", "look-ups"],
+    run: (bench) => isNeverNotSent(bench, "loses_answer"),
+  },
+  "are never not_sent when the carrier failed": {
+    needs: ["fails", "look-ups"],
+    run: (bench) => isNeverNotSent(bench, "fails"),
+  },
+  "are never not_sent when the carrier has not answered yet": {
+    needs: ["hangs", "look-ups"],
+    run: (bench) => isNeverNotSent(bench, "hangs"),
+  },
+  "do not match another message": {
+    needs: ["accepts", "look-ups"],
+    async run(bench) {
+      const { message, provider_message_id } = await bench.taken();
+      const other = { ...message, body: `${message.body} Another one.` };
+      const answer = await lookUp(bench, other, bench.attempt(), null);
+      holds(
+        !foundIn(answer).includes(provider_message_id),
+        "a message with another body was found",
       );
     },
   },

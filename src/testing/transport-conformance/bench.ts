@@ -11,48 +11,51 @@ import {
   type Transport,
 } from "../../ports/index.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
-import { holds } from "../storage-conformance/checks.ts";
+import { holds } from "../storage-conformance/harness.ts";
 
 /**
- * What the carrier makes of a message. `loses_answer`: it takes it, and the line breaks before it could say so. `fails`: it says that
- * something went wrong, and whether it took the message nobody knows. `hangs`: it takes it, and says nothing.
+ * How the carrier treats a message. `loses_answer`: the carrier accepts it, but the connection
+ * breaks
+ * before the answer. `fails`: the carrier reports an error, and it is not known whether it accepted
+ * the
+ * message. `hangs`: the carrier accepts it and never answers.
  */
 export type Fate = "accepts" | "refuses" | "throttles" | "loses_answer" | "fails" | "hangs";
 
-/** What the suite can ask of a carrier. */
+/** What a test can require of a transport and its carrier. */
 export type Need = Fate | "look-ups" | "callbacks" | "pushes";
 
-/** A transport, and a stand-in for its carrier. */
+/** A transport and a simulated carrier. */
 export interface TransportUnderTest {
   readonly transport: Transport;
-  /** A message that the carrier treats so. Two that are asked for may be the same. */
+  /** A message that the carrier treats in this way. Two calls may return equal messages. */
   message(fate: Fate): OutboundMessage;
-  /** How many messages the carrier has taken so far, where the stand-in can tell. */
+  /** How many messages the carrier has accepted so far, if the simulated carrier counts them. */
   taken?(): number;
   readonly callbacks?: CarrierCallbacks;
-  /** Called when the test is over. */
+  /** Called after the test. */
   remove?(): Promise<void>;
 }
 
-/** Requests as the carrier makes and signs them at `at`, in milliseconds. */
+/** Creates callback requests, signed by the carrier. `at` is in milliseconds since the epoch. */
 export interface CarrierCallbacks {
-  /** Undefined where the carrier never tells of that status. */
+  /** Undefined when the carrier never reports this status. */
   receipt(of: TakenMessage, status: Receipt["status"], at: number): CallbackRequest | undefined;
   inbound(message: InboundMessage): CallbackRequest;
 }
 
-/** A message that the carrier took, under both its names. */
+/** A message that the carrier accepted, with the ids of the engine and of the carrier. */
 export interface TakenMessage {
   readonly attempt_id: AttemptId;
   readonly provider_message_id: string;
   readonly message: OutboundMessage;
 }
 
-/** One test's transport at work, on virtual time. */
+/** The transport of one test, on virtual time. */
 export class Bench {
   readonly under: TransportUnderTest;
   readonly clock: VirtualClock;
-  /** What came through the sink. */
+  /** The receipts that the transport passed to its sink. */
   readonly receipts: { readonly subject: ReceiptSubject; readonly receipt: Receipt }[] = [];
   #attempts = 0;
 
@@ -76,51 +79,51 @@ export class Bench {
     });
   }
 
-  /** A message's first attempt, under an id of its own. */
+  /** A first attempt with a new id. */
   attempt(signal: AbortSignal = new AbortController().signal): SendContext {
     const attempt_id: AttemptId = `att_01JZ${String(++this.#attempts).padStart(22, "0")}`;
     return { attempt_id, number: 1, started_at: this.clock.now(), signal };
   }
 
-  /** Sends, and holds the answer against what the carrier has. */
+  /** Sends a message and checks the answer against what the carrier accepted. */
   async send(message: OutboundMessage, attempt: SendContext): Promise<SendAnswer> {
     const before = this.under.taken?.() ?? 0;
     const answer = await this.transport.send(message, attempt);
     const taken = (this.under.taken?.() ?? before) - before;
     if (answer.outcome === "rejected") {
-      holds(taken === 0, "said that the message was surely not sent, and the carrier has it");
+      holds(taken === 0, "the answer is `rejected`, but the carrier has the message");
     }
-    const isTold = this.under.taken === undefined || taken === 1;
+    const isOnce = this.under.taken === undefined || taken === 1;
     if (answer.outcome === "accepted") {
-      holds(isTold, `said that the carrier has the message, and it has ${taken}`);
+      holds(isOnce, `the answer is \`accepted\`, but the carrier has ${taken} messages`);
     }
     return answer;
   }
 
-  /** A message that the carrier took and said so. */
+  /** Sends a message that the carrier accepts. */
   async taken(): Promise<TakenMessage> {
     const message = this.under.message("accepts");
     const attempt = this.attempt();
     const answer = await this.send(message, attempt);
     if (answer.outcome !== "accepted") {
-      throw new Error(`expected the message to be accepted, and it was ${answer.outcome}`);
+      throw new Error(`expected the outcome accepted, got ${answer.outcome}`);
     }
     const { provider_message_id } = answer;
     return { attempt_id: attempt.attempt_id, provider_message_id, message };
   }
 }
 
-/** Why a transport has not what a test needs of it. */
+/** Why a transport cannot meet the need of a test; undefined when it can. */
 function lacking(need: Need, transport: Transport): string | undefined {
   const { receipts } = transport.capabilities;
   const callsBack = transport.parseCallback !== undefined;
-  if (need === "look-ups" && transport.lookup === undefined) return "it can't look up";
-  if (need === "callbacks" && !callsBack) return "its carrier doesn't call back";
+  if (need === "look-ups" && transport.lookup === undefined) return "it has no `lookup`";
+  if (need === "callbacks" && !callsBack) return "it has no `parseCallback`";
   const pushes = !callsBack && receipts !== "none";
-  return need === "pushes" && !pushes ? "it brings no receipts by itself" : undefined;
+  return need === "pushes" && !pushes ? "it pushes no receipts" : undefined;
 }
 
-export async function onBench(
+export async function runOnBench(
   create: (clock: VirtualClock) => Promise<TransportUnderTest>,
   needs: readonly Need[],
   run: (bench: Bench) => Promise<void>,
@@ -131,7 +134,9 @@ export async function onBench(
   try {
     for (const need of needs) {
       const reason = lacking(need, under.transport);
-      if (reason !== undefined) throw new Error(`${reason}: say so in "unable", under "${need}"`);
+      if (reason !== undefined) {
+        throw new Error(`${reason}: set \`unable["${need}"]\` to the reason`);
+      }
     }
     await bench.start();
     await run(bench);
@@ -141,7 +146,7 @@ export async function onBench(
   }
 }
 
-/** A sentence that holds for every transport, what it needs of the carrier, and how it is tried. */
+/** One test, and what it requires of the carrier. */
 export interface Case {
   readonly needs: readonly Need[];
   readonly run: (bench: Bench) => Promise<void>;

@@ -5,25 +5,27 @@ import type {
   InboundMessage,
   Receipt,
 } from "../../ports/index.ts";
-import { holds, same } from "../storage-conformance/checks.ts";
 import type { Bench, CarrierCallbacks, Case } from "./bench.ts";
+import { holds, same } from "../storage-conformance/harness.ts";
 
 const statuses: readonly Receipt["status"][] = ["sent", "delivered", "undelivered", "read"];
 
 function callbacksOf({ under }: Bench): CarrierCallbacks {
   if (under.callbacks === undefined) {
-    throw new Error("the transport parses callbacks, and its carrier makes none");
+    throw new Error("the transport has `parseCallback`, but `callbacks` is missing");
   }
   return under.callbacks;
 }
 
 async function parse({ transport }: Bench, request: CallbackRequest): Promise<CallbackResult> {
   const result = await transport.parseCallback?.(request);
-  if (result === undefined) throw new Error("the transport parses no callbacks");
+  if (result === undefined) throw new Error("the transport has no `parseCallback`");
   return result;
 }
 
-/** The result, or that it was refused as the client's fault. Anything else that is thrown is an error of the transport's. */
+/**
+ * The result, or `refused` for a 4xx error. Rethrows other errors, which are the transport's fault.
+ */
 async function parseOrRefuse(
   bench: Bench,
   request: CallbackRequest,
@@ -61,8 +63,8 @@ function inboundMessage(bench: Bench): InboundMessage {
 
 const facts = ({ receipts, inbound }: CallbackResult): object => ({ receipts, inbound });
 
-/** The same request but for one bit, at several places of its body. */
-function* bent(request: CallbackRequest): Generator<CallbackRequest> {
+/** The request with one bit flipped, at several positions of its body. */
+function* tampered(request: CallbackRequest): Generator<CallbackRequest> {
   for (const part of [0, 0.25, 0.5, 0.75, 0.999]) {
     const body = Uint8Array.from(request.body);
     const place = Math.floor(body.length * part);
@@ -72,7 +74,7 @@ function* bent(request: CallbackRequest): Generator<CallbackRequest> {
 }
 
 export const callbackCases: Readonly<Record<string, Case>> = {
-  "tell what became of which attempt": {
+  "report the status of the right attempt": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
       const taken = await bench.taken();
@@ -83,34 +85,37 @@ export const callbackCases: Readonly<Record<string, Case>> = {
         same(
           [receipts.length, inbound.length],
           [1, 0],
-          `receipts and messages in one of ${status}`,
+          `receipts and messages in a callback of ${status}`,
         );
-        const [told] = receipts;
-        same(told?.receipt.status, status, "the status");
+        const [parsed] = receipts;
+        same(parsed?.receipt.status, status, "the status");
         holds(
-          (told?.receipt.error !== undefined) === (status === "undelivered"),
-          `${status}: a reason where it did not arrive`,
+          (parsed?.receipt.error !== undefined) === (status === "undelivered"),
+          `${status}: only an undelivered message must have an error`,
         );
         const { attempt_id, provider_message_id } = {
           attempt_id: undefined,
           provider_message_id: undefined,
-          ...told?.subject,
+          ...parsed?.subject,
         };
         holds(
           attempt_id === undefined || attempt_id === taken.attempt_id,
-          `${status} is of another attempt`,
+          `${status} names another attempt`,
         );
         const names = [attempt_id, provider_message_id].filter((name) => name !== undefined);
-        holds(names.length > 0, `${status} is of no attempt`);
+        holds(names.length > 0, `${status} names no attempt`);
         holds(
           (provider_message_id ?? taken.provider_message_id) === taken.provider_message_id,
-          `${status} is of another message`,
+          `${status} names another message`,
         );
-        holds(response.status >= 200 && response.status < 300, "the carrier would tell it again");
+        holds(
+          response.status >= 200 && response.status < 300,
+          "the response must be 2xx, or the carrier repeats the callback",
+        );
       }
     },
   },
-  "bring a message as it was written": {
+  "pass on an inbound message unchanged": {
     needs: ["callbacks"],
     async run(bench) {
       const written = inboundMessage(bench);
@@ -120,14 +125,11 @@ export const callbackCases: Readonly<Record<string, Case>> = {
       const { provider_message_id, at, ...message } = first;
       const { provider_message_id: _, at: written_at, ...expected } = written;
       same(message, expected, "the message");
-      holds(
-        provider_message_id !== "",
-        "a message without a name is made again each time that it comes",
-      );
+      holds(provider_message_id !== "", "a message without a provider id cannot be deduplicated");
       holds(Math.abs(at - written_at) < 1_000, "its time");
     },
   },
-  "say the same when they come again": {
+  "give the same result when they are repeated": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
       const requests = [
@@ -138,12 +140,12 @@ export const callbackCases: Readonly<Record<string, Case>> = {
         same(
           facts(await parse(bench, request)),
           facts(await parse(bench, request)),
-          "what it says the second time",
+          "the second result",
         );
       }
     },
   },
-  "say the same in any order": {
+  "give the same result in any order": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
       const requests = await receiptsOf(bench);
@@ -151,10 +153,10 @@ export const callbackCases: Readonly<Record<string, Case>> = {
       for (const request of requests) forth.push(facts(await parse(bench, request)));
       const back = [];
       for (const request of requests.toReversed()) back.push(facts(await parse(bench, request)));
-      same(back.toReversed(), forth, "what they say");
+      same(back.toReversed(), forth, "the results");
     },
   },
-  "are refused when a bit of them was changed": {
+  "are refused when one bit was changed": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
       const requests = [
@@ -162,34 +164,34 @@ export const callbackCases: Readonly<Record<string, Case>> = {
         callbacksOf(bench).inbound(inboundMessage(bench)),
       ];
       for (const request of requests) {
-        for (const forged of bent(request)) {
-          same(await parseOrRefuse(bench, forged), "refused", "what a forged callback says");
+        for (const forged of tampered(request)) {
+          same(await parseOrRefuse(bench, forged), "refused", "the result of a forged callback");
         }
       }
     },
   },
-  "are refused without their signature, and say the same without anything else": {
+  "are refused without their signature and do not depend on other headers": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
       const [request] = await receiptsOf(bench);
-      if (request === undefined) throw new Error("the carrier tells nothing");
-      const said = facts(await parse(bench, request));
+      if (request === undefined) throw new Error("the carrier sends no receipts");
+      const original = facts(await parse(bench, request));
       let refused = 0;
       for (const name of Object.keys(request.headers)) {
         const { [name]: _, ...headers } = request.headers;
         const result = await parseOrRefuse(bench, { ...request, headers });
         if (result === "refused") refused++;
-        else same(facts(result), said, `what it says without ${name}`);
+        else same(facts(result), original, `the result without ${name}`);
       }
-      holds(refused > 0, "a callback without its signature was taken");
+      holds(refused > 0, "a callback without its signature was accepted");
       const elsewhere = await parseOrRefuse(bench, {
         ...request,
         url: `${request.url}&attempt=att_01JZ0000000000000000000009`,
       });
-      if (elsewhere !== "refused") same(facts(elsewhere), said, "what it says at another URL");
+      if (elsewhere !== "refused") same(facts(elsewhere), original, "the result at another URL");
     },
   },
-  "that are none are refused": {
+  "are refused when they are malformed": {
     needs: ["callbacks"],
     async run(bench) {
       const { url, headers, received_at } = callbacksOf(bench).inbound(inboundMessage(bench));
@@ -214,7 +216,11 @@ export const callbackCases: Readonly<Record<string, Case>> = {
             body: new TextEncoder().encode(body),
             received_at,
           };
-          same(await parseOrRefuse(bench, request), "refused", `what ${body.slice(0, 10)} says`);
+          same(
+            await parseOrRefuse(bench, request),
+            "refused",
+            `the result of ${body.slice(0, 10)}`,
+          );
         }
       }
     },

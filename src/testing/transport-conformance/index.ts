@@ -1,25 +1,29 @@
 import type { TestRunner } from "../storage-conformance/index.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
-import { answerCases } from "./answers.ts";
-import { type Case, type Need, onBench, type TransportUnderTest } from "./bench.ts";
+import { answerCases, lookupCases } from "./answers.ts";
+import { type Case, type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
 import { callbackCases } from "./callbacks.ts";
-import { lookupCases } from "./look-ups.ts";
 
 export interface TransportConformance {
-  /** Makes a transport and its carrier for each test. The transport's time is the clock's. */
+  /** Creates a transport and its carrier for each test. The transport uses the clock. */
   create(clock: VirtualClock): Promise<TransportUnderTest>;
-  /** What the carrier never does, or the stand-in can't, each with the reason: the tests that need it say so and don't run. */
+  /**
+   * What the carrier or its simulation cannot do, each with the reason. Tests that need it are
+   * skipped.
+   */
   readonly unable?: Partial<Readonly<Record<Need, string>>>;
 }
 
 /**
- * What the engine relies on, whatever the carrier: run it over your own transport and a stand-in for its carrier.
+ * Tests that a transport has the behaviour that the engine relies on. Run it with your transport
+ * and a
+ * simulated carrier.
  *
  * ```ts
  * import { describe, it } from "vitest";
  * transportConformance({ describe, it }, "my carrier", {
  *   create: async () => ({ transport: myCarrier(options), message: (fate) => messages[fate] }),
- *   unable: { hangs: "the stand-in always answers" },
+ *   unable: { hangs: "the simulated carrier always answers" },
  * });
  * ```
  */
@@ -40,8 +44,8 @@ export function transportConformance(
       describe(group, () => {
         for (const [sentence, { needs, run }] of Object.entries(cases)) {
           const reason = needs.map((need) => unable[need]).find((each) => each !== undefined);
-          if (reason === undefined) it(sentence, () => onBench(create, needs, run));
-          else it(`${sentence} (not tried: ${reason})`, async () => {});
+          if (reason === undefined) it(sentence, () => runOnBench(create, needs, run));
+          else it(`${sentence} (not run: ${reason})`, async () => {});
         }
       });
     }

@@ -354,7 +354,7 @@ describe("a request", () => {
         onRequest: (socket) =>
           socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${long.length}\r\n\r\n${long}`),
       },
-      { method: "GET", body: null, most_body_bytes: 1_000_000 },
+      { method: "GET", body: null, max_body_bytes: 1_000_000 },
     );
     expect(seen(outcome)).toEqual({ status: 200, body: long, truncated: false });
     expect(there.heard()).toMatch(/^GET \/hook HTTP\/1\.1\r\n/);

@@ -30,7 +30,7 @@ export function post(url: string, over: Partial<HttpRequest> = {}): HttpRequest 
     headers: { "content-type": "application/json" },
     body: new TextEncoder().encode('{"type":"message.sent"}'),
     deadline_ms: ampleMs,
-    most_body_bytes: 16_384,
+    max_body_bytes: 16_384,
     ...over,
   };
 }

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
 import { sentiment } from "../../../adapters/sentiment/index.ts";
-import type { SentimentLabel } from "../../../src/contacts/sentiment-types.ts";
-import type { SentimentAnalyzer } from "../../../src/ports/sentiment.ts";
+import type { SentimentLabel } from "../../../src/contacts/sentiment.ts";
+import type { SentimentAnalyzer } from "../../../src/ports/language.ts";
 import { forTuning, type Rated } from "./care-sentences.ts";
 import { forJudging } from "./judged-sentences.ts";
 

@@ -2,7 +2,7 @@
  * Sentences as customers write them to a shop, rated by hand: how does the writer feel, whatever the words are in a dictionary? What
  * wants something and says no more is neutral; what shows that something went wrong is negative, politely said or not.
  */
-import type { SentimentLabel } from "../../../src/contacts/sentiment-types.ts";
+import type { SentimentLabel } from "../../../src/contacts/sentiment.ts";
 
 export type Rated = readonly [label: SentimentLabel, text: string];
 

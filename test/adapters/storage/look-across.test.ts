@@ -8,7 +8,7 @@ import {
   itemsByTime,
   schema,
 } from "../../../src/testing/storage-conformance/collections.ts";
-import { type Look, lookAcross } from "../../../src/store/look.ts";
+import { type Scan, scanAcross } from "../../../src/store/scan.ts";
 import { unscopedReads as readsOf } from "../../../src/store/reads.ts";
 import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
@@ -51,7 +51,7 @@ describe.each(storages)("a scan across several ranges over $name", ({ name, open
               expect(looks, "each look gets on").toBeLessThanOrEqual(list.length);
               const range = { index: itemsByTime, order, where, limit, ...(after && { after }) };
               const stretches = some.map((owner) => ({ ...range, prefix: [owner] }));
-              const seen: Look<Item> = await lookAcross(readsOf(port.reader), stretches, most);
+              const seen: Scan<Item> = await scanAcross(readsOf(port.reader), stretches, most);
               expect(seen.rows.length).toBeLessThanOrEqual(limit);
               found.push(...seen.rows);
               if (!seen.more) break;

@@ -10,7 +10,7 @@ import {
   itemsByTime,
   schema,
 } from "../../../src/testing/storage-conformance/collections.ts";
-import { type Look, look } from "../../../src/store/look.ts";
+import { type Scan, scan } from "../../../src/store/scan.ts";
 import {
   unscopedReads as readsOf,
   type RangeOf,
@@ -55,18 +55,18 @@ async function walk(
   range: Stretch,
   limit: number,
   most: number,
-): Promise<Look<Item>[]> {
-  const looks: Look<Item>[] = [];
+): Promise<Scan<Item>[]> {
+  const looks: Scan<Item>[] = [];
   for (let after: readonly KeyValue[] | undefined; ;) {
-    const found: Look<Item> = await look(reads, { ...range, limit, ...(after && { after }) }, most);
+    const found: Scan<Item> = await scan(reads, { ...range, limit, ...(after && { after }) }, most);
     looks.push(found);
     if (!found.more) return looks;
-    after = found.last ?? expect.fail("a look that goes on from nowhere");
+    after = found.last ?? expect.fail("a scan that goes on from nowhere");
   }
 }
 
 const idsOf = (seen: readonly { readonly id: string }[]): string[] => seen.map(({ id }) => id);
-const foundBy = (looks: readonly Look<Item>[]): Seen<Item>[] => looks.flatMap((each) => each.rows);
+const foundBy = (looks: readonly Scan<Item>[]): Seen<Item>[] => looks.flatMap((each) => each.rows);
 
 function passes(row: Item, where: Stretch["where"] = {}): boolean {
   return Object.entries(where).every(([column, wanted]) =>
@@ -178,7 +178,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
       const counted: Pick<UnscopedReads, "range"> = {
         range: (range) => (asked++, reads.range(range)),
       };
-      const found = await look<Item>(counted, {
+      const found = await scan<Item>(counted, {
         index: itemsByTime,
         prefix: ["anna"],
         order: "descending",

@@ -1,7 +1,7 @@
 /** Another process on the same file: `open <file> <schema version>` or `count <file> <times>`. */
 import { once } from "node:events";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import { silent } from "../../../src/ports/logger.ts";
+import { silent } from "../../../src/ports/environment.ts";
 import { virtualClock } from "../../../src/testing/virtual-clock.ts";
 import { seededRandom } from "../../../src/testing/seeded-random.ts";
 import { Store } from "../../../src/store/store.ts";

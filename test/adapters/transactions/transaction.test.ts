@@ -88,7 +88,7 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     });
     expect(await late).toMatchObject({
       code: "invalid_option",
-      message: "tx: this transaction is over.",
+      message: "tx: this transaction has ended. Use the handle before it commits.",
     });
     expect(await bodies()).toEqual(texts);
   });

@@ -64,7 +64,7 @@ const wordsAsMms = { ...message, channel: "mms" } as const;
 const bounds = {
   to: destinations({ http: true, allow: ["127.0.0.1"] }),
   deadline_ms: 5_000,
-  most_body_bytes: 262_144,
+  max_body_bytes: 262_144,
 };
 
 /** A stand-in for a carrier, on a socket. */

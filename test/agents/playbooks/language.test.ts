@@ -5,7 +5,7 @@ import { holds } from "../../../src/agents/playbooks/condition.ts";
 import { parseCondition } from "../../../src/agents/playbooks/condition-parser.ts";
 import { fitsPattern, patternProblem } from "../../../src/agents/playbooks/pattern.ts";
 import { fill, render } from "../../../src/agents/playbooks/template.ts";
-import { triggered } from "../../../src/agents/playbooks/triggers.ts";
+import { triggered } from "../../../src/agents/playbooks/rules.ts";
 import type { Json } from "../../../src/ports/agent-model.ts";
 import { definition } from "./support.ts";
 

@@ -133,7 +133,9 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     clock.step(3_600_000);
     await clock.advance(6_000);
     expect((await bodies(two)).toSorted()).toEqual(["bad", "behind", "missed"]);
-    expect(log.some(({ message }) => message.includes("kept past their time"))).toBe(true);
+    expect(log.some(({ message }) => message.includes("kept past their retention time"))).toBe(
+      true,
+    );
     await two.stop({ deadlineMs: 0 });
 
     fails = false;

@@ -7,7 +7,7 @@ import {
   messages,
 } from "../../../src/messages/rows.ts";
 import { senderHandOvers, senders } from "../../../src/senders/rows.ts";
-import { orderFor } from "../../../src/senders/rules.ts";
+import { rankSenders } from "../../../src/senders/choose-sender.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { primaryTransport, senderAddresses } from "../settings.ts";
@@ -130,7 +130,7 @@ export const senderChosen: Invariant = {
       const phones = allRows(database, senders).filter(
         ({ mode, channels }) => mode === "live" && channels.includes("sms"),
       );
-      const [first] = orderFor(
+      const [first] = rankSenders(
         to,
         phones.map(({ id }) => id),
       );

@@ -2,13 +2,13 @@ import { contacts } from "../../../src/contacts/rows.ts";
 import { events } from "../../../src/events/rows.ts";
 import { messages } from "../../../src/messages/rows.ts";
 import { messageScores, type MessageScoreRow } from "../../../src/sentiment/rows.ts";
-import type { Mood } from "../../../src/contacts/sentiment-types.ts";
+import type { SentimentState } from "../../../src/contacts/sentiment.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, writtenRows } from "../rows.ts";
 import type { World } from "../world.ts";
 
-const neutral: Mood = { label: "neutral", mean: 0, messages: 0 };
+const neutral: SentimentState = { label: "neutral", mean: 0, messages: 0 };
 
 /** The new scores by contact. Those inserted as scored were moved by a merge. */
 function scoresIn(
@@ -38,7 +38,7 @@ export const sentimentFromScores: Invariant = {
   name: "A contact's sentiment state includes each score once, and each change of its label has one event.",
   check(world) {
     const { database, settings } = world;
-    const states = new Map<string, Mood>();
+    const states = new Map<string, SentimentState>();
     return {
       *commit(engine, writes) {
         const scored = scoresIn(world, writes, "update");

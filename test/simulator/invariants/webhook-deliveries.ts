@@ -2,7 +2,7 @@ import { events } from "../../../src/events/rows.ts";
 import { jobByName } from "../../../src/queue/rows.ts";
 import { patternsOf } from "../../../src/webhooks/filter.ts";
 import {
-  bookmarks,
+  cursors,
   deliveries,
   deliveriesInOrder,
   deliveriesOfEvent,
@@ -11,7 +11,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "../../../src/webhooks/rows.ts";
-import { delays, mostAttempts } from "../../../src/webhooks/schedule.ts";
+import { delays, maxAttempts } from "../../../src/webhooks/schedule.ts";
 import { maxDelayMs } from "../faults.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows } from "../rows.ts";
@@ -84,8 +84,8 @@ export const deliveriesProgress: Invariant = {
  */
 function missingJob({ database }: World, { id, status }: WebhookRow): string | undefined {
   const [head] = readRows(database, deliveriesInOrder, [id]);
-  const [bookmark] = readRows(database, bookmarks.primary, ["deliveries"]);
-  if (status !== "enabled" || head === undefined || head.position > (bookmark?.position ?? 0)) {
+  const [cursor] = readRows(database, cursors.primary, ["deliveries"]);
+  if (status !== "enabled" || head === undefined || head.position > (cursor?.position ?? 0)) {
     return undefined;
   }
   if (readRows(database, jobByName, ["deliver", id]).length > 0) return undefined;
@@ -113,7 +113,7 @@ function whyStuck(
   if (status === "failed") {
     const wasGone = attemptsOf(database, delivery).some(({ status_code: code }) => code === 410);
     const isTest = history.length === 0;
-    return wasGone || isTest || history.length === mostAttempts
+    return wasGone || isTest || history.length === maxAttempts
       ? undefined
       : `failed after only ${history.length} attempts`;
   }
@@ -163,7 +163,7 @@ export const deliveriesOnSchedule: Invariant = {
       }
       if (takenOver.has(delivery.webhook_id)) return;
       const automatic = made.filter((_, i) => rows[i]?.manual === false);
-      if (automatic.length > mostAttempts) yield `was retried ${automatic.length} times`;
+      if (automatic.length > maxAttempts) yield `was retried ${automatic.length} times`;
       for (const [i, delay] of delays.entries()) {
         const gap = (automatic[i + 1]?.at ?? Infinity) - (automatic[i]?.ended_at ?? 0);
         if (gap < delay - (clocksDiffer ? maxSkewMs : 0)) yield `was retried after only ${gap} ms`;

@@ -1,0 +1,144 @@
+import {
+  type CreatedKey,
+  type CreateKey,
+  createKeySchema,
+  defaultGraceSeconds,
+  type KeyScope,
+  type RotateKey,
+  rotateKeySchema,
+  scopes as allScopes,
+} from "./types.ts";
+import { type ById, byIdSchema, invalid, millis, notFound, TidingsError } from "../kernel/index.ts";
+import type { Caller, Command, Services } from "../operations/index.ts";
+import { drawKey } from "./key-format.ts";
+import { keyResource } from "./reads.ts";
+import { keyById, type KeyRow, keys } from "./rows.ts";
+import type { Tx } from "../store/index.ts";
+
+/** Creates a key in the caller's mode. The key never grants more than the caller's own key. */
+export const createKey: Command<CreateKey, CreatedKey> = {
+  kind: "command",
+  name: "apiKeys.create",
+  input: () => createKeySchema,
+  status: 201,
+  async run(tx, { name, mode, scopes: requested, expires_at }, { scope, caller, services }) {
+    if (mode !== undefined && mode !== scope.mode) {
+      const message = `A ${scope.mode} key can't create a ${mode} key. Use a ${mode} key.`;
+      throw invalid([{ pointer: "/mode", code: "other_mode", message }]);
+    }
+    const granted: readonly KeyScope[] =
+      caller.type === "key" ? allScopes.filter((each) => caller.scopes.includes(each)) : allScopes;
+    const scopes = requested ?? granted;
+    checkScopes(scopes, caller);
+    const callerExpiry = expiryOf(caller);
+    const expires =
+      expires_at === undefined ? callerExpiry : expires_at === null ? null : millis(expires_at);
+    if (expires !== null && expires <= tx.now) {
+      throw invalid([{ pointer: "/expires_at", code: "past", message: "must be in the future" }]);
+    }
+    if (outlives(expires, callerExpiry)) {
+      throw invalid([
+        {
+          pointer: "/expires_at",
+          code: "too_late",
+          message: "must not be later than the expiry of the calling key",
+        },
+      ]);
+    }
+    return mintKey(tx, { name, scopes, expires_at: expires }, services);
+  },
+  onReplay: (key) => ({ ...key, secret: null }),
+};
+
+/** @throws TidingsError `insufficient_scope` if the calling key lacks one of the scopes */
+function checkScopes(scopes: readonly KeyScope[], caller: Caller): void {
+  const missing = caller.type === "key" ? missingScopes(scopes, caller.scopes) : [];
+  if (missing.length > 0) {
+    throw new TidingsError(
+      "insufficient_scope",
+      `The calling key lacks ${missing.join(", ")}. A key can only grant scopes that it has.`,
+    );
+  }
+}
+
+/** When the calling key expires, in milliseconds. Null if it never expires. */
+function expiryOf(caller: Caller): number | null {
+  return caller.type === "key" ? caller.expires_at : null;
+}
+
+/** Inserts a new key. Only the result contains the secret. The row keeps its hash. */
+export function mintKey(
+  tx: Tx,
+  { name, scopes, expires_at }: Pick<KeyRow, "name" | "scopes" | "expires_at">,
+  { drawId, random }: Services,
+): CreatedKey {
+  const { text: secret, hash, last_four } = drawKey(tx.scope.mode, random);
+  const key = tx.insert(keys, {
+    id: drawId("key"),
+    name,
+    scopes,
+    secret_hash: hash,
+    last_four,
+    previous_hash: null,
+    previous_expires_at: null,
+    created_at: tx.now,
+    last_used_at: null,
+    expires_at,
+    revoked_at: null,
+  });
+  return { ...keyResource(key), secret };
+}
+
+/**
+ * Gives a key a new secret. The old secret stays valid for the grace period. An older secret that
+ * is still in its grace period ends now.
+ */
+export const rotateKey: Command<RotateKey, CreatedKey> = {
+  kind: "command",
+  name: "apiKeys.rotate",
+  input: () => rotateKeySchema,
+  status: 200,
+  async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {
+    const key = await tx.get(keyById, [id]);
+    if (key === undefined || key.revoked_at !== null) throw notFound("API key");
+    checkScopes(key.scopes, caller);
+    if (outlives(key.expires_at, expiryOf(caller))) {
+      throw new TidingsError(
+        "insufficient_scope",
+        "The key to rotate expires after the calling key. Rotate it with a key that lasts as long.",
+      );
+    }
+    const { text: secret, hash, last_four } = drawKey(scope.mode, services.random);
+    const rotated = tx.update(keys, key, {
+      secret_hash: hash,
+      last_four,
+      previous_hash: grace_seconds === 0 ? null : key.secret_hash,
+      previous_expires_at: grace_seconds === 0 ? null : tx.now + grace_seconds * 1_000,
+    });
+    return { ...keyResource(rotated), secret };
+  },
+  onReplay: (key) => ({ ...key, secret: null }),
+};
+
+/** Revokes a key at once and for good. The row stays, so that the key is still listed. */
+export const revokeKey: Command<ById, void> = {
+  kind: "command",
+  name: "apiKeys.revoke",
+  input: () => byIdSchema,
+  status: 204,
+  async run(tx, { id }) {
+    const key = await tx.get(keyById, [id]);
+    if (key === undefined) throw notFound("API key");
+    if (key.revoked_at === null) tx.update(keys, key, { revoked_at: tx.now });
+  },
+};
+
+/** The requested scopes that the calling key lacks. */
+function missingScopes(requested: readonly KeyScope[], granted: readonly string[]): KeyScope[] {
+  return requested.filter((scope) => !granted.includes(scope));
+}
+
+/** Whether a key would stay valid after the calling key has expired. Null means never. */
+function outlives(expires_at: number | null, callerExpiry: number | null): boolean {
+  return callerExpiry !== null && (expires_at === null || expires_at > callerExpiry);
+}

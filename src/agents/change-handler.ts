@@ -1,0 +1,154 @@
+import { beginRun, cancelAnswerRuns } from "./run-lifecycle.ts";
+import { handOff } from "./hand-off.ts";
+import { heardIn, openSession, unansweredIn } from "./session.ts";
+import { agentById, type AgentRow, agentSessionOf } from "./rows.ts";
+import { turnJob } from "./runs/rules.ts";
+import {
+  type AssignConversation,
+  assignConversationSchema,
+  assigneeOf,
+  changeConversation,
+  type Conversation,
+  type ConversationRow,
+  findActiveConversation,
+  handlerOnAssign,
+  handlerOnHandBack,
+  type HandOffConversation,
+  handOffConversationSchema,
+  showConversation,
+} from "../conversations/index.ts";
+import { type ById, byIdSchema, type DrawId, invalid } from "../kernel/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { arm } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
+
+/** Assigns a conversation to a person, an agent or nobody. */
+export const assignConversation: Command<AssignConversation, Conversation> = {
+  kind: "command",
+  name: "conversations.assign",
+  input: () => assignConversationSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id, assignee }, { services }) {
+    const conversation = await findActiveConversation(tx, id);
+    const { drawId } = services;
+    if (assignee?.type === "agent") {
+      const agent = await tx.get(agentById, [assignee.id], {
+        hold: true,
+      });
+      if (agent === undefined) {
+        throw invalid([
+          { pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" },
+        ]);
+      }
+      return showConversation(tx, await giveToAgent(tx, drawId, conversation, agent));
+    }
+    const patch = {
+      assignee_type: assignee?.type ?? null,
+      assignee_id: assignee?.id ?? null,
+      handler: handlerOnAssign(conversation.handler, assignee),
+    };
+    return showConversation(tx, await changeConversation(tx, drawId, conversation, patch));
+  },
+};
+
+/**
+ * Puts a conversation in the queue for people. If it is already there, nothing changes and no event
+ * is published.
+ */
+export const handOffConversation: Command<HandOffConversation, Conversation> = {
+  kind: "command",
+  name: "conversations.handOff",
+  input: () => handOffConversationSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id, reason, summary = "" }, { services }) {
+    const found = await findActiveConversation(tx, id);
+    return showConversation(
+      tx,
+      await handOff(tx, services.drawId, found, { rule: null, reason, summary }),
+    );
+  },
+};
+
+/** Hands a conversation from people back to its agent. Without an agent, it has no handler then. */
+export const handBackConversation: Command<ById, Conversation> = {
+  kind: "command",
+  name: "conversations.handBack",
+  input: () => byIdSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id }, { services }) {
+    const conversation = await findActiveConversation(tx, id);
+    const agent = await agentOf(tx, conversation);
+    const assignee = agent === undefined ? null : ({ type: "agent", id: agent.id } as const);
+    const handler = handlerOnHandBack(conversation.handler, assignee);
+    if (handler === conversation.handler) return showConversation(tx, conversation);
+    const { drawId } = services;
+    const changed =
+      agent === undefined
+        ? await changeConversation(tx, drawId, conversation, { handler })
+        : await giveToAgent(tx, drawId, conversation, agent);
+    return showConversation(tx, changed);
+  },
+};
+
+/**
+ * Returns the assigned agent, or else the agent that had the conversation before people; undefined
+ * if it was deleted.
+ */
+async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow | undefined> {
+  const { id } = conversation;
+  const assignee = assigneeOf(conversation);
+  const agent_id =
+    assignee?.type === "agent" ? assignee.id : (await tx.get(agentSessionOf, [id]))?.agent_id;
+  return agent_id === undefined ? undefined : tx.get(agentById, [agent_id], { hold: true });
+}
+
+/**
+ * Assigns a conversation to an agent. The agent answers what the contact has written since the last
+ * message to the contact.
+ */
+export async function giveToAgent(
+  tx: Tx,
+  drawId: DrawId,
+  before: Seen<ConversationRow>,
+  agent: AgentRow,
+): Promise<Seen<ConversationRow>> {
+  const { agent_revision, heard } = await openSession(tx, before, agent, {
+    heard: await lastAnswered(tx, before),
+  });
+  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
+  const conversation = await changeConversation(tx, drawId, before, patch);
+  const messages = await unansweredIn(tx, conversation, { heard });
+  const isChanged = before.handler !== "ai" || before.assignee_id !== agent.id;
+  if (isChanged) await cancelAnswerRuns(tx, drawId, conversation);
+  if (messages.length === 0) return conversation;
+  if (isChanged) {
+    beginRun(tx, drawId, {
+      agent_id: agent.id,
+      agent_revision,
+      playbook_id: null,
+      conversation_id: conversation.id,
+      trigger: "handback",
+      ...heardIn(messages),
+    });
+  }
+  await arm(tx, turnJob(conversation, tx.now));
+  return conversation;
+}
+
+/**
+ * Returns the sequence number of the last message before the contact's unanswered messages at the
+ * end.
+ */
+async function lastAnswered(tx: Tx, conversation: ConversationRow): Promise<number> {
+  const messages = await unansweredIn(tx, conversation, { heard: 0 });
+  let place = conversation.message_count;
+  for (const { sequence } of messages.toReversed()) {
+    if (sequence !== place) break;
+    place--;
+  }
+  return place;
+}

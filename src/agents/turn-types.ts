@@ -1,0 +1,140 @@
+/** The data of a turn: what it starts with, what it is decided by, and its outcome. */
+import type { Library } from "./playbooks/play.ts";
+import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
+import type { AgentSessionRow } from "./rows.ts";
+import type { RunRow } from "./runs/rows.ts";
+import type { ActionCall, RunRequest, RunStep } from "./runs/types.ts";
+import type { AgentDefinition, HandoffCause } from "./types.ts";
+import type { SentimentLabel } from "../contacts/index.ts";
+import type { ConversationRow } from "../conversations/index.ts";
+import type { Channel, PlaybookId } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { HostVerdicts, Json, Language, ModelMessage, Seen } from "../ports/index.ts";
+
+/** A run that an agent works on now. */
+export interface BegunTurn {
+  readonly run: Seen<RunRow>;
+  readonly conversation: Seen<ConversationRow>;
+  /** Null for a single action from a trigger. */
+  readonly session: Seen<AgentSessionRow> | null;
+  readonly agent: AgentDefinition;
+}
+
+export interface TurnContext {
+  readonly leaseMs: number;
+  readonly services: Services;
+}
+
+/** What a run has done so far. */
+export interface Progress {
+  readonly steps: readonly RunStep[];
+  readonly calls: readonly ActionCall[];
+  /** Model usage. */
+  readonly usage: Pick<RunRow, "input_tokens" | "output_tokens" | "model_calls">;
+}
+
+/** The outcome of a turn. It commits as a whole or not at all. */
+export interface TurnOutcome extends Progress {
+  /** The reply to the contact. Null means none. */
+  readonly text: string | null;
+  readonly handOff: {
+    readonly rule: HandoffCause | null;
+    readonly reason: string;
+    readonly summary: string;
+  } | null;
+  /** Whether the turn closes the conversation. */
+  readonly closes: boolean;
+  readonly frames: readonly Frame[];
+  /** The playbook that the turn played. */
+  readonly playbook_id: PlaybookId | null;
+  /** Whether that playbook waits for an approval. */
+  readonly isWaiting: boolean;
+  /** Whether the turn counts as a failed attempt. */
+  readonly isStuck: boolean;
+  readonly noticed: readonly Noticed[];
+  /** Who made the observations. */
+  readonly source: "rule" | "model";
+  readonly result: Json;
+}
+
+/** An observation about the contact. */
+export interface Noticed {
+  readonly content: string;
+  readonly kind: string;
+  readonly confidence: number | null;
+}
+
+export interface CheckedTurn extends TurnContext {
+  readonly hostVerdicts: HostVerdicts;
+}
+
+/** A decision to hand the conversation off to people. */
+export interface HandOff {
+  /** Null if a playbook or the model asks for the hand-off, not a rule. */
+  readonly rule: HandoffCause | null;
+  readonly reason: string;
+  /** The summary of the model or the playbook. */
+  readonly summary: string | null;
+  /** Sends nothing to the contact, who may be a machine or may have opted out. */
+  readonly isSilent: boolean;
+}
+
+/** The result of the turn's generator. */
+export interface Ending extends Omit<
+  TurnOutcome,
+  "source" | "handOff" | "steps" | "calls" | "usage"
+> {
+  readonly handOff: HandOff | null;
+}
+
+/** The recent messages of a conversation. */
+export interface Heard {
+  /**
+   * Oldest first: at most 30 messages with 12,000 characters in total. The unanswered messages are
+   * at the end.
+   */
+  readonly messages: readonly ModelMessage[];
+  readonly unanswered: number;
+}
+
+/**
+ * Everything that decides a turn. A turn that runs again after a crash gets the same facts, plus
+ * what has arrived since.
+ */
+export interface TurnFacts {
+  readonly agent: AgentDefinition;
+  readonly session: Pick<AgentSessionRow, "frames" | "turns" | "tokens" | "failed_attempts">;
+  readonly channel: Channel;
+  /** Reads and writes the texts that depend on a language. */
+  readonly language: Language;
+  readonly contact: {
+    readonly name: string | null;
+    readonly phone: string | null;
+    readonly language: string | null;
+    readonly time_zone: string | null;
+    readonly sentiment: { readonly label: SentimentLabel; readonly score: number } | null;
+  };
+  readonly heard: Heard;
+  /** The unanswered messages, joined. */
+  readonly said: string;
+  /** The lowest sentiment score of the unanswered messages. Null if none was scored. */
+  readonly lowest: number | null;
+  /** Whether the contact may want to opt out. */
+  readonly suspectsOptOut: boolean;
+  readonly observations: readonly string[];
+  readonly playbooks: readonly PinnedPlaybook[];
+  readonly library: Library;
+  /** What an API trigger asked for. Null if the turn answers messages. */
+  readonly request: RunRequest | null;
+  /** Whether the run continues after a decision about an action. */
+  readonly isResumed: boolean;
+  /** Whether the conversation's playbook has waited for this run. */
+  readonly isAwaited: boolean;
+  /** Approved calls that have not been made yet. */
+  readonly approved: readonly { readonly action: string; readonly input: Json }[];
+  /**
+   * Whether a playbook waits for an approval. Messages in the meantime do not answer the playbook.
+   */
+  readonly isPaused: boolean;
+  readonly now: number;
+}

@@ -1,0 +1,215 @@
+import type { StreamEvent } from "../operations/index.ts";
+import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
+import { checkDepth } from "./body.ts";
+
+export const eventStreamHeaders = {
+  "Content-Type": "text/event-stream",
+  // Tells proxies not to buffer, which would delay events.
+  "X-Accel-Buffering": "no",
+} as const;
+
+const lineBreak = /\r\n|\r|\n/;
+
+const lines = (field: string, value: string): string =>
+  value
+    .split(lineBreak)
+    .map((line) => `${field}: ${line}\n`)
+    .join("");
+
+/** A line break would start a new field, and browsers ignore an id that contains NUL. */
+const oneLine = (field: string, value: string): string =>
+  `${field}: ${value.replace(/[\r\n\0]/g, "")}\n`;
+
+export function encodeEvent({ id, event, data, retry, comment }: StreamEvent): string {
+  let text = "";
+  if (comment !== undefined) text += lines("", comment);
+  if (retry !== undefined) text += oneLine("retry", String(Math.round(retry)));
+  if (event !== undefined) text += oneLine("event", event);
+  if (id !== undefined) text += oneLine("id", id);
+  if (data !== undefined) text += lines("data", data);
+  return `${text}\n`;
+}
+
+/** Encodes each event when it is pulled. */
+export async function* encodeEvents(
+  events: AsyncIterable<StreamEvent>,
+): AsyncGenerator<string, void, undefined> {
+  for await (const event of events) yield encodeEvent(event);
+}
+
+/** JSON values, one per line (`application/x-ndjson`). */
+
+const ndjson =
+  /^application\/x-ndjson[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+export const isNdjson = (contentType: string | undefined): boolean =>
+  contentType !== undefined && ndjson.test(contentType);
+
+export const ndjsonHeaders = {
+  "Content-Type": "application/x-ndjson",
+  // Tells proxies not to buffer, which would delay reports.
+  "X-Accel-Buffering": "no",
+} as const;
+
+export interface LineLimits {
+  /** The number of lines that are not blank. */
+  readonly lines: number;
+  /** Bytes per line. */
+  readonly bytes: number;
+  /** Nesting depth of objects and arrays. */
+  readonly depth: number;
+}
+
+const lineFeed = 10;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Yields the value of each line, or the error of a line that cannot be parsed. Blank lines are
+ * skipped. At most one line is in memory.
+ * @throws TidingsError `body_too_large` when there are too many lines
+ */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: LineLimits,
+): AsyncGenerator<unknown, void> {
+  let left = limits.lines;
+  for await (const line of split(chunks, limits.bytes)) {
+    const value = line === undefined ? tooLong(limits.bytes) : parsed(line, limits.depth);
+    if (value === undefined) continue;
+    if (left-- === 0) {
+      throw new TidingsError("body_too_large", `An import takes up to ${limits.lines} lines.`);
+    }
+    yield value;
+  }
+}
+
+/**
+ * Yields the bytes of each line, or undefined for a line longer than `maxBytes`, which is not kept.
+ */
+async function* split(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array | undefined, void> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  const add = (part: Uint8Array): void => {
+    size += part.length;
+    if (size <= maxBytes) parts.push(part);
+    else parts = [];
+  };
+  const line = (): Uint8Array | undefined => {
+    const whole = size <= maxBytes ? Buffer.concat(parts, size) : undefined;
+    parts = [];
+    size = 0;
+    return whole;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      add(chunk.subarray(start, end));
+      yield line();
+      start = end + 1;
+    }
+    add(chunk.subarray(start));
+  }
+  if (size > 0) yield line();
+}
+
+/** Returns undefined for a blank line. */
+function parsed(line: Uint8Array, depth: number): unknown {
+  try {
+    const text = utf8.decode(line);
+    if (text.trim() === "") return undefined;
+    const value: unknown = JSON.parse(text);
+    checkDepth(value, depth);
+    return value;
+  } catch (error) {
+    // The parser's message quotes the line, so it is not passed on.
+    return error instanceof TidingsError
+      ? error
+      : new TidingsError("malformed_json", "The line is not valid JSON in UTF-8.");
+  }
+}
+
+const tooLong = (bytes: number): TidingsError =>
+  new TidingsError("body_too_large", `The line is longer than ${bytes} bytes.`);
+
+/**
+ * Characters that may wait to be read: about 600,000 reports of valid rows, or a few thousand of
+ * rows with every possible error.
+ */
+const maxUnread = 64 * 1_024 * 1_024;
+
+/**
+ * Yields a line for each report, then `{"result": …}`, or `{"error": …}` with the problem that
+ * ended the work. The work continues while the client reads nothing: many clients read the response
+ * only after they have sent the whole request, and waiting for them would deadlock. Unread lines
+ * are buffered up to a limit that imports of mostly valid rows do not reach. Beyond it, the work
+ * waits for the reader.
+ */
+export async function* reportLines(
+  reports: AsyncGenerator<unknown, unknown>,
+  request_id: RequestId,
+  failed: (error: unknown) => void,
+): AsyncGenerator<string, void> {
+  let unread: string[] = [];
+  let size = 0;
+  let wake = (): void => {};
+  let goOn = (): void => {};
+  const state = { ended: false, left: false };
+  const push = (value: unknown): void => {
+    const line = `${JSON.stringify(value)}\n`;
+    unread.push(line);
+    size += line.length;
+    wake();
+  };
+  const work = async (): Promise<void> => {
+    try {
+      for (let next = await reports.next(); !state.left; next = await reports.next()) {
+        if (next.done === true) {
+          push({ result: next.value });
+          break;
+        }
+        push(next.value);
+        if (size > maxUnread) await new Promise<void>((resolve) => (goOn = resolve));
+      }
+    } catch (error) {
+      push({ error: problemOf(error, request_id, failed) });
+    } finally {
+      state.ended = true;
+      wake();
+      await reports.return(undefined).catch(() => {});
+    }
+  };
+  void work();
+  try {
+    for (;;) {
+      const lines = unread;
+      unread = [];
+      size = 0;
+      goOn();
+      if (lines.length > 0) yield lines.join("");
+      else if (state.ended) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    state.left = true;
+    goOn();
+  }
+}
+
+function problemOf(
+  error: unknown,
+  request_id: RequestId,
+  failed: (error: unknown) => void,
+): Problem {
+  const known =
+    error instanceof TidingsError
+      ? error
+      : new TidingsError(
+          "internal",
+          "The request failed because of an internal error. Try again later.",
+        );
+  if (known.status >= 500) failed(error);
+  return problem(known, request_id);
+}

@@ -1,0 +1,59 @@
+import { consentResource } from "./reads.ts";
+import {
+  type Consent,
+  type Consents,
+  contactToChange,
+  identitiesOfContact,
+  maxIdentities,
+  setConsent,
+  type SetConsent,
+  setConsentSchema,
+} from "../contacts/index.ts";
+import { changeConversation, currentConversation } from "../conversations/index.ts";
+import { invalid, mediumSchema } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
+
+/**
+ * Opts all of a contact's addresses on a medium in or out. This also clears a suspected opt-out in
+ * its current conversations.
+ */
+export const changeConsent: Command<SetConsent, Consents> = {
+  kind: "command",
+  name: "contacts.setConsent",
+  input: () => setConsentSchema,
+  status: 200,
+  shows: ({ id }) => id,
+  async run(tx, { id, medium, status, detail = null }, { services }) {
+    const { secret, drawId } = services;
+    const contact = await contactToChange(tx, id, { hold: true });
+    const media = mediumSchema.options.filter((each) => medium === "all" || medium === each);
+    const identities = await Promise.all(
+      media.map((each) => tx.list(identitiesOfContact, [contact.id, each], maxIdentities)),
+    );
+    const addresses = identities.flat();
+    if (addresses.length === 0) {
+      const message =
+        medium === "all"
+          ? "The contact has no address. Add one first."
+          : `The contact has no ${medium} address. Add one first.`;
+      throw invalid([{ parameter: "medium", code: "no_address", message }]);
+    }
+    const data: Consent[] = [];
+    for (const { medium: of, address } of addresses) {
+      const statement = { status, sender: null, source: "api", message_id: null, detail } as const;
+      const { consent, evidence } = await setConsent(tx, drawId, secret, {
+        ...statement,
+        medium: of,
+        address,
+      });
+      data.push(consentResource(of, address, consent, [evidence]));
+    }
+    for (const each of media) {
+      const current = await tx.get(currentConversation, [contact.id, each]);
+      if (current !== undefined) {
+        await changeConversation(tx, drawId, current, { opt_out_suspected: null });
+      }
+    }
+    return { data };
+  },
+};

@@ -1,0 +1,89 @@
+import { contactCreated, contactUpdated } from "./events.ts";
+import { contactResource, showContact } from "./show.ts";
+import {
+  type Contact,
+  type CreateContact,
+  createContactSchema,
+  type UpdateContact,
+  updateContactSchema,
+} from "./types.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import { appendEvent } from "../events/index.ts";
+import { insertContact, writeContact } from "./write.ts";
+import { forgetAddress, insertIdentity, requireFreePhone } from "./identities.ts";
+import type { KeyObject } from "node:crypto";
+import { type ContactRow, identityByAddress } from "./rows.ts";
+import type { Tx } from "../store/index.ts";
+import { contactToChange } from "./find.ts";
+
+/**
+ * Creates a contact before any message. A phone number belongs to one contact, even when requests
+ * race.
+ */
+export const createContact: Command<CreateContact, Contact> = {
+  kind: "command",
+  name: "contacts.create",
+  input: createContactSchema,
+  status: 201,
+  shows: showsOutput,
+  async run(tx, facts, { services }) {
+    const { drawId } = services;
+    const { phone: address } = facts;
+    if (address !== undefined) await requireFreePhone(tx, address);
+    const contact = insertContact(tx, drawId, facts);
+    const contact_id = contact.id;
+    const own = { contact_id, medium: "text" } as const;
+    const identities =
+      address === undefined ? [] : [await insertIdentity(tx, services.secret, { ...own, address })];
+    const resource = contactResource(contact, identities, []);
+    appendEvent(tx, drawId, contactCreated, { contact: resource }, { contact_id });
+    return resource;
+  },
+};
+
+/** Updates the given fields of a contact. */
+export const updateContact: Command<UpdateContact, Contact> = {
+  kind: "command",
+  name: "contacts.update",
+  input: updateContactSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id, ...change }, { services }) {
+    // Locked even when nothing changes: a concurrent erasure must find the stored answer.
+    const contact = await contactToChange(tx, id, { hold: true });
+    const facts = Object.fromEntries(
+      Object.entries(change).filter(([, value]) => value !== undefined),
+    );
+    if (Object.keys(facts).length === 0) return showContact(tx, contact, services);
+    const { drawId } = services;
+    if (change.phone !== undefined && change.phone !== contact.phone) {
+      await changePhone(tx, services.secret, contact, change.phone);
+    }
+    const updated = await showContact(tx, await writeContact(tx, contact, facts), services);
+    appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
+    return updated;
+  },
+};
+
+/**
+ * Releases the old number, so that a message from it creates a new contact. A contact that already
+ * has the new number, as after a merge, keeps both.
+ */
+async function changePhone(
+  tx: Tx,
+  secret: KeyObject,
+  { id, phone }: ContactRow,
+  address: string | null,
+): Promise<void> {
+  if (address !== null && (await requireFreePhone(tx, address, id)) !== undefined) return;
+  const before = phone === null ? undefined : await tx.get(identityByAddress, ["text", phone]);
+  const last_sender_id = before?.last_sender_id ?? null;
+  if (before !== undefined) await forgetAddress(tx, secret, before);
+  if (address === null) return;
+  await insertIdentity(tx, secret, {
+    contact_id: id,
+    medium: "text",
+    address,
+    last_sender_id,
+  });
+}

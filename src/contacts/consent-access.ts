@@ -1,0 +1,156 @@
+import type { KeyObject } from "node:crypto";
+import {
+  consentByAddress,
+  consentEvidence,
+  type ConsentEvidenceRow,
+  type ConsentRow,
+  consents,
+  contactById,
+  identities,
+  identityByAddress,
+  type IdentityRow,
+} from "./rows.ts";
+import {
+  addressHash,
+  consentAfter,
+  type ConsentChange,
+  type ConsentSource,
+  type ConsentState,
+  isNewConsent,
+  noConsent,
+} from "./consent.ts";
+import type { DrawId, Medium, MessageId } from "../kernel/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
+import { contactOptedIn, contactOptedOut } from "./events.ts";
+import { contactReference } from "./show.ts";
+import { appendEvent } from "../events/index.ts";
+
+/** The consent of an address without a contact. It may remain from an earlier contact. */
+export async function findConsent(
+  tx: Tx,
+  secret: KeyObject,
+  medium: Medium,
+  address: string,
+): Promise<ConsentState> {
+  const key = [medium, addressHash(secret, tx.scope, medium, address)] as const;
+  return (await tx.get(consentByAddress, key, { hold: true })) ?? noConsent;
+}
+
+/** The copy of the consent in the identity of an address. */
+export function stateOf({ consent: status, opted_out_of, opted_in_to }: IdentityRow): ConsentState {
+  return { status, opted_out_of, opted_in_to };
+}
+
+/** `contact_id` is null when no contact has the address. */
+export interface Addressee extends ConsentState {
+  readonly contact_id: string | null;
+}
+
+/** Returns the consent of an address and the id of the contact that has it. */
+export async function findAddressee(
+  tx: Tx,
+  secret: KeyObject,
+  medium: Medium,
+  address: string,
+  options?: ReadOptions,
+): Promise<Addressee> {
+  const identity = await tx.get(identityByAddress, [medium, address], options);
+  if (identity === undefined) {
+    return { ...(await findConsent(tx, secret, medium, address)), contact_id: null };
+  }
+  return { ...stateOf(identity), contact_id: identity.contact_id };
+}
+
+/**
+ * Like `findAddressee`, but locks the result until the transaction commits. An unknown address has
+ * no row to lock, so this inserts one without consent. A concurrent opt-out then conflicts with it.
+ */
+export async function holdAddressee(
+  tx: Tx,
+  secret: KeyObject,
+  medium: Medium,
+  address: string,
+): Promise<Addressee> {
+  const addressee = await findAddressee(tx, secret, medium, address, { hold: true });
+  if (addressee.contact_id !== null) return addressee;
+  const address_hash = addressHash(secret, tx.scope, medium, address);
+  const known = await tx.get(consentByAddress, [medium, address_hash]);
+  if (known === undefined) {
+    tx.insert(consents, { medium, address_hash, ...noConsent, updated_at: tx.now });
+  }
+  return addressee;
+}
+
+/** A change of an address's consent, with its source. */
+export interface ConsentUpdate extends ConsentChange {
+  readonly medium: Medium;
+  readonly address: string;
+  readonly source: ConsentSource;
+  /** The inbound message that changed the consent, or the outbound message that was refused. */
+  readonly message_id: MessageId | null;
+  readonly detail: string | null;
+}
+
+export interface WrittenConsent {
+  readonly consent: ConsentRow;
+  readonly evidence: ConsentEvidenceRow;
+  /** Whether the consent differed before. */
+  readonly isChanged: boolean;
+}
+
+/**
+ * Writes a consent, its evidence and the copy in the address's identity. No other function writes
+ * them, so they agree. A send locks the identity, so no send commits after an opt-out. An event
+ * reports a change.
+ */
+export async function setConsent(
+  tx: Tx,
+  drawId: DrawId,
+  secret: KeyObject,
+  update: ConsentUpdate,
+): Promise<WrittenConsent> {
+  const { medium, address, source, status, sender, message_id, detail } = update;
+  const address_hash = addressHash(secret, tx.scope, medium, address);
+  const [known, identity] = await Promise.all([
+    tx.get(consentByAddress, [medium, address_hash]),
+    tx.get(identityByAddress, [medium, address]),
+  ]);
+  const before = known ?? noConsent;
+  const after = { ...consentAfter(before, update), updated_at: tx.now };
+  const about = { medium, address_hash };
+  const consent =
+    known === undefined
+      ? tx.insert(consents, { ...about, ...after })
+      : tx.update(consents, known, after);
+  const evidenceFields = {
+    id: drawId("ent"),
+    status,
+    source,
+    sender,
+    message_id,
+    detail,
+    at: tx.now,
+  };
+  const evidence = tx.insert(consentEvidence, { ...about, ...evidenceFields });
+
+  const written = { consent, evidence, isChanged: isNewConsent(before, update) };
+  // An address without a contact has no contact to report in an event.
+  if (identity === undefined) return written;
+  const { opted_out_of, opted_in_to } = after;
+  tx.update(identities, identity, { consent: after.status, opted_out_of, opted_in_to });
+  if (!written.isChanged) return written;
+  const { contact_id } = identity;
+  const contact = await tx.get(contactById, [contact_id]);
+  const data = {
+    contact: contactReference(contact_id, contact, address),
+    medium,
+    address,
+    sender,
+    source,
+    message_id,
+  };
+  appendEvent(tx, drawId, status === "opted_out" ? contactOptedOut : contactOptedIn, data, {
+    contact_id,
+  });
+  return written;
+}

@@ -1,0 +1,129 @@
+import { contactCreated } from "./events.ts";
+import {
+  type ContactId,
+  type DrawId,
+  type Medium,
+  type SenderId,
+  TidingsError,
+} from "../kernel/index.ts";
+import type { KeyObject } from "node:crypto";
+import { contactResource } from "./show.ts";
+import {
+  consentEvidence,
+  consentEvidenceInWords,
+  identities,
+  identityByAddress,
+  type IdentityRow,
+} from "./rows.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
+import { insertContact } from "./write.ts";
+import { findConsent } from "./consent-access.ts";
+import { addressHash } from "./consent.ts";
+import { eraseAnswers } from "../operations/index.ts";
+
+/** Returns the identity of an address. An unknown address creates a contact. */
+export async function findContact(
+  tx: Tx,
+  drawId: DrawId,
+  secret: KeyObject,
+  medium: Medium,
+  address: string,
+): Promise<Seen<IdentityRow>> {
+  const known = await tx.get(identityByAddress, [medium, address]);
+  return known ?? meetContact(tx, drawId, secret, medium, address);
+}
+
+/** Creates a contact for an address that the caller found to be unknown. */
+export async function meetContact(
+  tx: Tx,
+  drawId: DrawId,
+  secret: KeyObject,
+  medium: Medium,
+  address: string,
+): Promise<Seen<IdentityRow>> {
+  const contact = insertContact(tx, drawId, medium === "text" ? { phone: address } : {});
+  const contact_id = contact.id;
+  const identity = await insertIdentity(tx, secret, { contact_id, medium, address });
+  appendEvent(
+    tx,
+    drawId,
+    contactCreated,
+    { contact: contactResource(contact, [identity], []) },
+    { contact_id },
+  );
+  return identity;
+}
+
+export interface NewIdentity {
+  readonly contact_id: ContactId;
+  readonly medium: Medium;
+  readonly address: string;
+  /**
+   * The sender of the contact's previous address, so that the contact keeps seeing the same number.
+   */
+  readonly last_sender_id?: SenderId | null;
+}
+
+/** Adds a free address to a contact. The address keeps the consent that it had before. */
+export async function insertIdentity(
+  tx: Tx,
+  secret: KeyObject,
+  { contact_id, medium, address, last_sender_id = null }: NewIdentity,
+): Promise<Seen<IdentityRow>> {
+  const { status, opted_out_of, opted_in_to } = await findConsent(tx, secret, medium, address);
+  return tx.insert(identities, {
+    medium,
+    address,
+    contact_id,
+    last_sender_id,
+    consent: status,
+    opted_out_of,
+    opted_in_to,
+    created_at: tx.now,
+  });
+}
+
+/**
+ * Checks that no other contact has a phone number. Returns the identity if this contact has it.
+ * @throws TidingsError `conflict` with the id of the contact that has the number
+ */
+export async function requireFreePhone(
+  tx: Tx,
+  phone: string,
+  contact_id?: ContactId,
+): Promise<Seen<IdentityRow> | undefined> {
+  const identity = await tx.get(identityByAddress, ["text", phone], {
+    hold: true,
+  });
+  if (identity === undefined || identity.contact_id === contact_id) return identity;
+  const message = "Another contact has this phone number.";
+  throw new TidingsError("conflict", message, {
+    conflictingId: identity.contact_id,
+    errors: [{ pointer: "/phone", code: "taken", message: "another contact has this number" }],
+  });
+}
+
+/**
+ * Removes an address from its contact. Its consent and evidence stay under a keyed hash of the
+ * address. The free text of the evidence is removed, because it must not be shown with the next
+ * owner. Stored answers that show the address are erased.
+ */
+export async function forgetAddress(
+  tx: Tx,
+  secret: KeyObject,
+  identity: Seen<IdentityRow>,
+): Promise<void> {
+  const { medium, address } = identity;
+  const hash = addressHash(secret, identity, medium, address);
+  while (!(await eraseAnswers(tx, hash)));
+  // The transaction reads its own writes again in each pass. Growing chunks keep the total from
+  // being quadratic.
+  for (let chunk = 200; ; chunk *= 4) {
+    const worded = await tx.list(consentEvidenceInWords, [medium, hash], chunk);
+    for (const row of worded) tx.update(consentEvidence, row, { detail: null });
+    if (worded.length < chunk) break;
+  }
+  tx.remove(identities, identity);
+}

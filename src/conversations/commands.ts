@@ -1,0 +1,126 @@
+import {
+  type AddNote,
+  addNoteSchema,
+  type Conversation,
+  type LabelConversation,
+  labelConversationSchema,
+  type Note,
+  type OpenConversation,
+  openConversationSchema,
+  type UpdateConversation,
+  updateConversationSchema,
+} from "./types.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import { findRecipient, meetContact } from "../contacts/index.ts";
+import { beginConversation, findConversation, isActive } from "./begin.ts";
+import { noteResource, showConversation } from "./show.ts";
+import { type ConversationRow, notes } from "./rows.ts";
+import { changeStatus } from "./rules.ts";
+import { type ById, byIdSchema, invalid, millis } from "../kernel/index.ts";
+import {
+  changeConversation,
+  findOwnConversation,
+  supersededError,
+  writeConversation,
+} from "./write.ts";
+
+/**
+ * Opens a conversation before the first message. Returns the contact's active one on the medium if
+ * there is one.
+ */
+export const openConversation: Command<OpenConversation, Conversation> = {
+  kind: "command",
+  name: "conversations.open",
+  input: () => openConversationSchema,
+  status: 201,
+  shows: showsOutput,
+  async run(tx, { to, medium = "text" }, { services }) {
+    const { drawId } = services;
+    const known = await findRecipient(tx, medium, to);
+    const current = known && (await findConversation(tx, known));
+    if (isActive(current)) return showConversation(tx, current);
+    const identity = known ?? (await meetContact(tx, drawId, services.secret, medium, to));
+    return showConversation(tx, await beginConversation(tx, drawId, identity, current));
+  },
+};
+
+/** Opens, snoozes or closes a conversation, or changes its other fields. */
+export const updateConversation: Command<UpdateConversation, Conversation> = {
+  kind: "command",
+  name: "conversations.update",
+  input: updateConversationSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(
+    tx,
+    { id, status, snoozed_until, priority, metadata, opt_out_suspected },
+    { services },
+  ) {
+    const conversation = await findOwnConversation(tx, id);
+    const until = snoozed_until === undefined ? {} : { snoozed_until: millis(snoozed_until) };
+    const change =
+      status === undefined ? undefined : changeStatus(conversation, { status, ...until }, tx.now);
+    if (change?.decision === "superseded") throw supersededError();
+    if (change?.decision === "invalid") throw invalid([change.error]);
+    const patch: Partial<ConversationRow> = {
+      ...change?.patch,
+      ...(priority === undefined ? {} : { priority }),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: null }),
+    };
+    return showConversation(tx, await changeConversation(tx, services.drawId, conversation, patch));
+  },
+};
+
+export const labelConversation: Command<LabelConversation, Conversation> = {
+  kind: "command",
+  name: "conversations.setLabels",
+  input: () => labelConversationSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id, labels }, { services }) {
+    const conversation = await findOwnConversation(tx, id);
+    const changed = await changeConversation(tx, services.drawId, conversation, {
+      labels,
+    });
+    return showConversation(tx, changed);
+  },
+};
+
+/** Marks a conversation as read up to its last message. No event is sent. */
+export const markConversationRead: Command<ById, Conversation> = {
+  kind: "command",
+  name: "conversations.markRead",
+  input: () => byIdSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id }) {
+    const conversation = await findOwnConversation(tx, id);
+    if (conversation.unread === null) return showConversation(tx, conversation);
+    return showConversation(
+      tx,
+      await writeConversation(tx, conversation, { unread_count: 0, unread: null }),
+    );
+  },
+};
+
+/** Adds a note. The contact never sees it. */
+export const addNote: Command<AddNote, Note> = {
+  kind: "command",
+  name: "conversations.addNote",
+  input: () => addNoteSchema,
+  status: 201,
+  shows: showsOutput,
+  async run(tx, { id, body, author_id = null }, { services }) {
+    const conversation = await findOwnConversation(tx, id);
+    const note = tx.insert(notes, {
+      conversation_id: conversation.id,
+      id: services.drawId("note"),
+      author_type: "human",
+      author_id,
+      body,
+      created_at: tx.now,
+    });
+    return noteResource(note);
+  },
+};

@@ -1,0 +1,76 @@
+import { conversationById, conversationsOfContact, currentConversation, notes } from "./rows.ts";
+import { type Conversation, type Note, type ThreadQuery, threadQuerySchema } from "./types.ts";
+import { type ById, byIdSchema, mediumSchema, notFound, type Page } from "../kernel/index.ts";
+import { type ContactActivity, mapPage, page, type Query } from "../operations/index.ts";
+import { noteResource, showConversations } from "./show.ts";
+import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
+
+export const getConversation: Query<ById, Conversation> = {
+  kind: "query",
+  name: "conversations.get",
+  input: () => byIdSchema,
+  async run(reads, { id }) {
+    const row = await reads.get(conversationById, [id]);
+    const [conversation] = row === undefined ? [] : await showConversations(reads, [row]);
+    if (conversation === undefined) throw notFound("conversation");
+    return conversation;
+  },
+};
+
+/** Lists a contact's conversations on all media, newest start first. */
+export const listContactConversations: Query<ContactHistory, Page<Conversation>> = {
+  kind: "query",
+  name: "contacts.conversations",
+  input: () => contactHistorySchema,
+  async run(reads, { id, ...input }, call) {
+    const contact = await contactToRead(reads, id);
+    const walk = {
+      index: conversationsOfContact,
+      prefix: [contact.id],
+      order: "descending" as const,
+      operation: "contacts.conversations",
+      filters: { id: contact.id },
+      input,
+    };
+    const found = await page(reads, walk, call);
+    return { ...found, data: await showConversations(reads, found.data) };
+  },
+};
+
+/** Lists the notes of a conversation, newest first. */
+export const listNotes: Query<ThreadQuery, Page<Note>> = {
+  kind: "query",
+  name: "conversations.notes",
+  input: () => threadQuerySchema,
+  async run(reads, { id, ...input }, call) {
+    if ((await reads.get(conversationById, [id])) === undefined) {
+      throw notFound("conversation");
+    }
+    const walk = {
+      index: notes.primary,
+      prefix: [id],
+      order: "descending",
+      operation: "conversations.notes",
+      filters: { id },
+      input,
+    } as const;
+    return mapPage(await page(reads, walk, call), noteResource);
+  },
+};
+
+const media = mediumSchema.options;
+
+/** Reads the activity in the current conversations of contacts. */
+export const contactActivity: ContactActivity = {
+  async of(tx, contact) {
+    const current = await Promise.all(
+      media.map((medium) => tx.get(currentConversation, [contact, medium])),
+    );
+    return current.filter((each) => each !== undefined);
+  },
+  ofAll: (reads, contacts) =>
+    reads.getAll(
+      currentConversation,
+      contacts.flatMap((contact) => media.map((medium) => [contact, medium] as const)),
+    ),
+};

@@ -1,0 +1,187 @@
+import {
+  consumeJob,
+  consumerByName,
+  consumerEventOf,
+  type ConsumerEventRow,
+  consumerEvents,
+  consumerEventsOfKey,
+  consumers,
+  retryDelay,
+} from "./consumer-rows.ts";
+import { type EventRow, eventsByPosition } from "./rows.ts";
+import { arm, type Claim, disarm, finish, renew } from "../queue/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Store, UnscopedTx } from "../store/index.ts";
+import { notFound } from "../kernel/index.ts";
+
+export interface NextConsumerEvent {
+  readonly row: Seen<ConsumerEventRow>;
+  readonly event: Seen<EventRow>;
+}
+
+/**
+ * Rows read per call. More than one is needed only when events were deleted, as by a reset of the
+ * sandbox.
+ */
+const maxScanned = 50;
+
+/**
+ * Returns the first unhandled event of the key, and renews the lease so that it outlasts the
+ * handler. When there is none, or it has to wait, the job is finished. When the lease was lost,
+ * nothing is written.
+ */
+export async function nextConsumerEvent(
+  tx: UnscopedTx,
+  claim: Claim<"consume">,
+  leaseMs: number,
+): Promise<NextConsumerEvent | undefined> {
+  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  const { consumer, key } = claim.key;
+  const rows = await tx.list(consumerEventsOfKey, [consumer, key], maxScanned);
+  for (const row of rows) {
+    const { parked_at, retry_at, position } = row;
+    if (parked_at !== null) {
+      await finish(tx, claim);
+      return undefined;
+    }
+    if (retry_at !== null && retry_at > tx.now) {
+      // A later event of the key armed the job.
+      await finish(tx, claim, { againAt: retry_at, failed: true });
+      return undefined;
+    }
+    const event = await tx.get(eventsByPosition, [position]);
+    if (event !== undefined) return { row, event };
+    tx.remove(consumerEvents, row);
+  }
+  await finish(tx, claim, rows.length < maxScanned ? {} : { againAt: tx.now });
+  return undefined;
+}
+
+/**
+ * Removes an event from the queue of the consumer. Within the transaction of the handler this comes
+ * first: another engine with the same event then waits for the outcome and finds the event handled.
+ * Returns whether the event was queued.
+ */
+export async function takeConsumerEvent(
+  tx: UnscopedTx,
+  { consumer, key, position }: Pick<ConsumerEventRow, "consumer" | "key" | "position">,
+): Promise<boolean> {
+  const row = await tx.get(consumerEventsOfKey, [consumer, key, position]);
+  if (row === undefined || row.parked_at !== null) return false;
+  tx.remove(consumerEvents, row);
+  return true;
+}
+
+/** The event that the handler failed to process. */
+interface Failed {
+  readonly row: ConsumerEventRow;
+  readonly event: Seen<EventRow>;
+}
+
+/**
+ * Records a failure of the handler. The event is retried after a delay, and parked after the last
+ * attempt. Until then only events of the same key wait. Returns whether the event is parked.
+ */
+export async function failConsumerEvent(
+  tx: UnscopedTx,
+  claim: Claim<"consume">,
+  { row: { consumer, key, position }, event }: Failed,
+  thrown: string,
+): Promise<boolean> {
+  const row = await tx.get(consumerEventsOfKey, [consumer, key, position]);
+  // An earlier commit with an unknown outcome has succeeded, or another engine handled the event
+  // under a later lease.
+  if (row === undefined || row.parked_at !== null) {
+    await finish(tx, claim, { againAt: tx.now });
+    return false;
+  }
+  const latest = await tx.get(eventsByPosition, [position], { hold: true });
+  // The event was erased or redacted during the call, and the error may quote it.
+  const error = latest?.version === event.version ? thrown : "";
+  const failures = row.failures + 1;
+  const delay = retryDelay(failures);
+  const isParked = delay === undefined;
+  const retry_at = isParked ? null : tx.now + delay;
+  tx.update(consumerEvents, row, {
+    failures,
+    error,
+    retry_at,
+    parked_at: isParked ? tx.now : null,
+  });
+  await finish(tx, claim, retry_at === null ? {} : { againAt: retry_at, failed: true });
+  return isParked;
+}
+
+/**
+ * Retries a parked event now, with the same number of attempts as a new one.
+ * @throws TidingsError `not_found` when the event is not parked
+ */
+export async function resumeConsumerEvent(
+  tx: UnscopedTx,
+  consumer: string,
+  event_id: string,
+): Promise<void> {
+  const row = await getParkedRow(tx, consumer, event_id);
+  tx.update(consumerEvents, row, { parked_at: null, failures: 0, retry_at: null });
+  await arm(tx, consumeJob(row, tx.now));
+}
+
+/**
+ * Discards a parked event and continues with the next event of its key.
+ * @throws TidingsError `not_found` when the event is not parked
+ */
+export async function skipConsumerEvent(
+  tx: UnscopedTx,
+  consumer: string,
+  event_id: string,
+): Promise<void> {
+  const row = await getParkedRow(tx, consumer, event_id);
+  tx.remove(consumerEvents, row);
+  await arm(tx, consumeJob(row, tx.now));
+}
+
+async function getParkedRow(
+  tx: UnscopedTx,
+  consumer: string,
+  event_id: string,
+): Promise<Seen<ConsumerEventRow>> {
+  const row = await tx.get(consumerEventOf, [consumer, event_id]);
+  if (row === undefined || row.parked_at === null) throw notFound("parked event");
+  return row;
+}
+
+/** Rows per transaction. */
+const removeChunk = 200;
+
+/**
+ * Removes a consumer: its position in the log and its queued events. The position is removed first,
+ * so that no engine queues more events. After an interruption, call it again to continue.
+ */
+export async function removeConsumer(store: Store, name: string): Promise<void> {
+  let found = await store.commitUnscoped(async (tx) => {
+    const consumer = await tx.get(consumerByName, [name]);
+    if (consumer !== undefined) tx.remove(consumers, consumer);
+    return consumer !== undefined;
+  });
+  for (;;) {
+    const range = {
+      index: consumerEventsOfKey,
+      prefix: [name],
+      order: "ascending",
+      limit: removeChunk,
+    } as const;
+    const rows = await store.unscopedReads.range(range);
+    found ||= rows.length > 0;
+    await store.commitUnscoped(async (tx) => {
+      for (const { key, position } of rows) {
+        const row = await tx.get(consumerEventsOfKey, [name, key, position]);
+        if (row !== undefined) tx.remove(consumerEvents, row);
+      }
+      for (const key of new Set(rows.map((row) => row.key))) {
+        await disarm(tx, consumeJob({ consumer: name, key }, tx.now));
+      }
+    });
+    if (rows.length < removeChunk) break;
+  }
+  if (!found) throw notFound("consumer");
+}

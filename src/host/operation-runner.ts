@@ -1,0 +1,99 @@
+import { LRUCache } from "lru-cache";
+import { accountById } from "../accounts/index.ts";
+import {
+  type AccountId,
+  type DrawId,
+  type Limits,
+  notFound,
+  parse,
+  type Scope,
+} from "../kernel/index.ts";
+import {
+  checkedKey,
+  type Context,
+  type Executor,
+  inputSchema,
+  type RowProcedure,
+} from "../operations/index.ts";
+import type { Store } from "../store/index.ts";
+import type { Run } from "./account-handle.ts";
+import type { EngineRuntime } from "./background-work.ts";
+import type { CommandOptions } from "./handles.ts";
+
+/** An engine whose storage is open. */
+export interface Prepared {
+  readonly runtime: EngineRuntime;
+  readonly executor: Executor;
+}
+
+export interface RunnerOptions {
+  readonly store: Store;
+  readonly drawId: DrawId;
+  readonly limits: Limits;
+  readonly prepared: () => Promise<Prepared>;
+}
+
+/** Parses the inputs of handles and runs their operations with the host application as caller. */
+export class OperationRunner {
+  readonly #options: RunnerOptions;
+  /** Accounts known to exist. Accounts are never removed, so an entry stays valid. */
+  readonly #accounts = new LRUCache<AccountId, true>({ max: 10_000 });
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  in(scope: Scope): Run {
+    const { limits, drawId } = this.#options;
+    const context = (options: CommandOptions | undefined): Context => ({
+      scope,
+      caller: { type: "host" },
+      request_id: drawId("req"),
+      idempotency_key: checkedKey(options?.idempotencyKey),
+      tx: options?.tx,
+    });
+    return {
+      change: async (operation, input, options) => {
+        const parsed = parse(inputSchema(operation, limits), input);
+        const called = context(options);
+        const executor = await this.#executorFor(scope, options?.tx);
+        const outcome =
+          operation.kind === "command"
+            ? await executor.execute(operation, parsed, called)
+            : await executor.run(operation, parsed, called);
+        return outcome.value;
+      },
+      rows: (procedure, rows) => this.#rows(procedure, rows, context(undefined)),
+      read: async (query, input) => {
+        const parsed = parse(inputSchema(query, limits), input);
+        return (await this.#executorFor(scope)).query(query, parsed, context(undefined));
+      },
+    };
+  }
+
+  /** @throws TidingsError `not_found` when there is no such account */
+  async #executorFor({ account_id }: Scope, tx?: object): Promise<Executor> {
+    const { store, prepared } = this.#options;
+    const { executor } = await prepared();
+    if (this.#accounts.has(account_id)) return executor;
+    // Read through the host application's transaction. It may have created the account, and a
+    // caller that holds a connection must not wait for a second one.
+    const account =
+      tx === undefined
+        ? await store.unscopedReads.get(accountById, [account_id])
+        : await store.withinUnscoped(tx, (within) => within.get(accountById, [account_id]));
+    if (account === undefined) throw notFound("account");
+    // The transaction may still roll back, so its accounts are not cached.
+    if (tx === undefined) this.#accounts.set(account_id, true);
+    return executor;
+  }
+
+  async *#rows<Report, Total>(
+    procedure: RowProcedure<Report, Total>,
+    rows: Iterable<unknown> | AsyncIterable<unknown>,
+    context: Context,
+  ): AsyncGenerator<Report, Total> {
+    const executor = await this.#executorFor(context.scope);
+    return yield* executor.runRows(procedure, rows, context);
+  }
+}

@@ -1,0 +1,149 @@
+import { arm, disarm, type Claim, finish } from "../queue/index.ts";
+import { messageResource } from "./reads.ts";
+import { messageById, type MessageRow } from "./rows.ts";
+import {
+  invalid,
+  iso,
+  mediumOf,
+  millis,
+  notFound,
+  TidingsError,
+  type ById,
+  byIdSchema,
+  type DrawId,
+} from "../kernel/index.ts";
+import { edit, cancel, release } from "./rules.ts";
+import { segmentsOf } from "./segments.ts";
+import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import { type EditMessage, editMessageSchema, type Message } from "./types.ts";
+import { checkPolicies, throwIfDenied, decisionOf } from "../consents/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
+import { findAddressee } from "../contacts/index.ts";
+import { factsOf } from "./check-queued.ts";
+import { releaseJob, sendJob } from "./send-jobs.ts";
+import type { Tx } from "../store/index.ts";
+
+/** Changes a scheduled message, unless a policy denies the result. */
+export const editMessage: Command<EditMessage, Message> = {
+  kind: "command",
+  name: "messages.edit",
+  input: editMessageSchema,
+  status: 200,
+  shows: (input) => input.id,
+  async run(tx, { id, ...change }, call) {
+    const { services } = call;
+    const message = await tx.get(messageById, [id]);
+    if (message === undefined) throw notFound("message");
+    if (message.status !== "scheduled") {
+      throw new TidingsError(
+        "not_editable",
+        `The message is ${message.status}; only a scheduled one can be edited.`,
+      );
+    }
+    const send_at = change.send_at === undefined ? {} : { send_at: millis(change.send_at) };
+    const decision = edit(stateOf(message), send_at, tx.now);
+    if (decision.decision === "refused") {
+      throw new TidingsError("not_editable", `The message is ${decision.status}.`);
+    }
+    if (decision.decision === "invalid") throw invalid([decision.error]);
+
+    const body = change.body ?? message.body ?? "";
+    const media = change.media ?? message.media;
+    if (body === "" && media.length === 0) {
+      throw invalid([
+        { pointer: "/body", code: "custom", message: "must not be empty unless there is media" },
+      ]);
+    }
+    if (message.channel === "sms" && media.length > 0) {
+      throw invalid([
+        { pointer: "/media", code: "custom", message: "needs channel mms or webchat" },
+      ]);
+    }
+    const addressee = await findAddressee(
+      tx,
+      services.secret,
+      mediumOf(message.channel),
+      message.to,
+    );
+    const opinions = await checkPolicies(tx, call, {
+      message: { ...factsOf(message), body, media },
+      confirmsOptOut: message.keyword === "opt_out",
+      consent: addressee,
+      contact_id: addressee.contact_id ?? message.contact_id,
+      at: Math.max(tx.now, decision.state.send_at),
+    });
+    throwIfDenied(decisionOf(opinions));
+    const segments = message.channel === "sms" ? segmentsOf(body) : null;
+    const patch: Partial<MessageRow> = {
+      body,
+      media,
+      metadata: change.metadata ?? message.metadata,
+      segments: segments?.count ?? null,
+      encoding: segments?.encoding ?? null,
+    };
+    const { drawId } = services;
+    const edited = await moveMessage(tx, drawId, message, decision.state, patch);
+    writeTimeline(tx, drawId, message, edited, {
+      type: "edit",
+      at: iso(tx.now),
+      fields: Object.keys(change),
+    });
+    await arm(tx, releaseJob(edited, decision.state.send_at));
+    return messageResource(edited);
+  },
+};
+
+/**
+ * Cancels a scheduled or queued message. Cancel and hand-over write the same row, so only one
+ * wins.
+ */
+export const cancelMessage: Command<ById, Message> = {
+  kind: "command",
+  name: "messages.cancel",
+  input: () => byIdSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id }, { services }) {
+    const message = await tx.get(messageById, [id]);
+    if (message === undefined) throw notFound("message");
+    if (message.direction === "inbound") {
+      throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");
+    }
+    const decision = cancel(stateOf(message));
+    if (decision.decision === "refused") {
+      throw new TidingsError(
+        "not_cancelable",
+        `The message is ${decision.status} and can't be canceled any more.`,
+      );
+    }
+    const { drawId } = services;
+    const moved = await moveMessage(tx, drawId, message, decision.state);
+    writeTimeline(tx, drawId, message, moved, null);
+    if (message.status === "scheduled") {
+      await disarm(tx, { kind: "release", key: { message_id: message.id } });
+    }
+    // The canceled message may have blocked later messages of its conversation.
+    else await arm(tx, sendJob(moved, tx.now));
+    return messageResource(moved);
+  },
+};
+
+/** Queues a scheduled message that is due. A message edited to a later time keeps waiting. */
+export async function releaseMessage(
+  tx: Tx,
+  claim: Claim<"release">,
+  drawId: DrawId,
+): Promise<void> {
+  const message = await tx.get(messageById, [claim.key.message_id]);
+  if (message?.status !== "scheduled") return finish(tx, claim);
+
+  const decision = release(stateOf(message), tx.now);
+  if (decision.decision === "none") {
+    await finish(tx, claim, { againAt: message.send_at ?? tx.now });
+    return;
+  }
+  const moved = await moveMessage(tx, drawId, message, decision.state);
+  writeTimeline(tx, drawId, message, moved, null);
+  await arm(tx, sendJob(moved, tx.now));
+  await finish(tx, claim);
+}

@@ -1,0 +1,68 @@
+import type { Clock } from "../ports/index.ts";
+
+/** Without a reason, each abort creates an exception with a stack trace, which is expensive. */
+const woken = "woken";
+
+/** A flag that a loop can wait for. It stays raised until it is lowered. */
+export class Signal {
+  readonly #clock: Clock;
+  #raised = false;
+  #waiting: AbortController | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  raise(): void {
+    this.#raised = true;
+    this.#waiting?.abort(woken);
+  }
+
+  lower(): void {
+    this.#raised = false;
+  }
+
+  /** Resolves when the flag is raised or after `ms` milliseconds. Returns whether it was raised. */
+  async wait(ms: number): Promise<boolean> {
+    if (!this.#raised) {
+      this.#waiting = new AbortController();
+      await this.#clock.sleep(ms, this.#waiting.signal);
+      this.#waiting = undefined;
+    }
+    return this.#raised;
+  }
+}
+
+/** Limits how many tasks run at once. Further tasks wait and run in the order of arrival. */
+export class Semaphore {
+  readonly #maxWaiting: number;
+  readonly #refuse: () => Error;
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  /** `refuse` creates the error for a task that arrives while `maxWaiting` others wait. */
+  constructor(capacity: number, maxWaiting: number, refuse: () => Error) {
+    this.#free = capacity;
+    this.#maxWaiting = maxWaiting;
+    this.#refuse = refuse;
+  }
+
+  /** Runs `task` when there is capacity. @throws the error of `refuse`, and the errors of `task` */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await this.#wait();
+    try {
+      return await task();
+    } finally {
+      // The capacity goes to the task that has waited longest.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+
+  #wait(): Promise<void> {
+    if (this.#waiting.length >= this.#maxWaiting) throw this.#refuse();
+    return new Promise((resolve) => void this.#waiting.push(resolve));
+  }
+}

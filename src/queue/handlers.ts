@@ -1,0 +1,97 @@
+import { leaseMs } from "./dispatcher.ts";
+import { finish, renew } from "./rows.ts";
+import type { EngineJobKind } from "./job-key.ts";
+import type { Claim, JobDefinition, JobKeys, JobKind } from "./types.ts";
+import type { Store, Tx } from "../store/index.ts";
+import { type Scope, TidingsError } from "../kernel/index.ts";
+import type { Clock } from "../ports/index.ts";
+
+interface WithStore {
+  readonly store: Store;
+}
+
+const own = { own: true } as const;
+/** How many chunks one run processes before it lets other jobs run. */
+const maxChunks = 100;
+
+/** A job whose work is one transaction in its scope, which also finishes the job. */
+export function inTransaction<K extends Exclude<JobKind, EngineJobKind>, R extends WithStore>(
+  work: (tx: Tx, claim: Claim<K>, runtime: R) => Promise<void>,
+): JobDefinition<K, R> {
+  return (runtime) => (claim) => {
+    const scope: Scope = claim;
+    return runtime.store.commit(scope, (tx) => work(tx, claim, runtime), own);
+  };
+}
+
+/** Kinds of jobs whose work is done in chunks. */
+type ChunkedKind = "discard" | "erase" | "merge";
+
+/** A job whose work takes many transactions, one chunk in each. The last chunk removes the job. */
+export function inChunks<K extends ChunkedKind>(
+  work: (tx: Tx, key: JobKeys[K]) => Promise<"more" | "done">,
+): JobDefinition<K, WithStore> {
+  return ({ store }) =>
+    async (claim, { isStopping }) => {
+      const { key }: { readonly key: JobKeys[K] } = claim;
+      const scope: Scope = claim;
+      for (let i = 0; i < maxChunks && !isStopping(); i++) {
+        const left = await store.commit(
+          scope,
+          async (tx) => ((await renew(tx, claim, leaseMs)) ? work(tx, key) : "done"),
+          own,
+        );
+        if (left === "done") return;
+      }
+      await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), own);
+    };
+}
+
+/** Pauses between tries, in milliseconds: about six seconds in total, well within a lease. */
+const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
+
+/**
+ * Retries `work` while the storage is briefly unavailable, until `abort`. For results that cannot
+ * be
+ * obtained again: when a carrier's answer is lost, its message becomes ambiguous.
+ */
+export async function retry<T>(
+  clock: Clock,
+  abort: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (const pause of pauses) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof TidingsError) || !error.retryable || abort.aborted) throw error;
+      await clock.sleep(pause, abort);
+    }
+  }
+  return work();
+}
+
+export interface ErrorFacts {
+  readonly name: string;
+  readonly code?: string | number;
+  readonly message: string;
+}
+
+/**
+ * The fields of a foreign error that are safe to log. HTTP clients often attach the whole request,
+ * with
+ * credentials and message texts.
+ */
+export function errorFacts(error: unknown): ErrorFacts {
+  if (!(error instanceof Error)) {
+    return {
+      name: typeof error,
+      message: typeof error === "string" ? error : "The thrown value is not an error.",
+    };
+  }
+  const { name, message } = error;
+  const code: unknown = "code" in error ? error.code : undefined;
+  return typeof code === "string" || typeof code === "number"
+    ? { name, code, message }
+    : { name, message };
+}

@@ -1,0 +1,199 @@
+import { z } from "zod";
+import { type Query, type Command, showsOutput, type Services } from "../operations/index.ts";
+import {
+  type SandboxNumbers,
+  type SandboxInbound,
+  sandboxInboundSchema,
+  type SandboxReceipts,
+  sandboxReceiptsSchema,
+  type SandboxEvent,
+  sandboxEventSchema,
+} from "./types.ts";
+import {
+  channelOf,
+  type Message,
+  messageResource,
+  receiveMessage,
+  attemptsOfMessage,
+  applyRefusal,
+  messageById,
+  applyReceipts,
+} from "../messages/index.ts";
+import { sandboxAddress, senderByAddress } from "../senders/index.ts";
+import { invalid, millis, notFound, TidingsError, type Scope } from "../kernel/index.ts";
+import { type Contact, contactById, mergedError, showContact } from "../contacts/index.ts";
+import { type AnyEvent, appendEvent, eventResource } from "../events/index.ts";
+import { sampleData } from "./event-samples.ts";
+import {
+  definitionOf,
+  manualAttempt,
+  deliveries,
+  deliverJob,
+  type Delivery,
+  deliveryResource,
+  type TestWebhook,
+  testWebhookSchema,
+  typesOf,
+  getWebhookForUpdate,
+  writeDelivery,
+} from "../webhooks/index.ts";
+import type { Tx } from "../store/index.ts";
+import { arm } from "../queue/index.ts";
+
+const nothing = z.strictObject({});
+
+/** Lists the numbers that the sandbox's transports simulate, and the behaviour of each. */
+export const listSandboxNumbers: Query<Record<string, never>, SandboxNumbers> = {
+  kind: "query",
+  name: "sandbox.numbers",
+  input: () => nothing,
+  run(_reads, _input, { services }) {
+    const simulated = services.transports.filter(({ capabilities }) =>
+      capabilities.modes.includes("sandbox"),
+    );
+    const numbers = simulated.flatMap(({ test_numbers = [] }) => test_numbers);
+    return Promise.resolve({
+      data: numbers.map(({ number, behaviour }) => ({ number, behaviour })),
+    });
+  },
+};
+
+/** Simulates an inbound message. */
+export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
+  kind: "command",
+  name: "sandbox.inbound",
+  input: sandboxInboundSchema,
+  status: 201,
+  shows: showsOutput,
+  async run(
+    tx,
+    { from, to = sandboxAddress, body, media = [], provider_message_id },
+    { scope, services },
+  ) {
+    requireSandbox(scope);
+    const sender = await tx.get(senderByAddress, [to]);
+    if (sender === undefined) {
+      throw invalid([
+        {
+          pointer: "/to",
+          code: "unknown_sender",
+          message: `${to} is not a sender of this account.`,
+        },
+      ]);
+    }
+    const inbound = {
+      provider_message_id: provider_message_id ?? services.drawId("sim"),
+      channel: channelOf({ media }),
+      from,
+      to,
+      body,
+      media,
+      at: tx.now,
+    };
+    return messageResource(await receiveMessage(tx, services, sender, inbound));
+  },
+};
+
+/** Simulates a carrier's receipts for a message. They may be out of order and repeated. */
+export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
+  kind: "command",
+  name: "sandbox.receipts",
+  input: () => sandboxReceiptsSchema,
+  status: 200,
+  shows: showsOutput,
+  async run(tx, { id, receipts }, { scope, services }) {
+    requireSandbox(scope);
+    const message = await tx.get(messageById, [id]);
+    if (message === undefined) throw notFound("message");
+    const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+    if (attempt === undefined) {
+      throw new TidingsError(
+        "conflict",
+        "The message was not sent yet. Wait until it is sent, then simulate receipts.",
+      );
+    }
+    const simulatedReceipts = receipts.map(({ status, at, error }) => ({
+      status,
+      at: at === undefined ? tx.now : millis(at),
+      ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
+    }));
+    const moved = await applyReceipts(tx, services, message, attempt, simulatedReceipts);
+    await applyRefusal(tx, services, message, moved);
+    return messageResource(moved);
+  },
+};
+
+/** Publishes a simulated event to handlers, streams and webhooks. */
+export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
+  kind: "command",
+  name: "sandbox.event",
+  input: () => sandboxEventSchema,
+  status: 201,
+  shows: showsOutput,
+  async run(tx, { type, contact_id }, { scope, services }) {
+    const { drawId } = services;
+    requireSandbox(scope);
+    const contact =
+      contact_id === undefined ? undefined : await contactOf(tx, services, contact_id);
+    const data = sampleData(type, { now: tx.now, ...(contact === undefined ? {} : { contact }) });
+    const id = drawId("evt");
+    const subject = contact === undefined ? {} : { contact_id: contact.id };
+    appendEvent(tx, drawId, definitionOf(type), data, subject, id);
+    return eventResource({ id, type, created_at: tx.now, data });
+  },
+};
+
+/** The contact is held, so that a concurrent erasure finds the event. */
+async function contactOf(tx: Tx, services: Services, id: string): Promise<Contact> {
+  const contact = await tx.get(contactById, [id], { hold: true });
+  if (contact === undefined) {
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
+  }
+  if (contact.merged_into !== null) throw mergedError(contact.merged_into);
+  return showContact(tx, contact, services);
+}
+
+/**
+ * Sends a webhook one sample event, whatever its status. The event is not logged, so no other
+ * subscriber receives it.
+ */
+export const testWebhook: Command<TestWebhook, Delivery> = {
+  kind: "command",
+  name: "webhooks.test",
+  input: () => testWebhookSchema,
+  status: 202,
+  async run(tx, { id, type }, { services: { drawId } }) {
+    const webhook = await getWebhookForUpdate(tx, id, { hold: true });
+    const [first = "message.received"] = typesOf(webhook.events);
+    const event_type = type ?? first;
+    const event_id = drawId("evt");
+    const data = sampleData(event_type, { now: tx.now });
+    const body = JSON.stringify(
+      eventResource({ id: event_id, type: event_type, created_at: tx.now, data }),
+    );
+    const made = writeDelivery(tx, drawId, {
+      webhook_id: webhook.id,
+      event_id,
+      event_type,
+      body,
+    });
+    const delivery = tx.update(deliveries, made, {
+      ...(await manualAttempt(tx)),
+      next_attempt_at: null,
+    });
+    await arm(tx, deliverJob(webhook, tx.now));
+    return deliveryResource(delivery, webhook.status);
+  },
+};
+
+/**
+ * Ensures that simulation never touches live data.
+ * @throws TidingsError `conflict` in live mode
+ */
+export function requireSandbox({ mode }: Scope): void {
+  if (mode === "live") {
+    throw new TidingsError("conflict", "This works only in the sandbox. Use a sandbox key.");
+  }
+}

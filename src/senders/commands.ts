@@ -1,0 +1,160 @@
+import { senderResource } from "./reads.ts";
+import { liveSenderByAddress, senderByAddress, senderById, senders } from "./rows.ts";
+import {
+  type CreateSender,
+  createSenderSchema,
+  type Sender,
+  type UpdateSender,
+  updateSenderSchema,
+} from "./types.ts";
+import {
+  type ById,
+  byIdSchema,
+  type Channel,
+  invalid,
+  type Mode,
+  notFound,
+  TidingsError,
+} from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
+import {
+  removeDefault,
+  isDefaultFor,
+  makeDefault,
+  setPools,
+  channelsWithoutDefault,
+} from "./default-senders.ts";
+import { setThrottle } from "./throttle.ts";
+import { unscoped } from "../store/index.ts";
+import type { Transport } from "../ports/index.ts";
+
+/** Adds a sender. The account sends from its address and receives the messages to it. */
+export const createSender: Command<CreateSender, Sender> = {
+  kind: "command",
+  name: "senders.create",
+  input: () => createSenderSchema,
+  status: 201,
+  async run(tx, { address, channels, transport, ...options }, { scope, services }) {
+    const { mode } = scope;
+    const { pool = false, messages_per_second = null, daily_cap = null } = options;
+    checkTransport(services.transports, transport, mode, channels);
+    const existing = await tx.get(senderByAddress, [address]);
+    if (existing !== undefined) {
+      throw new TidingsError("conflict", `${address} is already a sender of this account.`, {
+        conflictingId: existing.id,
+      });
+    }
+    // An inbound message names no account. A live address must therefore belong to one account
+    // only.
+    // The error must not reveal that another account has it.
+    if (
+      mode === "live" &&
+      (await unscoped(tx).get(liveSenderByAddress, [transport, address])) !== undefined
+    ) {
+      throw new TidingsError(
+        "conflict",
+        `${address} can't be used as a sender. Choose another address.`,
+      );
+    }
+    const sender = tx.insert(senders, {
+      id: services.drawId("snd"),
+      address,
+      channels,
+      transport,
+      default: false,
+      pool,
+      messages_per_second,
+      daily_cap,
+      created_at: tx.now,
+    });
+    await setThrottle(tx, sender);
+    if (pool) await setPools(tx, sender, []);
+    const newDefaults =
+      options.default === undefined ? await channelsWithoutDefault(tx, channels) : channels;
+    const created =
+      options.default === false || newDefaults.length === 0
+        ? sender
+        : await makeDefault(tx, sender, newDefaults);
+    return senderResource(created);
+  },
+};
+
+/** Changes a sender's channels or throttle, or whether it is a default or in the pool. */
+export const updateSender: Command<UpdateSender, Sender> = {
+  kind: "command",
+  name: "senders.update",
+  input: () => updateSenderSchema,
+  status: 200,
+  async run(tx, { id, default: shouldBeDefault, ...change }, { scope, services }) {
+    const sender = await tx.get(senderById, [id]);
+    if (sender === undefined) throw notFound("sender");
+    const channels = change.channels ?? sender.channels;
+    if (change.channels !== undefined) {
+      checkTransport(services.transports, sender.transport, scope.mode, channels);
+    }
+
+    const dropped =
+      shouldBeDefault === false
+        ? sender.channels
+        : sender.channels.filter((channel) => !channels.includes(channel));
+    await removeDefault(tx, sender, dropped);
+    const isDefault = await isDefaultFor(tx, sender, channels);
+    const {
+      pool = sender.pool,
+      messages_per_second = sender.messages_per_second,
+      daily_cap = sender.daily_cap,
+    } = change;
+    const patch = { channels, pool, messages_per_second, daily_cap, default: isDefault };
+    const updated = tx.update(senders, sender, patch);
+    if (sender.pool || pool) await setPools(tx, updated, sender.channels);
+    const hasNewThrottle =
+      messages_per_second !== sender.messages_per_second || daily_cap !== sender.daily_cap;
+    if (hasNewThrottle) await setThrottle(tx, updated);
+    return senderResource(
+      shouldBeDefault === true ? await makeDefault(tx, updated, channels) : updated,
+    );
+  },
+};
+
+/**
+ * Removes a sender. Queued messages from it still go out, without a throttle. New inbound messages
+ * to its address belong to no account.
+ */
+export const removeSender: Command<ById, void> = {
+  kind: "command",
+  name: "senders.remove",
+  input: () => byIdSchema,
+  status: 204,
+  async run(tx, { id }) {
+    const sender = await tx.get(senderById, [id]);
+    if (sender === undefined) throw notFound("sender");
+    await removeDefault(tx, sender, sender.channels);
+    if (sender.pool) await setPools(tx, { ...sender, pool: false }, sender.channels);
+    await setThrottle(tx, { ...sender, messages_per_second: null, daily_cap: null });
+    tx.remove(senders, sender);
+  },
+};
+
+/**
+ * @throws TidingsError `validation_failed` if the transport is missing or lacks the mode or a
+ * channel
+ */
+function checkTransport(
+  transports: readonly Transport[],
+  name: string,
+  mode: Mode,
+  channels: readonly Channel[],
+): void {
+  const transport = transports.find((each) => each.name === name);
+  if (transport === undefined || !transport.capabilities.modes.includes(mode)) {
+    const message = `No transport ${name} is configured for ${mode}. Name one of the engine's transports.`;
+    throw invalid([{ pointer: "/transport", code: "unknown_transport", message }]);
+  }
+  const unsupported = channels.filter(
+    (channel) => !transport.capabilities.channels.includes(channel),
+  );
+  if (unsupported.length > 0) {
+    const message = `The transport ${name} does not support ${unsupported.join(", ")}.`;
+    throw invalid([{ pointer: "/channels", code: "unsupported_channel", message }]);
+  }
+}

@@ -1,0 +1,241 @@
+import { TidingsError } from "../kernel/index.ts";
+import {
+  type Collection,
+  keyOf,
+  type Logger,
+  positionColumnOf,
+  type Row,
+  type StoragePort,
+  type Write,
+} from "../ports/index.ts";
+import type { UnscopedTx } from "./transaction.ts";
+
+/**
+ * Runs one command in the transaction that is open on a handle. Calls `onWrites` with its writes.
+ */
+export type Join = <T>(
+  handle: unknown,
+  work: (tx: UnscopedTx) => Promise<T>,
+  onWrites: (writes: readonly Write[]) => void,
+) => Promise<T>;
+
+export interface HostTransactionsOptions {
+  readonly port: Pick<StoragePort, "transaction" | "reader">;
+  readonly join: Join;
+  readonly logger: Logger;
+  /** Called with the committed writes of a transaction that the engine opened. */
+  readonly onCommit: (writes: readonly Write[]) => void;
+}
+
+/**
+ * The limit for commands that wait in one transaction, and for transactions that are open or wait.
+ */
+const maxWaiting = 1_000;
+
+/**
+ * Transactions that the host application's own statements share with any number of commands.
+ */
+export class HostTransactions {
+  readonly #options: HostTransactionsOptions;
+  /** A handle is one connection, so its commands run one after the other. */
+  readonly #queues = new WeakMap<object, CommandQueue>();
+  readonly #open = new Set<Promise<unknown>>();
+  /** A function for each open transaction of the application that rolls it back. */
+  readonly #cancels = new Set<() => void>();
+  #isCancelled = false;
+
+  constructor(options: HostTransactionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a command in a transaction that the application opens and commits. The engine does not
+   * learn
+   * of the commit.
+   */
+  within<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
+    const { join } = this.#options;
+    if (typeof handle !== "object" || handle === null) return join(handle, work, () => {});
+    let queue = this.#queues.get(handle);
+    if (queue === undefined) this.#queues.set(handle, (queue = new CommandQueue()));
+    const { onWrites } = queue;
+    return queue.run(() => join(handle, work, onWrites));
+  }
+
+  /**
+   * Opens a transaction, passes its handle to `work`, commits, and publishes the writes of its
+   * commands.
+   * A transaction of the engine's own (`own`) is never cancelled: it ends with its job.
+   * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
+   * `storage_unavailable`, `shutting_down`; and the errors of `work`
+   */
+  async transaction<T>(work: (handle: object) => Promise<T>, own = false): Promise<T> {
+    const { port, onCommit } = this.#options;
+    if (port.transaction === undefined) {
+      throw new TidingsError(
+        "invalid_option",
+        "transaction: this storage does not support transactions with your own statements.",
+      );
+    }
+    if (this.#open.size >= maxWaiting) {
+      throw new TidingsError(
+        "overloaded",
+        "Too many transactions are waiting for the storage. Retry later.",
+      );
+    }
+    const writes: Write[] = [];
+    const running = port.transaction((handle) => this.#run(handle, work, writes, own));
+    const published = running.then(async (value) => {
+      if (writes.length > 0) onCommit(await this.#withStoredLogs(writes));
+      return value;
+    });
+    this.#open.add(published);
+    try {
+      return await published;
+    } finally {
+      this.#open.delete(published);
+    }
+  }
+
+  /** Resolves when no transaction is open. */
+  async idle(): Promise<void> {
+    while (this.#open.size > 0) await Promise.allSettled(this.#open);
+  }
+
+  /** Rolls back the application's open and future transactions, without waiting for their work. */
+  cancel(): void {
+    this.#isCancelled = true;
+    for (const cancel of this.#cancels) cancel();
+  }
+
+  #unlessCancelled<T>(working: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const cancel = (): void => reject(notEndedInTime());
+      const ended = (): void => void this.#cancels.delete(cancel);
+      this.#cancels.add(cancel);
+      working.then(resolve, reject);
+      working.then(ended, ended);
+    });
+  }
+
+  async #run<T>(
+    handle: object,
+    work: (handle: object) => Promise<T>,
+    writes: Write[],
+    own: boolean,
+  ): Promise<T> {
+    if (this.#isCancelled && !own) throw notEndedInTime();
+    const queue = new CommandQueue((more) => void writes.push(...more));
+    this.#queues.set(handle, queue);
+    try {
+      const working = Promise.resolve(work(handle));
+      const close = (): void => queue.close();
+      working.then(close, close);
+      const value = await (own ? working : this.#unlessCancelled(working));
+      await queue.idle();
+      return value;
+    } finally {
+      // A running command ends before its transaction. A later one would write outside of it.
+      await queue.end();
+      // A connection pool reuses the handle.
+      this.#queues.delete(handle);
+    }
+  }
+
+  /**
+   * Replaces the insertions into logs by the rows that the logs have. The application may have
+   * rolled
+   * back to a savepoint, and listeners must not learn of events that were not committed.
+   */
+  async #withStoredLogs(writes: readonly Write[]): Promise<readonly Write[]> {
+    const logged = writes.filter(isLogged);
+    if (logged.length === 0) return writes;
+    const rest = writes.filter((write) => !isLogged(write));
+    try {
+      const lookups = logged.map(({ collection, row }) => ({
+        index: collection.primary,
+        key: keyOf(collection, row),
+        limit: 1,
+      }));
+      const found = await this.#options.port.reader.get(lookups);
+      return [
+        ...rest,
+        ...logged.flatMap(({ collection }, i) =>
+          (found[i] ?? []).map((row) => ({ kind: "insert" as const, collection, row })),
+        ),
+      ];
+    } catch (error) {
+      this.#options.logger.warn(
+        { err: error },
+        "a transaction was committed, but its log could not be read: listeners were not notified",
+      );
+      return rest;
+    }
+  }
+}
+
+function notEndedInTime(): TidingsError {
+  return new TidingsError(
+    "shutting_down",
+    "The engine is shutting down. This transaction did not end in time and was rolled back.",
+  );
+}
+
+function isLogged(write: Write): write is { kind: "insert"; collection: Collection; row: Row } {
+  return write.kind === "insert" && positionColumnOf(write.collection) !== undefined;
+}
+
+/** Runs the commands of one handle one after the other. */
+class CommandQueue {
+  readonly onWrites: (writes: readonly Write[]) => void;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  /** `closed` rejects new commands. `over` also rejects waiting ones. */
+  #state: "open" | "closed" | "over" = "open";
+
+  constructor(onWrites: (writes: readonly Write[]) => void = () => {}) {
+    this.onWrites = onWrites;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= maxWaiting) {
+      throw new TidingsError(
+        "overloaded",
+        "Too many commands are waiting in one transaction. Await each before you send more.",
+      );
+    }
+    if (this.#state !== "open") throw over();
+    this.#waiting++;
+    const running = this.#last.then(() => {
+      if (this.#state === "over") throw over();
+      return work();
+    });
+    this.#last = running.catch(() => {});
+    try {
+      return await running;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Rejects new commands. Waiting ones still run. */
+  close(): void {
+    if (this.#state === "open") this.#state = "closed";
+  }
+
+  async idle(): Promise<void> {
+    while (this.#waiting > 0) await this.#last;
+  }
+
+  async end(): Promise<void> {
+    this.#state = "over";
+    await this.idle();
+  }
+}
+
+function over(): TidingsError {
+  return new TidingsError(
+    "invalid_option",
+    "tx: this transaction has ended. Use the handle before it commits.",
+  );
+}

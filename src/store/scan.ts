@@ -1,0 +1,186 @@
+import {
+  type Index,
+  keyOf,
+  type KeyValue,
+  type Range,
+  type Row,
+  type Seen,
+} from "../ports/index.ts";
+import { comparePlaces, encodeKey } from "./keys.ts";
+import type { Scope } from "../kernel/index.ts";
+import type { RangeOf, Reads, ScopedRangeOf, UnscopedReads } from "./reads.ts";
+
+/**
+ * How many rows one scan examines. Takes some milliseconds on SQLite, which reads synchronously.
+ */
+const maxExamined = 1_000;
+
+/** The rows that a scan found, and where it ended. */
+export interface Scan<R extends object> {
+  readonly rows: readonly Seen<R>[];
+  /** Whether the range continues after `last`, even when fewer than `limit` rows were found. */
+  readonly more: boolean;
+  /** The position after which the next scan starts; undefined when the scan examined no row. */
+  readonly last: readonly KeyValue[] | undefined;
+}
+
+/**
+ * Finds up to `limit` rows that match the filter, from the start of a range. Examines at most `max`
+ * rows
+ * or one page, so that a filter which few rows match does not block the process.
+ *
+ * Rows may change between the reads. The scan first determines its end and then examines all rows
+ * up
+ * to it. So a row that does not move is in exactly one of two successive scans.
+ */
+export async function scan<R extends Scope>(
+  reads: Pick<Reads, "range" | "scope">,
+  range: ScopedRangeOf<R>,
+  max?: number,
+): Promise<Scan<R>>;
+export async function scan<R extends object>(
+  reads: Pick<UnscopedReads, "range">,
+  range: RangeOf<R>,
+  max?: number,
+): Promise<Scan<R>>;
+export async function scan<R extends object>(
+  reads: AnyReads<R>,
+  range: RangeOf<R>,
+  max = maxExamined,
+): Promise<Scan<R>> {
+  return scanRange(reads, range, max);
+}
+
+async function scanRange<R extends object>(
+  reads: AnyReads<R>,
+  { where = {}, limit, ...range }: RangeOf<R>,
+  max: number,
+): Promise<Scan<R>> {
+  const columns = columnsBeyond(reads, range);
+  const placeOf = (row: object | undefined): readonly KeyValue[] | undefined =>
+    row && placeAt(columns, row);
+  const cut = (rows: readonly Seen<R>[]): Scan<R> => {
+    const page = rows.slice(0, limit);
+    return { rows: page, more: true, last: placeOf(page.at(-1)) };
+  };
+
+  // Usually most rows match the filter. One row beyond the limit shows whether there are more.
+  const near = await reads.range({ ...range, limit: limit + 1 });
+  const passing = near.filter((row) => passes(row, where));
+  if (near.length <= limit) return { rows: passing, more: false, last: placeOf(near.at(-1)) };
+  if (passing.length > limit) return cut(passing);
+
+  const beyond = { ...range, ...bound("after", placeOf(near.at(-1))) };
+  const [end] = await reads.range({
+    ...beyond,
+    skip: Math.max(0, max - near.length - 1),
+    limit: 1,
+  });
+  const far = await reads.range({
+    ...beyond,
+    ...bound("until", placeOf(end)),
+    where,
+    limit: limit + 1 - passing.length,
+  });
+  const rows = [...passing, ...far, ...(end !== undefined && passes(end, where) ? [end] : [])];
+  if (rows.length > limit) return cut(rows);
+  return { rows, more: end !== undefined, last: placeOf(end ?? far.at(-1) ?? near.at(-1)) };
+}
+
+/**
+ * Scans several ranges of one index as one, in the order of the index columns after their prefixes.
+ * Returns no row beyond the position up to which all ranges were examined. A row that moves from
+ * one
+ * range to another between the reads is returned once.
+ */
+export async function scanAcross<R extends Scope>(
+  reads: Pick<Reads, "range" | "scope">,
+  ranges: readonly ScopedRangeOf<R>[],
+  max?: number,
+): Promise<Scan<R>>;
+export async function scanAcross<R extends object>(
+  reads: Pick<UnscopedReads, "range">,
+  ranges: readonly RangeOf<R>[],
+  max?: number,
+): Promise<Scan<R>>;
+export async function scanAcross<R extends object>(
+  reads: AnyReads<R>,
+  ranges: readonly RangeOf<R>[],
+  max = maxExamined,
+): Promise<Scan<R>> {
+  const [first, ...others] = ranges;
+  if (first === undefined) return { rows: [], more: false, last: undefined };
+  if (others.length === 0) return scanRange(reads, first, max);
+  const { index, order, limit } = first;
+  const columns = columnsBeyond(reads, first);
+  const sign = order === "ascending" ? 1 : -1;
+  const compare = (a: readonly KeyValue[], b: readonly KeyValue[]): number =>
+    sign * comparePlaces(a, b);
+
+  const scans = await Promise.all(ranges.map((range) => scanRange(reads, range, max)));
+  const ends = scans.flatMap(({ more, last }) => (more && last !== undefined ? [last] : []));
+  const [horizon] = ends.toSorted(compare);
+  const found = new Map<string, { readonly row: Seen<R>; readonly place: readonly KeyValue[] }>();
+  for (const row of scans.flatMap(({ rows }) => rows)) {
+    const place = placeAt(columns, row);
+    if (horizon === undefined || compare(place, horizon) <= 0) {
+      found.set(encodeKey(keyOf(index.collection, row)), { row, place });
+    }
+  }
+  const merged = [...found.values()].toSorted((a, b) => compare(a.place, b.place));
+  const page = merged.slice(0, limit);
+  const rows = page.map(({ row }) => row);
+  if (merged.length > limit) return { rows, more: true, last: page.at(-1)?.place };
+  return { rows, more: horizon !== undefined, last: horizon ?? page.at(-1)?.place };
+}
+
+/** Scoped or unscoped reads. */
+interface AnyReads<R extends object> {
+  readonly scope?: Scope;
+  range(range: RangeOf<R>): Promise<readonly Seen<R>[]>;
+}
+
+function columnsBeyond(
+  { scope }: { readonly scope?: Scope },
+  { index, prefix }: Pick<Range, "index" | "prefix">,
+): readonly string[] {
+  return scope === undefined
+    ? placeColumns(index, prefix.length)
+    : ownPlaceColumns(index, prefix.length);
+}
+
+/** `placeColumns` of a range within a scope, whose prefix leaves out the account and mode. */
+export function ownPlaceColumns(index: Index, prefix: number): readonly string[] {
+  return placeColumns(index, index.scoping === "key" ? prefix + 2 : prefix);
+}
+
+/** The columns that order the rows of a range: the rest of the index, then the primary key. */
+function placeColumns({ columns, collection }: Index, prefix: number): readonly string[] {
+  return [
+    ...columns.slice(prefix),
+    ...collection.primary.columns.filter((each) => !columns.includes(each)),
+  ];
+}
+
+/** A row's position in its range. */
+export function placeAt(columns: readonly string[], row: object): readonly KeyValue[] {
+  return columns.map((column) => Reflect.get(row, column) as KeyValue);
+}
+
+function bound(
+  name: "after" | "until",
+  place: readonly KeyValue[] | undefined,
+): Pick<Range, "after" | "until"> {
+  return place === undefined ? {} : { [name]: place };
+}
+
+export function passes(row: Row, where: NonNullable<Range["where"]>): boolean {
+  return Object.entries(where).every(([column, wanted]) => {
+    const value = row[column];
+    return isList(wanted) ? wanted.some((each) => each === value) : wanted === value;
+  });
+}
+
+function isList(wanted: KeyValue | readonly KeyValue[]): wanted is readonly KeyValue[] {
+  return Array.isArray(wanted);
+}

@@ -1,0 +1,139 @@
+import { type ErrorCode, TidingsError } from "../../kernel/index.ts";
+import { type Group, silent, type StoragePort, type Write } from "../../ports/index.ts";
+import { Store } from "../../store/index.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { virtualClock } from "../virtual-clock.ts";
+import { schema } from "./collections.ts";
+
+export type Cases = { readonly [sentence: string]: (ports: OpenPorts) => Promise<void> };
+
+/** Opens connections for one test and closes them at its end. */
+export class OpenPorts {
+  readonly #connect: () => StoragePort;
+  readonly #opened: { close(): Promise<void> }[] = [];
+
+  constructor(connect: () => StoragePort) {
+    this.#connect = connect;
+  }
+
+  async port(): Promise<StoragePort> {
+    const port = this.#connect();
+    this.#opened.push(port);
+    await port.open(schema);
+    return port;
+  }
+
+  /**
+   * `beforeCommit` runs before each commit reaches the storage. It can wait or write as a rival.
+   */
+  async store(beforeCommit?: (writes: readonly Write[]) => void | Promise<void>): Promise<Store> {
+    const port = this.#connect();
+    const store = new Store({
+      port: beforeCommit === undefined ? port : intercepted(port, beforeCommit),
+      schema,
+      clock: virtualClock(),
+      random: seededRandom(this.#opened.length),
+      logger: silent,
+    });
+    this.#opened.push(store);
+    await store.open();
+    return store;
+  }
+
+  async close(): Promise<void> {
+    for (const each of this.#opened.toReversed()) await each.close();
+  }
+}
+
+/** Commits the writes as one group. */
+export async function write(port: StoragePort, ...writes: readonly Write[]): Promise<void> {
+  await port.begin().commit(writes);
+}
+
+function intercepted(
+  port: StoragePort,
+  beforeCommit: (writes: readonly Write[]) => void | Promise<void>,
+): StoragePort {
+  return {
+    capabilities: port.capabilities,
+    reader: port.reader,
+    open: (described) => port.open(described),
+    migrate: (described) => port.migrate(described),
+    migrationSql: (described, from) => port.migrationSql(described, from),
+    begin(how): Group {
+      const group = port.begin(how);
+      return {
+        read: (lookups) => group.read(lookups),
+        abort: () => group.abort(),
+        async commit(writes) {
+          await beforeCommit(writes);
+          await group.commit(writes);
+        },
+      };
+    },
+    turn: () => port.turn(),
+    close: () => port.close(),
+  };
+}
+
+/** Throws unless both values are equal, compared by content. */
+export function same(actual: unknown, expected: unknown, what: string): void {
+  if (!isEqual(actual, expected)) {
+    throw new Error(`${what}: expected ${display(expected)}, got ${display(actual)}`);
+  }
+}
+
+export function holds(condition: boolean, what: string): void {
+  if (!condition) throw new Error(what);
+}
+
+/** Returns the error that `work` fails with. Throws when it does not fail. */
+export async function failure(work: () => unknown, what: string): Promise<Error> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof Error) return error;
+    throw new Error(`${what}: expected an Error, got ${String(error)}`, { cause: error });
+  }
+  throw new Error(`${what}: expected an error, but it succeeded`);
+}
+
+export async function failsAs(
+  kind: new () => Error,
+  work: () => unknown,
+  what: string,
+): Promise<void> {
+  const error = await failure(work, what);
+  const { name } = error;
+  if (!(error instanceof kind)) {
+    throw new Error(`${what}: expected ${kind.name}, got ${name}`, { cause: error });
+  }
+}
+
+export async function failsWith(
+  code: ErrorCode,
+  work: () => unknown,
+  what: string,
+): Promise<TidingsError> {
+  const error = await failure(work, what);
+  const { name, message } = error;
+  if (error instanceof TidingsError && error.code === code) return error;
+  throw new Error(`${what}: expected ${code}, got ${name}: ${message}`, { cause: error });
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const left = new Map(Object.entries(a));
+  const right = new Map(Object.entries(b));
+  return (
+    left.size === right.size &&
+    [...left].every(([key, value]) => right.has(key) && isEqual(value, right.get(key)))
+  );
+}
+
+function display(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+}

@@ -1,0 +1,169 @@
+import {
+  contactCreated,
+  contactResource,
+  type ContactRow,
+  contactUpdated,
+  findSurvivor,
+  identities,
+  identitiesOfContact,
+  type IdentityRow,
+  insertContact,
+  insertIdentity,
+  maxIdentities,
+  showContact,
+  writeContact,
+} from "../contacts/index.ts";
+import {
+  defaultSenderByChannel,
+  senderByAddress,
+  senderById,
+  type SenderRow,
+} from "../senders/index.ts";
+import { type DrawId, invalid, iso, TidingsError, ulidOf, notFound } from "../kernel/index.ts";
+import {
+  mailboxByAddress,
+  webchatSessions,
+  webchatSessionById,
+  type WebchatSessionRow,
+  mail,
+  mailboxes,
+  mailByNumber,
+  webchatSessionsOfAddress,
+} from "./rows.ts";
+import { signToken } from "./token.ts";
+import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
+import type { Call, Command, Services } from "../operations/index.ts";
+import { webchatTransportName, type Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
+
+/** Opens a session for the given contact, or for a new contact. */
+export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
+  kind: "command",
+  name: "webchat.open",
+  input: () => openWebchatSessionSchema,
+  status: 201,
+  async run(tx, input, { scope, services }) {
+    const inbox = await inboxFor(tx, input.inbox);
+    const { address, contact_id } = await visitorIdentity(tx, services, input);
+    const mailbox = await tx.get(mailboxByAddress, [address]);
+    const session = tx.insert(webchatSessions, {
+      id: services.drawId("wcs"),
+      address,
+      sender_id: inbox.id,
+      begins_after: mailbox?.last_number ?? 0,
+      proven_number: null,
+      recent: [],
+      expires_at: tx.now + services.webchatSessionMs,
+      created_at: tx.now,
+    });
+    const { id, expires_at } = session;
+    const token = signToken(services.secret, { scope, session_id: id, expires_at });
+    return { id, token, contact_id, inbox: inbox.address, expires_at: iso(expires_at) };
+  },
+  onReplay: (session) => ({ ...session, token: null }),
+};
+
+/** @throws TidingsError `no_sender` */
+async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow> {
+  const defaults =
+    address === undefined ? await tx.get(defaultSenderByChannel, ["webchat"]) : undefined;
+  const inbox =
+    address === undefined
+      ? defaults?.sender_id && (await tx.get(senderById, [defaults.sender_id]))
+      : await tx.get(senderByAddress, [address]);
+  if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
+  const message =
+    address === undefined
+      ? "This account has no webchat inbox. Create a sender of the webchat channel."
+      : `${address} is not a webchat inbox of this account.`;
+  throw new TidingsError("no_sender", message, {
+    errors: [{ pointer: "/inbox", code: "no_sender", message }],
+  });
+}
+
+/**
+ * Returns the address that the session acts for. A contact's existing webchat address is reused, so
+ * that the conversation continues. Its row is held or written, so a concurrent merge, erasure or
+ * first address conflicts with this transaction.
+ */
+async function visitorIdentity(
+  tx: Tx,
+  services: Services,
+  { contact_id, name }: OpenWebchatSession,
+): Promise<IdentityRow> {
+  const { drawId } = services;
+  const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
+  const newIdentity = { medium: "webchat", address } as const;
+  if (contact_id === undefined) return newVisitor(tx, drawId, services, newIdentity, name ?? null);
+  const contact = await findSurvivor(tx, contact_id, { hold: true });
+  if (contact === undefined) {
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+    ]);
+  }
+  const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
+  // An erasure reads the sessions and removes this row. This write makes one of the two retry.
+  if (known !== undefined) return tx.update(identities, known, {});
+  await refuseTooManyAddresses(tx, contact);
+  const identity = await insertIdentity(tx, services.secret, {
+    ...newIdentity,
+    contact_id: contact.id,
+  });
+  const updated = await showContact(tx, await writeContact(tx, contact, {}), services);
+  appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
+  return identity;
+}
+
+/** Code that reads all addresses of a contact relies on this bound. */
+async function refuseTooManyAddresses(tx: Tx, { id }: ContactRow): Promise<void> {
+  const own = await tx.list(identitiesOfContact, [id], maxIdentities);
+  if (own.length < maxIdentities) return;
+  throw new TidingsError("conflict", `A contact can have at most ${maxIdentities} addresses.`);
+}
+
+async function newVisitor(
+  tx: Tx,
+  drawId: DrawId,
+  { secret }: Call["services"],
+  identity: Pick<IdentityRow, "medium" | "address">,
+  name: string | null,
+): Promise<IdentityRow> {
+  const contact = insertContact(tx, drawId, { name });
+  const contact_id = contact.id;
+  const inserted = await insertIdentity(tx, secret, { ...identity, contact_id });
+  appendEvent(
+    tx,
+    drawId,
+    contactCreated,
+    { contact: contactResource(contact, [inserted], []) },
+    { contact_id },
+  );
+  return inserted;
+}
+
+/**
+ * Finds a visitor's session that has not expired.
+ * @throws TidingsError `not_found`
+ */
+export async function findSession(tx: Tx, id: string): Promise<Seen<WebchatSessionRow>> {
+  const session = await tx.get(webchatSessionById, [id], { hold: true });
+  if (session === undefined || session.expires_at <= tx.now) throw notFound("webchat session");
+  return session;
+}
+
+/**
+ * Removes the sessions and the mailbox of a webchat address, up to `limit` rows of each. The
+ * sessions' tokens stop working. Returns whether all rows are removed. If not, call it again.
+ */
+export async function forgetVisitor(tx: Tx, address: string, limit: number): Promise<boolean> {
+  const key = [address] as const;
+  const sessions = await tx.list(webchatSessionsOfAddress, key, limit);
+  for (const session of sessions) tx.remove(webchatSessions, session);
+  const entries = await tx.list(mailByNumber, key, limit);
+  for (const entry of entries) tx.remove(mail, entry);
+  const isLast = sessions.length < limit && entries.length < limit;
+  const mailbox = isLast ? await tx.get(mailboxByAddress, key) : undefined;
+  if (mailbox !== undefined) tx.remove(mailboxes, mailbox);
+  return isLast;
+}

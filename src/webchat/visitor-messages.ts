@@ -1,0 +1,154 @@
+import {
+  messageResource,
+  receiveMessage,
+  attemptsOfMessage,
+  messageById,
+  applyReceipts,
+} from "../messages/index.ts";
+import { senderById } from "../senders/index.ts";
+import {
+  webchatMessage,
+  type VisitorMessage,
+  visitorMessageSchema,
+  type WebchatMessage,
+  type VisitorMark,
+  visitorMarkSchema,
+  type VisitorStream,
+  visitorStreamSchema,
+} from "./types.ts";
+import {
+  webchatSessions,
+  mailboxByAddress,
+  mailByNumber,
+  mailOfMessage,
+  type MailRow,
+} from "./rows.ts";
+import { notFound, TidingsError, ulidOf } from "../kernel/index.ts";
+import { type Command, showsOutput, type Services } from "../operations/index.ts";
+import { findSession } from "./sessions.ts";
+import type { Tx } from "../store/index.ts";
+
+/** Receives a visitor's message like an inbound message of any carrier. */
+export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
+  kind: "command",
+  name: "webchat.messages.create",
+  input: visitorMessageSchema,
+  status: 201,
+  shows: showsOutput,
+  async run(tx, { id, body, client_id }, { services }) {
+    const session = await findSession(tx, id);
+    const paced = throttle(session.recent, tx.now);
+    if (!paced.admitted) {
+      const { retryAfterMs } = paced;
+      throw new TidingsError(
+        "rate_limited",
+        "The session sent more than 20 messages in 10 seconds. Wait and send the message again.",
+        {
+          retryAfterMs,
+        },
+      );
+    }
+    tx.update(webchatSessions, session, { recent: paced.recent });
+    const inbox = await tx.get(senderById, [session.sender_id]);
+    // A session ends when its inbox is removed.
+    if (inbox === undefined) throw notFound("webchat session");
+    const own = client_id ?? ulidOf(services.drawId("msg"));
+    const inbound = {
+      // Unique per session, not per address, because a new browser starts its client ids anew.
+      provider_message_id: `${ulidOf(session.id)}:${own}`,
+      channel: "webchat",
+      from: session.address,
+      to: inbox.address,
+      body,
+      media: [],
+      at: tx.now,
+    } as const;
+    return webchatMessage(messageResource(await receiveMessage(tx, services, inbox, inbound)));
+  },
+};
+
+/** Messages that one session may send in `periodMs`. A person writes fewer. */
+const maxMessages = 20;
+const periodMs = 10_000;
+
+export type ThrottleDecision =
+  | { readonly admitted: true; readonly recent: readonly number[] }
+  | { readonly admitted: false; readonly retryAfterMs: number };
+
+/**
+ * Decides whether the session may send one more message now. The limit is exact: no ten seconds
+ * contain more than 20 messages.
+ */
+export function throttle(recent: readonly number[], now: number): ThrottleDecision {
+  // Ignore times in the future: the clock was set back, and their real age is unknown.
+  const counted = recent.filter((at) => at <= now && at > now - periodMs);
+  const [first] = counted;
+  if (first !== undefined && counted.length >= maxMessages) {
+    return { admitted: false, retryAfterMs: first + periodMs - now };
+  }
+  return { admitted: true, recent: [...counted, now] };
+}
+
+/** The number of messages that one transaction marks. */
+const maxMarked = 100;
+
+/** Records that the visitor's browser has a message, or that the visitor has read it. */
+export const markWebchatMessage: Command<VisitorMark, void> = {
+  kind: "command",
+  name: "webchat.messages.mark",
+  input: () => visitorMarkSchema,
+  status: 204,
+  async run(tx, { id, message_id, mark }, { services }) {
+    const { address } = await findSession(tx, id);
+    const entry = await tx.get(mailOfMessage, [message_id, address]);
+    if (entry === undefined) throw notFound("message");
+    await receipt(tx, services, entry, mark);
+  },
+};
+
+/**
+ * A browser that reconnects with a message's number has received all earlier messages too. They
+ * count as delivered, starting at the first number of the session, or at the number of its first
+ * connection if an older session had left it. Returns whether more messages remain to be marked.
+ */
+export const markWebchatMail: Command<VisitorStream, boolean> = {
+  kind: "command",
+  name: "webchat.mail.mark",
+  input: () => visitorStreamSchema,
+  status: 200,
+  async run(tx, { id, last_event_id }, { services }) {
+    if (last_event_id === undefined) return false;
+    const session = await findSession(tx, id);
+    const { address, begins_after } = session;
+    const mailbox = await tx.get(mailboxByAddress, [address]);
+    const had = Math.min(Number(last_event_id), mailbox?.last_number ?? 0);
+    const before = session.proven_number ?? Math.min(had, begins_after);
+    const proven = Math.max(before, Math.min(had, before + maxMarked));
+    for (let number = before + 1; number <= proven; number++) {
+      const entry = await tx.get(mailByNumber, [address, number]);
+      if (entry !== undefined) await receipt(tx, services, entry, "delivered");
+    }
+    if (proven !== session.proven_number) {
+      tx.update(webchatSessions, session, { proven_number: proven });
+    }
+    return proven < had;
+  },
+};
+
+/**
+ * Records a receipt like any carrier's. A receipt with no new information is not stored, because a
+ * browser could repeat it without end.
+ */
+async function receipt(
+  tx: Tx,
+  services: Services,
+  { message_id }: MailRow,
+  status: "delivered" | "read",
+): Promise<void> {
+  const message = await tx.get(messageById, [message_id]);
+  if (message === undefined || message.status === "read" || message.status === status) return;
+  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  if (attempt !== undefined) {
+    await applyReceipts(tx, services, message, attempt, [{ status, at: tx.now }]);
+  }
+}

@@ -1,0 +1,88 @@
+import {
+  deliveries,
+  deliveriesOfEvent,
+  deliveriesOfWebhook,
+  deliveryAttempts,
+  type DeliveryRow,
+  webhookById,
+} from "./rows.ts";
+import { deliverJob, maxAttemptsRead, maxWebhooks } from "./rules.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { arm, disarm } from "../queue/index.ts";
+import type { EventId, WebhookId } from "../kernel/index.ts";
+import { eventResource, type EventRow } from "../events/index.ts";
+
+/**
+ * Removes a delivery and its attempts. An attempt that is under way is not recorded, because its
+ * delivery is gone.
+ */
+export async function removeDelivery(tx: Tx, delivery: Seen<DeliveryRow>): Promise<void> {
+  const { id } = delivery;
+  const made = await tx.list(deliveryAttempts.primary, [id], maxAttemptsRead);
+  for (const attempt of made) tx.remove(deliveryAttempts, attempt);
+  tx.remove(deliveries, delivery);
+}
+
+/** The number of deliveries that one transaction removes, each with its attempts. */
+const discardChunk = 50;
+
+/**
+ * Removes one chunk of the deliveries of a deleted webhook. Returns whether more may be left. The
+ * last chunk also removes the job.
+ */
+export async function discardDeliveries(tx: Tx, id: WebhookId): Promise<"more" | "done"> {
+  const found = await tx.list(deliveriesOfWebhook, [id], discardChunk);
+  await Promise.all(found.map((delivery) => removeDelivery(tx, delivery)));
+  if (found.length === discardChunk) return "more";
+  await disarm(tx, { kind: "discard", key: { webhook_id: id } });
+  return "done";
+}
+
+/**
+ * Erases the bodies and responses of up to `limit` deliveries of an event, and cancels pending
+ * deliveries. Returns the number of deliveries erased. A number below `limit` means that none is
+ * left.
+ */
+export async function eraseDeliveries(tx: Tx, event_id: EventId, limit: number): Promise<number> {
+  const made = await tx.list(deliveriesOfEvent, [event_id], maxWebhooks);
+  const whole = made.filter(({ body }) => body !== null).slice(0, limit);
+  for (const delivery of whole) {
+    await eraseResponses(tx, delivery);
+    const isPending = delivery.status === "pending";
+    const status = isPending ? "canceled" : delivery.status;
+    tx.update(deliveries, delivery, { body: null, status, next_attempt_at: null, manual_at: null });
+    if (isPending) await wakeFifoWebhook(tx, delivery);
+  }
+  return whole.length;
+}
+
+/** With `fifo` ordering, other deliveries may have waited for a canceled one. */
+async function wakeFifoWebhook(tx: Tx, { webhook_id }: DeliveryRow): Promise<void> {
+  const webhook = await tx.get(webhookById, [webhook_id], { hold: true });
+  if (webhook?.ordering === "fifo") await arm(tx, deliverJob(webhook, tx.now));
+}
+
+/**
+ * Replaces the bodies of the deliveries of an event with its current data, and erases their
+ * responses.
+ */
+export async function rewriteDeliveries(tx: Tx, event: EventRow): Promise<void> {
+  const body = JSON.stringify(eventResource(event));
+  for (const delivery of await tx.list(deliveriesOfEvent, [event.id], maxWebhooks)) {
+    if (delivery.body === null) continue;
+    await eraseResponses(tx, delivery);
+    tx.update(deliveries, delivery, { body });
+  }
+}
+
+/** Responses may quote the request. */
+async function eraseResponses(tx: Tx, { id }: DeliveryRow): Promise<void> {
+  for (const attempt of await tx.list(deliveryAttempts.primary, [id], maxAttemptsRead)) {
+    tx.update(deliveryAttempts, attempt, {
+      response_headers: {},
+      response_body: null,
+      response_is_base64: false,
+    });
+  }
+}

@@ -1,0 +1,192 @@
+import { webhookResource } from "./reads.ts";
+import {
+  webhookById,
+  webhookBySlot,
+  webhookPatternByName,
+  webhookPatterns,
+  type WebhookRow,
+  webhooks,
+} from "./rows.ts";
+import { deliverJob, discardJob, maxWebhooks, secretBytes } from "./rules.ts";
+import { secretText } from "./signature.ts";
+import {
+  type CreatedWebhook,
+  type CreateWebhook,
+  createWebhookSchema,
+  type RotateWebhookSecret,
+  rotateWebhookSecretSchema,
+  type UpdateWebhook,
+  updateWebhookSchema,
+  type Webhook,
+} from "./types.ts";
+import type { Call, Command } from "../operations/index.ts";
+import { freeSlot } from "../senders/index.ts";
+import { arm, disarm } from "../queue/index.ts";
+import { defaultGraceSeconds } from "../accounts/index.ts";
+import { type ById, byIdSchema, invalid, notFound, TidingsError } from "../kernel/index.ts";
+import { checkUrl, type Seen } from "../ports/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
+import { withoutCovered } from "./filter.ts";
+
+/** Creates a webhook. It receives events from this commit on. */
+export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
+  kind: "command",
+  name: "webhooks.create",
+  input: () => createWebhookSchema,
+  status: 201,
+  async run(tx, { url, events, headers = {}, ordering = "none", description = null }, call) {
+    const { services } = call;
+    const webhook = tx.insert(webhooks, {
+      id: services.drawId("wh"),
+      slot: await freeSlot(tx, webhookBySlot, maxWebhooks),
+      url: endpointUrl(url, call),
+      events,
+      headers,
+      ordering,
+      description,
+      status: "enabled",
+      disabled_reason: null,
+      secret: secretText(services.random.bytes(secretBytes)),
+      previous_secret: null,
+      previous_expires_at: null,
+      proven: false,
+      streak: null,
+      paused_until: null,
+      recover_after: null,
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    await writePatterns(tx, webhook, [], events);
+    return { ...webhookResource(webhook), secret: webhook.secret };
+  },
+  onReplay: (webhook) => ({ ...webhook, secret: null }),
+};
+
+/**
+ * Changes a webhook. Pending deliveries are kept and go to the new URL. A new filter applies to
+ * later events. A webhook that is enabled again starts with one request at a time until an attempt
+ * succeeds.
+ */
+export const updateWebhook: Command<UpdateWebhook, Webhook> = {
+  kind: "command",
+  name: "webhooks.update",
+  input: () => updateWebhookSchema,
+  status: 200,
+  async run(tx, { id, url, status, events, headers, ordering, description }, call) {
+    const before = await getWebhookForUpdate(tx, id);
+    const after = tx.update(webhooks, before, {
+      ...(url === undefined ? {} : { url: endpointUrl(url, call) }),
+      ...(events === undefined ? {} : { events }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(ordering === undefined ? {} : { ordering }),
+      ...(description === undefined ? {} : { description }),
+      ...(status === undefined || status === before.status ? {} : statusChanges(status)),
+      updated_at: tx.now,
+    });
+    await writePatterns(tx, after, before.events, after.events);
+    // Enabling releases the deliveries that were kept. Pausing or a change of ordering can make
+    // another delivery due, because manual attempts no longer wait for automatic ones.
+    if (after.status !== before.status || after.ordering !== before.ordering) {
+      await arm(tx, deliverJob(after, tx.now));
+    }
+    return webhookResource(after);
+  },
+};
+
+function statusChanges(status: "enabled" | "paused"): Partial<WebhookRow> {
+  if (status === "paused") return { status, disabled_reason: null };
+  return { status, disabled_reason: null, proven: false, streak: null, paused_until: null };
+}
+
+/**
+ * Gives a webhook a new secret. The old secret also signs for the grace period. An older secret
+ * stops signing now.
+ */
+export const rotateWebhookSecret: Command<RotateWebhookSecret, CreatedWebhook> = {
+  kind: "command",
+  name: "webhooks.rotateSecret",
+  input: () => rotateWebhookSecretSchema,
+  status: 200,
+  async run(tx, { id, grace_seconds = defaultGraceSeconds }, { services }) {
+    const webhook = await getWebhookForUpdate(tx, id);
+    const rotated = tx.update(webhooks, webhook, {
+      secret: secretText(services.random.bytes(secretBytes)),
+      previous_secret: grace_seconds === 0 ? null : webhook.secret,
+      previous_expires_at: grace_seconds === 0 ? null : tx.now + grace_seconds * 1_000,
+      updated_at: tx.now,
+    });
+    return { ...webhookResource(rotated), secret: rotated.secret };
+  },
+  onReplay: (webhook) => ({ ...webhook, secret: null }),
+};
+
+/**
+ * Removes a webhook. After this commit no request starts, but one that is under way still ends. A
+ * job removes its deliveries in chunks.
+ */
+export const removeWebhook: Command<ById, void> = {
+  kind: "command",
+  name: "webhooks.remove",
+  input: () => byIdSchema,
+  status: 204,
+  async run(tx, { id }) {
+    const webhook = await getWebhookForUpdate(tx, id);
+    await writePatterns(tx, webhook, webhook.events, []);
+    for (const kind of ["deliver", "recover"] as const) {
+      await disarm(tx, { kind, key: { webhook_id: webhook.id } });
+    }
+    await arm(tx, discardJob(webhook, tx.now));
+    tx.remove(webhooks, webhook);
+  },
+};
+
+/**
+ * Reads a webhook that the transaction changes.
+ * @throws TidingsError `not_found`
+ */
+export async function getWebhookForUpdate(
+  tx: Tx,
+  id: string,
+  options?: ReadOptions,
+): Promise<Seen<WebhookRow>> {
+  const webhook = await tx.get(webhookById, [id], options);
+  if (webhook === undefined) throw notFound("webhook");
+  return webhook;
+}
+
+/**
+ * Returns the normalized URL of a webhook. The stored URL is the one that was checked, so a second
+ * parse cannot give a different one.
+ * @throws TidingsError `validation_failed` when the URL may not be called; `not_configured` without
+ * an HTTP client
+ */
+function endpointUrl(text: string, { scope, services }: Call): string {
+  if (services.destinations === undefined) {
+    throw new TidingsError(
+      "not_configured",
+      "Webhooks need an HTTP client. Set the engine option `http`.",
+    );
+  }
+  const checked = checkUrl(text, services.destinations[scope.mode]);
+  if (!checked.ok) {
+    throw invalid([{ pointer: "/url", code: checked.code, message: checked.message }]);
+  }
+  return checked.url.href;
+}
+
+/** Updates the pattern rows of a webhook when its filter changes. */
+async function writePatterns(
+  tx: Tx,
+  { id: webhook_id }: WebhookRow,
+  before: readonly string[],
+  after: readonly string[],
+): Promise<void> {
+  const [old, fresh] = [withoutCovered(before), withoutCovered(after)];
+  for (const pattern of old.filter((each) => !fresh.includes(each))) {
+    const row = await tx.get(webhookPatternByName, [pattern, webhook_id]);
+    if (row !== undefined) tx.remove(webhookPatterns, row);
+  }
+  for (const pattern of fresh.filter((each) => !old.includes(each))) {
+    tx.insert(webhookPatterns, { pattern, webhook_id });
+  }
+}
