@@ -9,8 +9,7 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { expressHandler } from "../adapters/http/express.ts";
 import { system } from "../adapters/system/index.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
-import { recipient, text } from "./engines.ts";
-import { instantCarrier, createContacts } from "./engines.ts";
+import { createContacts, instantCarrier, recipient, text } from "./engines.ts";
 
 const [file = ""] = process.argv.slice(2);
 const storage = file === "" ? memory() : sqlite({ file });

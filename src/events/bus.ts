@@ -1,6 +1,6 @@
 import { EventEmitter } from "eventemitter3";
-import { type AnyEvent, eventResource, type EventType } from "./types.ts";
-import { type EventRow, events } from "./rows.ts";
+import { eventResource, type EventRow, events } from "./rows.ts";
+import { type AnyEvent, type EventType } from "./types.ts";
 import type { Logger, Write } from "../ports/index.ts";
 import type { Scope } from "../kernel/index.ts";
 

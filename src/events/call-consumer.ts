@@ -15,7 +15,7 @@ import {
   leaseMs,
 } from "../queue/index.ts";
 import type { LocalConsumer, ConsumerRuntime } from "./consumer-types.ts";
-import { eventResource } from "./types.ts";
+import { eventResource } from "./rows.ts";
 
 /**
  * The deadline of a handler in milliseconds. It is well within a lease, and limits how long other

@@ -7,8 +7,8 @@ import type {
   ParkedEvent,
   LocalConsumers,
 } from "./consumer-types.ts";
-import { type AnyEvent, eventResource, type EventType, eventTypes } from "./types.ts";
-import { events, eventsByPosition } from "./rows.ts";
+import { eventResource, events, eventsByPosition } from "./rows.ts";
+import { type AnyEvent, type EventType, eventTypes } from "./types.ts";
 import type { Lane } from "../queue/index.ts";
 import { iso, TidingsError } from "../kernel/index.ts";
 import { ConsumerReader } from "./consumer-reader.ts";

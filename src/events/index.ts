@@ -16,17 +16,7 @@ export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { dayMs, eventReaper } from "./reap-events.ts";
 export {
-  type AnyEvent,
-  defineEvent,
-  envelopeSchema,
-  type EventDefinition,
   eventResource,
-  type EventType,
-  eventTypes,
-  eventTypeSchema,
-  type ListEvents,
-} from "./types.ts";
-export {
   completedEventId,
   eventById,
   type EventRow,
@@ -36,3 +26,13 @@ export {
   handoffEventId,
   receivedEventId,
 } from "./rows.ts";
+export {
+  type AnyEvent,
+  defineEvent,
+  envelopeSchema,
+  type EventDefinition,
+  type EventType,
+  eventTypes,
+  eventTypeSchema,
+  type ListEvents,
+} from "./types.ts";

@@ -1,7 +1,7 @@
 import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
 import { mapPage, page, type Query } from "../operations/index.ts";
-import { type AnyEvent, eventResource, type ListEvents, listEventsSchema } from "./types.ts";
-import { eventsOfAccount, eventById } from "./rows.ts";
+import { eventResource, eventsOfAccount, eventById } from "./rows.ts";
+import { type AnyEvent, type ListEvents, listEventsSchema } from "./types.ts";
 
 export const getEvent: Query<ById, AnyEvent> = {
   kind: "query",

@@ -5,10 +5,11 @@ import {
   type EventId,
   type MessageId,
   type RunId,
+  iso,
   ulidOf,
 } from "../kernel/index.ts";
 import { json, nullable, position, type RowOf, scoped, text, time } from "../ports/index.ts";
-import type { EventType } from "./types.ts";
+import type { AnyEvent, EventType } from "./types.ts";
 
 /** The log of events. `position` is the order in which their transactions committed. */
 export const events = scoped("events", {
@@ -61,4 +62,17 @@ const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
  */
 export function completedEventId(id: RunId): EventId {
   return `evt_${ulidOf(id)}`;
+}
+
+/**
+ * Returns the public form of an event. The data of a row matches its type, because only
+ * `appendEvent` writes events.
+ */
+export function eventResource({
+  id,
+  type,
+  created_at,
+  data,
+}: Pick<EventRow, "id" | "type" | "created_at" | "data">): AnyEvent {
+  return { id, type, created_at: iso(created_at), data };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { eventResource, type EventType, eventTypeSchema } from "./types.ts";
-import { eventById, type EventRow, eventsOfAccount } from "./rows.ts";
+import { eventResource, eventById, type EventRow, eventsOfAccount } from "./rows.ts";
+import { type EventType, eventTypeSchema } from "./types.ts";
 import { invalid, reference } from "../kernel/index.ts";
 import type {
   EventStream,

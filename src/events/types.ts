@@ -3,8 +3,7 @@
  * `events.ts`.
  */
 import { z } from "zod";
-import { ids, iso, pageFields, timestamp } from "../kernel/index.ts";
-import type { EventRow } from "./rows.ts";
+import { ids, pageFields, timestamp } from "../kernel/index.ts";
 
 /** The event types. A module defines the data of each with `defineEvent`. */
 export const eventTypes = [
@@ -61,16 +60,3 @@ export const listEventsSchema = z.strictObject({
   type: eventTypeSchema.optional(),
 });
 export interface ListEvents extends z.infer<typeof listEventsSchema> {}
-
-/**
- * Returns the public form of an event. The data of a row matches its type, because only
- * `appendEvent` writes events.
- */
-export function eventResource({
-  id,
-  type,
-  created_at,
-  data,
-}: Pick<EventRow, "id" | "type" | "created_at" | "data">): AnyEvent {
-  return { id, type, created_at: iso(created_at), data };
-}

@@ -1,3 +1,4 @@
+import type { FailingStreak } from "./types.ts";
 /** Computes how an attempt changes its delivery and its webhook. */
 import type { HttpOutcome } from "../ports/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
@@ -72,17 +73,6 @@ export function afterAutomatic(
   return pause === 0
     ? failing
     : { ...failing, paused_until: Math.max(webhook.paused_until ?? 0, ended_at + pause) };
-}
-
-/** Automatic attempts that failed since the last automatic attempt that succeeded. */
-export interface FailingStreak {
-  /** When the first of these attempts failed. */
-  readonly since: number;
-  readonly attempts: number;
-  /** The number of days (UTC) with failures. */
-  readonly days: number;
-  /** The last day with a failure, in days since the epoch. */
-  readonly last_day: number;
 }
 
 const dayMs = 86_400_000;

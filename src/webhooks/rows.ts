@@ -17,9 +17,8 @@ import {
   time,
 } from "../ports/index.ts";
 import type { EventType } from "../events/index.ts";
-import type { FailingStreak } from "./progress.ts";
 import type { PastAttempt } from "./schedule.ts";
-import type { DeliveryStatus, WebhookOrdering, WebhookStatus } from "./types.ts";
+import type { DeliveryStatus, FailingStreak, WebhookOrdering, WebhookStatus } from "./types.ts";
 
 export const webhooks = scoped("webhooks", {
   id: text<WebhookId>(),

@@ -221,3 +221,14 @@ export const listDeliveriesSchema = z.strictObject({
   event_type: eventTypeSchema.optional(),
 });
 export interface ListDeliveries extends z.infer<typeof listDeliveriesSchema> {}
+
+/** Automatic attempts that failed since the last automatic attempt that succeeded. */
+export interface FailingStreak {
+  /** When the first of these attempts failed. */
+  readonly since: number;
+  readonly attempts: number;
+  /** The number of days (UTC) with failures. */
+  readonly days: number;
+  /** The last day with a failure, in days since the epoch. */
+  readonly last_day: number;
+}

@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, string>> = {
 
   "src/queue/rows.ts": "a dispatcher takes the jobs of all",
   "src/queue/dispatcher.ts": "the same",
-  "src/queue/due.ts": "the same",
+  "src/queue/due-jobs.ts": "the same",
   "src/messages/release-throttled.ts": "reads the jobs of a lane",
   "src/host/background-work.ts": "arms the engine's own job",
   "src/messages/descriptor.ts": "a job of the engine itself",
@@ -43,8 +43,8 @@ const allowed: Readonly<Record<string, string>> = {
   "src/privacy/erase-history.ts": "an erasure clears what consumers' errors may quote",
 };
 
-/** `src/transactions` makes the handles, and `src/testing` checks storages, which know no scopes. */
-const makers = ["src/transactions/", "src/testing/"];
+/** `src/store` makes the handles, and `src/testing` checks storages, which know no scopes. */
+const makers = ["src/store/", "src/testing/"];
 
 /** Whatever gives, takes or names such a handle has the word in its name, but for projections, which are given one. */
 const handle = /unscoped|\bProjection\b/i;

@@ -307,8 +307,8 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     const brief = { content: "in a hurry", kind: "mood", expires_at };
     await one.contacts.addObservation(id, brief, { idempotencyKey: "brief" });
     expect(await tablesWith(port, ["hurry"])).toEqual([
-      "observations: hurry",
       "idempotency_keys: hurry",
+      "observations: hurry",
     ]);
     await clock.advance(1_200_000);
     expect(await tablesWith(port, ["hurry", "kumquats"])).toEqual(["observations: kumquats"]);

@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeNames, encodeNames } from "../../src/queue/job-key.ts";
-import { decodeJobKey, encodeJobKey, type JobName } from "../../src/queue/job-key.ts";
+import {
+  decodeJobKey,
+  decodeNames,
+  encodeJobKey,
+  encodeNames,
+  type JobName,
+} from "../../src/queue/job-key.ts";
 import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/lane.ts";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 

@@ -94,7 +94,7 @@ test.each(others)("another scope ($account_id, $mode) writes none of them", asyn
     const copied = tx.insert(notes, copy);
     expect(copied).toMatchObject({ ...scope, id: "n" });
     const away: object = own;
-    expect(() => tx.update(notes, copied, away)).toThrow(/can't be changed/);
+    expect(() => tx.update(notes, copied, away)).toThrow(/cannot be changed/);
   });
   expect(await store.reads(own).get(noteById, ["n"])).toEqual(note);
   expect(await store.reads(scope).get(noteById, ["n"])).toMatchObject(scope);

@@ -211,7 +211,7 @@ describe.each(places.filter(({ isExact }) => isExact))(
       await later(clock, async () => (await place.notes()).length === 1);
       expect(failures).toBe(21);
       expect(await consumer.parked()).toEqual([]);
-      expect(log.every(({ message }) => message === "a job failed; it is retried")).toBe(true);
+      expect(log.every(({ message }) => message === "a job failed; retrying")).toBe(true);
     });
   },
 );

@@ -1,9 +1,8 @@
 import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import type { ListConversations } from "../../../src/conversations/types.ts";
 import type { MessagingEngine } from "../../../adapters/entry.ts";
-import type { Invariant } from "../invariant.ts";
 import { labels } from "../actors/inbox-operators.ts";
-import type { Violation } from "../invariant.ts";
+import type { Invariant, Violation } from "../invariant.ts";
 import { allRows } from "../rows.ts";
 
 /** Filters of the inbox, and the rows that they must show. */
