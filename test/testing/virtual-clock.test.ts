@@ -174,7 +174,7 @@ test("time moves until something holds, and stops there", async () => {
   await expect(clock.advanceUntil(() => false, 100)).rejects.toThrow("within 100 ms");
   off.abort();
   await clock.settle();
-  await expect(clock.advanceUntil(() => false)).rejects.toThrow("nobody sleeps");
+  await expect(clock.advanceUntil(() => false)).rejects.toThrow("no sleeper is left");
 });
 
 test("two who move one clock at the same time are told so", async () => {

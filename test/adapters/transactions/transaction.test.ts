@@ -236,6 +236,6 @@ it("a storage without transactions says so", async () => {
   const one = world().engine(memory());
   await expect(one.transaction(async () => {})).rejects.toMatchObject({
     code: "invalid_option",
-    message: "transaction: this storage has none that your statements could join.",
+    message: "transaction: this storage does not support transactions with your own statements.",
   });
 });

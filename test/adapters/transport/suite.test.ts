@@ -58,7 +58,7 @@ describe("the suite for transports", () => {
           return { outcome: "rejected", error: answer.error, permanent: false };
         },
       }),
-      "know nothing of a message whose answer was lost",
+      "are ambiguous when the carrier's answer was lost",
     ],
     [
       "reports every answer as accepted",
@@ -68,7 +68,7 @@ describe("the suite for transports", () => {
           return { outcome: "accepted", provider_message_id: `p-${context.attempt_id}` };
         },
       }),
-      "say what is refused for good",
+      "report a permanent rejection",
     ],
     [
       "gives all messages the same id",
@@ -80,7 +80,7 @@ describe("the suite for transports", () => {
             : answer;
         },
       }),
-      "tell two messages apart",
+      "give two messages different ids",
     ],
     [
       "ignores its signal",
@@ -88,7 +88,7 @@ describe("the suite for transports", () => {
         send: (message, context) =>
           send(message, { ...context, signal: new AbortController().signal }),
       }),
-      "come when the signal aborts, and know nothing then",
+      "are ambiguous when the signal aborts",
     ],
     [
       "reports throttling as a permanent refusal",
@@ -98,7 +98,7 @@ describe("the suite for transports", () => {
           return answer.outcome === "rejected" ? { ...answer, permanent: true } : answer;
         },
       }),
-      "leave what is throttled to be tried again",
+      "report throttling as a temporary rejection",
     ],
     [
       "sends again during a look-up",
@@ -108,7 +108,7 @@ describe("the suite for transports", () => {
           return { outcome: "unknown" };
         },
       }),
-      "find a message by what the carrier calls it",
+      "find a message by its provider id",
     ],
     [
       "reports a message that it does not find as not sent",
@@ -118,7 +118,7 @@ describe("the suite for transports", () => {
           return attempt.provider_message_id === null ? { outcome: "not_sent" } : answer;
         },
       }),
-      "never deny a message whose answer was lost",
+      "are never not_sent when the carrier's answer was lost",
     ],
     [
       "matches any message to the same number",
@@ -126,14 +126,14 @@ describe("the suite for transports", () => {
         lookup: async (message, attempt) =>
           (await lookup?.({ ...message, body: "Hello" }, attempt)) ?? { outcome: "unknown" },
       }),
-      "don't take another message for it",
+      "do not match another message",
     ],
     [
       "does not verify signatures",
       () => ({
         parseCallback: async () => ({ receipts: [], inbound: [], response: { status: 200 } }),
       }),
-      "are refused when a bit of them was changed",
+      "are refused when one bit was changed",
     ],
     [
       "throws an internal error for a malformed callback",
@@ -149,7 +149,7 @@ describe("the suite for transports", () => {
           );
         },
       }),
-      "that are none are refused",
+      "are refused when they are malformed",
     ],
     [
       "names another attempt",
@@ -160,7 +160,7 @@ describe("the suite for transports", () => {
           receipt,
         })),
       })),
-      "tell what became of which attempt",
+      "report the status of the right attempt",
     ],
     [
       "drops media",
@@ -168,7 +168,7 @@ describe("the suite for transports", () => {
         ...result,
         inbound: result.inbound.map((each) => ({ ...each, media: [] })),
       })),
-      "bring a message as it was written",
+      "pass on an inbound message unchanged",
     ],
     [
       "makes up a new id each time",
@@ -176,12 +176,12 @@ describe("the suite for transports", () => {
         ...result,
         inbound: result.inbound.map((each) => ({ ...each, provider_message_id: `${nth}` })),
       })),
-      "say the same when they come again",
+      "give the same result when they are repeated",
     ],
     [
       "ignores repeated callbacks",
       parsing((result, nth) => ({ ...result, receipts: nth > 0 ? [] : result.receipts })),
-      "say the same in any order",
+      "give the same result in any order",
     ],
     [
       "trusts the URL that was called",
@@ -199,7 +199,7 @@ describe("the suite for transports", () => {
           return { ...result, receipts };
         },
       }),
-      "are refused without their signature, and say the same without anything else",
+      "are refused without their signature and do not depend on other headers",
     ],
     [
       "cannot be started again",
@@ -211,7 +211,7 @@ describe("the suite for transports", () => {
             isOver ? Promise.reject(new Error("over")) : send(message, context),
         };
       },
-      "come again after a stop and a start",
+      "continue after a stop and a start",
     ],
   ])("finds one that %s", async (_, spoil, found) => {
     expect(await broken(spoil)).toContain(found);
@@ -224,6 +224,6 @@ describe("the suite for transports", () => {
       ({ lookup: _, ...rest }) => ({ ...rest, lookup: undefined as never }),
       unable,
     );
-    expect(names).toContain("find a message by what the carrier calls it");
+    expect(names).toContain("find a message by its provider id");
   });
 });
