@@ -109,7 +109,7 @@ export class MessagingEngine<
     this.#keyRing = keyRing;
     this.#store.onCommit((writes) => {
       keyRing.onWrites(writes);
-      this.#notifier.heed(writes);
+      this.#notifier.onWrites(writes);
       this.#consumers.onWrites(writes);
       this.#bus.publish(writes);
     });

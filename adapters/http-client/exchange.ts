@@ -113,7 +113,8 @@ class Exchange {
         this.#fail(
           new Failure(
             "protocol_switched",
-            "The server switched to another protocol (status 101), which the request did not ask for.",
+            "The server switched to another protocol (status 101), which the request did not " +
+              "ask for.",
           ),
         );
       })

@@ -77,7 +77,8 @@ function refusalOf({ type, limit }: ParserError): TidingsError {
   return type === "entity.too.large"
     ? new TidingsError(
         "body_too_large",
-        `The body is larger than ${String(limit)} bytes, the limit of the body parser that is mounted before tidings.`,
+        `The body is larger than ${String(limit)} bytes, the limit of the body parser that is ` +
+          "mounted before tidings.",
       )
     : new TidingsError("malformed_request", "The connection closed before the end of the body.");
 }

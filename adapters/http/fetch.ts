@@ -79,7 +79,8 @@ class FetchRequest implements ApiRequest {
     if (!this.#request.bodyUsed) return;
     throw new TidingsError(
       "invalid_option",
-      "The request body was already read. Pass tidings the unread request, or a clone made before the body was read.",
+      "The request body was already read. Pass tidings the unread request, or a clone made " +
+        "before the body was read.",
     );
   }
 

@@ -84,7 +84,8 @@ const endedEarly = (): TidingsError =>
 const bodyWasRead = (): TidingsError =>
   new TidingsError(
     "invalid_option",
-    "The request body was already read. Mount tidings before the middleware that reads it, or keep the bytes as `rawBody`.",
+    "The request body was already read. Mount tidings before the middleware that reads it, or " +
+      "keep the bytes as `rawBody`.",
   );
 
 /**

@@ -42,7 +42,8 @@ export function languageModel(
   if (!["v2", "v3", "v4"].includes(model.specificationVersion)) {
     throw new TidingsError(
       "invalid_option",
-      `model: expected a language model of the AI SDK with specificationVersion v2, v3 or v4, got ${model.specificationVersion}`,
+      "model: expected a language model of the AI SDK with specificationVersion v2, v3 or v4, " +
+        `got ${model.specificationVersion}`,
     );
   }
   return {

@@ -49,7 +49,8 @@ export function mustMigrate(stored: number, schema: Schema, canMigrate: boolean)
   if (canMigrate) return true;
   throw new TidingsError(
     "storage_outdated",
-    `The database has schema version ${stored}, but this version of tidings needs ${schema.version}. Run the migration first.`,
+    `The database has schema version ${stored}, but this version of tidings needs ` +
+      `${schema.version}. Run the migration first.`,
   );
 }
 
@@ -58,7 +59,8 @@ export function refuseNewer(stored: number, { version }: Schema): void {
   if (stored <= version) return;
   throw new TidingsError(
     "storage_newer",
-    `The database has schema version ${stored}, but this version of tidings supports at most ${version}. Update tidings.`,
+    `The database has schema version ${stored}, but this version of tidings supports at most ` +
+      `${version}. Update tidings.`,
   );
 }
 

@@ -10,8 +10,8 @@ export interface System {
 }
 
 /**
- * The machine's clock and randomness. The engine uses them by default. Tests give it `simulated()` of
- * `tidings/testing` instead.
+ * The machine's clock and randomness. The engine uses them by default. Tests give it `simulated()`
+ * of `tidings/testing` instead.
  *
  * A sleeping clock keeps the process alive. A started engine therefore does too, until it stops.
  */

@@ -174,7 +174,8 @@ export const usageCountSchema = z
     channel: channelSchema,
     status: z.string().meta({
       description:
-        "A status that the messages entered. A message that is retried enters `queued` and `sending` again.",
+        "A status that the messages entered. A message that is retried enters `queued` and " +
+        "`sending` again.",
     }),
     messages: z.int().min(0),
     segments: z.int().min(0),

@@ -26,7 +26,8 @@ export const agentRoutes: readonly ApiRoute[] = [
     operation: createAgent,
     summary: "Create an agent",
     description:
-      "The agent answers messages that arrive from now on. If several agents match a message, the oldest one answers.",
+      "The agent answers messages that arrive from now on. If several agents match a message, " +
+      "the oldest one answers.",
     response: agentSchema,
   },
   {
@@ -53,7 +54,8 @@ export const agentRoutes: readonly ApiRoute[] = [
     operation: updateAgent,
     summary: "Edit an agent",
     description:
-      "Creates a new version of the agent. Its current conversations keep the version that they started with.",
+      "Creates a new version of the agent. Its current conversations keep the version that they " +
+      "started with.",
     response: agentSchema,
   },
   {
@@ -63,7 +65,8 @@ export const agentRoutes: readonly ApiRoute[] = [
     operation: removeAgent,
     summary: "Delete an agent",
     description:
-      "The agent sends nothing more. Its conversations go to people when their contacts write again.",
+      "The agent sends nothing more. Its conversations go to people when their contacts write " +
+      "again.",
   },
   {
     ...trigger,
@@ -72,7 +75,8 @@ export const agentRoutes: readonly ApiRoute[] = [
     operation: triggerAgent,
     summary: "Have an agent run a playbook or an action",
     description:
-      "Starts a run for a contact or in a conversation. A conversation without a handler is assigned to the agent. Returns the run at once; it continues in the background.",
+      "Starts a run for a contact or in a conversation. A conversation without a handler is " +
+      "assigned to the agent. Returns the run at once; it continues in the background.",
     response: runSchema,
   },
   {
@@ -100,7 +104,8 @@ export const agentRoutes: readonly ApiRoute[] = [
     operation: approveRun,
     summary: "Approve or deny an action",
     description:
-      "Decides about the action that a run waits for. An action is denied after one day without a decision. While people handle the conversation, an approval fails with 409.",
+      "Decides about the action that a run waits for. An action is denied after one day without " +
+      "a decision. While people handle the conversation, an approval fails with 409.",
     response: runSchema,
   },
   {
@@ -112,7 +117,9 @@ export const agentRoutes: readonly ApiRoute[] = [
     operation: assignConversation,
     summary: "Assign a conversation",
     description:
-      "Assigns the conversation to a person or an agent, who then handles it, or to nobody. When it is assigned to nobody, a conversation of a person goes to the queue, and a conversation of an agent has no handler.",
+      "Assigns the conversation to a person or an agent, who then handles it, or to nobody. " +
+      "When it is assigned to nobody, a conversation of a person goes to the queue, and a " +
+      "conversation of an agent has no handler.",
   },
   {
     tag: "Conversations",
@@ -123,7 +130,8 @@ export const agentRoutes: readonly ApiRoute[] = [
     operation: handOffConversation,
     summary: "Hand a conversation off to people",
     description:
-      "Puts the conversation in the queue for the next free person. A conversation that is already in the queue stays unchanged.",
+      "Puts the conversation in the queue for the next free person. A conversation that is " +
+      "already in the queue stays unchanged.",
   },
   {
     tag: "Conversations",
@@ -175,7 +183,8 @@ export const playbookRoutes: readonly ApiRoute[] = [
     operation: updatePlaybook,
     summary: "Edit a playbook, or enable it",
     description:
-      "Creates a new version of the playbook. Conversations that are playing it keep the version that they started with.",
+      "Creates a new version of the playbook. Conversations that are playing it keep the " +
+      "version that they started with.",
     response: playbookSchema,
   },
   {
@@ -185,6 +194,7 @@ export const playbookRoutes: readonly ApiRoute[] = [
     operation: removePlaybook,
     summary: "Delete a playbook",
     description:
-      "Fails with `conflict` while an agent uses the playbook or another enabled playbook calls it. The error has the id of that agent or playbook.",
+      "Fails with `conflict` while an agent uses the playbook or another enabled playbook calls " +
+      "it. The error has the id of that agent or playbook.",
   },
 ];

@@ -187,7 +187,8 @@ function definitionFields({ message_characters }: Limits) {
         mode: z.enum(["generated", "canned_strict"]).meta({
           default: standard.reply.mode,
           description:
-            "`generated`: the model writes replies. `canned_strict`: the agent sends only texts from playbooks and knowledge, word for word.",
+            "`generated`: the model writes replies. `canned_strict`: the agent sends only texts " +
+            "from playbooks and knowledge, word for word.",
         }),
         max_chars: z
           .int()
@@ -209,17 +210,24 @@ function definitionFields({ message_characters }: Limits) {
           default: standard.handoff.message,
           description: "Text sent to the contact when people take over. Null sends nothing.",
         }),
-        queue_timeout_seconds: z.int().min(1).max(604_800).nullable().meta({
-          description:
-            "Seconds that a conversation waits in the queue before `on_no_humans` applies. Default: no limit.",
-        }),
+        queue_timeout_seconds: z
+          .int()
+          .min(1)
+          .max(604_800)
+          .nullable()
+          .meta({
+            description:
+              "Seconds that a conversation waits in the queue before `on_no_humans` applies. " +
+              "Default: no limit.",
+          }),
         on_no_humans: z
           .enum(["stay_ai", "leave_message"])
           .meta({ default: standard.handoff.on_no_humans }),
         resume_after_human: z.boolean().meta({
           default: standard.handoff.resume_after_human,
           description:
-            "Whether the agent answers again when the contact writes after people have closed the conversation.",
+            "Whether the agent answers again when the contact writes after people have closed " +
+            "the conversation.",
         }),
       })
       .partial(),
@@ -275,10 +283,14 @@ export const standard: Omit<AgentDefinition, "name" | "channels"> = {
   fallback_text: "Thank you for your message. We will get back to you as soon as we can.",
 };
 
-const enabled = z.boolean().optional().meta({
-  description:
-    "Whether the agent answers. While it is disabled, its conversations go to people when their contacts write.",
-});
+const enabled = z
+  .boolean()
+  .optional()
+  .meta({
+    description:
+      "Whether the agent answers. While it is disabled, its conversations go to people when their " +
+      "contacts write.",
+  });
 
 export const createAgentSchema = (limits: Limits) => {
   const fields = definitionFields(limits);
@@ -310,7 +322,8 @@ export const triggerAgentSchema = z
     id: reference,
     contact_id: reference.optional().meta({
       description:
-        "Runs in the contact's active conversation with the latest activity, or in a new text conversation if none is active.",
+        "Runs in the contact's active conversation with the latest activity, or in a new text " +
+        "conversation if none is active.",
     }),
     conversation_id: reference.optional(),
     playbook_id: reference.optional(),

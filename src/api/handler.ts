@@ -226,7 +226,8 @@ export function apiHandler(backend: ApiBackend, routes: readonly ApiRoute[]): Ap
     if (bytes === undefined) {
       throw new TidingsError(
         "invalid_option",
-        "A body parser before tidings kept no bytes of this body, and its signature covers the bytes. Mount tidings " +
+        "A body parser before tidings kept no bytes of this body, and its signature covers the " +
+          "bytes. Mount tidings " +
           "before the body parser, or keep the bytes as `rawBody` (in body-parser: " +
           "`verify: (req, res, bytes) => { req.rawBody = bytes }`).",
       );

@@ -54,8 +54,10 @@ const info = {
   version: "1",
   license: { name: "MIT", identifier: "MIT" },
   description:
-    "Send and receive messages. Bodies are JSON objects in UTF-8. Undocumented fields are refused. If a " +
-    "key is repeated in an object, the last value counts. Every error response is a `Problem`. Responses " +
+    "Send and receive messages. Bodies are JSON objects in UTF-8. Undocumented fields are " +
+    "refused. If a " +
+    "key is repeated in an object, the last value counts. Every error response is a `Problem`. " +
+    "Responses " +
     "may gain fields.",
 };
 
@@ -229,7 +231,8 @@ function components(schemas: Schemas): object {
         type: "http",
         scheme: "bearer",
         description:
-          "An API key: `Authorization: Bearer tdg_live_…`. The key determines the mode, sandbox or live.",
+          "An API key: `Authorization: Bearer tdg_live_…`. The key determines the mode, sandbox " +
+          "or live.",
       },
       visitorToken: {
         type: "http",
@@ -248,7 +251,8 @@ function components(schemas: Schemas): object {
         name: "Idempotency-Key",
         in: "header",
         description:
-          "For 24 hours, a repeated request with the same key and input returns the same response and has no further effect. Plain or " +
+          "For 24 hours, a repeated request with the same key and input returns the same " +
+          "response and has no further effect. Plain or " +
           `quoted. The body field \`${idempotencyField}\` is an alternative.`,
         schema: ref("schemas", "IdempotencyKey"),
       },

@@ -70,7 +70,7 @@ export class StreamNotifier {
     };
   }
 
-  heed(writes: readonly Write[]): void {
+  onWrites(writes: readonly Write[]): void {
     if (
       this.#waiting.size > 0 &&
       writes.some(({ collection }) => collection === events || collection === keys)

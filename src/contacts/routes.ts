@@ -19,7 +19,8 @@ export const contactRoutes: readonly ApiRoute[] = [
     operation: createContact,
     summary: "Create a contact",
     description:
-      "Requires a phone number, an email address or a name. If another contact has the number, the answer is a " +
+      "Requires a phone number, an email address or a name. If another contact has the number, " +
+      "the answer is a " +
       "`conflict` with that contact's id.",
   },
   {
@@ -48,7 +49,8 @@ export const contactRoutes: readonly ApiRoute[] = [
     operation: updateContact,
     summary: "Edit a contact",
     description:
-      "A number that the contact gives up belongs to no contact. A message from it creates a new contact. Consent stays " +
+      "A number that the contact gives up belongs to no contact. A message from it creates a " +
+      "new contact. Consent stays " +
       "with the number.",
   },
 ];
@@ -62,10 +64,14 @@ export const contactSearchRoutes: readonly ApiRoute[] = [
     operation: searchContacts,
     summary: "Search contacts",
     description:
-      "Searches the words of names, email addresses, phone numbers and attributes, and prefixes of phone numbers. Every word " +
-      "of `q` must match a word of the contact or the start of one. Case and accents are ignored. Results are ordered by the " +
-      "number of whole words that match, then by where they match (name, address, attributes), then newest first. The " +
-      "answer is one page without a cursor; add words to narrow the search. When thousands of contacts match a word, " +
+      "Searches the words of names, email addresses, phone numbers and attributes, and prefixes " +
+      "of phone numbers. Every word " +
+      "of `q` must match a word of the contact or the start of one. Case and accents are " +
+      "ignored. Results are ordered by the " +
+      "number of whole words that match, then by where they match (name, address, attributes), " +
+      "then newest first. The " +
+      "answer is one page without a cursor; add words to narrow the search. When thousands of " +
+      "contacts match a word, " +
       "a sample of them is ranked.",
     response: contactPageSchema,
   },
@@ -78,10 +84,14 @@ export const contactSearchRoutes: readonly ApiRoute[] = [
     rows: importContactRows,
     summary: "Import contacts",
     description:
-      "Creates or updates each contact by its phone number. An update changes only the given fields. Each contact is " +
-      "reported separately, and an invalid one does not affect the others. A contact that was imported before is " +
-      "`unchanged`, so an interrupted import can simply be sent again. Send large imports as `application/x-ndjson`, with " +
-      "one `ImportContact` per line. The answer then has one `ImportReport` per line as the import proceeds, and at the " +
+      "Creates or updates each contact by its phone number. An update changes only the given " +
+      "fields. Each contact is " +
+      "reported separately, and an invalid one does not affect the others. A contact that was " +
+      "imported before is " +
+      "`unchanged`, so an interrupted import can simply be sent again. Send large imports as " +
+      "`application/x-ndjson`, with " +
+      "one `ImportContact` per line. The answer then has one `ImportReport` per line as the " +
+      "import proceeds, and at the " +
       'end `{"result": …}` with the counts, or `{"error": …}` with the problem that ended it early. Such a request ' +
       "takes no idempotency key, because it can be repeated without one.",
     body: "batch",

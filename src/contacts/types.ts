@@ -154,7 +154,8 @@ export const importContactSchema = (limits: Limits) =>
         .optional()
         .meta({
           description:
-            "Consent to text messages. An import never lifts an opt-out. An opt-in counts only when no consent is known.",
+            "Consent to text messages. An import never lifts an opt-out. An opt-in counts only " +
+            "when no consent is known.",
         }),
     })
     .meta({ id: "ImportContact" });

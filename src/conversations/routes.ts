@@ -24,7 +24,8 @@ export const conversationRoutes: readonly ApiRoute[] = [
     operation: listConversations,
     summary: "List conversations",
     description:
-      "The inbox of all channels, newest activity first. With `contact_id`, the newest start first.",
+      "The inbox of all channels, newest activity first. With `contact_id`, the newest start " +
+      "first.",
     response: pageSchema(conversationSchema).meta({ id: "ConversationPage" }),
   },
   {
@@ -52,7 +53,8 @@ export const conversationRoutes: readonly ApiRoute[] = [
     operation: updateConversation,
     summary: "Open, snooze or close a conversation, or edit it",
     description:
-      "A closed conversation can be reopened unless a newer one has replaced it, which is a `conflict`.",
+      "A closed conversation can be reopened unless a newer one has replaced it, which is a " +
+      "`conflict`.",
   },
   {
     ...read,
@@ -97,7 +99,8 @@ export const conversationRoutes: readonly ApiRoute[] = [
     operation: listContactConversations,
     summary: "List a contact's conversations",
     description:
-      "Newest start first. For a merged contact, the conversations of the contact that it was merged into.",
+      "Newest start first. For a merged contact, the conversations of the contact that it was " +
+      "merged into.",
     response: pageSchema(conversationSchema).meta({ id: "ContactConversationPage" }),
   },
 ];

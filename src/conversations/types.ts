@@ -52,7 +52,8 @@ export const conversationSchema = z
     status: conversationStatusSchema,
     handler: handlerSchema.meta({
       description:
-        "Who replies: an agent (`ai`), any available person (`queue`), a person (`human`) or nobody (`none`).",
+        "Who replies: an agent (`ai`), any available person (`queue`), a person (`human`) or " +
+        "nobody (`none`).",
     }),
     assignee: assigneeSchema.nullable(),
     labels: z.array(z.string()),
@@ -120,7 +121,8 @@ export const updateConversationSchema = (limits: Limits) =>
       }),
       snoozed_until: instant.optional().meta({
         description:
-          "Required with the status `snoozed`: when the conversation reopens, at most 366 days ahead. A message from the contact reopens it earlier.",
+          "Required with the status `snoozed`: when the conversation reopens, at most 366 days " +
+          "ahead. A message from the contact reopens it earlier.",
       }),
       priority: prioritySchema.optional(),
       metadata: metadataInput(limits).optional().meta({ description: "Replaces the whole map." }),

@@ -113,7 +113,8 @@ class ConsumerCalls {
     const key = encodeJobKey(claim);
     if (this.#overdue.has(key)) {
       throw new Error(
-        "The previous call of the handler has not returned. Let the handler stop when its signal aborts.",
+        "The previous call of the handler has not returned. Let the handler stop when its " +
+          "signal aborts.",
       );
     }
     const { account_id, mode } = event;

@@ -215,7 +215,8 @@ function checkSetup({ name, types, handler, from }: ConsumerSetup, isTaken: bool
   };
   if (typeof name !== "string" || !isConsumerName(name)) {
     fail(
-      "name: expected 1 to 100 letters, digits, dots, dashes and underscores, starting and ending with a letter or digit",
+      "name: expected 1 to 100 letters, digits, dots, dashes and underscores, starting and " +
+        "ending with a letter or digit",
     );
   }
   if (isTaken) {

@@ -27,7 +27,8 @@ export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly ApiRoute[] => 
     operation: eventStream,
     summary: "Follow events",
     description:
-      "Sends events in the order in which they were committed. A client that reconnects with `Last-Event-ID` misses none.",
+      "Sends events in the order in which they were committed. A client that reconnects with " +
+      "`Last-Event-ID` misses none.",
   },
   {
     ...read,

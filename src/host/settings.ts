@@ -25,9 +25,8 @@ export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Sett
   /** Like `expect`, but quotes a string value. Use it only where the value cannot be a secret. */
   const expectName = (name: string, holds: boolean, expected: string, came: unknown): void => {
     if (!holds) {
-      wrong.push(
-        `${name}: expected ${expected}, got ${typeof came === "string" ? quoted(came) : describe(came)}`,
-      );
+      const given = typeof came === "string" ? quoted(came) : describe(came);
+      wrong.push(`${name}: expected ${expected}, got ${given}`);
     }
   };
   const given: unknown = options;

@@ -4,8 +4,8 @@ interface Clock {
 
 /**
  * Returns the result of `work`, or the result of `late` if the work takes longer than `ms`
- * milliseconds. The signal passed to `work` aborts at the deadline or when `outer` aborts. Work that
- * ignores the signal is not awaited. Rejects when `outer` aborts.
+ * milliseconds. The signal passed to `work` aborts at the deadline or when `outer` aborts. Work
+ * that ignores the signal is not awaited. Rejects when `outer` aborts.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -37,8 +37,9 @@ export async function withDeadline<T>(
 }
 
 /**
- * A deadline that many tasks share, as a backstop for tasks that normally end by their own deadline.
- * Each task gets between `ms` and twice `ms` milliseconds. All tasks together use one timer.
+ * A deadline that many tasks share, as a backstop for tasks that normally end by their own
+ * deadline. Each task gets between `ms` and twice `ms` milliseconds. All tasks together use one
+ * timer.
  */
 export class SharedDeadline {
   readonly #clock: Clock;

@@ -1,6 +1,6 @@
 /**
- * Every error that a caller can receive, by code. `status` is the HTTP status. `retryable` means that
- * the same call may succeed later and that nothing was stored.
+ * Every error that a caller can receive, by code. `status` is the HTTP status. `retryable` means
+ * that the same call may succeed later and that nothing was stored.
  */
 const catalogue = {
   malformed_json: { status: 400, title: "Malformed JSON", retryable: false },
@@ -52,8 +52,8 @@ export const errorCodes: readonly ErrorCode[] = Object.keys(catalogue) as ErrorC
 export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
 
 /**
- * The place of a field. `pointer` is a JSON pointer (RFC 6901) into the body, `parameter` names a path
- * or query parameter, `header` names a header.
+ * The place of a field. `pointer` is a JSON pointer (RFC 6901) into the body, `parameter` names a
+ * path or query parameter, `header` names a header.
  */
 export type FieldPlace =
   { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };

@@ -4,7 +4,10 @@ import type { Limits } from "./limits.ts";
 
 const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
 
-/** Ids in responses. Inputs use `reference`, so that a malformed id is not found, like any unknown id. */
+/**
+ * Ids in responses. Inputs use `reference`, so that a malformed id is not found, like any unknown
+ * id.
+ */
 export const ids = {
   account: z.templateLiteral(["acct_", ulid]),
   key: z.templateLiteral(["key_", ulid]),
@@ -143,8 +146,8 @@ export const queryBoolean: z.ZodType<boolean> = z.preprocess(
 );
 
 /**
- * One page of a list. `next_cursor` is null on the last page. A page examines at most 1,000 rows, so a
- * filtered page may have fewer rows than requested, or none, and still not be the last.
+ * One page of a list. `next_cursor` is null on the last page. A page examines at most 1,000 rows,
+ * so a filtered page may have fewer rows than requested, or none, and still not be the last.
  */
 export interface Page<T> {
   data: T[];

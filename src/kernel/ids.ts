@@ -1,8 +1,8 @@
 import { encodeTime, monotonicFactory } from "ulid";
 
 /**
- * An id: a prefix that names the kind of resource, and a ULID (48 bits of milliseconds and 80 random
- * bits in Crockford's base 32).
+ * An id: a prefix that names the kind of resource, and a ULID (48 bits of milliseconds and 80
+ * random bits in Crockford's base 32).
  */
 export type Id<P extends string> = `${P}_${string}`;
 
@@ -62,7 +62,9 @@ export function ulidOf(id: string): string {
 /** Sandbox and live share code and endpoints, but no rows. */
 export type Mode = "sandbox" | "live";
 
-/** The account and mode whose rows an operation may access. Every command and every read needs one. */
+/**
+ * The account and mode whose rows an operation may access. Every command and every read needs one.
+ */
 export interface Scope {
   readonly account_id: AccountId;
   readonly mode: Mode;

@@ -28,7 +28,10 @@ export function millis(text: string): number {
 /** Asking the runtime takes about 50 microseconds. */
 const knownTimeZones = new LRUCache<string, boolean>({ max: 500 });
 
-/** Whether the runtime knows an IANA time zone of this name. An offset such as `+01:00` is not a name. */
+/**
+ * Whether the runtime knows an IANA time zone of this name. An offset such as `+01:00` is not a
+ * name.
+ */
 export function isTimeZone(name: string): boolean {
   let isKnown = knownTimeZones.get(name);
   if (isKnown === undefined) knownTimeZones.set(name, (isKnown = isNameOfZone(name)));

@@ -62,8 +62,8 @@ function flatten(
 }
 
 /**
- * Returns the errors of the union branch in which parsing got furthest. That is most likely the branch
- * that the caller meant.
+ * Returns the errors of the union branch in which parsing got furthest. That is most likely the
+ * branch that the caller meant.
  */
 function furthest(
   branches: readonly (readonly z.core.$ZodIssue[])[],

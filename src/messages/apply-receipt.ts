@@ -8,7 +8,8 @@ import {
   attemptByProviderId,
 } from "./rows.ts";
 import type { Evidence } from "./carriage.ts";
-import { carried, evidenceOf, isSuperseded, withValidTime } from "./rules.ts";
+import { evidenceOf, withValidTime } from "./attempt-rules.ts";
+import { carried, isSuperseded } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { IgnoredReason } from "./timeline.ts";
 import type { Services } from "../operations/index.ts";
@@ -130,7 +131,10 @@ function isFinal({ status }: MessageRow): boolean {
   return status === "delivered" || status === "undelivered" || status === "read";
 }
 
-/** Records an opt-out that only the carrier knew: it refused the message permanently for that reason. */
+/**
+ * Records an opt-out that only the carrier knew: it refused the message permanently for that
+ * reason.
+ */
 export async function applyRefusal(
   tx: Tx,
   { secret, drawId, consent }: Services,

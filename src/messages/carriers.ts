@@ -37,7 +37,10 @@ const afterLoss = 5_000;
 /** The delay after each look-up that found nothing, in milliseconds. */
 const lookupDelays = [10_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000] as const;
 
-/** Returns when the first look-up of an attempt is due, in milliseconds. Undefined if none is needed. */
+/**
+ * Returns when the first look-up of an attempt is due, in milliseconds. Undefined if none is
+ * needed.
+ */
 export function firstLookupAt(
   attempt: AttemptRow,
   { status }: MessageRow,

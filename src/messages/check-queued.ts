@@ -10,8 +10,8 @@ import { checkPolicies, type PolicyContext } from "../consents/index.ts";
 import { releaseJob } from "./send-jobs.ts";
 
 /**
- * Returns whether the message's contact has been erased. The read holds rows that an erasure writes,
- * so a hand-over cannot commit after the erasure.
+ * Returns whether the message's contact has been erased. The read holds rows that an erasure
+ * writes, so a hand-over cannot commit after the erasure.
  */
 export async function isErased(
   tx: Tx,
@@ -42,7 +42,10 @@ export function checkQueued(
   });
 }
 
-/** Fails a denied message. Schedules a deferred one anew, so that later messages need not wait for it. */
+/**
+ * Fails a denied message. Schedules a deferred one anew, so that later messages need not wait for
+ * it.
+ */
 export async function holdBack(
   tx: Tx,
   drawId: DrawId,

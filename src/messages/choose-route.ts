@@ -18,7 +18,7 @@ import type { Services } from "../operations/index.ts";
 import type { Mode, DrawId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { arm, disarm } from "../queue/index.ts";
-import { sendAgain } from "./rules.ts";
+import { sendAgain } from "./attempt-rules.ts";
 import type { MessageError } from "./types.ts";
 import type { Seen } from "../ports/index.ts";
 import { moveMessage } from "./move.ts";
@@ -100,7 +100,9 @@ function triedOf({
   return { transport, isOut, at: answered_at ?? started_at, not_before };
 }
 
-/** Returns the columns that change with the transport. A provider id belongs to one carrier only. */
+/**
+ * Returns the columns that change with the transport. A provider id belongs to one carrier only.
+ */
 export function transportPatch(message: MessageRow, next: Next | undefined): Partial<MessageRow> {
   if (next === undefined || next.next === "nowhere" || next.transport === message.transport) {
     return {};
@@ -111,7 +113,9 @@ export function transportPatch(message: MessageRow, next: Next | undefined): Par
 /** Clears the evidence of an attempt that a later one replaces. */
 const notCarried = { carriage: null, sent_at: null, delivered_at: null, read_at: null } as const;
 
-/** Returns whether a receipt gave up an attempt that the carrier had accepted, and a retry followed. */
+/**
+ * Returns whether a receipt gave up an attempt that the carrier had accepted, and a retry followed.
+ */
 export function isGivenUp({ outcome, next_attempt_at }: AttemptRow): boolean {
   return outcome === "accepted" && next_attempt_at !== null;
 }

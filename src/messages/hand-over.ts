@@ -1,7 +1,8 @@
 import { type Claim, finish, renew, leaseMs } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type DrawId, mediumOf } from "../kernel/index.ts";
-import { sendAgain, handOver, lapsed, expire } from "./rules.ts";
+import { sendAgain, lapsed } from "./attempt-rules.ts";
+import { handOver, expire } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
@@ -70,8 +71,8 @@ export async function handOverMessage(
           holdAddressee(tx, services.secret, mediumOf(channel), to),
         ]);
         if (throttle === "wait") return undefined;
-        // A message without a body was redacted while it was ambiguous; neither it nor a message to an
-        // erased contact may be sent.
+        // A message without a body was redacted while it was ambiguous; neither it nor a message to
+        // an erased contact may be sent.
         if (message.body === null || (await isErased(tx, message, addressee))) {
           writeTimeline(
             tx,
@@ -104,7 +105,10 @@ export async function handOverMessage(
   return undefined;
 }
 
-/** This engine holds the claim, so the engine that was sending the message stopped: its answer is lost. */
+/**
+ * This engine holds the claim, so the engine that was sending the message stopped: its answer is
+ * lost.
+ */
 async function loseAnswer(
   tx: Tx,
   drawId: DrawId,
@@ -164,8 +168,8 @@ const maxRead = 50;
 
 /**
  * Releases the job if the conversation's next message needs a transport that this engine does not
- * have. No attempt begins and none counts as lost. Messages whose ttl is over expire. Returns whether
- * the job was released; if not, nothing was written.
+ * have. No attempt begins and none counts as lost. Messages whose ttl is over expire. Returns
+ * whether the job was released; if not, nothing was written.
  */
 export async function waitForTransport(
   tx: Tx,

@@ -13,7 +13,8 @@ import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { type CarrierRuntime, type Carriers, nextLookupAt, receiptsEndAt } from "./carriers.ts";
 import { awaitMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
-import { carried, notSent, unconfirmed } from "./rules.ts";
+import { notSent } from "./attempt-rules.ts";
+import { carried, unconfirmed } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
@@ -189,9 +190,9 @@ async function giveUpInTime(
 const maxAlike = 100;
 
 /**
- * Identifies the attempt among the carrier's messages that look the same: it is the only one that no
- * other attempt owns. If another message of the conversation is being sent, the candidate may belong
- * to that message, so the result is `unknown`.
+ * Identifies the attempt among the carrier's messages that look the same: it is the only one that
+ * no other attempt owns. If another message of the conversation is being sent, the candidate may
+ * belong to that message, so the result is `unknown`.
  */
 export async function identify(
   tx: Tx,

@@ -96,7 +96,9 @@ export const listMessages: Query<ListMessages, Page<Message>> = {
 
 type Filters = Omit<ListMessages, "limit" | "cursor">;
 
-/** Returns the narrowest index range that contains all matches. The other filters apply to its rows. */
+/**
+ * Returns the narrowest index range that contains all matches. The other filters apply to its rows.
+ */
 function rangeOf(filters: Filters): Omit<ScopedRangeOf<MessageRow>, "limit"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
   const where = Object.fromEntries(

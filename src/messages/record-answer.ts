@@ -7,7 +7,8 @@ import {
   attempts,
   type MessageRow,
 } from "./rows.ts";
-import { answered, askedFor, carrierError, type MessageState, nothing } from "./rules.ts";
+import { answered, askedFor, carrierError } from "./attempt-rules.ts";
+import { type MessageState, nothing } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import type { SendAnswer, Seen } from "../ports/index.ts";

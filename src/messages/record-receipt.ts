@@ -18,14 +18,16 @@ import { earlyReceiptJob } from "./send-jobs.ts";
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
 const keepMs = 72 * 3_600_000;
 /**
- * Every transaction that began before the receipt was stored ends within this time, in milliseconds.
- * Later transactions see the receipt.
+ * Every transaction that began before the receipt was stored ends within this time, in
+ * milliseconds. Later transactions see the receipt.
  */
 const settledMs = 60_000;
 /** The maximum number of early receipts per provider id. More are dropped. */
 const maxEarly = 50;
 
-/** Records a carrier's receipt. A receipt for an unknown provider id is stored as an early receipt. */
+/**
+ * Records a carrier's receipt. A receipt for an unknown provider id is stored as an early receipt.
+ */
 export async function recordReceipt(
   all: UnscopedTx,
   transport: string,

@@ -4,9 +4,9 @@ import type { CarrierErrorCode, Route } from "../ports/index.ts";
 /*
  * Chooses the transport of a message, and the next one after a failed attempt.
  *
- * A message tries the transports of its route in order, then starts over. Each transport has its own
- * retry delays, or the delay that its carrier asked for. The transport that is due first gets the
- * message. Two transports never have it at once: the next one is tried only if the last attempt
+ * A message tries the transports of its route in order, then starts over. Each transport has its
+ * own retry delays, or the delay that its carrier asked for. The transport that is due first gets
+ * the message. Two transports never have it at once: the next one is tried only if the last attempt
  * certainly sent nothing, or if the route's `fallBackAfter` accepts the risk of a duplicate.
  */
 
@@ -17,7 +17,10 @@ export interface RouteFacts {
   readonly to: string;
 }
 
-/** The transports of a message in order. `fallBackAfter` adds outcomes after which to try the next one. */
+/**
+ * The transports of a message in order. `fallBackAfter` adds outcomes after which to try the next
+ * one.
+ */
 export interface ChosenRoute {
   readonly transports: readonly [string, ...string[]];
   readonly fallBackAfter: readonly ("ambiguous" | "undelivered")[];
@@ -44,8 +47,8 @@ export const retryDelays = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
 export const maxAttempts = retryDelays.length + 1;
 
 /**
- * Returns the first matching route, or `home`, the transport of the sender. `carries` says whether a
- * transport supports the message's mode and channel.
+ * Returns the first matching route, or `home`, the transport of the sender. `carries` says whether
+ * a transport supports the message's mode and channel.
  */
 export function matchRoute(
   routes: readonly Route[],

@@ -46,7 +46,8 @@ export const messageRoutes: readonly ApiRoute[] = [
     operation: previewMessage,
     summary: "Preview a message",
     description:
-      "Returns the encoding, segments, sender and policy verdicts of a message. Nothing is sent or stored.",
+      "Returns the encoding, segments, sender and policy verdicts of a message. Nothing is sent " +
+      "or stored.",
     response: messagePreviewSchema,
   },
   {
@@ -56,7 +57,8 @@ export const messageRoutes: readonly ApiRoute[] = [
     operation: sendBatch,
     summary: "Send many messages",
     description:
-      "Returns one result for each item, in request order. An invalid item does not affect the others.",
+      "Returns one result for each item, in request order. An invalid item does not affect the " +
+      "others.",
     body: "batch",
     response: batchResultsSchema,
   },
@@ -85,7 +87,8 @@ export const messageRoutes: readonly ApiRoute[] = [
     operation: cancelMessage,
     summary: "Cancel a message",
     description:
-      "Only a scheduled or queued message can be canceled. Any other status returns `not_cancelable`. A canceled message is never sent.",
+      "Only a scheduled or queued message can be canceled. Any other status returns " +
+      "`not_cancelable`. A canceled message is never sent.",
   },
   {
     ...read,
@@ -94,7 +97,8 @@ export const messageRoutes: readonly ApiRoute[] = [
     operation: getTimeline,
     summary: "Get a message's timeline",
     description:
-      "Lists status changes, attempts, receipts and look-ups, including those that changed nothing.",
+      "Lists status changes, attempts, receipts and look-ups, including those that changed " +
+      "nothing.",
     response: timelineSchema,
   },
   {
@@ -115,7 +119,8 @@ export const messageRoutes: readonly ApiRoute[] = [
     operation: reply,
     summary: "Reply as a person",
     description:
-      "Sends on the conversation's medium to the address of its last message. The person takes over the conversation at once. A closed conversation is reopened.",
+      "Sends on the conversation's medium to the address of its last message. The person takes " +
+      "over the conversation at once. A closed conversation is reopened.",
     response: messageSchema,
   },
   {
@@ -126,7 +131,8 @@ export const messageRoutes: readonly ApiRoute[] = [
     operation: listContactMessages,
     summary: "List a contact's messages",
     description:
-      "All channels, newest first. For a merged contact, lists the messages of the contact that it was merged into.",
+      "All channels, newest first. For a merged contact, lists the messages of the contact that " +
+      "it was merged into.",
     response: pageSchema(messageSchema).meta({ id: "ContactMessagePage" }),
   },
 ];

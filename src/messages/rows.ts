@@ -91,7 +91,9 @@ export const messagesOfConversation = messages.byId.index("by_conversation", [
   "sequence",
 ]);
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
-/** Messages that wait for their hand-over or are in it, in order. Small in a thread of any length. */
+/**
+ * Messages that wait for their hand-over or are in it, in order. Small in a thread of any length.
+ */
 export const outbox = messages.byId.index("outbox", ["conversation_id", "sequence"], {
   where: { column: "status", in: ["queued", "sending"] },
 });
@@ -172,7 +174,9 @@ export const timeline = scoped("message_timeline", {
   id: text<EntryId>(),
   at: time(),
   led_to: nullable(text<MessageStatus>()),
-  /** The message's version after the entry. Versions order entries, because engine clocks differ. */
+  /**
+   * The message's version after the entry. Versions order entries, because engine clocks differ.
+   */
   message_version: integer(),
   entry: nullable(json<TimelineEntry>()),
 });

@@ -12,14 +12,7 @@
  * A message is never both canceled and sent: both need the status `queued` and both leave it.
  */
 import { type Channel, type FieldError, maxScheduleAhead } from "../kernel/index.ts";
-import {
-  type CarrierError,
-  permanentReasons,
-  type Receipt,
-  type SendAnswer,
-} from "../ports/index.ts";
 import type { EventType } from "../events/index.ts";
-import { maxAttempts, type Next, retryDelays } from "./route-rules.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
 import { defaultTtl, type MessageError, type MessageStatus } from "./types.ts";
 
@@ -145,7 +138,9 @@ export type HandOver =
   | { readonly decision: "expired"; readonly state: Expired }
   | Nothing;
 
-/** Decides whether to call the carrier now. The caller commits `send` before it calls the carrier. */
+/**
+ * Decides whether to call the carrier now. The caller commits `send` before it calls the carrier.
+ */
 export function handOver(state: MessageState, now: number): HandOver {
   if (state.status !== "queued") return nothing;
   const { due_at, expires_at, attempts } = state;
@@ -200,92 +195,6 @@ export function policyError(code: string, message: string): MessageError {
   };
 }
 
-export type AfterAttempt =
-  | { readonly decision: "carried"; readonly state: Carriage; readonly joined: Joined }
-  | { readonly decision: "retry"; readonly state: Queued }
-  | { readonly decision: "failed"; readonly state: Failed }
-  | { readonly decision: "ambiguous"; readonly state: Ambiguous }
-  | Nothing;
-
-/**
- * Applies the carrier's answer to attempt number `attempt`, however late it arrives. Acceptance
- * counts in any state. Any other answer counts only while this attempt is the last and still open.
- * `accepted` is the status that acceptance proves: `delivered` if the transport has no receipts.
- * `next` is where to send the message if the attempt failed. By default the message stays with its
- * transport.
- */
-export function answered(
-  state: MessageState,
-  attempt: number,
-  answer: SendAnswer,
-  now: number,
-  accepted: "sent" | "delivered" = "sent",
-  next?: Next,
-): AfterAttempt {
-  if (answer.outcome === "accepted") {
-    return carried(state, { status: accepted, at: now, error: null });
-  }
-  if (!isOpen(state, attempt)) return nothing;
-  if (answer.outcome === "rejected") return refused(state, answer, now, next);
-  if (state.status !== "sending") return nothing;
-  return next?.next === "on"
-    ? sendAgain(state, next.at)
-    : lost(state, carrierError(answer.error, false));
-}
-
-/** The engine that made the attempt stopped without an answer: its lease expired. */
-export function lapsed(
-  state: MessageState,
-  attempt: number,
-): { decision: "ambiguous"; state: Ambiguous } | Nothing {
-  return state.status === "sending" && state.attempts === attempt
-    ? lost(state, answerLost)
-    : nothing;
-}
-
-const answerLost: MessageError = {
-  code: "answer_lost",
-  message: "The carrier's answer was lost; the message may have been sent.",
-  permanent: false,
-  stage: "carrier",
-  provider_code: null,
-};
-
-/**
- * A look-up proved that the carrier never received the attempt. The message is sent again as soon
- * as possible. `next` is as in `answered`.
- */
-export function notSent(
-  state: MessageState,
-  attempt: number,
-  now: number,
-  next?: Next,
-): AfterAttempt {
-  if (state.status !== "ambiguous" || state.attempts !== attempt) return nothing;
-  const { attempts, error, expires_at } = state;
-  const again = attempts < maxAttempts ? now : null;
-  const due_at = next === undefined ? again : nextAt(next, expires_at);
-  return due_at === null
-    ? { decision: "failed", state: { status: "failed", error } }
-    : sendAgain(state, due_at);
-}
-
-/** Returns the evidence that a receipt gives. */
-export function evidenceOf({ status, at, error }: Receipt): Evidence {
-  if (status !== "undelivered") return { status, at, error: null };
-  const reason = error ?? { code: "unknown", message: "The carrier gave no reason." };
-  return { status, at, error: carrierError(reason, permanentReasons.has(reason.code)) };
-}
-
-/** Replaces a receipt time that no date can represent with the current time. */
-export function withValidTime(receipt: Receipt, now: number): Receipt {
-  const { at } = receipt;
-  return { ...receipt, at: at >= 0 && at <= lastTime ? Math.round(at) : now };
-}
-
-/** The end of the year 9999. */
-const lastTime = 253_402_300_799_999;
-
 /** Evidence counts in every state, including `canceled`, `expired` and `failed`. */
 export function carried(
   state: MessageState,
@@ -297,7 +206,8 @@ export function carried(
 
 /**
  * Returns whether evidence of an attempt no longer counts, because a later attempt replaced it.
- * Proof of delivery always counts. `sent` counts unless the carrier had already given the message up.
+ * Proof of delivery always counts. `sent` counts unless the carrier had already given the message
+ * up.
  */
 export function isSuperseded(
   { status }: Evidence,
@@ -317,28 +227,6 @@ export function unconfirmed(
     : nothing;
 }
 
-/**
- * Returns when to retry after attempt number `attempt` certainly sent nothing. Null if that was the
- * last attempt, or if the message expires first. `retryAfter` from the carrier overrides the delay.
- */
-export function retryAt(
-  attempt: number,
-  retryAfter: number | undefined,
-  expiresAt: number,
-  now: number,
-): number | null {
-  const delay = retryDelays[attempt - 1];
-  if (delay === undefined) return null;
-  const due = askedFor(retryAfter, now) ?? now + delay;
-  return due < expiresAt ? due : null;
-}
-
-/** Returns the earliest time at which the carrier wants to be called. Null if it set none. */
-export function askedFor(retryAfter: number | undefined, now: number): number | null {
-  if (retryAfter === undefined || Number.isNaN(retryAfter)) return null;
-  return Math.min(now + Math.ceil(Math.max(0, retryAfter)), lastTime);
-}
-
 /** Returns the events to publish for a change of status. */
 export function announced(from: MessageStatus | null, to: MessageStatus): EventType[] {
   if (from === to) return [];
@@ -353,70 +241,8 @@ export function announced(from: MessageStatus | null, to: MessageStatus): EventT
 
 const isArrived = (status: MessageStatus): boolean => status === "delivered" || status === "read";
 
-export function carrierError(error: CarrierError, permanent: boolean): MessageError {
-  const { code, message, provider_code = null } = error;
-  return {
-    code,
-    message,
-    permanent,
-    stage: code === "unreachable" ? "handset" : "carrier",
-    provider_code,
-  };
-}
-
-function refused(
-  { attempts, expires_at }: Sending | Ambiguous,
-  answer: Refusal,
-  now: number,
-  next: Next | undefined,
-): AfterAttempt {
-  const due_at =
-    next === undefined ? sameAgain(attempts, answer, expires_at, now) : nextAt(next, expires_at);
-  if (due_at !== null) {
-    return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
-  }
-  return {
-    decision: "failed",
-    state: { status: "failed", error: carrierError(answer.error, answer.permanent) },
-  };
-}
-
-type Refusal = Extract<SendAnswer, { outcome: "rejected" }>;
-
-function sameAgain(
-  attempts: number,
-  answer: Refusal,
-  expires_at: number,
-  now: number,
-): number | null {
-  return answer.permanent ? null : retryAt(attempts, answer.retry_after_ms, expires_at, now);
-}
-
-function nextAt(next: Next, expires_at: number): number | null {
-  return next.next === "on" && next.at < expires_at ? next.at : null;
-}
-
-/** Queues the message again after its last attempt. The caller has ruled out or accepted a duplicate. */
-export function sendAgain(
-  { attempts, expires_at }: Pick<Sending, "attempts" | "expires_at">,
-  due_at: number,
-): { readonly decision: "retry"; readonly state: Queued } {
-  return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
-}
-
-function lost(
-  { attempts, expires_at }: Sending,
-  error: MessageError,
-): { decision: "ambiguous"; state: Ambiguous } {
-  return { decision: "ambiguous", state: { status: "ambiguous", expires_at, attempts, error } };
-}
-
 function isWaiting(state: MessageState): state is Scheduled | Queued {
   return state.status === "scheduled" || state.status === "queued";
-}
-
-function isOpen(state: MessageState, attempt: number): state is Sending | Ambiguous {
-  return (state.status === "sending" || state.status === "ambiguous") && state.attempts === attempt;
 }
 
 export function channelOf({ channel, media = [] }: ChannelWish): Channel {

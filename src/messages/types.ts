@@ -63,7 +63,8 @@ export const segmentsSchema = z
   .meta({
     id: "Segments",
     description:
-      "The number of parts that an SMS is billed as. A single part holds 160 GSM-7 or 70 UCS-2 units; each of several parts holds 153 or 67.",
+      "The number of parts that an SMS is billed as. A single part holds 160 GSM-7 or 70 UCS-2 " +
+      "units; each of several parts holds 153 or 67.",
   });
 export interface Segments extends z.infer<typeof segmentsSchema> {}
 
@@ -146,7 +147,9 @@ function contentFields(limits: Limits) {
   };
 }
 
-/** Unvalidated input. The cross-field rules below read it before its fields are known to be valid. */
+/**
+ * Unvalidated input. The cross-field rules below read it before its fields are known to be valid.
+ */
 export interface Draft {
   readonly body?: unknown;
   readonly media?: unknown;
@@ -158,7 +161,9 @@ const isDraft = ({ value }: { value: unknown }): boolean =>
   typeof value === "object" && value !== null;
 export const hasMedia = ({ media }: Draft): boolean => Array.isArray(media) && media.length > 0;
 
-/** Cross-field rules run even if other fields are invalid, so that one response lists all errors. */
+/**
+ * Cross-field rules run even if other fields are invalid, so that one response lists all errors.
+ */
 export const needsContent = {
   path: ["body"],
   error: "must not be empty unless there is media",
@@ -182,7 +187,8 @@ function draftSchema(limits: Limits) {
         .meta({ description: "Defaults to `sms`, or to `mms` if there is media." }),
       from: senderAddress.optional().meta({
         description:
-          "The sender's address. Defaults to the sender that the contact last used, then to one from the account's pool for the channel, then to the account's default sender.",
+          "The sender's address. Defaults to the sender that the contact last used, then to one " +
+          "from the account's pool for the channel, then to the account's default sender.",
       }),
       media: media.optional(),
       send_at: send_at.optional(),
@@ -194,7 +200,8 @@ function draftSchema(limits: Limits) {
         .meta({
           default: defaultTtl / 1_000,
           description:
-            "Time to live in seconds, counted from `send_at`, or from now. The message expires if it is not handed over to a carrier in time.",
+            "Time to live in seconds, counted from `send_at`, or from now. The message expires " +
+            "if it is not handed over to a carrier in time.",
         }),
       category: categorySchema.optional().meta({ default: "transactional" }),
       metadata: facts.optional(),
@@ -211,7 +218,9 @@ function draftSchema(limits: Limits) {
     );
 }
 
-/** The host application sets the limits, so each engine builds these schemas from its own limits. */
+/**
+ * The host application sets the limits, so each engine builds these schemas from its own limits.
+ */
 export const sendMessageSchema = (limits: Limits) =>
   draftSchema(limits).meta({ id: "SendMessage" });
 export interface SendMessage extends z.infer<ReturnType<typeof sendMessageSchema>> {}
@@ -238,7 +247,8 @@ export const messagePreviewSchema = z
       .meta({ description: "True if there is a sender and no policy denies the message." }),
     verdicts: z.array(policyVerdictSchema).meta({
       description:
-        "The verdict of each policy at the time when the message would be sent. Empty if there is no sender.",
+        "The verdict of each policy at the time when the message would be sent. Empty if there " +
+        "is no sender.",
     }),
   })
   .meta({

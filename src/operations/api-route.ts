@@ -5,7 +5,9 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The engine as routes without a key see it. */
 export interface Service {
-  /** Resolves when the storage responds. @throws TidingsError `storage_unavailable`, `shutting_down` */
+  /**
+   * Resolves when the storage responds. @throws TidingsError `storage_unavailable`, `shutting_down`
+   */
   health(): Promise<void>;
 }
 
@@ -50,8 +52,8 @@ export type ApiRoute =
   | (RouteFacts & { readonly scopes: readonly string[]; readonly operation: EventStream<unknown> })
   | (RouteFacts & {
       /**
-       * For a visitor's browser. Needs the token of the session in the path instead of an API key. Pages
-       * of other origins may call it.
+       * For a visitor's browser. Needs the token of the session in the path instead of an API key.
+       * Pages of other origins may call it.
        */
       readonly visitor: true;
       readonly operation: Command<unknown, unknown> | EventStream<unknown>;

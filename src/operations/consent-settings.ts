@@ -6,8 +6,8 @@ export interface ConsentOptions {
    */
   readonly scope?: "account" | "sender";
   /**
-   * Whether a near match of an opt-out ("please stop texting me") counts as one. Default: false, which
-   * flags the message for a person to decide.
+   * Whether a near match of an opt-out ("please stop texting me") counts as one. Default: false,
+   * which flags the message for a person to decide.
    */
   readonly honourNearMatches?: boolean;
   /** The text of the message that confirms an opt-out. */

@@ -1,7 +1,7 @@
 /**
- * Executes operations. A command claims its idempotency key, writes its data and stores its response in
- * one transaction, so it is never half done under a key. If two requests with one key race, one commits.
- * The other runs again, finds the stored response and returns it.
+ * Executes operations. A command claims its idempotency key, writes its data and stores its
+ * response in one transaction, so it is never half done under a key. If two requests with one key
+ * race, one commits. The other runs again, finds the stored response and returns it.
  */
 import { noVerdicts } from "./host-policies.ts";
 import {
@@ -105,8 +105,8 @@ export class Executor {
   }
 
   /**
-   * Runs a procedure. It claims its idempotency key first. A repeated request runs the procedure again,
-   * and completed steps return their stored responses, unless the whole response was stored.
+   * Runs a procedure. It claims its idempotency key first. A repeated request runs the procedure
+   * again, and completed steps return their stored responses, unless the whole response was stored.
    */
   async run<Input, Output>(
     procedure: Procedure<Input, Output>,
@@ -181,7 +181,10 @@ export class Executor {
     );
   }
 
-  /** Claims the key. Returns the row of an earlier identical request, or undefined if the key is new. */
+  /**
+   * Claims the key. Returns the row of an earlier identical request, or undefined if the key is
+   * new.
+   */
   async #claim<Input>(
     procedure: Procedure<Input, unknown>,
     input: Input,
@@ -259,9 +262,9 @@ export class Executor {
 }
 
 /**
- * Runs the command. An error that would recur is a result too: the writes are rolled back and the error
- * is stored. An error that depends on the caller is not stored, since another API key of the account may
- * repeat the request.
+ * Runs the command. An error that would recur is a result too: the writes are rolled back and the
+ * error is stored. An error that depends on the caller is not stored, since another API key of the
+ * account may repeat the request.
  */
 async function settle<Input, Output>(
   tx: Tx,

@@ -2,8 +2,8 @@ import type { Tx } from "../store/index.ts";
 import type { HookHandler, Services } from "./runtime.ts";
 
 /**
- * A point in a transaction at which higher modules may act. The module that reaches the point defines
- * the hook and runs it with `F`, the facts of that moment. It does not know who handles it.
+ * A point in a transaction at which higher modules may act. The module that reaches the point
+ * defines the hook and runs it with `F`, the facts of that moment. It does not know who handles it.
  */
 export interface Hook<F extends object> {
   readonly name: string;

@@ -1,8 +1,8 @@
 /**
- * Evaluates the policies of the host application. They may query the host application's tables, which a
- * command cannot wait for. So a command that needs verdicts is interrupted. The engine then opens a
- * transaction, evaluates the policies in it, and runs the command in it too. Commands that need no
- * verdicts have no extra cost.
+ * Evaluates the policies of the host application. They may query the host application's tables,
+ * which a command cannot wait for. So a command that needs verdicts is interrupted. The engine then
+ * opens a transaction, evaluates the policies in it, and runs the command in it too. Commands that
+ * need no verdicts have no extra cost.
  */
 import { maxScheduleAhead, type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type {
@@ -21,8 +21,8 @@ export interface HostPoliciesOptions {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Maximum number of transactions open for policies. If 0, the policies are evaluated between two runs
-   * of the command.
+   * Maximum number of transactions open for policies. If 0, the policies are evaluated between two
+   * runs of the command.
    */
   readonly transactions: number;
 }
@@ -104,7 +104,9 @@ export class HostPolicies {
     }
   }
 
-  /** Reruns a command until it has every verdict that it needs. An interrupted run writes nothing. */
+  /**
+   * Reruns a command until it has every verdict that it needs. An interrupted run writes nothing.
+   */
   async #commitWithVerdicts<T>(
     work: Work<T>,
     commit: (alone: (tx: Tx) => Promise<T>) => Promise<T>,
@@ -175,7 +177,8 @@ function checkVerdict(result: unknown, now: number): Verdict {
     return until > now ? { verdict, until: Math.ceil(until), reason } : { verdict: "allow" };
   }
   throw new TypeError(
-    "Expected a verdict: { verdict: allow }, { verdict: deny, code, message } or { verdict: defer, until, reason }.",
+    "Expected a verdict: { verdict: allow }, { verdict: deny, code, message } or { verdict: " +
+      "defer, until, reason }.",
   );
 }
 
@@ -209,8 +212,8 @@ export class VerdictsMissing extends Error {
 }
 
 /**
- * The verdicts collected during one transaction. A rerun of the command reuses them unless a fact other
- * than the time changed.
+ * The verdicts collected during one transaction. A rerun of the command reuses them unless a fact
+ * other than the time changed.
  */
 export class CollectedVerdicts implements HostVerdicts {
   readonly any = true;

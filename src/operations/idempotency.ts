@@ -5,8 +5,8 @@ import type { Tx } from "../store/index.ts";
 import type { Services } from "./runtime.ts";
 
 /**
- * The uses of idempotency keys, with the stored responses. A row commits together with the writes of its
- * command, so a command is never half done under a key.
+ * The uses of idempotency keys, with the stored responses. A row commits together with the writes
+ * of its command, so a command is never half done under a key.
  */
 export const idempotency = scoped("idempotency_keys", {
   key: text(),
@@ -47,9 +47,9 @@ export type IdempotencyKey =
   | { readonly by: "step"; readonly of: string; readonly step: number };
 
 /**
- * Returns the text under which a key is stored and shown. Keys that callers choose have no spaces and
- * are stored unchanged. A visitor's key has two spaces, and a step adds one, so keys of different
- * origins are never equal.
+ * Returns the text under which a key is stored and shown. Keys that callers choose have no spaces
+ * and are stored unchanged. A visitor's key has two spaces, and a step adds one, so keys of
+ * different origins are never equal.
  */
 export function storedKey(key: IdempotencyKey): string {
   switch (key.by) {
@@ -93,10 +93,10 @@ function unquoted(header: string): string | null {
 }
 
 /**
- * Distinguishes requests under the same idempotency key: HMAC-SHA256, in hexadecimal, of the operation's
- * name and its input (path parameters and body) without `idempotency_key`. It is keyed so that nobody
- * can confirm a guessed input by a stored fingerprint. Pass a `KeyObject`: bytes cost a key setup at
- * each call.
+ * Distinguishes requests under the same idempotency key: HMAC-SHA256, in hexadecimal, of the
+ * operation's name and its input (path parameters and body) without `idempotency_key`. It is keyed
+ * so that nobody can confirm a guessed input by a stored fingerprint. Pass a `KeyObject`: bytes
+ * cost a key setup at each call.
  */
 export function fingerprint(
   secret: KeyObject | Uint8Array,
@@ -115,8 +115,8 @@ function withoutKey(input: unknown): unknown {
 }
 
 /**
- * Writes canonical JSON (RFC 8785): members sorted by the UTF-16 code units of their names, no white
- * space, numbers and strings as `JSON.stringify` writes them. Undefined members are omitted.
+ * Writes canonical JSON (RFC 8785): members sorted by the UTF-16 code units of their names, no
+ * white space, numbers and strings as `JSON.stringify` writes them. Undefined members are omitted.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -1,6 +1,6 @@
 /**
- * The operations of the engine. A command changes data, a query reads it. The HTTP routes, the in-process
- * API and the OpenAPI document are derived from the same definitions.
+ * The operations of the engine. A command changes data, a query reads it. The HTTP routes, the
+ * in-process API and the OpenAPI document are derived from the same definitions.
  */
 import type { z } from "zod";
 import type { HostVerdicts } from "../ports/index.ts";
@@ -10,8 +10,8 @@ import type { Signal } from "../queue/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 
 /**
- * The caller: an API key or a visitor's browser over HTTP, or the host application in process, which may
- * do everything in its scope.
+ * The caller: an API key or a visitor's browser over HTTP, or the host application in process,
+ * which may do everything in its scope.
  */
 export type Caller = KeyCaller | VisitorCaller | { readonly type: "host" };
 
@@ -47,7 +47,9 @@ export interface Call {
 
 export interface Command<Input, Output> {
   readonly kind: "command";
-  /** The dotted name of the in-process call: `messages.send`. Part of the idempotency fingerprint. */
+  /**
+   * The dotted name of the in-process call: `messages.send`. Part of the idempotency fingerprint.
+   */
   readonly name: string;
   /** The schema of path parameters and body together. Created once per engine from its limits. */
   readonly input: (limits: Limits) => z.ZodType<Input>;
@@ -57,15 +59,15 @@ export interface Command<Input, Output> {
   /** Returns the output without secrets, for replays. */
   onReplay?(output: Output): Output;
   /**
-   * Returns the id of the personal data in the response: a contact, a message, a conversation, a note, a
-   * run, an observation, an event, or the hash of an address. The stored response is erased when that
-   * data is erased or redacted. `output` is undefined for an error, which may quote a policy of the host
-   * application. Absent for commands whose responses contain no personal data.
+   * Returns the id of the personal data in the response: a contact, a message, a conversation, a
+   * note, a run, an observation, an event, or the hash of an address. The stored response is erased
+   * when that data is erased or redacted. `output` is undefined for an error, which may quote a
+   * policy of the host application. Absent for commands whose responses contain no personal data.
    */
   shows?(input: Input, output: Output | undefined, call: Call): string | null;
   /**
-   * True if the created message stores the idempotency key. The stored response is then found by the
-   * key, without an index entry.
+   * True if the created message stores the idempotency key. The stored response is then found by
+   * the key, without an index entry.
    */
   readonly storesKey?: true;
 }
@@ -88,8 +90,8 @@ export interface Query<Input, Output> {
 }
 
 /**
- * An operation that is too large for one transaction. It runs many transactions, each complete in itself.
- * If it is interrupted, a retry runs it again and it continues.
+ * An operation that is too large for one transaction. It runs many transactions, each complete in
+ * itself. If it is interrupted, a retry runs it again and it continues.
  */
 export interface Procedure<Input, Output> {
   readonly kind: "procedure";
@@ -97,8 +99,8 @@ export interface Procedure<Input, Output> {
   readonly input: (limits: Limits) => z.ZodType<Input>;
   readonly status: 200 | 201 | 204;
   /**
-   * Whether the whole response is stored under the idempotency key. If not, only the responses of its
-   * steps are stored, and a replay assembles the response from them.
+   * Whether the whole response is stored under the idempotency key. If not, only the responses of
+   * its steps are stored, and a replay assembles the response from them.
    */
   readonly keepsAnswer?: boolean;
   /**
@@ -110,9 +112,9 @@ export interface Procedure<Input, Output> {
 }
 
 /**
- * A procedure for a stream of rows of any length. It holds only a few rows in memory. A row that could
- * not be parsed arrives as a `TidingsError` with the reason. Reports are yielded in the order of the
- * rows, and the total is returned at the end.
+ * A procedure for a stream of rows of any length. It holds only a few rows in memory. A row that
+ * could not be parsed arrives as a `TidingsError` with the reason. Reports are yielded in the order
+ * of the rows, and the total is returned at the end.
  */
 export interface RowProcedure<Report, Total> {
   readonly kind: "rows";
@@ -129,8 +131,8 @@ export interface Steps {
   /** Runs one transaction. */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Runs one command as a step of the procedure. Under an idempotency key each step has its own derived
-   * key, so a completed step is replayed and not run again.
+   * Runs one command as a step of the procedure. Under an idempotency key each step has its own
+   * derived key, so a completed step is replayed and not run again.
    */
   execute<Input, Output>(
     command: Command<Input, Output>,
@@ -140,8 +142,8 @@ export interface Steps {
 }
 
 /**
- * A stream of events from now on, or from where the caller left off. Input errors are thrown before the
- * stream begins. It ends when `signal` aborts.
+ * A stream of events from now on, or from where the caller left off. Input errors are thrown before
+ * the stream begins. It ends when `signal` aborts.
  */
 export interface EventStream<Input> {
   readonly kind: "stream";
@@ -161,8 +163,8 @@ export interface StreamSources {
   readonly reads: Reads;
   readonly now: () => number;
   /**
-   * Subscribes to commits that may concern the stream: of a mailbox if one is given, or else of events.
-   * The stream must call `leave` when it ends.
+   * Subscribes to commits that may concern the stream: of a mailbox if one is given, or else of
+   * events. The stream must call `leave` when it ends.
    * @throws TidingsError `overloaded` when too many streams are open
    */
   readonly news: (mailbox?: string) => Notifications;
@@ -202,7 +204,9 @@ export interface Outcome<Output> {
 
 const inputSchemas = new WeakMap<Limits, Map<unknown, z.ZodType>>();
 
-/** Returns the input schema of an operation. Creating it is expensive, so it is cached per limits. */
+/**
+ * Returns the input schema of an operation. Creating it is expensive, so it is cached per limits.
+ */
 export function inputSchema<Input>(
   { input }: { readonly input: (limits: Limits) => z.ZodType<Input> },
   limits: Limits,

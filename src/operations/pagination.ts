@@ -12,7 +12,10 @@ import {
 
 /** The request for a page of a list. */
 export interface PageRequest {
-  /** The name of the operation. A cursor is valid for one operation, account, mode and set of filters. */
+  /**
+   * The name of the operation. A cursor is valid for one operation, account, mode and set of
+   * filters.
+   */
   readonly operation: string;
   readonly filters: Readonly<Record<string, unknown>>;
   readonly input: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
@@ -32,8 +35,9 @@ export interface OwnWalk<R extends object> extends PageRequest {
 type Caller = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> };
 
 /**
- * Returns one page of rows in the order of the index. The cursor holds the position of the last scanned
- * row instead of a count, so concurrent inserts and removals never cause a skipped or repeated row.
+ * Returns one page of rows in the order of the index. The cursor holds the position of the last
+ * scanned row instead of a count, so concurrent inserts and removals never cause a skipped or
+ * repeated row.
  * @throws TidingsError `invalid_cursor`
  */
 export async function page<R extends Scope>(

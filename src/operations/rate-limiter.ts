@@ -48,17 +48,17 @@ class LocalRateLimiter implements RateLimiter {
 }
 
 /**
- * An exact rate limit that stores the times of the last admissions. A request is admitted if fewer than
- * `limit` were admitted in the `window` before it, so no window admits more, wherever it starts. A
- * refusal uses no quota.
+ * An exact rate limit that stores the times of the last admissions. A request is admitted if fewer
+ * than `limit` were admitted in the `window` before it, so no window admits more, wherever it
+ * starts. A refusal uses no quota.
  */
 export interface SlidingLog {
   readonly limit: number;
   /** In milliseconds. */
   readonly window: number;
   /**
-   * A ring buffer of `count` admissions in ascending order, the oldest at `oldest`. It grows on demand,
-   * up to the limit.
+   * A ring buffer of `count` admissions in ascending order, the oldest at `oldest`. It grows on
+   * demand, up to the limit.
    */
   times: Float64Array;
   oldest: number;
@@ -105,8 +105,8 @@ export function admit(log: SlidingLog, now: number): Admission {
 }
 
 /**
- * Returns a time that never decreases. A clock that steps back would lengthen the window by the step.
- * The sum of all steps is added to the clock instead, so nobody waits longer than a window.
+ * Returns a time that never decreases. A clock that steps back would lengthen the window by the
+ * step. The sum of all steps is added to the clock instead, so nobody waits longer than a window.
  */
 function monotonicTime(log: SlidingLog, now: number): number {
   if (now < log.lastNow) log.offset += log.lastNow - now;

@@ -16,8 +16,8 @@ import type { ConsentSettings, QuietHours } from "./consent-settings.ts";
 import type { HostPolicies } from "./host-policies.ts";
 
 /**
- * The dependencies of a running engine. Jobs receive it as one object. A module that needs more extends
- * it, as `AgentRuntime` does.
+ * The dependencies of a running engine. Jobs receive it as one object. A module that needs more
+ * extends it, as `AgentRuntime` does.
  */
 export interface Runtime {
   readonly store: Store;
@@ -64,7 +64,9 @@ export interface Services {
   readonly hasAgents: boolean;
   /** The actions that agents may call, by name. */
   readonly actions: ReadonlyMap<string, Action>;
-  /** Whether the engine has a sentiment analyzer. Without one no messages are queued for scoring. */
+  /**
+   * Whether the engine has a sentiment analyzer. Without one no messages are queued for scoring.
+   */
   readonly scoresSentiment: boolean;
   /** Finds the last activity of contacts. */
   readonly contactActivity: ContactActivity;
@@ -72,9 +74,14 @@ export interface Services {
   readonly hookHandlers: readonly HookHandler[];
   /** Creates the initial data of a new account's sandbox. `tx` is in the scope of that sandbox. */
   readonly setUpSandbox: (tx: Tx, drawId: DrawId) => void;
-  /** Whether a resource is in progress. Until it ends, the idempotency key that created it is kept. */
+  /**
+   * Whether a resource is in progress. Until it ends, the idempotency key that created it is kept.
+   */
   readonly isInProgress: (tx: Tx, id: string) => Promise<boolean>;
-  /** The key of keyed hashes (fingerprints, cursors, erased addresses): 32 bytes kept in the storage. */
+  /**
+   * The key of keyed hashes (fingerprints, cursors, erased addresses): 32 bytes kept in the
+   * storage.
+   */
   readonly secret: KeyObject;
 }
 
@@ -86,7 +93,10 @@ export interface Activity {
   readonly last_activity_at: number;
 }
 
-/** Finds the activity in the current conversations of contacts. The conversations module provides it. */
+/**
+ * Finds the activity in the current conversations of contacts. The conversations module provides
+ * it.
+ */
 export interface ContactActivity {
   /** Returns the activity of a contact as the transaction sees it. */
   of(tx: Tx, contact: ContactId): Promise<readonly Activity[]>;

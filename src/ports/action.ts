@@ -42,8 +42,8 @@ export interface ActionContext {
 }
 
 /**
- * A function of the host application that agents may call. The model and playbooks see its result: JSON
- * of up to 16 KiB. An exception counts as `action_failure`, and the run stores its message.
+ * A function of the host application that agents may call. The model and playbooks see its result:
+ * JSON of up to 16 KiB. An exception counts as `action_failure`, and the run stores its message.
  */
 export interface Action<Input = unknown> {
   /** A letter, then up to 63 letters, digits, `_` and `-`. */

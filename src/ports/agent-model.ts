@@ -1,7 +1,7 @@
 /**
- * The model of an agent. It sees one conversation and proposes what to do; the engine decides whether
- * to do it. The engine sets the available actions, the recipient and every id. A model can only choose
- * among what it sees.
+ * The model of an agent. It sees one conversation and proposes what to do; the engine decides
+ * whether to do it. The engine sets the available actions, the recipient and every id. A model can
+ * only choose among what it sees.
  */
 import type { Channel } from "../kernel/index.ts";
 
@@ -76,8 +76,8 @@ export interface ModelTurn {
   /** How many of the last messages have no answer yet. */
   readonly unanswered: number;
   /**
-   * The passages of the agent's knowledge that are most relevant to the question: up to 8, best first.
-   * `relevance` is from 0 to 1.
+   * The passages of the agent's knowledge that are most relevant to the question: up to 8, best
+   * first. `relevance` is from 0 to 1.
    */
   readonly knowledge: readonly {
     readonly title: string;
@@ -137,9 +137,9 @@ export interface AgentModel {
   /** The source recorded with its observations. Default: `model`. */
   readonly source?: "rule" | "model" | undefined;
   /**
-   * Must have no side effects, because the engine calls it again if the process ends before the answer
-   * is stored. The signal aborts when the turn's time is over, and later answers are ignored. An
-   * exception counts as `model_error`.
+   * Must have no side effects, because the engine calls it again if the process ends before the
+   * answer is stored. The signal aborts when the turn's time is over, and later answers are
+   * ignored. An exception counts as `model_error`.
    */
   respond(
     turn: ModelTurn,

@@ -1,7 +1,7 @@
 /**
- * The allowed destinations of requests to URLs that users supply: webhooks, media, agents' actions. A
- * request may go to the public Internet, and to internal hosts only if the host application allows
- * them. `checkUrl` checks a URL when it is supplied. Names can resolve differently later, so
+ * The allowed destinations of requests to URLs that users supply: webhooks, media, agents' actions.
+ * A request may go to the public Internet, and to internal hosts only if the host application
+ * allows them. `checkUrl` checks a URL when it is supplied. Names can resolve differently later, so
  * `checkAddress` also checks each address that a socket connects to.
  */
 import ipaddr from "ipaddr.js";

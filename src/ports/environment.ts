@@ -13,8 +13,8 @@ export interface Random {
 }
 
 /**
- * A logger with the interface of pino: facts first, then a message. The facts never contain secrets,
- * message bodies or phone numbers.
+ * A logger with the interface of pino: facts first, then a message. The facts never contain
+ * secrets, message bodies or phone numbers.
  */
 export interface Logger {
   debug(facts: object, message: string): void;

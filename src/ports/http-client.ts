@@ -1,6 +1,6 @@
 /**
- * Outgoing HTTP requests: webhooks, carriers, agents' actions. One call sends one request: the client
- * does not follow redirects, retry or decompress. It returns failures and never throws.
+ * Outgoing HTTP requests: webhooks, carriers, agents' actions. One call sends one request: the
+ * client does not follow redirects, retry or decompress. It returns failures and never throws.
  */
 import type { Destinations, Refusal } from "./destinations.ts";
 
@@ -62,8 +62,8 @@ export type HttpFailureCode =
   | "response_malformed"
   | "response_headers_too_large"
   /**
-   * The response used far more bytes than its size needs: interim responses, chunk overhead or blank
-   * lines.
+   * The response used far more bytes than its size needs: interim responses, chunk overhead or
+   * blank lines.
    */
   | "response_too_long"
   | "protocol_switched"

@@ -1,15 +1,18 @@
 /**
- * A policy decides whether a message may be sent now. The engine evaluates it twice: when it accepts the
- * message, and in the transaction that hands the message over. The second verdict is final.
+ * A policy decides whether a message may be sent now. The engine evaluates it twice: when it
+ * accepts the message, and in the transaction that hands the message over. The second verdict is
+ * final.
  */
 import type { AccountId, Channel, ContactId, MessageId, Mode } from "../kernel/index.ts";
 import type { Media } from "./transport.ts";
 
 /**
  * - `allow`: the policy has no objection.
- * - `deny`: the message must not be sent. A request for it fails with status 422. A message that was
+ * - `deny`: the message must not be sent. A request for it fails with status 422. A message that
+ *   was
  *   already accepted fails permanently.
- * - `defer`: the message must not be sent before `until` (milliseconds since the epoch, at most 35 days
+ * - `defer`: the message must not be sent before `until` (milliseconds since the epoch, at most 35
+ *   days
  *   ahead). A request for it is accepted. At hand-over the message is rescheduled, and its time to live
  *   is extended, up to 70 days from its creation. A time in the past allows the message.
  */
@@ -17,7 +20,9 @@ export type Verdict =
   | { readonly verdict: "allow" }
   | {
       readonly verdict: "deny";
-      /** A code for programs: a lower-case letter, then up to 63 lower-case letters, digits and `_`. */
+      /**
+       * A code for programs: a lower-case letter, then up to 63 lower-case letters, digits and `_`.
+       */
       readonly code: string;
       /** A message for people. The API caller sees it, so it must not contain secrets. */
       readonly message: string;
@@ -63,18 +68,21 @@ export interface PolicyFacts {
   } | null;
   /** The account's time zone, an IANA name. */
   readonly time_zone: string;
-  /** When the message would be sent, in milliseconds since the epoch: now, or its scheduled time. */
+  /**
+   * When the message would be sent, in milliseconds since the epoch: now, or its scheduled time.
+   */
   readonly now: number;
 }
 
 /**
- * A sending rule of the host application. `evaluate` may query the host application's tables through
- * `tx`, the transaction that accepts the message or hands it over. It must not await anything else,
- * since the transaction stays open meanwhile. `tx` is undefined if the storage has no transactions.
+ * A sending rule of the host application. `evaluate` may query the host application's tables
+ * through `tx`, the transaction that accepts the message or hands it over. It must not await
+ * anything else, since the transaction stays open meanwhile. `tx` is undefined if the storage has
+ * no transactions.
  *
  * The engine may evaluate a policy more than once for one message. If `evaluate` throws, returns an
- * invalid verdict or takes longer than 5 seconds, nothing is sent: a request fails with the retryable
- * error `internal`, and a hand-over is retried later.
+ * invalid verdict or takes longer than 5 seconds, nothing is sent: a request fails with the
+ * retryable error `internal`, and a hand-over is retried later.
  */
 export interface Policy<Tx extends object | undefined = object | undefined> {
   /**

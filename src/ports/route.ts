@@ -1,8 +1,8 @@
 import { type Channel, channels } from "../kernel/index.ts";
 
 /**
- * Chooses the transports of messages. The first route that matches a message and has a transport for
- * its mode and channel applies. A message that matches no route uses its sender's transport.
+ * Chooses the transports of messages. The first route that matches a message and has a transport
+ * for its mode and channel applies. A message that matches no route uses its sender's transport.
  */
 export interface Route {
   /** Up to 1,000 addresses of senders. Default: all senders. */
@@ -21,7 +21,8 @@ export interface Route {
   /**
    * Other outcomes after which the engine tries the next transport. Default: none.
    * - `ambiguous`: the carrier's response was lost, so the message may be sent twice.
-   * - `undelivered`: a receipt says that the carrier gave up for a reason of its own. A later receipt
+   * - `undelivered`: a receipt says that the carrier gave up for a reason of its own. A later
+   *   receipt
    *   may still contradict it.
    */
   readonly fallBackAfter?: readonly ("ambiguous" | "undelivered")[];

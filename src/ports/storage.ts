@@ -5,7 +5,8 @@
  *
  * Glossary
  * - *group*: up to 128 concurrent commands that share one commit.
- * - *version*: each write increments the version of its row and names the version that it read. If a
+ * - *version*: each write increments the version of its row and names the version that it read. If
+ *   a
  *   version does not match, the group writes nothing and is run again. A new row under the key of a
  *   removed row begins with a version that the removed row never had.
  */
@@ -27,13 +28,12 @@ export interface Lookup {
 }
 
 /**
- * A range of an index, for lists. The leading columns equal `prefix`. The other columns of the index,
- * followed by the primary key columns that it lacks, order the rows. `after` and `until` are tuples of
- * any length that bound those columns: rows strictly beyond `after` and strictly before `until`, in the
- * direction of `order`.
- * `where` filters the rows; a list of values means any of them. The adapter reads on until it finds
- * `limit` rows, so a caller that does not know how many rows pass must bound the range.
- * `skip` omits the first rows of the result.
+ * A range of an index, for lists. The leading columns equal `prefix`. The other columns of the
+ * index, followed by the primary key columns that it lacks, order the rows. `after` and `until` are
+ * tuples of any length that bound those columns: rows strictly beyond `after` and strictly before
+ * `until`, in the direction of `order`. `where` filters the rows; a list of values means any of
+ * them. The adapter reads on until it finds `limit` rows, so a caller that does not know how many
+ * rows pass must bound the range. `skip` omits the first rows of the result.
  */
 export interface Range {
   readonly index: Index;
@@ -47,9 +47,9 @@ export interface Range {
 }
 
 /**
- * Finds up to `limit` rows that contain all of the words, in any order. A `prefix` matches every word
- * that begins with it. The cost may grow with the number of rows that contain the rarest word, but not
- * with the total number of rows.
+ * Finds up to `limit` rows that contain all of the words, in any order. A `prefix` matches every
+ * word that begins with it. The cost may grow with the number of rows that contain the rarest word,
+ * but not with the total number of rows.
  */
 export interface Search {
   readonly index: WordIndex;
@@ -100,9 +100,9 @@ export interface StorageCapabilities {
   /** How many calls of `transaction` the engine may have open at once. 0 means none. */
   readonly transactions: number;
   /**
-   * Whether a group's reads return results instead of promises. If true, the commands of a group run
-   * one after the other. If false, they run concurrently, so that their reads share round trips, and a
-   * command runs again if an earlier one overwrote its reads.
+   * Whether a group's reads return results instead of promises. If true, the commands of a group
+   * run one after the other. If false, they run concurrently, so that their reads share round
+   * trips, and a command runs again if an earlier one overwrote its reads.
    */
   readonly synchronous: boolean;
 }
@@ -128,13 +128,15 @@ export interface Admission {
   readonly retry_after_ms: number;
 }
 
-/** `Tx` is the handle that `transaction` passes on. It is undefined if there is no `transaction`. */
+/**
+ * `Tx` is the handle that `transaction` passes on. It is undefined if there is no `transaction`.
+ */
 export interface StoragePort<Tx extends object | undefined = object | undefined> {
   readonly capabilities: StorageCapabilities;
 
   /**
-   * Connects. Updates the schema if the storage is empty or older than the code, unless the adapter is
-   * configured to leave that to `migrate`. Rejects a storage newer than the code. Idempotent.
+   * Connects. Updates the schema if the storage is empty or older than the code, unless the adapter
+   * is configured to leave that to `migrate`. Rejects a storage newer than the code. Idempotent.
    * @throws TidingsError `storage_unavailable`, `storage_newer`, `storage_outdated`
    */
   open(schema: Schema): Promise<void>;
@@ -144,31 +146,39 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
   migrationSql(schema: Schema, from?: number): string;
 
   /**
-   * Begins a group. Groups commit one at a time, in the order in which they began. While one commits,
-   * the bodies of the next may already read.
-   * A group is `shared` by default and may conflict with groups of other processes. After a conflict the
-   * engine begins an `exclusive` group: commits of other processes wait from its first read to its end.
+   * Begins a group. Groups commit one at a time, in the order in which they began. While one
+   * commits, the bodies of the next may already read. A group is `shared` by default and may
+   * conflict with groups of other processes. After a conflict the engine begins an `exclusive`
+   * group: commits of other processes wait from its first read to its end.
    */
   begin(how?: Access): Group;
   /** Joins an open transaction of the host application, which must commit it. */
   host?(handle: unknown): Group;
   /**
-   * Runs `work` in a new transaction. `host` accepts the handle, and the host application can run its
-   * own statements on it. Commits when `work` resolves. Otherwise rolls back and rejects with its error.
+   * Runs `work` in a new transaction. `host` accepts the handle, and the host application can run
+   * its own statements on it. Commits when `work` resolves. Otherwise rolls back and rejects with
+   * its error.
    */
   transaction?<T>(work: (handle: NonNullable<Tx>) => Promise<T>): Promise<T>;
   /**
-   * Admits requests by sliding logs that all processes share, using the storage's clock. Returns one
-   * result per request, in order. Without this method each process counts its own requests.
+   * Admits requests by sliding logs that all processes share, using the storage's clock. Returns
+   * one result per request, in order. Without this method each process counts its own requests.
    */
   admit?(requests: readonly AdmissionRequest[]): Promise<readonly Admission[]>;
   /** Reads committed rows, on a separate connection. */
   readonly reader: Reader;
-  /** Calls `listener` when another process may have committed. Returns a function that unsubscribes. */
+  /**
+   * Calls `listener` when another process may have committed. Returns a function that unsubscribes.
+   */
   watch?(listener: () => void): () => void;
-  /** Yields to the event loop. Resolves after pending timers, sockets and other work had a chance to run. */
+  /**
+   * Yields to the event loop. Resolves after pending timers, sockets and other work had a chance to
+   * run.
+   */
   turn(): Promise<void>;
-  /** Closes after open groups end. Idempotent. If several engines share it, the last one closes it. */
+  /**
+   * Closes after open groups end. Idempotent. If several engines share it, the last one closes it.
+   */
   close(): Promise<void>;
 }
 
@@ -190,7 +200,8 @@ export interface Group {
    * storage can make them. Assigns the positions of log rows: once a reader can see position q, no
    * position below q appears later.
    * @throws StorageConflict a guard failed: run the bodies again
-   * @throws StorageRefusal the database rejects one of the writes permanently: split the group to find it
+   * @throws StorageRefusal the database rejects one of the writes permanently: split the group to
+   * find it
    * @throws TidingsError `storage_unavailable`: nothing was written, or the outcome is unknown
    */
   commit(writes: readonly Write[]): void | Promise<void>;

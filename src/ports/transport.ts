@@ -1,9 +1,9 @@
 /**
  * A transport hands messages to a carrier and reports the carrier's receipts and inbound messages.
  *
- * The answer to a send is one of three outcomes. *accepted*: the carrier has the message. *rejected*: the
- * message was certainly not sent. *ambiguous*: the message may have been sent. The engine sends it again
- * only if a lookup or the host application says that it was not sent.
+ * The answer to a send is one of three outcomes. *accepted*: the carrier has the message.
+ * *rejected*: the message was certainly not sent. *ambiguous*: the message may have been sent. The
+ * engine sends it again only if a lookup or the host application says that it was not sent.
  */
 import type { AttemptId, Channel, MessageId, Mode } from "../kernel/index.ts";
 import type { Clock, Logger } from "./environment.ts";
@@ -103,8 +103,8 @@ export interface Receipt {
 }
 
 /**
- * Identifies the attempt of a receipt: by the provider's id, or by the attempt's id if the carrier echoes
- * it. With both, the engine can store the provider's id of an attempt whose answer was lost.
+ * Identifies the attempt of a receipt: by the provider's id, or by the attempt's id if the carrier
+ * echoes it. With both, the engine can store the provider's id of an attempt whose answer was lost.
  */
 export type ReceiptSubject =
   | { readonly provider_message_id: string }
@@ -118,9 +118,11 @@ export interface CarriedMessage {
 
 /**
  * The answer to a lookup.
- * - `not_sent`: the carrier certainly never received the message and never will. The engine sends it
+ * - `not_sent`: the carrier certainly never received the message and never will. The engine sends
+ *   it
  *   again.
- * - `alike`: the carrier cannot tell attempts apart, and these messages match. The message counts as
+ * - `alike`: the carrier cannot tell attempts apart, and these messages match. The message counts
+ *   as
  *   sent if exactly one of them belongs to no other attempt. Otherwise its state stays unknown.
  */
 export type LookupAnswer =
@@ -163,9 +165,9 @@ export interface TransportCapabilities {
   /** The modes whose messages the transport may carry. */
   readonly modes: readonly Mode[];
   /**
-   * `none`: an accepted message counts as delivered. Otherwise a message without a final receipt after
-   * `timeout_ms` is unconfirmed. Before that the engine looks it up at each of `lookups_ms` after its
-   * hand-over, if the transport has `lookup`.
+   * `none`: an accepted message counts as delivered. Otherwise a message without a final receipt
+   * after `timeout_ms` is unconfirmed. Before that the engine looks it up at each of `lookups_ms`
+   * after its hand-over, if the transport has `lookup`.
    */
   readonly receipts:
     "none" | { readonly timeout_ms: number; readonly lookups_ms: readonly number[] };
@@ -173,7 +175,10 @@ export interface TransportCapabilities {
   readonly confirms_opt_outs: boolean;
 }
 
-/** An unmodified carrier request to `/v1/transports/:name/callbacks`. Header names are in lower case. */
+/**
+ * An unmodified carrier request to `/v1/transports/:name/callbacks`. Header names are in lower
+ * case.
+ */
 export interface CallbackRequest {
   readonly method: string;
   /** The path and query that the carrier requested. */
@@ -181,8 +186,8 @@ export interface CallbackRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   /**
-   * By the engine's clock, in milliseconds. Use it to check the age of a signature, and as the time of a
-   * report without its own time.
+   * By the engine's clock, in milliseconds. Use it to check the age of a signature, and as the time
+   * of a report without its own time.
    */
   readonly received_at: number;
 }
@@ -210,12 +215,15 @@ export interface Transport {
   readonly capabilities: TransportCapabilities;
   /** Numbers with a fixed outcome, if the carrier is simulated. */
   readonly test_numbers?: readonly TestNumber[];
-  /** Returns the carrier's errors as answers. The engine treats an exception as an ambiguous answer. */
+  /**
+   * Returns the carrier's errors as answers. The engine treats an exception as an ambiguous answer.
+   */
   send(message: OutboundMessage, context: SendContext): Promise<SendAnswer>;
   /** Finds the outcome of an attempt whose answer was lost or whose receipts are missing. */
   lookup?(message: OutboundMessage, attempt: AttemptMade): Promise<LookupAnswer>;
   /**
-   * Verifies the signature of a callback and parses it. Callbacks may repeat and arrive in any order.
+   * Verifies the signature of a callback and parses it. Callbacks may repeat and arrive in any
+   * order.
    * @throws TidingsError `invalid_signature` if the signature does not match
    */
   parseCallback?(request: CallbackRequest): Promise<CallbackResult>;

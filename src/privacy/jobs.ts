@@ -58,7 +58,10 @@ interface Expires {
   readonly expires_at: number | null;
 }
 
-/** Calls `take` with the rows that have expired, oldest first, one chunk a call. Returns how many rows it found. */
+/**
+ * Calls `take` with the rows that have expired, oldest first, one chunk a call. Returns how many
+ * rows it found.
+ */
 function expiring<R extends Expires>(
   index: Index<R>,
   take: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
@@ -99,7 +102,10 @@ const reapEarlyReceipts = expiring(earlyReceiptsByExpiry, (tx, row) =>
   tx.remove(earlyReceipts, row),
 );
 
-/** Webchat sessions that have expired. Their messages stay: another session may have the same address. */
+/**
+ * Webchat sessions that have expired. Their messages stay: another session may have the same
+ * address.
+ */
 const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
   tx.remove(webchatSessions, row),
 );

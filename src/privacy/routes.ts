@@ -14,7 +14,8 @@ export const privacyRoutes: readonly ApiRoute[] = [
     operation: eraseContact,
     summary: "Erase a contact",
     description:
-      "Permanently removes the contact's data and cancels its queued messages. Counts stay, and so do the opt-outs of its " +
+      "Permanently removes the contact's data and cancels its queued messages. Counts stay, and " +
+      "so do the opt-outs of its " +
       "addresses. The answer is sent when everything is removed.",
   },
   {
@@ -26,7 +27,8 @@ export const privacyRoutes: readonly ApiRoute[] = [
     operation: mergeContacts,
     summary: "Merge another contact into this one",
     description:
-      "The other contact's history and addresses move to this one. Its fields fill those that are empty here. Its id still " +
+      "The other contact's history and addresses move to this one. Its fields fill those that " +
+      "are empty here. Its id still " +
       "works as a recipient and for reading history. The answer is sent when everything has moved.",
   },
   {

@@ -70,7 +70,8 @@ export const sandboxRoutes: readonly ApiRoute[] = [
     operation: resetSandbox,
     summary: "Reset the sandbox",
     description:
-      "Removes the account's messages, contacts, conversations and events in the sandbox. Keys, senders, webhooks, agents and playbooks stay.",
+      "Removes the account's messages, contacts, conversations and events in the sandbox. Keys, " +
+      "senders, webhooks, agents and playbooks stay.",
     response: sandboxResetResultSchema,
   },
   {
@@ -81,7 +82,8 @@ export const sandboxRoutes: readonly ApiRoute[] = [
     operation: testWebhook,
     summary: "Send a test event",
     description:
-      "Makes one attempt with sample data, whatever the webhook's status. Other subscribers do not receive the event.",
+      "Makes one attempt with sample data, whatever the webhook's status. Other subscribers do " +
+      "not receive the event.",
     response: deliverySchema,
   },
 ];

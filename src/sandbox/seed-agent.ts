@@ -125,7 +125,8 @@ export const assistant: Omit<CreateAgent, "playbook_ids"> & { readonly name: str
   channels: ["sms", "mms", "webchat"],
   persona: { role: "assistant of a plant shop", tone: "friendly and brief" },
   instructions:
-    "Help people with questions about the shop, and move appointments. Leave complaints to your colleagues.",
+    "Help people with questions about the shop, and move appointments. Leave complaints to your " +
+    "colleagues.",
   knowledge: [
     {
       title: "Opening hours",

@@ -37,7 +37,8 @@ export async function chooseSender(
     const requested = await tx.get(senderByAddress, [from]);
     if (isUsable(requested)) return requested;
     throw noSender(
-      `${from} is not a sender of this account for ${channel}. Add it as a sender, or leave out from.`,
+      `${from} is not a sender of this account for ${channel}. Add it as a sender, or leave ` +
+        "out from.",
     );
   }
   const known = last === null ? undefined : await tx.get(senderById, [last]);

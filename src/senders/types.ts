@@ -17,7 +17,8 @@ const channels = z
     error: "must not contain a channel twice",
   });
 const pool =
-  "Whether the sender is in the pools of its channels. New contacts are spread over a pool's senders. A contact keeps its sender.";
+  "Whether the sender is in the pools of its channels. New contacts are spread over a pool's " +
+  "senders. A contact keeps its sender.";
 const messagesPerSecond = z.number().min(0.01).max(1_000);
 const dailyCap = z.int().min(1).max(1_000_000);
 
@@ -29,7 +30,8 @@ export const senderSchema = z
     transport: z.string().meta({ description: "The name of the sender's transport." }),
     default: z.boolean().meta({
       description:
-        "Whether this is the default sender of one of its channels. A message uses the default if it names no sender, the contact has none yet, and the channel has no pool.",
+        "Whether this is the default sender of one of its channels. A message uses the default " +
+        "if it names no sender, the contact has none yet, and the channel has no pool.",
     }),
     pool: z.boolean().meta({ description: pool }),
     messages_per_second: z
@@ -50,10 +52,14 @@ export const createSenderSchema = z
     address: senderAddress,
     channels,
     transport: reference,
-    default: z.boolean().optional().meta({
-      description:
-        "Makes this the default sender of its channels. By default, this applies only to channels that have no default yet.",
-    }),
+    default: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          "Makes this the default sender of its channels. By default, this applies only to " +
+          "channels that have no default yet.",
+      }),
     pool: z
       .boolean()
       .optional()

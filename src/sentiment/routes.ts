@@ -11,7 +11,8 @@ export const sentimentRoutes: readonly ApiRoute[] = [
     operation: getContactSentiment,
     summary: "Get a contact's sentiment",
     description:
-      "Returns the contact's current sentiment, its trend, and the scores of up to 20 of its messages, newest first.",
+      "Returns the contact's current sentiment, its trend, and the scores of up to 20 of its " +
+      "messages, newest first.",
     response: contactSentimentSchema,
   },
 ];

@@ -206,7 +206,8 @@ export class BufferedTx implements BaseTx {
     const touched = this.#overlay.find(collection, id);
     if (touched !== undefined && touched.row !== seen) {
       throw new TypeError(
-        `${collection.name}: the row to write is outdated. Pass the row that the last write returned.`,
+        `${collection.name}: the row to write is outdated. Pass the row that the last write ` +
+          "returned.",
       );
     }
     return touched;

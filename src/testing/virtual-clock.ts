@@ -21,7 +21,8 @@ export interface VirtualClock extends Clock {
   advanceTo(time: Time): Promise<void>;
   /**
    * Advances until `condition` holds. Checks it whenever the pending work has settled.
-   * @throws Error when it does not hold within `withinMs` (default one day), or when no sleeper is left
+   * @throws Error when it does not hold within `withinMs` (default one day), or when no sleeper is
+   * left
    */
   advanceUntil(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
   /** Resolves when all work is done that does not need the time to advance. */

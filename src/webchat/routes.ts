@@ -16,7 +16,8 @@ export const webchatRoutes: readonly ApiRoute[] = [
     operation: openWebchatSession,
     summary: "Open a visitor session",
     description:
-      "Call it from your server and pass the id and the token to the visitor's browser. The browser needs nothing else.",
+      "Call it from your server and pass the id and the token to the visitor's browser. The " +
+      "browser needs nothing else.",
     response: webchatSessionSchema,
   },
   {
@@ -42,7 +43,9 @@ export const webchatRoutes: readonly ApiRoute[] = [
     operation: webchatStream,
     summary: "Stream the visitor's messages",
     description:
-      "Sends each message once and in order, also across reconnections. The data is a `WebchatMessage` and the id its number. Messages up to" +
-      "the id with which a browser reconnects count as delivered. An address can have five streams. One more ends the oldest.",
+      "Sends each message once and in order, also across reconnections. The data is a " +
+      "`WebchatMessage` and the id its number. Messages up to" +
+      "the id with which a browser reconnects count as delivered. An address can have five " +
+      "streams. One more ends the oldest.",
   },
 ];

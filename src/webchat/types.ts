@@ -21,7 +21,8 @@ export const openWebchatSessionSchema = z
     name: name(200).optional().meta({ description: "The name of a new contact." }),
     inbox: senderAddress.optional().meta({
       description:
-        "The address of the sender that the visitor writes to. The default is the account's default webchat sender.",
+        "The address of the sender that the visitor writes to. The default is the account's " +
+        "default webchat sender.",
     }),
   })
   .refine(({ contact_id, name }) => contact_id === undefined || name === undefined, {
@@ -35,10 +36,14 @@ export interface OpenWebchatSession extends z.infer<typeof openWebchatSessionSch
 export const webchatSessionSchema = z
   .strictObject({
     id: ids.webchatSession,
-    token: z.string().nullable().meta({
-      description:
-        "Gives the visitor's browser access to this session until it expires. Returned only once: a replay returns null.",
-    }),
+    token: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          "Gives the visitor's browser access to this session until it expires. Returned only " +
+          "once: a replay returns null.",
+      }),
     contact_id: ids.contact,
     inbox: z.string(),
     expires_at: timestamp,
@@ -98,7 +103,8 @@ export const visitorStreamSchema = z.strictObject({
     .optional()
     .meta({
       description:
-        "Continues after this event. By default the stream starts with the messages since the session was opened.",
+        "Continues after this event. By default the stream starts with the messages since the " +
+        "session was opened.",
     }),
 });
 export interface VisitorStream extends z.infer<typeof visitorStreamSchema> {}

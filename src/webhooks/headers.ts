@@ -73,7 +73,9 @@ function problemOf(
   if (name.length > headerLimits.name || value.length > headerLimits.value) {
     return {
       code: "too_long",
-      message: `Expected at most ${headerLimits.name} characters in the name and ${headerLimits.value} in the value.`,
+      message:
+        `Expected at most ${headerLimits.name} characters in the name and ${headerLimits.value} ` +
+        "in the value.",
     };
   }
   if (reserved.has(lower) || reservedPrefixes.some((each) => lower.startsWith(each))) {

@@ -39,7 +39,9 @@ export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
 
 const refusals = {
   erased: "The delivery's content was erased, so it cannot be sent again.",
-  exhausted: `The delivery reached the limit of ${maxManualAttempts} attempts, so it cannot be sent again.`,
+  exhausted:
+    `The delivery reached the limit of ${maxManualAttempts} attempts, so it cannot be sent ` +
+    "again.",
 } as const;
 
 /**

@@ -56,7 +56,8 @@ const webhookRoutes: readonly ApiRoute[] = [
     operation: updateWebhook,
     summary: "Edit a webhook",
     description:
-      "Also pauses and enables the webhook. Pending deliveries go to the new URL. A new event filter applies to later events only.",
+      "Also pauses and enables the webhook. Pending deliveries go to the new URL. A new event " +
+      "filter applies to later events only.",
     response: webhookSchema,
   },
   {

@@ -157,7 +157,8 @@ export const createWebhookSchema = z
     ordering: webhookOrderingSchema.optional().meta({
       default: "none",
       description:
-        "`fifo` sends one delivery at a time, in the order in which the events were committed. `none` sends several at once.",
+        "`fifo` sends one delivery at a time, in the order in which the events were committed. " +
+        "`none` sends several at once.",
     }),
     description: text(500).optional(),
   })

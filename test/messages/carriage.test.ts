@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Carriage, type Evidence, join } from "../../src/messages/carriage.ts";
-import { carrierError } from "../../src/messages/rules.ts";
+import { carrierError } from "../../src/messages/attempt-rules.ts";
 import { carrierErrorCodes } from "../../src/ports/transport.ts";
 
 const ranks = ["sent", "unconfirmed", "undelivered", "delivered", "read"] as const;

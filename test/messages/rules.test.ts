@@ -1,25 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  type AfterAttempt,
-  announced,
-  answered,
-  cancel,
-  carried,
-  carrierError,
-  edit,
-  evidenceOf,
-  expire,
-  handOver,
-  isCarried,
-  lapsed,
-  type MessageState,
-  notSent,
-  plan,
-  release,
-  retryAt,
-  unconfirmed,
-} from "../../src/messages/rules.ts";
+import { type AfterAttempt, answered, carrierError, evidenceOf, lapsed, notSent, retryAt } from "../../src/messages/attempt-rules.ts";
+import { announced, cancel, carried, edit, expire, handOver, isCarried, type MessageState, plan, release, unconfirmed } from "../../src/messages/rules.ts";
 import { maxAttempts, retryDelays } from "../../src/messages/route-rules.ts";
 import { maxScheduleAhead } from "../../src/kernel/limits.ts";
 import { messageStatuses } from "../../src/messages/types.ts";

@@ -1,22 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import {
-  answered,
-  carried,
-  evidenceOf,
-  handOver,
-  type MessageState,
-  notSent,
-  plan,
-  unconfirmed,
-} from "../../src/messages/rules.ts";
+import { answered, evidenceOf, notSent } from "../../src/messages/attempt-rules.ts";
+import { carried, handOver, type MessageState, plan, unconfirmed } from "../../src/messages/rules.ts";
 import { silent } from "../../src/ports/environment.ts";
-import type {
-  AttemptMade,
-  OutboundMessage,
-  Receipt,
-  ReceiptSubject,
-} from "../../src/ports/transport.ts";
+import type { AttemptMade, OutboundMessage, Receipt, ReceiptSubject } from "../../src/ports/transport.ts";
 import { virtualClock } from "../../src/testing/virtual-clock.ts";
 
 /** One message, the rules and the simulated carrier: the smallest dispatcher that there can be. */

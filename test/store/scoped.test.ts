@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { silent } from "../../src/ports/environment.ts";
-import { integer, schemaOf, scoped, text } from "../../src/ports/collection.ts";
+import { integer, scoped, text } from "../../src/ports/define-collection.ts";
+import { schemaOf } from "../../src/ports/collection.ts";
 import type { Scope } from "../../src/kernel/ids.ts";
 import { seededRandom, virtualClock } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";

@@ -120,7 +120,8 @@ function toolCallOf({ toolName, input }: GeneratedContent): ToolCall {
     typeof input === "string" && input.length <= maxInputLength ? parse(input) : undefined;
   if (typeof toolName !== "string" || !isObject(parsed)) {
     throw new Error(
-      `the language model called the tool ${String(toolName).slice(0, 64)} with an input that is not a JSON object`,
+      `the language model called the tool ${String(toolName).slice(0, 64)} with an input that ` +
+        "is not a JSON object",
     );
   }
   return { name: toolName, input: parsed };

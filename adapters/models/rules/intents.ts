@@ -14,7 +14,8 @@ const minShareOfSentence = 0.8;
 /** The weight of words that many messages have, and that say little of what their writer wants. */
 const generalWeight = 0.4;
 const general = meaningsOf(
-  "appointment order book account service product customer request information inquiry support general day week",
+  "appointment order book account service product customer request information inquiry support " +
+    "general day week",
   "monday tuesday wednesday thursday friday saturday sunday weekend",
 );
 

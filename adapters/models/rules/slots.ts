@@ -3,7 +3,7 @@ import type { Json, ModelSlot } from "../../../src/ports/index.ts";
 import { english } from "../../language/english.ts";
 import { similarity, termsOf } from "../../language/english/terms.ts";
 
-const mostClauses = 20;
+const maxClauses = 20;
 /** Models are not told where a contact is. Only whether a clause has a value matters here. */
 const unknownContact = { phone: null, time_zone: null };
 const language = english();
@@ -39,7 +39,7 @@ function clausesOf(text: string): string[] {
     .split(/[,;.!?\n–—]+(?:\s+|$)|\s+(?:but|instead of|rather than|aber|mais|pero)\s+/i)
     .map((clause) => clause.trim().replace(/^(?:but|and|or|so|aber|oder|mais|pero)\s+/i, ""))
     .filter((clause) => clause !== "")
-    .slice(0, mostClauses);
+    .slice(0, maxClauses);
 }
 
 /**

@@ -47,19 +47,22 @@ const unavailableMessages: readonly (readonly [state: RegExp, message: string])[
   [/^25P0[34]|^57P05/, "The PostgreSQL server ended a transaction that took too long."],
   [
     /^28|^3D/,
-    "The PostgreSQL server refused the connection: the user, the password or the database is wrong.",
+    "The PostgreSQL server refused the connection: the user, the password or the database is " +
+      "wrong.",
   ],
   [/^42501/, "The database user lacks a privilege on the schema or its tables."],
   [
     /^(42P01|42703|3F000)/,
-    "The database lacks tables or columns that this version of tidings needs. Run the migration first.",
+    "The database lacks tables or columns that this version of tidings needs. Run the migration " +
+      "first.",
   ],
   [/^53100/, "The disk of the PostgreSQL server is full."],
   [/^53200/, "The PostgreSQL server is out of memory."],
   [/^53300/, "The PostgreSQL server has too many connections."],
   [
     /^57014/,
-    "The PostgreSQL server canceled a statement: it took longer than its timeout, or an administrator canceled it.",
+    "The PostgreSQL server canceled a statement: it took longer than its timeout, or an " +
+      "administrator canceled it.",
   ],
   [/^57P0/, "The PostgreSQL server is shutting down, starting up, or ended the connection."],
   [/^08/, "The connection to the PostgreSQL server was lost."],

@@ -55,7 +55,8 @@ export function postgres<Client extends PostgresClient = PostgresClient>(
   if (typeof schema !== "string" || !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new TidingsError(
       "invalid_option",
-      `postgres: schema: expected the name of a schema in lower-case letters, digits and underscores, up to 63 characters, got ${JSON.stringify(schema)}`,
+      "postgres: schema: expected the name of a schema in lower-case letters, digits and " +
+        `underscores, up to 63 characters, got ${JSON.stringify(schema)}`,
     );
   }
   if (typeof migrate !== "boolean") {

@@ -126,7 +126,8 @@ export class BackgroundWriter {
     this.#isReady = false;
     this.#worker = undefined;
     const message =
-      "The thread that writes to the database ended unexpectedly. Its last commit may or may not have happened.";
+      "The thread that writes to the database ended unexpectedly. Its last commit may or may " +
+      "not have happened.";
     this.#pending?.reject(new TidingsError("storage_unavailable", message, { cause }));
     this.#pending = undefined;
   }

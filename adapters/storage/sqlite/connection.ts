@@ -105,7 +105,8 @@ export async function connect(file: string): Promise<DatabaseSync> {
       if (mode?.["journal_mode"] !== "wal") {
         throw new TidingsError(
           "storage_unavailable",
-          `SQLite cannot use a write-ahead log for the database file ${file}. Put the file on a local disk.`,
+          `SQLite cannot use a write-ahead log for the database file ${file}. Put the file on ` +
+            "a local disk.",
         );
       }
     });

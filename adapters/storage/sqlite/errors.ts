@@ -74,7 +74,8 @@ const unavailable: Readonly<Record<string, string>> = {
   CORRUPT: "The database file is damaged.",
   FULL: "The disk is full, or the database has reached its maximum size.",
   CANTOPEN:
-    "The database file cannot be opened: its directory does not exist, or the process may not access it.",
+    "The database file cannot be opened: its directory does not exist, or the process may not " +
+    "access it.",
   PROTOCOL: "The database is locked: another connection has been writing for too long.",
   NOTADB: "The file is not a SQLite database.",
 };

@@ -37,7 +37,8 @@ export function sqlite(options: SqliteOptions): StoragePort<DatabaseSync> {
   if (file.includes(":memory:") || file.includes("mode=memory")) {
     throw new TidingsError(
       "invalid_option",
-      "sqlite: file: expected the path of a file, got a database in memory, which only one connection can see. Use memory() instead.",
+      "sqlite: file: expected the path of a file, got a database in memory, which only one " +
+        "connection can see. Use memory() instead.",
     );
   }
   if (typeof migrate !== "boolean") {

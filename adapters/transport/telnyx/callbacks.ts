@@ -80,7 +80,8 @@ export function verifySignature(
   if (!isRecent || !isComplete || !verify(null, signed, key, Buffer.from(signature, "base64"))) {
     throw new TidingsError(
       "invalid_signature",
-      "The telnyx-signature-ed25519 header does not match the callback, or its timestamp is more than 5 minutes off.",
+      "The telnyx-signature-ed25519 header does not match the callback, or its timestamp is " +
+        "more than 5 minutes off.",
     );
   }
 }

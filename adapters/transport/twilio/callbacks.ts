@@ -38,7 +38,8 @@ export function readCallback(
   if (!isSigned(authToken, headers["x-twilio-signature"] ?? "", called, form)) {
     throw new TidingsError(
       "invalid_signature",
-      "The X-Twilio-Signature header does not match the callback. Check the auth token and callbackUrl.",
+      "The X-Twilio-Signature header does not match the callback. Check the auth token and " +
+        "callbackUrl.",
     );
   }
   const provider_message_id = form.get("MessageSid") ?? "";

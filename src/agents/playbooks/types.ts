@@ -68,11 +68,13 @@ export const slotSchema = z
     type: z.enum(["text", "number", "boolean", "date", "phone", "email"]),
     pattern: pattern.optional().meta({
       description:
-        "For type text: a regular expression (JavaScript, flag u) that the whole answer must match. Look-around, back-references and nested repeats are not allowed.",
+        "For type text: a regular expression (JavaScript, flag u) that the whole answer must " +
+        "match. Look-around, back-references and nested repeats are not allowed.",
     }),
     enum: options.optional().meta({
       description:
-        "For type text: the options. The contact chooses one by its text or by its number in the list.",
+        "For type text: the options. The contact chooses one by its text or by its number in " +
+        "the list.",
     }),
     required: z.boolean().meta({
       description: "Whether the playbook needs an answer. If false, it continues without one.",
@@ -153,7 +155,8 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
         .max(playbookLimits.cases, atMost(playbookLimits.cases))
         .meta({
           description:
-            "The first case whose condition is true decides the step that follows. If none is true, `next` follows.",
+            "The first case whose condition is true decides the step that follows. If none is " +
+            "true, `next` follows.",
         }),
     }),
     z.strictObject({ ...place, type: z.literal("instruct"), text: message }),
@@ -252,10 +255,14 @@ const definitionFields = {
     .meta({ description: "Maximum turns of the contact before the playbook is given up." }),
 };
 
-const enabled = z.boolean().optional().meta({
-  description:
-    "Whether the playbook can be started. Its steps are checked as a whole when it is enabled and at each later change.",
-});
+const enabled = z
+  .boolean()
+  .optional()
+  .meta({
+    description:
+      "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
+      "and at each later change.",
+  });
 
 export const createPlaybookSchema = z
   .strictObject({

@@ -3,6 +3,7 @@ import { transactionCases } from "./transactions.ts";
 import { raceCases } from "./races.ts";
 import { rangeCases } from "./ranges.ts";
 import { rowCases } from "./rows.ts";
+import { writeCases } from "./writes.ts";
 import { searchCases } from "./search.ts";
 import { sharingCases } from "./sharing.ts";
 import { type Cases, OpenPorts } from "./harness.ts";
@@ -38,6 +39,7 @@ export function storageConformance(
 ): void {
   const groups: [string, Cases][] = [
     ["rows", rowCases],
+    ["writes", writeCases],
     ["ranges", rangeCases],
     ["search", searchCases],
     ["transactions", transactionCases],

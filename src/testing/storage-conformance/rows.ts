@@ -1,66 +1,18 @@
+import { type Row, StorageConflict, StorageRefusal } from "../../ports/index.ts";
 import {
-  type Collection,
-  type Lookup,
-  type Row,
-  StorageConflict,
-  type StoragePort,
-  StorageRefusal,
-  type Write,
-} from "../../ports/index.ts";
-import {
-  entries,
-  entriesByPosition,
-  entry,
-  type Item,
   item,
-  itemById,
   itemByLabel,
   items,
   itemsByFlag,
   itemsByRank,
   openItems,
   placeByName,
-  places,
-  sumByDay,
-  sums,
 } from "./collections.ts";
 import { type Cases, failsAs, holds, same, write } from "./harness.ts";
 
-const insert = (row: Item): Write => ({
-  kind: "insert",
-  collection: items,
-  row: { ...row, version: 1 },
-});
-const place = (country: string, town: string): Write => ({
-  kind: "insert",
-  collection: places,
-  row: { country, town, people: 1, version: 1 },
-});
-const update = (id: string, version: number, row: Item, ...changed: string[]): Write => ({
-  kind: "update",
-  collection: items,
-  key: [id],
-  version,
-  row: { ...row, version: version + 1 },
-  changed,
-});
-const log = (id: string): Write => ({
-  kind: "insert",
-  collection: entries,
-  row: { ...entry(id), version: 1 },
-});
-const byId = (id: string): Lookup => ({ index: itemById, key: [id], limit: 1 });
-const first = async (port: StoragePort, lookup: Lookup): Promise<readonly Row[]> => {
-  const [rows = []] = await port.reader.get([lookup]);
-  return rows;
-};
-const allIds = async (port: StoragePort): Promise<unknown[]> =>
-  ids(await port.reader.range({ index: itemById, prefix: [], order: "ascending", limit: 20 }));
-const ids = (rows: readonly Row[] | undefined): unknown[] => (rows ?? []).map(({ id }) => id);
-/** Inserts a row that violates its type, like a bug. */
-const broken = (collection: Collection, row: Row): Write => ({ kind: "insert", collection, row });
+import { allIds, broken, byId, first, ids, insert, place, update } from "./rows-and-writes.ts";
 
-/** Values, keys, guards, counters and logs, tested directly on the port. */
+/** Values, keys and look-ups, tested directly on the port. */
 export const rowCases: Cases = {
   "values of every type are read as they were written": async (ports) => {
     const port = await ports.port();
@@ -277,165 +229,5 @@ export const rowCases: Cases = {
     );
     const [freed] = await port.reader.get([{ index: itemByLabel, key: ["anna", "x"], limit: 1 }]);
     same(ids(freed), ["e"], "the row under a key that was freed in the same group");
-  },
-
-  "an update writes the changed columns and the version": async (ports) => {
-    const port = await ports.port();
-    await write(port, insert(item("a", { data: { n: 1 }, label: "x" })));
-    await write(
-      port,
-      update(
-        "a",
-        1,
-        item("a", { data: { n: 2 }, label: null, extra: [] }),
-        "data",
-        "extra",
-        "label",
-      ),
-    );
-    same(
-      await first(port, byId("a")),
-      [{ ...item("a", { data: { n: 2 }, extra: [] }), version: 2 }],
-      "the row",
-    );
-  },
-
-  "a guard that fails refuses the whole group": async (ports) => {
-    const port = await ports.port();
-    await write(port, insert(item("a")));
-    await write(port, update("a", 1, item("a", { state: "new" }), "state"));
-    const add: Write = {
-      kind: "add",
-      collection: sums,
-      row: { day: "today", kind: "x", count: 1, cost: 1 },
-    };
-    const change = update("a", 2, item("a", { state: "half" }), "state");
-    const stale: [what: string, refused: Write, ...others: Write[]][] = [
-      ["an outdated update", update("a", 1, item("a", { state: "lost" }), "state")],
-      ["an outdated removal", { kind: "remove", collection: items, key: ["a"], version: 1 }],
-      ["an outdated hold", { kind: "hold", collection: items, key: ["a"], version: 1 }],
-      ["a key that is taken", insert(item("a"))],
-      ["an update of a row that is gone", update("gone", 1, item("gone"), "state"), change],
-      [
-        "a removal of a row that is gone",
-        { kind: "remove", collection: items, key: ["gone"], version: 1 },
-        change,
-      ],
-      [
-        "a hold of a row that is gone",
-        { kind: "hold", collection: items, key: ["gone"], version: 1 },
-        change,
-      ],
-    ];
-    for (const [what, refused, ...others] of stale) {
-      await failsAs(
-        StorageConflict,
-        () => write(port, insert(item("b")), add, log("e"), ...others, refused),
-        what,
-      );
-      const read = await port.reader.get([
-        byId("a"),
-        byId("b"),
-        { index: sumByDay, key: ["today", "x"], limit: 1 },
-        { index: entriesByPosition, key: [], limit: 9 },
-      ]);
-      same(
-        read,
-        [[{ ...item("a", { state: "new" }), version: 2 }], [], [], []],
-        `rows after ${what}`,
-      );
-    }
-    const held: Write = { kind: "hold", collection: items, key: ["a"], version: 2 };
-    await write(port, held, insert(item("b")));
-    await write(port, { kind: "remove", collection: items, key: ["a"], version: 2 });
-    same(await allIds(port), ["b"], "rows at the end");
-  },
-
-  "an open group does not block other reads or commits": async (ports) => {
-    const port = await ports.port();
-    const other = await ports.port();
-    const group = port.begin();
-    await group.read([byId("a")]);
-    await write(other, insert(item("a")));
-    same(ids(await first(port, byId("a"))), ["a"], "what another committed meanwhile");
-    await group.commit([insert(item("b"))]);
-    same(await allIds(other), ["a", "b"], "rows of both");
-  },
-
-  "an aborted group writes nothing, and a group can be aborted after a failed commit": async (
-    ports,
-  ) => {
-    const port = await ports.port();
-    const group = port.begin();
-    await group.read([byId("a")]);
-    await group.abort();
-    const refused = port.begin();
-    await refused.read([byId("a")]);
-    await failsAs(
-      StorageConflict,
-      () => refused.commit([update("a", 1, item("a"), "state")]),
-      "a commit",
-    );
-    await refused.abort();
-    await write(port, insert(item("a")));
-    same(await allIds(port), ["a"], "rows of the next group");
-  },
-
-  "counters start at zero and add up": async (ports) => {
-    const port = await ports.port();
-    const add = (day: string, count: number, cost: number): Write => ({
-      kind: "add",
-      collection: sums,
-      row: { day, kind: "sms", count, cost },
-    });
-    await write(port, add("mon", 2, 0.5), add("tue", 1, 0));
-    await write(port, add("mon", 3, 0.25));
-    await write(port, add("mon", -1, 0));
-    const read = await port.reader.range({
-      index: sumByDay,
-      prefix: [],
-      order: "ascending",
-      limit: 9,
-    });
-    same(
-      read,
-      [
-        { day: "mon", kind: "sms", count: 4, cost: 0.75 },
-        { day: "tue", kind: "sms", count: 1, cost: 0 },
-      ],
-      "sums",
-    );
-  },
-
-  "a log's rows get ascending positions in the order of their commits": async (ports) => {
-    const port = await ports.port();
-    const other = await ports.port();
-    await write(port, log("c"), log("a"));
-    await write(other, log("b"));
-    await failsAs(
-      StorageConflict,
-      () => write(port, log("x"), log("a")),
-      "a log row with a key that is taken",
-    );
-    await write(port, log("d"));
-    const rows = await port.reader.range({
-      index: entriesByPosition,
-      prefix: [],
-      order: "ascending",
-      limit: 9,
-    });
-    same(ids(rows), ["c", "a", "b", "d"], "rows by position");
-    const positions = rows.map((row) => Number(row["position"]));
-    const ascending = positions.every((at, i) => at > (positions[i - 1] ?? 0));
-    holds(ascending, `positions ascend from 1, not ${positions.join()}`);
-  },
-
-  "open and close are idempotent, and committed rows are there after a restart": async (ports) => {
-    const port = await ports.port();
-    await write(port, insert(item("a")));
-    await port.close();
-    await port.close();
-    const again = await ports.port();
-    same(await allIds(again), ["a"], "rows after opening again");
   },
 };

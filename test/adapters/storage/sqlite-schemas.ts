@@ -1,14 +1,5 @@
-import {
-  added,
-  collection,
-  integer,
-  json,
-  nullable,
-  position,
-  type RowOf,
-  schemaOf,
-  text,
-} from "../../../src/ports/collection.ts";
+import { added, collection, integer, json, nullable, position, text } from "../../../src/ports/define-collection.ts";
+import { type RowOf, schemaOf } from "../../../src/ports/collection.ts";
 import type { Row, Write } from "../../../src/ports/storage.ts";
 
 /** A collection in two versions of the code, and what only the later one has. */

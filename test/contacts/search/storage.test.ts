@@ -6,13 +6,8 @@ import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import {
-  type Collection,
-  collection,
-  nullable,
-  schemaOf,
-  text,
-} from "../../../src/ports/collection.ts";
+import { collection, nullable, text } from "../../../src/ports/define-collection.ts";
+import { type Collection, schemaOf } from "../../../src/ports/collection.ts";
 import { StorageConflict, type StoragePort } from "../../../src/ports/storage.ts";
 import { makeDatabase } from "../../support/postgres-database.ts";
 import { serverUrl } from "../../support/postgres.ts";
