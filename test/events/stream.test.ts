@@ -1,3 +1,4 @@
+import { eventually } from "../support/eventually.ts";
 import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { english } from "../../adapters/language/english.ts";
@@ -147,7 +148,8 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     const rare = [event(quiet, "message.failed"), event(quiet, "message.failed")];
     const common = (): EventRow[] =>
       Array.from({ length: 2_500 }, () => event(quiet, "message.updated"));
-    await commit(port, [first, ...common(), ...rare.slice(0, 1), ...common()]);
+    const rest = common();
+    await commit(port, [first, ...common(), ...rare.slice(0, 1), ...rest]);
     const { told, desk, read, turns } = await follow(port, {
       types: ["message.failed"],
       last_event_id: first.id,
@@ -156,7 +158,9 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     expect(turns()).toBeGreaterThanOrEqual(2);
 
     const next = told.next();
-    for (let idle = 0; idle < 20; idle++) await port.turn();
+    // The stream has caught up with the log.
+    const last = rest.at(-1)?.id;
+    await eventually(() => expect(read.flat().some(({ id }) => id === last)).toBe(true));
     await commit(port, [event(quiet, "message.updated"), ...rare.slice(1)]);
     const before = read.length;
     desk.raise();
