@@ -5,7 +5,7 @@ import { concurrently, count, median, scaled, table } from "./measure.ts";
 
 const questions = scaled(2_000);
 const rounds = 3;
-/** The fairness test: so many people ask, and each asks again after the first answer. */
+/** The fairness test: this many people ask, and each asks again after the first answer. */
 const people = scaled(10_000);
 const questionsPerPerson = 2;
 const atOnce = 64;
@@ -103,7 +103,7 @@ function cpuPerAnswer(storage: StorageName, byAgent: boolean): Promise<number> {
   });
 }
 
-/** Resolves when so many messages are delivered. */
+/** Resolves when `messages` messages are delivered. */
 function deliveries(engine: MessagingEngine, messages: number): Promise<void> {
   return new Promise((resolve) => {
     let left = messages;

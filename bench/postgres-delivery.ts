@@ -94,7 +94,7 @@ function queue(server: string, kind: QueueKind): Contender {
   };
 }
 
-/** `done` resolves when `count` was called so many times. */
+/** `done` resolves when `count` has been called `times` times. */
 function countdown(times: number): { readonly count: () => void; readonly done: Promise<void> } {
   let left = times;
   const { promise, resolve } = Promise.withResolvers<void>();

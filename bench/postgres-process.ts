@@ -19,7 +19,7 @@ export interface Assignment {
   readonly url: string;
 }
 
-/** The process is ready, or so many more messages are done. */
+/** `ready`, or the number of messages that were finished since the last report. */
 export type Report = "ready" | number;
 
 const warmUp = scaled(500);

@@ -1,6 +1,6 @@
 /**
  * A webhook receiver in its own process. It answers 204, but never answers requests to `/silent`.
- * Its parent sends a number, and gets the arrivals once so many have come.
+ * Its parent sends a number and gets the arrivals once that many requests have come.
  */
 import { createServer } from "node:http";
 

@@ -14,7 +14,9 @@ export interface MountOptions {
 export function stripBasePath({ basePath = "" }: MountOptions): (target: string) => string | null {
   if (basePath !== "" && !/^(?:\/[^/?#\s]+)+$/.test(basePath)) {
     const given = JSON.stringify(basePath);
-    throw new TypeError(`basePath: expected a path like "/api" without a final slash, got ${given}`);
+    throw new TypeError(
+      `basePath: expected a path like "/api" without a final slash, got ${given}`,
+    );
   }
   const prefix = `${basePath}/`;
   return (target) => (target.startsWith(prefix) ? target.slice(basePath.length) : null);

@@ -104,8 +104,6 @@ export interface RotateKey extends z.infer<typeof rotateKeySchema> {}
 export const listKeysSchema = z.strictObject(pageFields);
 export interface ListKeys extends z.infer<typeof listKeysSchema> {}
 
-/** Accounts are tenants. A host application with a single tenant uses the default account. */
-
 export const planSchema = z
   .strictObject({
     name: z.string(),
@@ -130,6 +128,7 @@ export const accountLimitsSchema = z
   })
   .meta({ id: "AccountLimits" });
 
+/** An account is a tenant. A host application with a single tenant uses the default account. */
 export const accountSchema = z
   .strictObject({
     id: ids.account,

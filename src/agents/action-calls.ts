@@ -43,8 +43,8 @@ export class ActionCalls {
   readonly #options: ActionCallsOptions;
   #all: readonly ActionCall[];
   /**
-   * Calls that this turn has reached. The others were made before a crash or by a turn that was
-   * overtaken.
+   * Ids of the calls that this turn has used. The other recorded calls come from an earlier turn,
+   * or from before a crash.
    */
   readonly #met = new Set<string>();
 
@@ -91,9 +91,9 @@ export class ActionCalls {
   }
 
   /**
-   * The recorded call that an equal call repeats: one that this turn has not reached, approved
-   * calls first. Otherwise one whose outcome is unknown: it may have been done, and must not be
-   * done under another key.
+   * Returns the recorded call with the same action and input. Prefers calls that this turn has not
+   * used yet, approved ones first. Otherwise returns a call whose outcome is unknown: the action
+   * may have happened, so a new key could make it happen twice.
    */
   #before(action: string, input: Json): ActionCall | undefined {
     const alike = this.#all.filter((call) => isSameCall(call, { action, input }));
@@ -106,8 +106,8 @@ export class ActionCalls {
   }
 
   /**
-   * A call's id, which is its idempotency key. Reading calls are not recorded before they are made,
-   * so a number could be used twice.
+   * Returns the id of a call, which is its idempotency key. A call with risk `read` gets a random
+   * id: it is not recorded before it is made, so a counted number could be used twice.
    */
   #nameOf(action: string): string {
     const { begun, runtime } = this.#options;

@@ -38,7 +38,7 @@ export const approveRun: Command<ApproveRun, Run> = {
         "The run does not wait for an approval, or its deadline has passed.",
       );
     }
-    // A single action from a trigger can run whoever handles the conversation.
+    // A single action from a trigger may run regardless of who handles the conversation.
     if (decision === "approve" && run.request?.type !== "action") {
       await checkAgentHandles(tx, run, agent);
     }

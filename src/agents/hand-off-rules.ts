@@ -18,8 +18,8 @@ export function endsAt(agent: AgentDefinition, cause: HandoffCause): boolean {
 }
 
 /**
- * Hand-offs that apply whatever the agent's rules say. They come first. Those for a suspected loop
- * or opt-out are silent, so that no reply keeps a machine talking.
+ * Returns the hand-off that applies regardless of the agent's rules. It is checked before them. A
+ * hand-off for a suspected loop or opt-out sends no message, because a machine would answer it.
  */
 export function requiredHandOff(facts: TurnFacts): HandOff | undefined {
   const { agent, session, suspectsOptOut } = facts;

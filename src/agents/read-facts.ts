@@ -17,7 +17,7 @@ const maxObservations = 20;
 /** Playbooks that are loaded, including those reached through calls. */
 const maxPlaybooks = 100;
 
-/** Stands in for the session of a single action from a trigger. */
+/** The session of a single action from a trigger, which has none. */
 const blank = { frames: [], paused_by: null, turns: 0, tokens: 0, failed_attempts: 0 } as const;
 
 /** Reads the facts of a turn. They cover only this conversation and its contact. */

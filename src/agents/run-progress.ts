@@ -91,7 +91,7 @@ interface KeepCall {
 
 /**
  * Records that an action is about to be called. Returns false if it must not be called: the lease
- * was lost, somebody has taken the conversation over, or the contact has written in the meantime.
+ * was lost, a person has taken over the conversation, or the contact has written again.
  */
 export async function recordPendingCall(
   tx: Tx,

@@ -12,7 +12,7 @@ export interface OpenSession {
   readonly counts?: Pick<AgentSessionRow, "turns" | "tokens" | "replied_at"> | undefined;
 }
 
-/** Clears what must not continue after people had the conversation. */
+/** The columns that are reset when the agent gets the conversation back from people. */
 export const clearedState = {
   frames: [],
   paused_by: null,
@@ -53,7 +53,10 @@ export async function openSession(
   });
 }
 
-/** Messages that one turn answers. Of more, only the latest are read. */
+/**
+ * The maximum number of messages that one turn answers. If there are more, only the latest are
+ * read.
+ */
 const most = 50;
 
 /**

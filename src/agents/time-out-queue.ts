@@ -22,10 +22,9 @@ import { clearedState, unansweredIn } from "./session.ts";
 import { sayAs } from "./say-as.ts";
 
 /**
- * Handles a conversation that nobody took from the queue in time. Either its agent takes it back
- * and answers what the contact wrote since, or the contact gets the fallback text and the
- * conversation waits on. A conversation that somebody took, or that was queued again since, is left
- * alone.
+ * Runs when no person has taken a conversation from the queue in time. Either its agent takes it
+ * back and answers the messages since, or the contact gets the fallback text and the conversation
+ * stays in the queue. Does nothing if a person has taken it, or if it was queued again since.
  */
 export async function timeOutQueue(
   tx: Tx,

@@ -66,8 +66,8 @@ export const updatePlaybook: Command<UpdatePlaybook, Playbook> = {
 };
 
 /**
- * From this commit on, nobody starts the playbook. Conversations that are playing it continue. A
- * playbook that an agent or an enabled playbook uses cannot be removed.
+ * Removes a playbook. It cannot be started from this commit on. Conversations that are playing it
+ * continue. A playbook that an agent or an enabled playbook uses cannot be removed.
  */
 export const removePlaybook: Command<ById, void> = {
   kind: "command",
@@ -76,7 +76,7 @@ export const removePlaybook: Command<ById, void> = {
   status: 204,
   async run(tx, { id }) {
     const playbook = await playbookToChange(tx, id);
-    // No race: whoever starts to use the playbook writes its row, see checkPlaybook.
+    // No race: a transaction that starts to use the playbook writes its row (see `checkPlaybook`).
     const [agents, others] = await Promise.all([
       tx.list(agentBySlot, [], maxAgents),
       tx.list(playbookBySlot, [], maxPlaybooks),

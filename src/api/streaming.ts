@@ -37,8 +37,7 @@ export async function* encodeEvents(
   for await (const event of events) yield encodeEvent(event);
 }
 
-/** JSON values, one per line (`application/x-ndjson`). */
-
+/** The content type of NDJSON: JSON values, one per line. */
 const ndjson =
   /^application\/x-ndjson[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
 

@@ -86,8 +86,8 @@ const requests = new RegExp(
 );
 
 /**
- * Accepts two swapped letters or repeated letters. Other typos of `stop` are words of their own,
- * such as top, shop and step.
+ * Accepts two swapped letters or repeated letters. Other typos of `stop` are real words, such as
+ * top, shop and step.
  */
 function isMisspeltStop(word: string): boolean {
   return word !== "stop" && misspeltStops.has(word.replace(/(\p{L})\1+/gu, "$1"));

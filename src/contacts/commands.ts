@@ -49,7 +49,7 @@ export const updateContact: Command<UpdateContact, Contact> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id, ...change }, { services }) {
-    // Locked even when nothing changes: a concurrent erasure must find the stored answer.
+    // Locked even when nothing changes: a concurrent erasure must find the stored response.
     const contact = await contactToChange(tx, id, { hold: true });
     const facts = Object.fromEntries(
       Object.entries(change).filter(([, value]) => value !== undefined),

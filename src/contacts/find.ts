@@ -120,7 +120,7 @@ function preferredAddress(
 }
 
 /**
- * The key under which an erasure finds a stored answer that shows a recipient: a contact's id, or
+ * The key under which an erasure finds a stored response that shows a recipient: a contact's id, or
  * the hash of a phone number.
  */
 export function recipientMark(secret: KeyObject, scope: Scope, medium: Medium, to: string): string {

@@ -108,7 +108,7 @@ export async function requireFreePhone(
 /**
  * Removes an address from its contact. Its consent and evidence stay under a keyed hash of the
  * address. The free text of the evidence is removed, because it must not be shown with the next
- * owner. Stored answers that show the address are erased.
+ * owner. Stored responses that show the address are erased.
  */
 export async function forgetAddress(
   tx: Tx,

@@ -46,8 +46,7 @@ export const contactSchema = z
     }),
     sentiment: sentimentSchema.nullable(),
     merged_into: ids.contact.nullable().meta({
-      description:
-        "The contact that this one was merged into. A merged contact has no data of its own.",
+      description: "The contact that this one was merged into. A merged contact has no other data.",
     }),
     created_at: timestamp,
     updated_at: timestamp,

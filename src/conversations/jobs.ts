@@ -11,8 +11,8 @@ export const conversationJobs: Pick<JobTable<Runtime>, "wake"> = {
 };
 
 /**
- * Opens a snoozed conversation when its time has come. If it was snoozed for longer meanwhile, the
- * job waits again.
+ * Opens a snoozed conversation when the snooze ends. If the snooze was extended, the job waits for
+ * the new end.
  */
 export async function wakeConversation(
   tx: Tx,

@@ -24,8 +24,8 @@ export const conversationRoutes: readonly ApiRoute[] = [
     operation: listConversations,
     summary: "List conversations",
     description:
-      "The inbox of all channels, newest activity first. With `contact_id`, the newest start " +
-      "first.",
+      "Lists the conversations of all channels, latest activity first. With `contact_id`, lists " +
+      "them by start time, newest first.",
     response: pageSchema(conversationSchema).meta({ id: "ConversationPage" }),
   },
   {
@@ -99,8 +99,8 @@ export const conversationRoutes: readonly ApiRoute[] = [
     operation: listContactConversations,
     summary: "List a contact's conversations",
     description:
-      "Newest start first. For a merged contact, the conversations of the contact that it was " +
-      "merged into.",
+      "Lists by start time, newest first. For a merged contact, lists the conversations of the " +
+      "contact that it was merged into.",
     response: pageSchema(conversationSchema).meta({ id: "ContactConversationPage" }),
   },
 ];

@@ -16,7 +16,7 @@ export async function showConversation(tx: Tx, row: ConversationRow): Promise<Co
   const { contact_id, medium, last_message_id } = row;
   const [contact, last] = await Promise.all([
     tx.get(contactById, [contact_id]),
-    // Locked: a concurrent redaction must not miss the preview in the stored answer.
+    // Locked: a concurrent redaction must not miss the preview in the stored response.
     last_message_id === null ? undefined : tx.get(messageById, [last_message_id], { hold: true }),
   ]);
   const address =

@@ -16,7 +16,7 @@ import { arm, disarm } from "../queue/index.ts";
 
 /**
  * Locks and returns a conversation. The lock is needed even when nothing changes, so that an
- * erasure finds the notes and stored answers that are written meanwhile.
+ * erasure finds the notes and stored responses that are written at the same time.
  * @throws TidingsError `not_found`
  */
 export async function findOwnConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
@@ -123,8 +123,8 @@ async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationR
 }
 
 /**
- * Schedules the end of a snooze. If the job is already due earlier, it finds that the time has not
- * come and waits again.
+ * Schedules the end of a snooze. If the job is due before that, it runs, finds that the snooze has
+ * not ended, and waits again.
  */
 async function writeWake(
   tx: Tx,

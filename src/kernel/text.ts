@@ -1,8 +1,8 @@
 /**
  * Which combining marks are removed.
  * - `all`: every mark. `café` becomes `cafe`, and the vowel signs of Thai or Hindi go too.
- * - `accents`: the accents of Latin, Greek and Cyrillic letters. Marks of other scripts tell words
- *   apart and stay.
+ * - `accents`: the accents of Latin, Greek and Cyrillic letters. Marks of other scripts distinguish
+ *   words and stay.
  * - `none`: no mark.
  */
 export type RemovedMarks = "all" | "accents" | "none";
@@ -20,8 +20,8 @@ export function straightenApostrophes(text: string): string {
  * Punctuation and white space stay.
  */
 export function foldText(text: string, removed: RemovedMarks = "all"): string {
-  // By way of upper case `ß` becomes `ss`; `ẞ` has to be in lower case before that. Some letters
-  // decompose only in lower case.
+  // Upper case turns `ß` into `SS`. Lower case comes first, because `ẞ` stays `ẞ` in upper case. It
+  // also comes last, because some letters decompose only in lower case.
   const folded = straightenApostrophes(text)
     .normalize("NFKD")
     .toLowerCase()

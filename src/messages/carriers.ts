@@ -25,8 +25,8 @@ export interface CarrierRuntime extends Runtime {
 
 /**
  * The delay of the first look-up after the lease of an attempt ended, in milliseconds. The engine
- * that made the call may only have stalled. A look-up before the call gets through would find
- * nothing, and the message would be sent twice.
+ * that made the call may have stalled and make it later. A look-up before that would find nothing,
+ * and the message would be sent twice.
  */
 const afterLapse = 60_000;
 /**

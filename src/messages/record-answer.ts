@@ -98,8 +98,8 @@ export interface HandedOver {
 }
 
 /**
- * Records the outcome of an attempt, moves its message (to `next` if given), and schedules a look-
- * up if the outcome is still open.
+ * Records the outcome of an attempt, moves its message (to `next` if given), and schedules a
+ * look-up if the outcome is still unknown.
  */
 export async function settleAttempt(
   tx: Tx,
@@ -126,7 +126,7 @@ export async function settleAttempt(
     ...transportPatch(message, next),
   });
   const led_to = moved.status === message.status ? null : moved.status;
-  // An attempt counted as lost keeps its entry. The late answer gets an entry of its own.
+  // An attempt counted as lost keeps its entry. The late answer gets a separate entry.
   const isLate = attempt.answered_at !== null;
   if (isLate && led_to !== null) writeTimeline(tx, drawId, message, moved, null);
   const nextAt = moved.status === "queued" ? moved.retry_at : null;

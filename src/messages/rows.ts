@@ -92,7 +92,8 @@ export const messagesOfConversation = messages.byId.index("by_conversation", [
 ]);
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
 /**
- * Messages that wait for their hand-over or are in it, in order. Small in a thread of any length.
+ * The queued messages of a conversation and the one being sent, in order. Sent messages leave the
+ * index, so it stays small in a conversation of any length.
  */
 export const outbox = messages.byId.index("outbox", ["conversation_id", "sequence"], {
   where: { column: "status", in: ["queued", "sending"] },

@@ -7,8 +7,6 @@ import {
   type MessageStatus,
 } from "./types.ts";
 
-/** The timeline of a message: its audit log. */
-
 export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "read"]);
 
 /**

@@ -49,8 +49,8 @@ class LocalRateLimiter implements RateLimiter {
 
 /**
  * An exact rate limit that stores the times of the last admissions. A request is admitted if fewer
- * than `limit` were admitted in the `window` before it, so no window admits more, wherever it
- * starts. A refusal uses no quota.
+ * than `limit` were admitted in the `window` before it, so every span of `window` milliseconds
+ * admits at most `limit`. A refusal uses no quota.
  */
 export interface SlidingLog {
   readonly limit: number;

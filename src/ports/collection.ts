@@ -1,5 +1,3 @@
-import type { Scope } from "../kernel/index.ts";
-
 /**
  * Collections describe the data that the engine stores. A storage adapter derives its tables,
  * columns and indexes from them, so a host application can join `tidings_messages.status` like any
@@ -8,6 +6,7 @@ import type { Scope } from "../kernel/index.ts";
  * Each collection, column and index has the schema version that introduced it (`since`). A
  * migration from version k adds everything with a higher `since`. Nothing is ever removed.
  */
+import type { Scope } from "../kernel/index.ts";
 
 /** `time` is milliseconds since the Unix epoch. The storage assigns `position` in commit order. */
 export type ColumnType = "text" | "integer" | "real" | "boolean" | "time" | "json" | "position";
@@ -67,8 +66,7 @@ export interface Index<
  * How an index separates the rows of one account and mode from all others.
  * - `key`: its columns begin with `account_id` and `mode`.
  * - `row`: its first column is an id, which is unique across scopes, so the index omits
- *   `account_id` and
- *   `mode`. A scoped read must check the scope of the rows.
+ *   `account_id` and `mode`. A scoped read must check the scope of the rows.
  * - `none`: it spans all scopes. Scoped reads cannot use it.
  */
 export type Scoping = "key" | "row" | "none";
@@ -108,8 +106,7 @@ export interface ScopedUniqueIndex<
  * - `rows`: rows are inserted, updated and removed under a version guard. With a column of type
  *   `position` the collection is a log, whose rows get positions in commit order.
  * - `counter`: rows hold sums. Commands add to them without reading them, so concurrent commands do
- *   not
- *   conflict.
+ *   not conflict.
  */
 export type CollectionKind = "rows" | "counter";
 

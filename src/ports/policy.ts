@@ -9,12 +9,11 @@ import type { Media } from "./transport.ts";
 /**
  * - `allow`: the policy has no objection.
  * - `deny`: the message must not be sent. A request for it fails with status 422. A message that
- *   was
- *   already accepted fails permanently.
+ *   was already accepted fails permanently.
  * - `defer`: the message must not be sent before `until` (milliseconds since the epoch, at most 35
- *   days
- *   ahead). A request for it is accepted. At hand-over the message is rescheduled, and its time to live
- *   is extended, up to 70 days from its creation. A time in the past allows the message.
+ *   days ahead). A request for it is accepted. At hand-over the message is rescheduled, and its
+ *   time to live is extended, up to 70 days from its creation. A time in the past allows the
+ *   message.
  */
 export type Verdict =
   | { readonly verdict: "allow" }

@@ -21,9 +21,8 @@ export interface Route {
   /**
    * Other outcomes after which the engine tries the next transport. Default: none.
    * - `ambiguous`: the carrier's response was lost, so the message may be sent twice.
-   * - `undelivered`: a receipt says that the carrier gave up for a reason of its own. A later
-   *   receipt
-   *   may still contradict it.
+   * - `undelivered`: a receipt says that the carrier gave up, and neither the recipient nor the
+   *   message is the reason. A later receipt may contradict it.
    */
   readonly fallBackAfter?: readonly ("ambiguous" | "undelivered")[];
 }

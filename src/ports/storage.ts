@@ -6,9 +6,8 @@
  * Glossary
  * - *group*: up to 128 concurrent commands that share one commit.
  * - *version*: each write increments the version of its row and names the version that it read. If
- *   a
- *   version does not match, the group writes nothing and is run again. A new row under the key of a
- *   removed row begins with a version that the removed row never had.
+ *   a version does not match, the group writes nothing and is run again. A new row under the key of
+ *   a removed row begins with a version that the removed row never had.
  */
 import type { Collection, Index, KeyValue, Schema, WordIndex } from "./collection.ts";
 

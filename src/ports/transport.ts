@@ -119,11 +119,9 @@ export interface CarriedMessage {
 /**
  * The answer to a lookup.
  * - `not_sent`: the carrier certainly never received the message and never will. The engine sends
- *   it
- *   again.
+ *   it again.
  * - `alike`: the carrier cannot tell attempts apart, and these messages match. The message counts
- *   as
- *   sent if exactly one of them belongs to no other attempt. Otherwise its state stays unknown.
+ *   as sent if exactly one of them belongs to no other attempt. Otherwise its state stays unknown.
  */
 export type LookupAnswer =
   | ({ readonly outcome: "sent" } & CarriedMessage)

@@ -110,7 +110,7 @@ async function eraseConversation(tx: Tx, conversation: Seen<ConversationRow>): P
     tx.list(runsOfConversation, [id], chunk),
     tx.get(agentSessionOf, [id]),
   ]);
-  // Stored answers are found by the rows that they show, so the rows are removed last.
+  // Stored responses are found by the rows that they show, so the rows are removed last.
   const erase = (each: { readonly id: string }): Promise<boolean> => eraseAnswers(tx, each.id);
   const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
   const runsGone = await Promise.all(ran.map(erase));
@@ -153,7 +153,7 @@ async function eraseEvents(tx: Tx, id: string): Promise<boolean> {
       eraseAnswers(tx, event.id),
     ]);
     room -= emptied;
-    // Deliveries and answers are found by the event, so the event is changed last.
+    // Deliveries and stored responses are found by the event, so the event is changed last.
     if (room <= 0 || !answersGone) return false;
     tx.update(events, event, { data: erasedData(event), contact_id: null });
     // The error that a handler threw may quote the event.

@@ -18,8 +18,8 @@ import { forgetVisitor } from "../webchat/index.ts";
 
 /**
  * Erases a contact and the contacts that were merged into it. Only counts and the consent of their
- * addresses stay. The contact is unknown at once. The rest is removed in chunks, and the answer is
- * sent at the end. If the process ends early, jobs continue.
+ * addresses stay. The contact is unknown at once. The rest is removed in chunks, and the operation
+ * returns when all of it is removed. If the process ends early, jobs continue.
  */
 export const eraseContact: Procedure<ById, void> = {
   kind: "procedure",

@@ -110,7 +110,7 @@ const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
   tx.remove(webchatSessions, row),
 );
 
-/** Observations that have expired, and the stored answers that show them. */
+/** Observations that have expired, and the stored responses that show them. */
 const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
   await eraseAnswers(tx.in(row), row.id);
   tx.remove(observations, row);

@@ -43,7 +43,7 @@ import { appendEvent } from "../events/index.ts";
 
 /**
  * Merges a contact into another. New messages belong to the survivor at once. The history follows
- * in chunks, and the answer is sent when all of it has moved. If the process ends early, a job
+ * in chunks, and the operation returns when all of it has moved. If the process ends early, a job
  * continues.
  */
 export const mergeContacts: Procedure<MergeContacts, Contact> = {
@@ -109,7 +109,7 @@ export const showMerged: Command<ById, Contact> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id }, { services }) {
-    // Locked: a concurrent erasure must find the stored answer.
+    // Locked: a concurrent erasure must find the stored response.
     const contact = await tx.get(contactById, [id], { hold: true });
     if (contact === undefined) throw new TidingsError("erased", "The contact has been erased.");
     return showContact(tx, contact, services);

@@ -36,7 +36,7 @@ import type { Tx } from "../store/index.ts";
 import { rewriteDeliveries } from "../webhooks/index.ts";
 
 /**
- * The maximum number of stored answers about one message: edits, a cancellation and simulated
+ * The maximum number of stored responses about one message: edits, a cancellation and simulated
  * receipts.
  */
 const maxAnswers = 10_000;
@@ -46,7 +46,7 @@ const maxRuns = 10_000;
 const maxObservations = 10_000;
 
 /**
- * Removes the text and media of a message from the message, its events and its stored answers. It
+ * Removes the text and media of a message from the message, its events and its stored responses. It
  * also removes all text from the agent runs that may quote the message, and the observations that
  * models made from it. The audit trail stays.
  */
@@ -101,7 +101,7 @@ export const redactMessage: Command<ById, Message> = {
         tx.remove(observations, noticed);
       }
     }
-    // Stored answers about the conversation may show the start of the message.
+    // Stored responses about the conversation may show the start of the message.
     for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
       for (const stored of await tx.list(idempotencyAlsoShowing, [shown], maxAnswers)) {
         tx.update(idempotency, stored, { response: null });

@@ -18,8 +18,7 @@ export interface DispatcherOptions extends SlotsOptions {
   readonly pools: readonly Pool[];
   /**
    * The remotes that are configured in this engine: transports and the analyzer. Jobs of other
-   * remotes
-   * are left to other engines for a while.
+   * remotes are left to other engines for a while.
    */
   readonly remotes: ReadonlySet<string>;
   /** Whether this engine may run the jobs of a lane at all. */
@@ -76,8 +75,7 @@ export class Dispatcher {
 
   /**
    * Takes no more jobs and waits up to `deadlineMs` for the running ones, then aborts them.
-   * Unfinished
-   * jobs are due again when their leases expire.
+   * Unfinished jobs are due again when their leases expire.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
@@ -230,8 +228,8 @@ export class Dispatcher {
 
   /**
    * How long a due job is left to other engines, in milliseconds. An engine that has the remote
-   * takes
-   * the job within one poll. If there is none, this engine takes it, so that its messages expire.
+   * takes the job within one poll. If there is none, this engine takes it, so that its messages
+   * expire.
    */
   #leaveIn(lane: Lane): number {
     if (!this.#options.serves(lane)) return Infinity;

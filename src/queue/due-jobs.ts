@@ -32,11 +32,9 @@ const maxPages = 16;
 
 /**
  * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window.
- * When they
- * do not, the backlog of one lane may fill it. Then lanes are also read one by one, in a ring, and
- * their
- * jobs come first. A lane with a million due jobs delays another lane by at most one round of the
- * ring. The work of one search is bounded, however many lanes there are.
+ * When they do not, the backlog of one lane may fill it. Then lanes are also read one by one, in a
+ * ring, and their jobs come first. A lane with a million due jobs delays another lane by at most
+ * one round of the ring. The work of one search is bounded, however many lanes there are.
  */
 export class DueJobs {
   readonly #reads: UnscopedReads;

@@ -52,8 +52,7 @@ const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
 
 /**
  * Retries `work` while the storage is briefly unavailable, until `abort`. For results that cannot
- * be
- * obtained again: when a carrier's answer is lost, its message becomes ambiguous.
+ * be obtained again: when a carrier's answer is lost, its message becomes ambiguous.
  */
 export async function retry<T>(
   clock: Clock,
@@ -79,8 +78,7 @@ export interface ErrorFacts {
 
 /**
  * The fields of a foreign error that are safe to log. HTTP clients often attach the whole request,
- * with
- * credentials and message texts.
+ * with credentials and message texts.
  */
 export function errorFacts(error: unknown): ErrorFacts {
   if (!(error instanceof Error)) {

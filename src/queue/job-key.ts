@@ -39,7 +39,7 @@ export interface JobKeys {
   readonly score: { readonly contact_id: ContactId };
   /** Runs an agent's turn in a conversation. */
   readonly turn: { readonly conversation_id: ConversationId };
-  /** Handles a conversation that nobody took from the queue in time. */
+  /** Runs when no person takes a conversation from the queue in time. */
   readonly "queue-timeout": { readonly conversation_id: ConversationId };
   /** Opens a snoozed conversation when the snooze ends. */
   readonly wake: { readonly conversation_id: ConversationId };

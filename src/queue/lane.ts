@@ -26,8 +26,7 @@ interface LaneNames {
 
 /**
  * A queue of jobs of one kind. The dispatcher takes jobs from the lanes round-robin and limits how
- * many
- * jobs of one lane run at once, so the backlog of one remote does not delay the others.
+ * many jobs of one lane run at once, so the backlog of one remote does not delay the others.
  */
 export type Lane<K extends JobKind = JobKind> = {
   [P in K]: {
@@ -82,10 +81,8 @@ export function remoteOf(lane: Lane): string | undefined {
 
 /**
  * Groups of lanes with separate concurrency limits. Calls to webhooks and models mostly wait.
- * Webhooks
- * that have not shown that they answer are slow. Any number of them may hang without delaying the
- * jobs
- * of another pool.
+ * Webhooks that have not shown that they answer are slow. Any number of them may hang without
+ * delaying the jobs of another pool.
  */
 export const pools = ["work", "webhooks", "slow_webhooks", "turns"] as const;
 export type Pool = (typeof pools)[number];

@@ -1,10 +1,8 @@
 /**
  * The life cycle of a job. `arm` sets its due time. When the job is due, a dispatcher leases it,
- * runs it
- * and finishes it: the job is removed or gets a new due time. A leased job is due when its lease
- * expires, so a crash needs no clean-up. A job that is armed while it is leased remains due after
- * it is
- * finished.
+ * runs it and finishes it: the job is removed or gets a new due time. A leased job is due when its
+ * lease expires, so a crash needs no clean-up. A job that is armed while it is leased remains due
+ * after it is finished.
  */
 import {
   boolean,
@@ -69,10 +67,8 @@ export function findJob(
 
 /**
  * The jobs of all accounts and of the engine are in one collection, since a dispatcher takes them
- * all.
- * So these functions use unscoped transactions. `checkOwner` ensures that a scoped transaction arms
- * no
- * job of another scope.
+ * all. So these functions use unscoped transactions. `checkOwner` ensures that a scoped transaction
+ * arms no job of another scope.
  */
 type AnyTx = Tx | UnscopedTx;
 
@@ -122,9 +118,8 @@ export async function disarm(within: AnyTx, name: JobName): Promise<void> {
 
 /**
  * Leases a due job. Returns undefined when another dispatcher was faster. `fence` is random for
- * each
- * lease. A counter in the row would restart when the job is finished and armed again, and a stalled
- * holder of an old lease could pass for the new one.
+ * each lease. A counter in the row would restart when the job is finished and armed again, and a
+ * stalled holder of an old lease could pass for the new one.
  */
 export async function lease(
   tx: UnscopedTx,
@@ -142,8 +137,7 @@ type HeldJob = AnyJobName & Pick<Claim, "fence">;
 
 /**
  * Checks in this transaction that the claim still has the lease, and extends the lease when less
- * than
- * half of it is left. Returns false when another dispatcher has the job.
+ * than half of it is left. Returns false when another dispatcher has the job.
  */
 export async function renew(within: AnyTx, claim: HeldJob, leaseMs: number): Promise<boolean> {
   const tx = unscoped(within);

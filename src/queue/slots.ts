@@ -17,10 +17,8 @@ const maxTurns = { lane: 64, all: 256 } as const;
 
 /**
  * Counts running jobs and returns how many more may run. When a remote hangs, its jobs run until
- * their
- * deadline. So one remote gets at most three quarters of the work pool, and all remotes together
- * leave
- * an eighth to jobs that call none.
+ * their deadline. So one remote gets at most three quarters of the work pool, and all remotes
+ * together leave an eighth to jobs that call none.
  */
 export class Slots {
   readonly #options: SlotsOptions;

@@ -39,16 +39,14 @@ export interface JobRun {
   readonly isStopping: () => boolean;
   /**
    * Counts the job in its slow lane from now on, because it waits long for a remote. Frees its slot
-   * for
-   * another job.
+   * for another job.
    */
   readonly moveToSlowLane: () => void;
 }
 
 /**
  * Does the work of one job and finishes the job, preferably in its last transaction. When it
- * throws, the
- * error is logged and the job runs again after a pause.
+ * throws, the error is logged and the job runs again after a pause.
  */
 export type JobHandler<K extends JobKind = JobKind> = (
   claim: Claim<K>,

@@ -35,8 +35,6 @@ export async function seedAgent(tx: Tx, drawId: DrawId): Promise<void> {
   await insertAgent(tx, drawId, { definition, enabled: true });
 }
 
-/** An agent for the sandbox, with three playbooks that work with any model, also offline. */
-
 /**
  * An action of the host application, with the arguments `{ day, time }`. Without it, a person books
  * the appointment.
@@ -119,7 +117,10 @@ export const assistantPlaybooks: readonly CreatePlaybook[] = [
   },
 ];
 
-/** Playbooks are added once they have ids. */
+/**
+ * The sandbox's agent. Its three playbooks work with any model, also offline. They are added once
+ * they have ids.
+ */
 export const assistant: Omit<CreateAgent, "playbook_ids"> & { readonly name: string } = {
   name: "Sandbox assistant",
   channels: ["sms", "mms", "webchat"],

@@ -81,8 +81,8 @@ async function recordScore(
   tx.update(messageScores, row, { state: score === null ? "none" : "scored", score });
   const message = await tx.get(messageById, [message_id]);
   if (message !== undefined) await runHook(tx, services, onMessageScored, { message });
-  // A merge moves the history later than the contact. The score then counts for the surviving
-  // contact.
+  // A merge moves the contact first and the history later. The score of a message that has not
+  // moved yet counts for the surviving contact.
   const contact = score === null ? undefined : await findSurvivor(tx, row.contact_id);
   if (contact === undefined || score === null) return;
   const from = contact.mood === null ? neutralSentiment : sentimentOf(contact.mood);
@@ -108,13 +108,12 @@ async function recordScore(
  */
 const scoreMs = 2_000;
 const own = { own: true } as const;
-/** The most messages of one contact in one run. Other jobs run before the next ones. */
+/** The maximum number of messages of one contact in one run. Then other jobs can run. */
 const maxPerRun = 50;
 
 /**
- * Scores what contacts wrote, each contact's messages in their order. A score commits in the
- * transaction that takes the next message. Without an analyzer, messages that another engine left
- * to be scored get no score.
+ * Scores a contact's messages in order. One transaction stores a score and reads the next message.
+ * An engine without an analyzer marks pending messages as not scored.
  */
 export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
   const { store, services } = runtime;

@@ -222,8 +222,7 @@ export class BufferedTx implements BaseTx {
 
 /**
  * Applies a patch. The version grows by one per commit, however many patches there are. A new row
- * keeps
- * its first version.
+ * keeps its first version.
  */
 function patched<R extends object>(
   base: AnySeen | undefined,

@@ -28,7 +28,10 @@ export interface Member {
   readonly claims: boolean;
   /** How many of its runs met a conflict. */
   conflicts: number;
-  /** Commits in a group of its own, so that it and other commands cannot fail each other. */
+  /**
+   * Commits in a separate group, so that its failure and those of other commands do not affect each
+   * other.
+   */
   alone: boolean;
 }
 
@@ -73,15 +76,12 @@ interface SoloRun {
  * next run on top of its writes.
  *
  * A group has the effect of running its bodies one after the other, each on top of the writes of
- * the
- * earlier ones. Then all writes are committed at once. The commands resolve or reject only after
- * the
- * commit, since a result may depend on what an earlier member wrote.
+ * the earlier ones. Then all writes are committed at once. The commands resolve or reject only
+ * after the commit, since a result may depend on what an earlier member wrote.
  *
  * When a commit meets a conflict, every member runs again in an exclusive group. After a second
- * conflict, or when the storage refuses a write permanently, each member gets a group of its own,
- * so
- * that one member cannot keep failing the others.
+ * conflict, or when the storage refuses a write permanently, each member commits in a separate
+ * group, so that one member cannot make the others fail again.
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -100,8 +100,7 @@ export class Committer {
 
   /**
    * Takes members from the head of `queue`. Settles them, or requeues them to run again. Resolves
-   * when
-   * the next group can start. Never rejects.
+   * when the next group can start. Never rejects.
    */
   async runGroup(queue: Member[]): Promise<void> {
     const { port, requeue } = this.#options;
@@ -181,8 +180,8 @@ export class Committer {
   /**
    * How many waiting commands the next group takes at most. Callers whose commands resolve together
    * also send their next commands together, which leaves no bodies to run during the commit. So
-   * when
-   * commits are asynchronous and none is in progress, half of the commands wait for the next group.
+   * when commits are asynchronous and none is in progress, half of the commands wait for the next
+   * group.
    */
   #maxMembers(waiting: number): number {
     const wouldIdle = this.#isAsync && this.#previous === undefined && waiting >= minToSplit;

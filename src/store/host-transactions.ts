@@ -50,8 +50,7 @@ export class HostTransactions {
 
   /**
    * Runs a command in a transaction that the application opens and commits. The engine does not
-   * learn
-   * of the commit.
+   * learn of the commit.
    */
   within<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     const { join } = this.#options;
@@ -144,8 +143,7 @@ export class HostTransactions {
 
   /**
    * Replaces the insertions into logs by the rows that the logs have. The application may have
-   * rolled
-   * back to a savepoint, and listeners must not learn of events that were not committed.
+   * rolled back to a savepoint, and listeners must not learn of events that were not committed.
    */
   async #withStoredLogs(writes: readonly Write[]): Promise<readonly Write[]> {
     const logged = writes.filter(isLogged);

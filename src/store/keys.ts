@@ -85,8 +85,7 @@ export interface PlannedUpdate {
 
 /**
  * Orders updates so that each unique key is free when a row takes it, since storages check unique
- * keys
- * row by row. There is no such order for rows that swap their keys. No command does that.
+ * keys row by row. There is no such order for rows that swap their keys. No command does that.
  */
 export function orderUpdates(updates: readonly PlannedUpdate[]): readonly PlannedUpdate[] {
   const takers: PlannedUpdate[] = [];

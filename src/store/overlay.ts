@@ -75,8 +75,7 @@ export class Overlay {
 
   /**
    * Adds the writes of another overlay, whose transaction has not read this one's writes. Returns
-   * false
-   * and adds nothing when both wrote the same row or read different versions of it.
+   * false and adds nothing when both wrote the same row or read different versions of it.
    */
   merge(other: Overlay): boolean {
     for (const [collection, { entries }] of other.#touched) {

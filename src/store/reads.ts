@@ -27,8 +27,7 @@ export type SearchOf<R extends object> = Omit<Search, "index"> & { readonly inde
 
 /**
  * Reads committed rows of one account and mode, outside transactions. Keys leave out `account_id`
- * and
- * `mode`.
+ * and `mode`.
  */
 export interface Reads {
   readonly scope: Scope;
@@ -56,8 +55,7 @@ export interface Reads {
 
 /**
  * Reads committed rows of all scopes, by their full keys. `test/architecture/unscoped.test.ts`
- * lists
- * its users.
+ * lists its users.
  */
 export interface UnscopedReads {
   in(scope: Scope): Reads;

@@ -26,12 +26,10 @@ export interface Scan<R extends object> {
 
 /**
  * Finds up to `limit` rows that match the filter, from the start of a range. Examines at most `max`
- * rows
- * or one page, so that a filter which few rows match does not block the process.
+ * rows or one page, so that a filter which few rows match does not block the process.
  *
  * Rows may change between the reads. The scan first determines its end and then examines all rows
- * up
- * to it. So a row that does not move is in exactly one of two successive scans.
+ * up to it. So a row that does not move is in exactly one of two successive scans.
  */
 export async function scan<R extends Scope>(
   reads: Pick<Reads, "range" | "scope">,
@@ -90,8 +88,7 @@ async function scanRange<R extends object>(
 /**
  * Scans several ranges of one index as one, in the order of the index columns after their prefixes.
  * Returns no row beyond the position up to which all ranges were examined. A row that moves from
- * one
- * range to another between the reads is returned once.
+ * one range to another between the reads is returned once.
  */
 export async function scanAcross<R extends Scope>(
   reads: Pick<Reads, "range" | "scope">,

@@ -8,8 +8,7 @@ export type Rows = readonly AnySeen[];
 export interface Snapshot {
   /**
    * Returns rows instead of a promise when the storage is synchronous: a promise would cost more
-   * than
-   * most reads. `id` is the encoded key.
+   * than most reads. `id` is the encoded key.
    */
   read(lookup: Lookup, id: string): Rows | Promise<Rows>;
 }
@@ -29,8 +28,7 @@ interface PendingRead {
 
 /**
  * The reads of one group of commands. Each lookup is read once. On an asynchronous storage, lookups
- * that
- * concurrent commands make before the event loop continues are read in one batch.
+ * that concurrent commands make before the event loop continues are read in one batch.
  */
 export class GroupSnapshot implements Snapshot {
   readonly #options: GroupSnapshotOptions;
@@ -128,10 +126,8 @@ interface Running {
 
 /**
  * Runs the bodies of commands and rejects a body that awaits anything but its transaction, because
- * it
- * would block all other commands. A body whose reads have settled also settles before the event
- * loop
- * continues. One that has not settled then, and waits for no read, awaits something else.
+ * it would block all other commands. A body whose reads have settled also settles before the event
+ * loop continues. One that has not settled then, and waits for no read, awaits something else.
  */
 export class Bodies {
   readonly #yieldToEventLoop: () => Promise<void>;

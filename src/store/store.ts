@@ -285,9 +285,8 @@ export class Store {
 
 /**
  * Draws the first version of a new row. It must differ from every version of an earlier row with
- * the
- * same key: a command that read the earlier row must not be able to write the new one. The time in
- * milliseconds distinguishes most rows. A counter, which each process starts at a random number,
+ * the same key: a command that read the earlier row must not be able to write the new one. The time
+ * in milliseconds distinguishes most rows. A counter, which each process starts at a random number,
  * distinguishes those of one millisecond.
  */
 function firstVersions(clock: Clock, random: Random): () => number {

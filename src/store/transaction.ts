@@ -36,8 +36,7 @@ export interface Projection {
 
 /**
  * A transaction within one account and mode. Keys and new rows leave out `account_id` and `mode`.
- * The
- * transaction adds them, so a command cannot name the rows of another scope.
+ * The transaction adds them, so a command cannot name the rows of another scope.
  *
  * Reads see the command's own writes, the writes of commands that commit in the same group, and
  * committed rows. Writes are buffered. They take effect when the command returns, all or none.
@@ -53,8 +52,7 @@ export interface Tx {
 
   /**
    * The row with a unique key. When the command then writes or holds the row, the commit checks
-   * that
-   * nobody has changed it.
+   * that nobody has changed it.
    */
   get<R extends Scope, K extends readonly KeyValue[]>(
     index: ScopedUniqueIndex<R, K>,
@@ -98,10 +96,8 @@ export interface Tx {
 
 /**
  * The transaction without a scope. It reads and writes the rows of all scopes, by their full keys.
- * For
- * work that spans accounts or determines the account: dispatching jobs, looking up API keys,
- * receiving
- * from carriers, clean-up. `test/architecture/unscoped.test.ts` lists its users.
+ * For work that spans accounts or determines the account: dispatching jobs, looking up API keys,
+ * receiving from carriers, clean-up. `test/architecture/unscoped.test.ts` lists its users.
  */
 export interface UnscopedTx {
   readonly now: number;

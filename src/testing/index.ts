@@ -23,10 +23,9 @@ export interface Simulated {
 }
 
 /**
- * Virtual time and seeded randomness that replace `system()`:
- * `new MessagingEngine({ storage, transports, ...simulated() })`. The same seed and the same calls
- * give
- * the same ids, times and order. `seed` is 1 by default.
+ * Virtual time and seeded randomness that replace `system()`: `new MessagingEngine({ storage,
+ * transports, ...simulated() })`. The same seed and the same calls give the same ids, times and
+ * order. `seed` is 1 by default.
  */
 export function simulated({
   seed = 1,

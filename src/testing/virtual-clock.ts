@@ -2,9 +2,8 @@
  * A clock whose time a test controls.
  *
  * Before the clock wakes the next sleeper, all pending promises and `setImmediate` callbacks run.
- * So the
- * same calls give the same order of events. The clock does not wait for sockets, files or threads:
- * await their results before you advance the time.
+ * So the same calls give the same order of events. The clock does not wait for sockets, files or
+ * threads: await their results before you advance the time.
  */
 import { TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
@@ -12,8 +11,7 @@ import type { Clock } from "../ports/index.ts";
 export interface VirtualClock extends Clock {
   /**
    * Advances the time by `ms`. Sleepers wake when they are due. Those due at the same time wake in
-   * the
-   * order of their calls. Each wakes when the work that the previous one started has settled.
+   * the order of their calls. Each wakes when the work that the previous one started has settled.
    * Resolves when the work of the last one has settled.
    */
   advance(ms: number): Promise<void>;
@@ -29,8 +27,7 @@ export interface VirtualClock extends Clock {
   settle(): Promise<void>;
   /**
    * Sets the clock forward by `ms`, or back if negative, like an operator or NTP. `now()` jumps,
-   * but
-   * sleepers wait as long as before.
+   * but sleepers wait as long as before.
    */
   step(ms: number): void;
   /**
@@ -160,8 +157,7 @@ const waiting: (() => void)[] = [];
 
 /**
  * Holds the virtual time of all clocks in this thread while a call takes real time. Returns a
- * function that
- * releases it.
+ * function that releases it.
  */
 export function holdTime(): () => void {
   let isHeld = true;

@@ -3,7 +3,7 @@ import { integer, json, nullable, type RowOf, scoped, text, time } from "../port
 
 /**
  * A session of a visitor's browser. It acts for an address, and the address's identity determines
- * the contact, so a merge moves the session too. Whoever removes a webchat identity must also
+ * the contact, so a merge moves the session too. Code that removes a webchat identity must also
  * remove its sessions and mailbox (`forgetVisitor`).
  */
 export const webchatSessions = scoped("webchat_sessions", {

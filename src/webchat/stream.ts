@@ -41,7 +41,7 @@ export const webchatStream: EventStream<VisitorStream> = {
       const entries = await entriesAfter(reads, session, after);
       after = entries.at(-1)?.number ?? after;
       const events = await eventsOf(reads, entries);
-      // The first event tells the browser that it is connected, and its reconnection delay.
+      // The first event shows the browser that it is connected, and sets its reconnection delay.
       const greeting = isFirst ? [{ retry: retryMs }] : [];
       isFirst = false;
       return { events: [...greeting, ...events], more: entries.length === pageSize };

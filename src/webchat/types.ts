@@ -11,8 +11,6 @@ import {
 } from "../kernel/index.ts";
 import { mediaSchema, type Message } from "../messages/index.ts";
 
-/** Schemas and types of webchat sessions and messages. */
-
 export const openWebchatSessionSchema = z
   .strictObject({
     contact_id: reference.optional().meta({

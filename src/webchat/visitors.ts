@@ -27,7 +27,7 @@ export async function letIn(
 ): Promise<Visitor> {
   const proven = verifyToken(secret, token);
   if (proven?.session_id !== session_id) {
-    throw new TidingsError("invalid_visitor_token", "The token is not this session's.");
+    throw new TidingsError("invalid_visitor_token", "The token is not valid for this session.");
   }
   if (proven.expires_at <= now) {
     throw new TidingsError("expired_visitor_token", "The session has expired.");

@@ -97,7 +97,8 @@ interface CursorMove {
 /**
  * Moves the cursor along the log of deliveries and arms the jobs of webhooks that have new ones.
  * When several engines read the same range, only the first one moves the cursor. The others find a
- * changed cursor and write nothing. A webhook that is not enabled has no job; enabling it arms one.
+ * changed cursor and write nothing. A webhook that is not enabled gets no job. Enabling it arms the
+ * job.
  */
 async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): Promise<void> {
   const cursor = await tx.get(cursorByName, ["deliveries"]);

@@ -1,7 +1,7 @@
-import type { FailingStreak } from "./types.ts";
 /** Computes how an attempt changes its delivery and its webhook. */
 import type { HttpOutcome } from "../ports/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
+import type { FailingStreak } from "./types.ts";
 import { isGone, isSuccess, nextAttempt, pauseMsOf } from "./schedule.ts";
 
 /** An attempt that has ended. */

@@ -14,7 +14,10 @@ const no = phraseSet(
   i am not, it is not, it isnt, absolutely not, definitely not, of course not, not at all, 👎, ❌`,
 );
 
-/** A yes or no that goes on without a comma: "yes I can make it", "no make it Tuesday". */
+/**
+ * A yes or no that the sentence continues without a comma: "yes I can make it", "no make it
+ * Tuesday".
+ */
 const opening =
   /^(yes|yep|yeah|yup|no|nope|nah) (?:(?:i|we|it|that|the|my|make|lets|im|its|sorry|but|not|on|at|for|id)\b)/;
 

@@ -4,7 +4,10 @@ import { english } from "../../language/english.ts";
 import { similarity, termsOf } from "../../language/english/terms.ts";
 
 const maxClauses = 20;
-/** Models are not told where a contact is. Only whether a clause has a value matters here. */
+/**
+ * Models do not know a contact's number or time zone. Here it only matters whether a clause has a
+ * value.
+ */
 const unknownContact = { phone: null, time_zone: null };
 const language = english();
 

@@ -1,9 +1,9 @@
 /**
  * Rate limits as sliding logs in the database: one row for each key, with the times of the last
- * admitted requests in microseconds. Requests are judged by the server's clock, which is read after
- * the row is locked, so times ascend in the order of the decisions. If the clock steps back, the
- * window would become longer by the step. The steps are therefore added up in the column `ahead`,
- * as in the sliding log of one process.
+ * admitted requests in microseconds. Each decision uses the server's clock, which is read after the
+ * row is locked, so times ascend in the order of the decisions. A clock that steps back would
+ * lengthen the window by the step, so the column `ahead` holds the sum of all steps, as in the
+ * sliding log of one process.
  */
 import type { Admission, AdmissionRequest } from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";

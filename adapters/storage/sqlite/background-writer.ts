@@ -54,8 +54,8 @@ export class BackgroundWriter {
   }
 
   /**
-   * Whether to commit a group of so many writes here. Starts the thread when enough large groups
-   * have come.
+   * Whether the thread takes a group of `writeCount` writes. Starts the thread after enough large
+   * groups.
    */
   accepts(writeCount: number): boolean {
     const { minWrites, minGroups } = this.#thresholds;

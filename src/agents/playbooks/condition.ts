@@ -34,8 +34,8 @@ export function namesOf(condition: Condition): string[] {
 }
 
 /**
- * Whether a condition is true. A value on its own is false if it is false, null, 0, an empty text
- * or an empty list.
+ * Whether a condition is true. A condition that is a single value is false if the value is false,
+ * null, 0, an empty text or an empty list.
  */
 export function holds(condition: Condition, look: LookUp): boolean {
   const value = valueOf(condition, look);

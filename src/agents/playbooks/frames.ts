@@ -113,8 +113,8 @@ export interface PlayOptions extends AnswerContext {
 
 export type PlayEnd =
   /**
-   * `understood` is false if the answer was invalid. Then the last text asks again, and the try was
-   * counted.
+   * `understood` is false if the contact's answer was invalid. The last text then repeats the
+   * question, and the try is counted in the frame.
    */
   | { readonly type: "asks"; readonly understood: boolean }
   | { readonly type: "over" }

@@ -18,8 +18,8 @@ const maxShown = 1_000;
 type Style = "plain" | "quoted";
 
 /**
- * Returns the template with its values. A name without a value leaves nothing. Braces in a value
- * are not a placeholder.
+ * Fills the placeholders of a template. A name without a value becomes an empty text. Placeholders
+ * inside a value are not filled.
  */
 export function render(
   template: string,
@@ -46,8 +46,8 @@ export function shown(value: Json, language: Language): string {
 }
 
 /**
- * Returns JSON whose strings are templates, with their values. A string that is one placeholder
- * becomes the value itself, of whatever type; null if there is none.
+ * Fills the templates in a JSON value. A string that consists of one placeholder becomes the value
+ * itself, of any type, or null if the name has no value.
  */
 export function fill(value: Json, look: LookUp, language: Language): Json {
   if (typeof value === "string") {

@@ -28,7 +28,7 @@ const handle = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
   error: "must be a letter and then up to 63 letters, digits, _ and -",
 });
 
-/** Words that have a meaning of their own in a condition or a template. */
+/** Reserved words of conditions and templates. A slot cannot have such a name. */
 const taken: ReadonlySet<string> = new Set([
   "and",
   "or",

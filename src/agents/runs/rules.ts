@@ -42,7 +42,7 @@ export function turnJob(
   return { kind: "turn", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
-/** Returns the job that handles a conversation that nobody took from the queue in time. */
+/** Returns the job that runs when no person takes a conversation from the queue in time. */
 export function queueTimeoutJob(
   { account_id, mode, conversation_id }: Scope & { readonly conversation_id: ConversationId },
   due_at: number,

@@ -35,8 +35,7 @@ const increment =
 
 /**
  * Several processes on one storage. Every outcome must equal the outcome of some serial order of
- * the
- * commands.
+ * the commands.
  */
 export const raceCases: Cases = {
   "no update is lost between two processes": async (ports) => {

@@ -15,10 +15,8 @@ import { holds } from "../storage-conformance/harness.ts";
 
 /**
  * How the carrier treats a message. `loses_answer`: the carrier accepts it, but the connection
- * breaks
- * before the answer. `fails`: the carrier reports an error, and it is not known whether it accepted
- * the
- * message. `hangs`: the carrier accepts it and never answers.
+ * breaks before the answer. `fails`: the carrier reports an error, and it is not known whether it
+ * accepted the message. `hangs`: the carrier accepts it and never answers.
  */
 export type Fate = "accepts" | "refuses" | "throttles" | "loses_answer" | "fails" | "hangs";
 

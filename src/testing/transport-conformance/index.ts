@@ -16,8 +16,7 @@ export interface TransportConformance {
 
 /**
  * Tests that a transport has the behaviour that the engine relies on. Run it with your transport
- * and a
- * simulated carrier.
+ * and a simulated carrier.
  *
  * ```ts
  * import { describe, it } from "vitest";
