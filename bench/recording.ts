@@ -57,7 +57,7 @@ function recording(port: StoragePort, recorded: Recorded[]): StoragePort {
     migrate: (to) => port.migrate(to),
     migrationSql: (to, from) => port.migrationSql(to, from),
     begin,
-    turn: () => port.turn(),
+    yieldToEventLoop: () => port.yieldToEventLoop(),
     close: () => port.close(),
   };
 }

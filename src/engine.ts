@@ -29,7 +29,7 @@ import {
 import { apiHandler, type ApiHandler, StreamNotifier } from "./api/index.ts";
 import { createAccount, defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
 import {
-  type DrawId,
+  type GenerateId,
   idSource,
   isId,
   type Mode,
@@ -63,7 +63,7 @@ export class MessagingEngine<
   readonly api: ApiHandler;
   readonly accounts: Accounts;
   readonly #settings: Settings;
-  readonly #drawId: DrawId;
+  readonly #drawId: GenerateId;
   readonly #store: Store;
   readonly #bus: EventBus;
   readonly #notifier: StreamNotifier;

@@ -9,7 +9,7 @@ import {
 import type { Command, Services } from "../operations/index.ts";
 import { mintKey } from "./key-commands.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import { type AccountRow, accounts } from "./rows.ts";
 
 /** Creates an account with a sandbox that is ready to use, and a first key for that sandbox. */
@@ -38,7 +38,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
 export function insertAccount(
   tx: UnscopedTx,
   fields: Omit<AccountRow, "created_at">,
-  { drawId, setUpSandbox }: Pick<Services, "setUpSandbox"> & { readonly drawId: DrawId },
+  { drawId, setUpSandbox }: Pick<Services, "setUpSandbox"> & { readonly drawId: GenerateId },
 ): AccountRow {
   const account = tx.insert(accounts, { ...fields, created_at: tx.now });
   setUpSandbox(tx.in({ account_id: account.id, mode: "sandbox" }), drawId);

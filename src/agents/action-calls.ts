@@ -1,10 +1,11 @@
+import { background } from "../store/index.ts";
 import { type Checked, checkInput, execute, isSameCall } from "./actions.ts";
 import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
 import { recordPendingCall, recordCall } from "./run-progress.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, errorFacts, leaseMs, retry } from "../queue/index.ts";
 import { withCall } from "./runs/rules.ts";
-import type { ActionCall, Given, Move } from "./runs/types.ts";
+import type { ActionCall, MoveResult, Move } from "./runs/types.ts";
 import type { Action, Json } from "../ports/index.ts";
 import type { AgentRuntime } from "./options.ts";
 
@@ -20,13 +21,12 @@ export interface ActionCallsOptions {
   readonly progress: () => Progress;
 }
 
-const own = { own: true } as const;
 /** Calls of one run, over all its turns. */
 const maxCalls = 20;
 /** The time limit of an action that sets none, in milliseconds. */
 const defaultActionMs = 10_000;
 
-type Outcome = Extract<Given, { readonly done: "acted" }>["outcome"];
+type Outcome = Extract<MoveResult, { readonly done: "acted" }>["outcome"];
 type Act = Extract<Move, { readonly do: "act" }>;
 
 /** The outcome of a call. `isKnown`: it was made earlier, in this run or before a crash. */
@@ -164,7 +164,7 @@ export class ActionCalls {
     const isCurrent = await runtime.store.commit(
       begun.run,
       (tx) => recordPendingCall(tx, claim, begun, { leaseMs, call, progress: done }),
-      own,
+      background,
     );
     if (isCurrent) this.#all = withCall(this.#all, call);
     return isCurrent;
@@ -197,7 +197,9 @@ export class ActionCalls {
       after = { ...call, status: "failed", error: this.#failureOf(action, error) };
     }
     if (action.risk !== "read") {
-      await retry(clock, abort, () => store.commit(run, (tx) => recordCall(tx, run, after), own));
+      await retry(clock, abort, () =>
+        store.commit(run, (tx) => recordCall(tx, run, after), background),
+      );
     }
     return after;
   }

@@ -9,7 +9,7 @@ const maxBytes = 16_384;
  * Returns an action as the model sees it. If the input schema has no JSON Schema form, the model
  * sees one that accepts any object. The real schema still checks each input.
  */
-export function shownAction({ name, description, input }: Action): ModelAction {
+export function toModelAction({ name, description, input }: Action): ModelAction {
   const { jsonSchema } = input["~standard"];
   try {
     return {

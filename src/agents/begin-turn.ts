@@ -1,6 +1,6 @@
 import { beginRun, endRun } from "./run-lifecycle.ts";
 import { handOff } from "./hand-off.ts";
-import { heardIn, openSession, unansweredIn } from "./session.ts";
+import { messageColumns, openSession, findUnanswered } from "./session.ts";
 import {
   agentById,
   type AgentRow,
@@ -10,12 +10,12 @@ import {
 } from "./rows.ts";
 import { answersIn } from "./rules.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { denied, isAside, mayReplyAt, maxOpenRuns } from "./runs/rules.ts";
+import { denyWaitingCalls, answersNoMessages, mayReplyAt, maxOpenRuns } from "./runs/rules.ts";
 import type { BegunTurn, TurnContext } from "./turn-types.ts";
 import type { AgentDefinition } from "./types.ts";
 import { consentFor, identityByAddress, stateOf } from "../contacts/index.ts";
 import { conversationById, type ConversationRow } from "../conversations/index.ts";
-import { type DrawId, mediumOf } from "../kernel/index.ts";
+import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import type { MessageRow } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Claim, finish, renew } from "../queue/index.ts";
@@ -66,7 +66,12 @@ async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
   const waiting = await tx.list(awaitingRuns, [id], maxOpenRuns);
   for (const run of waiting) {
     if (run.approve_by === null || run.approve_by > tx.now) return run.approve_by ?? Infinity;
-    tx.update(runs, run, { ...denied(run), status: "running", open: true, approve_by: null });
+    tx.update(runs, run, {
+      ...denyWaitingCalls(run),
+      status: "running",
+      open: true,
+      approve_by: null,
+    });
   }
   return waiting.length === maxOpenRuns ? tx.now : Infinity;
 }
@@ -102,13 +107,13 @@ async function findTurn(
     return leave(tx, drawId, conversation, agent);
   }
 
-  const messages = await unansweredIn(tx, conversation, session);
+  const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
   const isWanted = last !== undefined && !(await hasOptedOut(tx, last));
   if (isWanted) {
     const wait = await waitFor(tx, { conversation, session, agent: definition, messages }, options);
     if (wait > tx.now) return wait;
-    const under = own.find((run) => !isAside(run));
+    const under = own.find((run) => !answersNoMessages(run));
     const run = under ? hear(tx, under, messages) : newRun(tx, drawId, session, messages);
     return { run, conversation, session, agent: definition };
   }
@@ -117,8 +122,8 @@ async function findTurn(
       ? session
       : tx.update(agentSessions, session, { heard: last.sequence, updated_at: tx.now });
   // A person has answered and handed the conversation back, or the contact has opted out.
-  for (const run of own) if (!isAside(run)) cancel(run);
-  for (const run of own.filter(isAside)) {
+  for (const run of own) if (!answersNoMessages(run)) cancel(run);
+  for (const run of own.filter(answersNoMessages)) {
     const agent = await definitionFor(tx, run);
     if (agent !== undefined) return { run, conversation, session: heard, agent };
     cancel(run);
@@ -153,7 +158,7 @@ async function definitionFor(
 /** Hands a conversation off to people if its agent was deleted or disabled. */
 async function leave(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   conversation: Seen<ConversationRow>,
   agent: AgentRow | undefined,
 ): Promise<undefined> {
@@ -166,7 +171,7 @@ async function leave(
 
 function newRun(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   session: AgentSessionRow,
   messages: readonly MessageRow[],
 ): Seen<RunRow> {
@@ -179,7 +184,7 @@ function newRun(
     playbook_id,
     trigger: "inbound",
   } as const;
-  return beginRun(tx, drawId, { ...begun, ...heardIn(messages) });
+  return beginRun(tx, drawId, { ...begun, ...messageColumns(messages) });
 }
 
 interface Waiting {
@@ -215,7 +220,7 @@ async function waitFor(
 }
 
 function hear(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[]): Seen<RunRow> {
-  const heard = heardIn(messages);
+  const heard = messageColumns(messages);
   return heard.heard > run.heard ? tx.update(runs, run, heard) : run;
 }
 

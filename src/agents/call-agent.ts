@@ -1,4 +1,4 @@
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import {
   agentById,
   type AgentRow,
@@ -37,7 +37,7 @@ interface CallAgent {
  */
 export async function callAgent(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   message: MessageRow,
   { isReopened, reopenMs }: CallAgent,
 ): Promise<void> {

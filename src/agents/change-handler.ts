@@ -1,6 +1,6 @@
 import { beginRun, cancelAnswerRuns } from "./run-lifecycle.ts";
 import { handOff } from "./hand-off.ts";
-import { heardIn, openSession, unansweredIn } from "./session.ts";
+import { messageColumns, openSession, findUnanswered } from "./session.ts";
 import { agentById, type AgentRow, agentSessionOf } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import {
@@ -17,7 +17,7 @@ import {
   handOffConversationSchema,
   showConversation,
 } from "../conversations/index.ts";
-import { type ById, byIdSchema, type DrawId, invalid } from "../kernel/index.ts";
+import { type ById, byIdSchema, type GenerateId, invalid } from "../kernel/index.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
@@ -42,7 +42,7 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
           { pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" },
         ]);
       }
-      return showConversation(tx, await giveToAgent(tx, drawId, conversation, agent));
+      return showConversation(tx, await assignToAgent(tx, drawId, conversation, agent));
     }
     const patch = {
       assignee_type: assignee?.type ?? null,
@@ -89,7 +89,7 @@ export const handBackConversation: Command<ById, Conversation> = {
     const changed =
       agent === undefined
         ? await changeConversation(tx, drawId, conversation, { handler })
-        : await giveToAgent(tx, drawId, conversation, agent);
+        : await assignToAgent(tx, drawId, conversation, agent);
     return showConversation(tx, changed);
   },
 };
@@ -110,9 +110,9 @@ async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow 
  * Assigns a conversation to an agent. The agent answers what the contact has written since the last
  * message to the contact.
  */
-export async function giveToAgent(
+export async function assignToAgent(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   before: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> {
@@ -121,7 +121,7 @@ export async function giveToAgent(
   });
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   const conversation = await changeConversation(tx, drawId, before, patch);
-  const messages = await unansweredIn(tx, conversation, { heard });
+  const messages = await findUnanswered(tx, conversation, { heard });
   const isChanged = before.handler !== "ai" || before.assignee_id !== agent.id;
   if (isChanged) await cancelAnswerRuns(tx, drawId, conversation);
   if (messages.length === 0) return conversation;
@@ -132,7 +132,7 @@ export async function giveToAgent(
       playbook_id: null,
       conversation_id: conversation.id,
       trigger: "handback",
-      ...heardIn(messages),
+      ...messageColumns(messages),
     });
   }
   await arm(tx, turnJob(conversation, tx.now));
@@ -144,7 +144,7 @@ export async function giveToAgent(
  * end.
  */
 async function lastAnswered(tx: Tx, conversation: ConversationRow): Promise<number> {
-  const messages = await unansweredIn(tx, conversation, { heard: 0 });
+  const messages = await findUnanswered(tx, conversation, { heard: 0 });
   let place = conversation.message_count;
   for (const { sequence } of messages.toReversed()) {
     if (sequence !== place) break;

@@ -1,13 +1,19 @@
 import { handOff } from "./hand-off.ts";
 import { type AgentSessionRow, agentSessions } from "./rows.ts";
 import { endRun } from "./run-lifecycle.ts";
-import { saveProgress, type RunStanding, runStanding, spent } from "./run-progress.ts";
+import { saveProgress, type RunState, readRunState, newTokens } from "./run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { approvalMs, isAside, repliesBefore } from "./runs/rules.ts";
-import { type Said, sayAs } from "./say-as.ts";
-import type { BegunTurn, CheckedTurn, Noticed, TurnContext, TurnOutcome } from "./turn-types.ts";
+import { approvalMs, answersNoMessages, repliesBefore } from "./runs/rules.ts";
+import { type SendResult, sendAs } from "./send-as.ts";
+import type {
+  BegunTurn,
+  CheckedTurn,
+  NewObservation,
+  TurnContext,
+  TurnOutcome,
+} from "./turn-types.ts";
 import { changeConversation, changeStatus, type ConversationRow } from "../conversations/index.ts";
-import { type DrawId, storable } from "../kernel/index.ts";
+import { type GenerateId, storable } from "../kernel/index.ts";
 import { observations } from "../observations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Claim, finish, renew } from "../queue/index.ts";
@@ -26,15 +32,17 @@ export async function endTurn(
   options: CheckedTurn,
 ): Promise<void> {
   if (!(await renew(tx, claim, options.leaseMs))) return;
-  const standing = await runStanding(tx, begun);
+  const standing = await readRunState(tx, begun);
   if (standing.state === "current") await conclude(tx, standing, outcome, options);
   // The contact has written in the meantime, so the reply is dropped.
   if (standing.state === "overtaken") saveProgress(tx, standing, outcome);
   // Messages that arrived in the meantime need another turn, which may have to wait.
-  await giveBackTurn(tx, claim, { hasMore: isAside(begun) || standing.state === "overtaken" });
+  await finishTurnJob(tx, claim, {
+    hasMore: answersNoMessages(begun) || standing.state === "overtaken",
+  });
 }
 
-type Current = Extract<RunStanding, { readonly state: "current" }>;
+type Current = Extract<RunState, { readonly state: "current" }>;
 
 async function conclude(
   tx: Tx,
@@ -45,7 +53,7 @@ async function conclude(
   const { run, session } = standing;
   const { drawId } = options.services;
   const author = { type: "agent", id: run.agent_id } as const;
-  const said = await sayAs(tx, standing.conversation, author, outcome.text, options);
+  const said = await sendAs(tx, standing.conversation, author, outcome.text, options);
   const isRefused = said.error !== null;
   const over = outcome.handOff ?? refusal(run, said);
   for (const noticed of outcome.noticed) notice(tx, drawId, standing, noticed, outcome.source);
@@ -84,7 +92,7 @@ async function conclude(
  * Hands off to people if the reply was refused. There is no hand-off if the contact has opted out,
  * or if the run does not answer a message.
  */
-function refusal({ request }: RunRow, { error }: Said): TurnOutcome["handOff"] {
+function refusal({ request }: RunRow, { error }: SendResult): TurnOutcome["handOff"] {
   if (error === null || error.code === "recipient_opted_out" || request !== null) return null;
   return {
     rule: null,
@@ -99,7 +107,7 @@ function remember(
   session: Seen<AgentSessionRow>,
   run: RunRow,
   outcome: TurnOutcome,
-  { isSaid, error }: Said,
+  { isSaid, error }: SendResult,
 ): void {
   const { frames, playbook_id, isWaiting, isStuck, usage } = outcome;
   // A playbook that waits for an approval keeps waiting while the agent answers other messages.
@@ -108,7 +116,7 @@ function remember(
     ...(error === null ? { frames, paused_by } : {}),
     heard: Math.max(session.heard, run.heard),
     turns: session.turns + (isSaid ? 1 : 0),
-    tokens: session.tokens + spent(run, usage),
+    tokens: session.tokens + newTokens(run, usage),
     failed_attempts: isStuck ? session.failed_attempts + 1 : 0,
     replied_at: [...repliesBefore(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
     updated_at: tx.now,
@@ -117,9 +125,9 @@ function remember(
 
 function notice(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   { conversation, run }: Current,
-  { content, kind, confidence }: Noticed,
+  { content, kind, confidence }: NewObservation,
   source: TurnOutcome["source"],
 ): void {
   tx.insert(observations, {
@@ -138,7 +146,7 @@ function notice(
 
 async function close(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   conversation: Seen<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
   const change = changeStatus(conversation, { status: "closed" }, tx.now);
@@ -155,7 +163,7 @@ export async function failTurn(
   { leaseMs, services }: TurnContext,
 ): Promise<void> {
   if (!(await renew(tx, claim, leaseMs))) return;
-  const standing = await runStanding(tx, begun);
+  const standing = await readRunState(tx, begun);
   if (standing.state !== "over") {
     const { run, session } = standing;
     const { drawId } = services;
@@ -172,7 +180,7 @@ export async function failTurn(
           });
     endRun(tx, drawId, conversation, run, { status: "failed", result: { error: reason } });
   }
-  await giveBackTurn(tx, claim, { hasMore: true });
+  await finishTurnJob(tx, claim, { hasMore: true });
 }
 
 interface GiveBackTurn {
@@ -184,7 +192,7 @@ interface GiveBackTurn {
  * Finishes a turn's job. It runs again at once while there are open runs, and otherwise when the
  * next approval is overdue.
  */
-export async function giveBackTurn(
+export async function finishTurnJob(
   tx: Tx,
   claim: Claim<"turn">,
   { hasMore }: GiveBackTurn,

@@ -11,7 +11,7 @@ import { appendEvent, handoffEventId } from "../events/index.ts";
 import { arm } from "../queue/index.ts";
 import { messagesOfConversation } from "../messages/index.ts";
 import { queueTimeoutJob } from "./runs/rules.ts";
-import { type DrawId, isId, type MessageId, type RunId } from "../kernel/index.ts";
+import { type GenerateId, isId, type MessageId, type RunId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -33,7 +33,7 @@ export interface HandOver {
  */
 export async function handOff(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   before: Seen<ConversationRow>,
   { rule, reason, summary, run_id }: HandOver,
 ): Promise<Seen<ConversationRow>> {

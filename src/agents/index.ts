@@ -26,7 +26,7 @@ export { getAgent, listAgents } from "./reads.ts";
 export { agents, agentSessionOf, agentSessions } from "./rows.ts";
 export { agentDefinitionOf, maxAgents } from "./rules.ts";
 export { type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
-export { mayQuote, wordless } from "./runs/rules.ts";
+export { mayQuote, redactedRun } from "./runs/rules.ts";
 export type { Run, RunStatus, RunStep } from "./runs/types.ts";
 export { triggerAgent } from "./trigger.ts";
 export type {

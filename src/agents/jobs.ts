@@ -1,4 +1,5 @@
-import { shownAction } from "./actions.ts";
+import { background } from "../store/index.ts";
+import { toModelAction } from "./actions.ts";
 import { beginTurn } from "./begin-turn.ts";
 import { endTurn, failTurn } from "./end-turn.ts";
 import type { AgentRuntime, AgentSettings } from "./options.ts";
@@ -17,11 +18,10 @@ export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> =
       hostPolicies.commit(
         claim,
         (tx, hostVerdicts) => timeOutQueue(tx, claim, { services, hostVerdicts }),
-        { own: true },
+        background,
       ),
 };
 
-const own = { own: true } as const;
 /** Failures of one conversation's turns in a row. */
 const maxFailures = 5;
 
@@ -31,13 +31,15 @@ const maxFailures = 5;
  */
 export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
   const { store, logger, services, agents } = runtime;
-  const shown = new Map([...services.actions].map(([name, action]) => [name, shownAction(action)]));
+  const shown = new Map(
+    [...services.actions].map(([name, action]) => [name, toModelAction(action)]),
+  );
   return async (claim, { abort }) => {
     if (agents === undefined) throw new Error("no agents are set up here");
     const begun = await store.commit(
       claim,
       (tx) => beginTurn(tx, claim, { leaseMs, services }),
-      own,
+      background,
     );
     if (begun === undefined) return;
     try {
@@ -48,7 +50,11 @@ export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
         { err: error, run_id: begun.run.id },
         "a turn failed repeatedly; the conversation is handed off to people",
       );
-      await store.commit(claim, (tx) => failTurn(tx, claim, begun, { leaseMs, services }), own);
+      await store.commit(
+        claim,
+        (tx) => failTurn(tx, claim, begun, { leaseMs, services }),
+        background,
+      );
     }
   };
 }
@@ -73,11 +79,11 @@ async function take(
     await hostPolicies.commit(
       claim,
       (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { leaseMs, services, hostVerdicts }),
-      own,
+      background,
     );
   } else if (!turn.isCalling) {
     // A person took over, the contact wrote meanwhile, or the engine stops. The next turn finds out
     // which. A call that is still under way has until the lease lapses.
-    await store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now }), own);
+    await store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now }), background);
   }
 }

@@ -1,4 +1,4 @@
-import type { BegunTurn, Heard, TurnFacts } from "./turn-types.ts";
+import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
 import { contactById, sentimentOf } from "../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
@@ -93,7 +93,11 @@ export async function readFacts(
 /**
  * `rows` has the newest messages first. Messages after the turn's start are left to the next turn.
  */
-function heardIn(rows: readonly MessageRow[], heard: number, answered: ReadonlySet<string>): Heard {
+function heardIn(
+  rows: readonly MessageRow[],
+  heard: number,
+  answered: ReadonlySet<string>,
+): MessageHistory {
   const messages: ModelMessage[] = [];
   let characters = 0;
   let unanswered = 0;

@@ -1,10 +1,10 @@
 import { agentRunCompleted } from "./events.ts";
 import { runForEvent } from "./runs/reads.ts";
 import { openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { isAside, maxOpenRuns } from "./runs/rules.ts";
+import { answersNoMessages, maxOpenRuns } from "./runs/rules.ts";
 import type { ConversationRow } from "../conversations/index.ts";
 import { appendEvent, completedEventId } from "../events/index.ts";
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -18,7 +18,7 @@ type Cause = Pick<RunRow, "message_ids" | "heard"> | Pick<RunRow, "request">;
  * Inserts a run, for messages of the contact or for a trigger. The conversation's next turn works
  * on it.
  */
-export function beginRun(tx: Tx, drawId: DrawId, run: Begun & Cause): Seen<RunRow> {
+export function beginRun(tx: Tx, drawId: GenerateId, run: Begun & Cause): Seen<RunRow> {
   return tx.insert(runs, {
     id: drawId("run"),
     message_ids: [],
@@ -43,7 +43,7 @@ export function beginRun(tx: Tx, drawId: DrawId, run: Begun & Cause): Seen<RunRo
 /** Ends a run and publishes the event. */
 export function endRun(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
   run: Seen<RunRow>,
   patch: Partial<RunRow> & Pick<RunRow, "status">,
@@ -68,11 +68,11 @@ export function endRun(
 /** Cancels the runs that answer messages. They may still be open from before people took over. */
 export async function cancelAnswerRuns(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   conversation: ConversationRow,
 ): Promise<void> {
   const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
   for (const run of open) {
-    if (!isAside(run)) endRun(tx, drawId, conversation, run, { status: "canceled" });
+    if (!answersNoMessages(run)) endRun(tx, drawId, conversation, run, { status: "canceled" });
   }
 }

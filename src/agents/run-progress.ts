@@ -1,9 +1,9 @@
 import { agentById, agentSessionOf, type AgentSessionRow, agentSessions } from "./rows.ts";
 import { answersIn } from "./rules.ts";
 import { runById, type RunRow, runs } from "./runs/rows.ts";
-import { isAside, withCall } from "./runs/rules.ts";
+import { answersNoMessages, withCall } from "./runs/rules.ts";
 import type { ActionCall } from "./runs/types.ts";
-import { unansweredIn } from "./session.ts";
+import { findUnanswered } from "./session.ts";
 import type { BegunTurn, Progress } from "./turn-types.ts";
 import { conversationById, type ConversationRow } from "../conversations/index.ts";
 import type { Seen } from "../ports/index.ts";
@@ -17,7 +17,7 @@ interface Rows {
   readonly session: Seen<AgentSessionRow> | null;
 }
 
-export type RunStanding =
+export type RunState =
   | (Rows & { readonly state: "current" })
   /** The contact has written more. Those messages are answered first, or together with the rest. */
   | (Rows & { readonly state: "overtaken" })
@@ -31,10 +31,10 @@ export type RunStanding =
  * Returns whether a run may still act and reply. The rows are locked: a concurrent change by a
  * person, the contact or an erasure commits either before this and is seen, or after it.
  */
-export async function runStanding(
+export async function readRunState(
   tx: Tx,
   { id, agent_id, conversation_id }: RunRow,
-): Promise<RunStanding> {
+): Promise<RunState> {
   const [run, conversation, session, agent] = await Promise.all([
     tx.get(runById, [id], { hold: true }),
     tx.get(conversationById, [conversation_id], { hold: true }),
@@ -46,9 +46,10 @@ export async function runStanding(
   if (run.request?.type === "action") return { state: "current", run, conversation, session: null };
   if (session === undefined || !answersIn(agent, conversation)) return { state: "over" };
   const rows = { run, conversation, session };
-  const last = (await unansweredIn(tx, conversation, session)).at(-1);
+  const last = (await findUnanswered(tx, conversation, session)).at(-1);
   // A question sent now would seem to be answered by messages that are already there.
-  if (isAside(run)) return { state: last === undefined ? "current" : "overtaken", ...rows };
+  if (answersNoMessages(run))
+    return { state: last === undefined ? "current" : "overtaken", ...rows };
   // A person has answered and handed the conversation back.
   if (last === undefined) return { state: "over" };
   return { state: last.sequence > run.heard ? "overtaken" : "current", ...rows };
@@ -70,7 +71,7 @@ export function saveProgress(
 ): void {
   if (session !== null) {
     tx.update(agentSessions, session, {
-      tokens: session.tokens + spent(run, usage),
+      tokens: session.tokens + newTokens(run, usage),
       updated_at: tx.now,
     });
   }
@@ -78,7 +79,7 @@ export function saveProgress(
 }
 
 /** Returns the tokens used since the run was last written. */
-export function spent(run: RunRow, { input_tokens, output_tokens }: Progress["usage"]): number {
+export function newTokens(run: RunRow, { input_tokens, output_tokens }: Progress["usage"]): number {
   return input_tokens + output_tokens - run.input_tokens - run.output_tokens;
 }
 
@@ -100,7 +101,7 @@ export async function recordPendingCall(
   { leaseMs, call, progress }: KeepCall,
 ): Promise<boolean> {
   if (!(await renew(tx, claim, leaseMs))) return false;
-  const standing = await runStanding(tx, run);
+  const standing = await readRunState(tx, run);
   if (standing.state === "over") return false;
   const isCurrent = standing.state === "current";
   // Saved together with the earlier calls, so that call ids stay unique after a crash.

@@ -63,7 +63,7 @@ const most = 50;
  * Returns the contact's messages that neither the agent nor a person has answered, oldest first.
  * Keyword messages are handled elsewhere and are left out.
  */
-export async function unansweredIn(
+export async function findUnanswered(
   tx: Tx,
   { id, message_count }: ConversationRow,
   { heard }: Pick<AgentSessionRow, "heard">,
@@ -84,6 +84,8 @@ export async function unansweredIn(
 }
 
 /** Returns the columns of a run that answers these messages. */
-export function heardIn(messages: readonly MessageRow[]): Pick<RunRow, "message_ids" | "heard"> {
+export function messageColumns(
+  messages: readonly MessageRow[],
+): Pick<RunRow, "message_ids" | "heard"> {
   return { message_ids: messages.map(({ id }) => id), heard: messages.at(-1)?.sequence ?? 0 };
 }

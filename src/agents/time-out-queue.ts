@@ -18,8 +18,8 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { CheckedTurn } from "./turn-types.ts";
 import { cancelAnswerRuns } from "./run-lifecycle.ts";
-import { clearedState, unansweredIn } from "./session.ts";
-import { sayAs } from "./say-as.ts";
+import { clearedState, findUnanswered } from "./session.ts";
+import { sendAs } from "./send-as.ts";
 
 /**
  * Runs when no person has taken a conversation from the queue in time. Either its agent takes it
@@ -49,9 +49,9 @@ export async function timeOutQueue(
     tx.update(agentSessions, session, { ...clearedState, updated_at: tx.now });
     await cancelAnswerRuns(tx, drawId, conversation);
   }
-  const messages = await unansweredIn(tx, conversation, session);
+  const messages = await findUnanswered(tx, conversation, session);
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
-  await sayAs(tx, conversation, { type: "system" }, definition.fallback_text, options);
+  await sendAs(tx, conversation, { type: "system" }, definition.fallback_text, options);
 }
 
 interface Waiting {

@@ -19,7 +19,7 @@ import {
   findConversation,
   isActive,
 } from "../conversations/index.ts";
-import { type DrawId, type FieldError, invalid, TidingsError } from "../kernel/index.ts";
+import { type GenerateId, type FieldError, invalid, TidingsError } from "../kernel/index.ts";
 import { type Command, type Services, showsOutput } from "../operations/index.ts";
 import { type Json, type Seen, StorageConflict } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
@@ -87,7 +87,7 @@ async function checkHandler(
 
 function takeUp(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   conversation: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> | Seen<ConversationRow> {
@@ -104,7 +104,7 @@ function takeUp(
  */
 export async function findTriggeredConversation(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   { contact_id, conversation_id }: Pick<TriggerAgent, "contact_id" | "conversation_id">,
 ): Promise<Seen<ConversationRow>> {
   if (contact_id !== undefined) return ofContact(tx, drawId, contact_id);
@@ -122,7 +122,7 @@ export async function findTriggeredConversation(
   throw new TidingsError("conflict", "The conversation is closed; open it first.");
 }
 
-async function ofContact(tx: Tx, drawId: DrawId, id: string): Promise<Seen<ConversationRow>> {
+async function ofContact(tx: Tx, drawId: GenerateId, id: string): Promise<Seen<ConversationRow>> {
   const contact = await findSurvivor(tx, id);
   if (contact === undefined) {
     throw invalid([

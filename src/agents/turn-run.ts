@@ -4,7 +4,7 @@ import { maySay } from "./reply.ts";
 import { takeTurn } from "./turn.ts";
 import { iso, storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, errorFacts } from "../queue/index.ts";
-import type { Given, Move, RunStep, ModelResult } from "./runs/types.ts";
+import type { MoveResult, Move, RunStep, ModelResult } from "./runs/types.ts";
 import type { AgentRuntime, AgentSettings } from "./options.ts";
 import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
@@ -95,7 +95,7 @@ export class TurnRun {
     };
   }
 
-  #do(move: Move): Promise<Given | undefined> {
+  #do(move: Move): Promise<MoveResult | undefined> {
     return move.do === "think" ? this.#think(move) : this.#act(move);
   }
 
@@ -162,7 +162,7 @@ export class TurnRun {
     }
   }
 
-  async #act(move: Act): Promise<Given | undefined> {
+  async #act(move: Act): Promise<MoveResult | undefined> {
     const started_at = this.#options.runtime.clock.now();
     const made = await this.#calls.make(move);
     if (made === undefined) return undefined;

@@ -51,14 +51,14 @@ export interface TurnOutcome extends Progress {
   readonly isWaiting: boolean;
   /** Whether the turn counts as a failed attempt. */
   readonly isStuck: boolean;
-  readonly noticed: readonly Noticed[];
+  readonly noticed: readonly NewObservation[];
   /** Who made the observations. */
   readonly source: "rule" | "model";
   readonly result: Json;
 }
 
 /** An observation about the contact. */
-export interface Noticed {
+export interface NewObservation {
   readonly content: string;
   readonly kind: string;
   readonly confidence: number | null;
@@ -88,7 +88,7 @@ export interface Ending extends Omit<
 }
 
 /** The recent messages of a conversation. */
-export interface Heard {
+export interface MessageHistory {
   /**
    * Oldest first: at most 30 messages with 12,000 characters in total. The unanswered messages are
    * at the end.
@@ -114,7 +114,7 @@ export interface TurnFacts {
     readonly time_zone: string | null;
     readonly sentiment: { readonly label: SentimentLabel; readonly score: number } | null;
   };
-  readonly heard: Heard;
+  readonly heard: MessageHistory;
   /** The unanswered messages, joined. */
   readonly said: string;
   /** The lowest sentiment score of the unanswered messages. Null if none was scored. */

@@ -3,14 +3,14 @@
  * decide the next move. The order is fixed: loop guard, hand-off rules, the current playbook, a
  * playbook started by keywords, the model, the fallback text.
  */
-import type { Ending, HandOff, Noticed, TurnFacts } from "./turn-types.ts";
+import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
 import type { HandoffCause } from "./types.ts";
 import { beginFrame, play, type Played } from "./playbooks/play.ts";
 import { allowed } from "./playbooks/slots.ts";
 import { triggered } from "./playbooks/rules.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { act, think } from "./runs/rules.ts";
-import type { Moves } from "./runs/types.ts";
+import type { TurnMoves } from "./runs/types.ts";
 import type { Json, ModelAnswer } from "../ports/index.ts";
 import {
   openHandOff,
@@ -22,7 +22,7 @@ import {
 } from "./hand-off-rules.ts";
 import { mayHold, replyOf } from "./reply.ts";
 
-export function* takeTurn(facts: TurnFacts): Moves<Ending> {
+export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
   const { request, isResumed, isPaused, session } = facts;
   if (request?.type === "action") return yield* runAction(facts, request.action, request.input);
   if (request !== null && !isResumed) {
@@ -45,7 +45,7 @@ export function* takeTurn(facts: TurnFacts): Moves<Ending> {
 }
 
 /** Runs a single action from a trigger. Nothing is sent. */
-function* runAction(facts: TurnFacts, action: string, input: Json): Moves<Ending> {
+function* runAction(facts: TurnFacts, action: string, input: Json): TurnMoves<Ending> {
   const outcome = yield* act(action, input);
   return nothing(
     facts,
@@ -62,7 +62,7 @@ function* runAction(facts: TurnFacts, action: string, input: Json): Moves<Ending
  * outcome. An approved action runs even if the agent no longer lists it, or if its playbook has
  * ended in the meantime.
  */
-function* resume(facts: TurnFacts): Moves<Ending> {
+function* resume(facts: TurnFacts): TurnMoves<Ending> {
   if (facts.isAwaited) return yield* follow(facts, facts.session.frames, null);
   for (const { action, input } of facts.approved) yield* act(action, input);
   // No contact waits for a reply to a triggered run.
@@ -73,12 +73,16 @@ function begin(
   facts: TurnFacts,
   playbook: PinnedPlaybook,
   slots: Readonly<Record<string, Json>> = {},
-): Moves<Ending> {
+): TurnMoves<Ending> {
   const held = allowed(playbook.definition.slots, slots, (words) => mayHold(facts, words));
   return follow(facts, [beginFrame(playbook, held, facts)], null);
 }
 
-function* follow(facts: TurnFacts, frames: readonly Frame[], said: string | null): Moves<Ending> {
+function* follow(
+  facts: TurnFacts,
+  frames: readonly Frame[],
+  said: string | null,
+): TurnMoves<Ending> {
   const { agent, contact, language, now } = facts;
   const played = yield* play(frames, said, facts.library, {
     steps: agent.limits.max_steps_per_turn,
@@ -130,7 +134,7 @@ function* answerAside(
   facts: TurnFacts,
   played: Played,
   frames: readonly Frame[],
-): Moves<Ending | undefined> {
+): TurnMoves<Ending | undefined> {
   const { answer: said, failure } = yield* think({ type: "answer" });
   if (failure !== null && endsAt(facts.agent, failure)) {
     return handOffEnding(facts, openHandOff(failure, noAnswer));
@@ -154,9 +158,9 @@ function stuck(facts: TurnFacts, { end, texts }: Played): Ending {
 }
 
 /** Asks the model until it has a reply, and makes the calls that it asks for in between. */
-function* answer(facts: TurnFacts): Moves<Ending> {
+function* answer(facts: TurnFacts): TurnMoves<Ending> {
   const { agent, session } = facts;
-  const noticed: Noticed[] = [];
+  const noticed: NewObservation[] = [];
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
     const isFree = session.frames.length === 0 && !facts.isPaused && facts.playbooks.length > 0;
     const { answer: said, failure } = yield* think({ type: "answer" }, { acts: true, isFree });
@@ -267,7 +271,7 @@ const nothing = ({ session }: TurnFacts, result: Json): Ending => ({
   result,
 });
 
-function noticedIn({ observations = [] }: ModelAnswer): readonly Noticed[] {
+function noticedIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {
   return observations.map(({ content, kind, confidence }) => ({
     content,
     kind,

@@ -13,14 +13,14 @@ import {
 import {
   type ById,
   byIdSchema,
-  type DrawId,
+  type GenerateId,
   type FieldError,
   invalid,
   TidingsError,
 } from "../kernel/index.ts";
 import { type Call, canonicalJson, type Command } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { freeSlot } from "../senders/index.ts";
+import { freeOrdinal } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /** Creates an agent. Unless it is disabled, it answers messages from this commit on. */
@@ -127,12 +127,12 @@ interface AgentFields {
  */
 export async function insertAgent(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   { definition, enabled }: AgentFields,
 ): Promise<Seen<AgentRow>> {
   const agent = tx.insert(agents, {
     id: drawId("agt"),
-    slot: await freeSlot(tx, agentBySlot, maxAgents),
+    slot: await freeOrdinal(tx, agentBySlot, maxAgents),
     enabled: enabled || null,
     revision: 1,
     ...foundBy(definition),

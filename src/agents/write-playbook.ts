@@ -21,7 +21,7 @@ import { maxAgents } from "./rules.ts";
 import {
   type ById,
   byIdSchema,
-  type DrawId,
+  type GenerateId,
   type FieldError,
   invalid,
   notFound,
@@ -30,7 +30,7 @@ import {
 } from "../kernel/index.ts";
 import { type Call, canonicalJson, type Command, type Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { freeSlot } from "../senders/index.ts";
+import { freeOrdinal } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
 
 export const createPlaybook: Command<CreatePlaybook, Playbook> = {
@@ -182,12 +182,12 @@ interface PlaybookFields {
  */
 export async function insertPlaybook(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   { definition, enabled }: PlaybookFields,
 ): Promise<Seen<PlaybookRow>> {
   const playbook = tx.insert(playbooks, {
     id: drawId("pb"),
-    slot: await freeSlot(tx, playbookBySlot, maxPlaybooks),
+    slot: await freeOrdinal(tx, playbookBySlot, maxPlaybooks),
     enabled,
     revision: 1,
     definition,

@@ -8,7 +8,7 @@ import type {
   RowProcedure,
   StreamEvent,
 } from "../operations/index.ts";
-import type { DrawId, Limits } from "../kernel/index.ts";
+import type { GenerateId, Limits } from "../kernel/index.ts";
 import type { Admission, CallbackRequest, CallbackResult, Logger } from "../ports/index.ts";
 import type { Authenticated } from "../accounts/index.ts";
 import type { Visitor } from "../webchat/index.ts";
@@ -18,14 +18,14 @@ import type { Visitor } from "../webchat/index.ts";
  * `TidingsError`.
  */
 export interface ApiBackend {
-  readonly drawId: DrawId;
+  readonly drawId: GenerateId;
   readonly limits: Limits;
   readonly logger: Logger;
   /** @throws TidingsError `invalid_api_key`, `expired_api_key` */
   authenticate(secret: string): Promise<Authenticated>;
   admit(key: Authenticated): Promise<Admission>;
   /** @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`, `not_found` */
-  letIn(session_id: string, token: string): Promise<Visitor>;
+  authenticateVisitor(session_id: string, token: string): Promise<Visitor>;
   admitVisitor(visitor: Visitor): Promise<Admission>;
   /** The origins whose pages may call the visitor routes. */
   readonly origins: readonly string[];

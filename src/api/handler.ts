@@ -130,7 +130,7 @@ export function apiHandler(backend: ApiBackend, routes: readonly ApiRoute[]): Ap
     Object.assign(headers, corsHeaders(request.headers, backend.origins));
     const { [tokenField]: asked } = parseQuery(request.query);
     const token = visitorToken(headerOf(request.headers, "authorization"), asked);
-    const visitor = await backend.letIn(params["id"] ?? "", token);
+    const visitor = await backend.authenticateVisitor(params["id"] ?? "", token);
     refuseUnadmitted(await backend.admitVisitor(visitor), headers);
     return visitor;
   };

@@ -19,7 +19,7 @@ import {
   isNewConsent,
   noConsent,
 } from "./consent.ts";
-import type { DrawId, Medium, MessageId } from "../kernel/index.ts";
+import type { GenerateId, Medium, MessageId } from "../kernel/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import { contactOptedIn, contactOptedOut } from "./events.ts";
 import { contactReference } from "./show.ts";
@@ -105,7 +105,7 @@ export interface WrittenConsent {
  */
 export async function setConsent(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   secret: KeyObject,
   update: ConsentUpdate,
 ): Promise<WrittenConsent> {

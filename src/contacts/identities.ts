@@ -1,7 +1,7 @@
 import { contactCreated } from "./events.ts";
 import {
   type ContactId,
-  type DrawId,
+  type GenerateId,
   type Medium,
   type SenderId,
   TidingsError,
@@ -10,7 +10,7 @@ import type { KeyObject } from "node:crypto";
 import { contactResource } from "./show.ts";
 import {
   consentEvidence,
-  consentEvidenceInWords,
+  consentEvidenceWithText,
   identities,
   identityByAddress,
   type IdentityRow,
@@ -21,24 +21,24 @@ import { appendEvent } from "../events/index.ts";
 import { insertContact } from "./write.ts";
 import { findConsent } from "./consent-access.ts";
 import { addressHash } from "./consent.ts";
-import { eraseAnswers } from "../operations/index.ts";
+import { eraseStoredResponses } from "../operations/index.ts";
 
 /** Returns the identity of an address. An unknown address creates a contact. */
 export async function findContact(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   secret: KeyObject,
   medium: Medium,
   address: string,
 ): Promise<Seen<IdentityRow>> {
   const known = await tx.get(identityByAddress, [medium, address]);
-  return known ?? meetContact(tx, drawId, secret, medium, address);
+  return known ?? createContactFor(tx, drawId, secret, medium, address);
 }
 
 /** Creates a contact for an address that the caller found to be unknown. */
-export async function meetContact(
+export async function createContactFor(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   secret: KeyObject,
   medium: Medium,
   address: string,
@@ -117,11 +117,11 @@ export async function forgetAddress(
 ): Promise<void> {
   const { medium, address } = identity;
   const hash = addressHash(secret, identity, medium, address);
-  while (!(await eraseAnswers(tx, hash)));
+  while (!(await eraseStoredResponses(tx, hash)));
   // The transaction reads its own writes again in each pass. Growing chunks keep the total from
   // being quadratic.
   for (let chunk = 200; ; chunk *= 4) {
-    const worded = await tx.list(consentEvidenceInWords, [medium, hash], chunk);
+    const worded = await tx.list(consentEvidenceWithText, [medium, hash], chunk);
     for (const row of worded) tx.update(consentEvidence, row, { detail: null });
     if (worded.length < chunk) break;
   }

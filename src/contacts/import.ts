@@ -8,7 +8,7 @@ import {
   type ImportReport,
   type ImportResult,
 } from "./types.ts";
-import { type DrawId, parse, TidingsError } from "../kernel/index.ts";
+import { type GenerateId, parse, TidingsError } from "../kernel/index.ts";
 import type { Call, Command, Procedure, RowProcedure, Steps } from "../operations/index.ts";
 import { contactCreated, contactUpdated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
@@ -179,7 +179,7 @@ function plain(value: unknown): string {
  */
 async function applyConsent(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   secret: KeyObject,
   { medium, address, consent, opted_out_of }: IdentityRow,
   said: ImportContact["consent"],

@@ -46,7 +46,7 @@ export {
   mergedError,
   recipientMark,
 } from "./find.ts";
-export { findContact, forgetAddress, insertIdentity, meetContact } from "./identities.ts";
+export { findContact, forgetAddress, insertIdentity, createContactFor } from "./identities.ts";
 export { getContact, listContacts } from "./reads.ts";
 export { importContactRows } from "./import.ts";
 export { contactReference, contactResource, media, showContact } from "./show.ts";

@@ -115,7 +115,7 @@ export interface ConsentEvidenceRow extends RowOf<typeof consentEvidence> {}
 
 export const consentEvidenceById = consentEvidence.key("medium", "address_hash", "id");
 /** Evidence with free text. The text is removed when the contact gives up the address. */
-export const consentEvidenceInWords = consentEvidence.index(
+export const consentEvidenceWithText = consentEvidence.index(
   "in_words",
   ["medium", "address_hash"],
   { where: { column: "detail", present: true } },

@@ -135,7 +135,7 @@ function bestFit(
 }
 
 /** Whether each word of the query is a prefix of one of the contact's words. */
-export function hasBeginnings({ words }: Pick<ContactRow, "words">, query: ContactQuery): boolean {
+export function hasPrefixes({ words }: Pick<ContactRow, "words">, query: ContactQuery): boolean {
   const own = (words ?? "").split(" ").map((word) => word.slice(prefixLength));
   return query.words.every((word) => own.some((each) => each.startsWith(word)));
 }

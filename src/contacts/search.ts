@@ -15,7 +15,7 @@ import {
   type Candidate,
   contactQuery,
   type ContactQuery,
-  hasBeginnings,
+  hasPrefixes,
   ranked,
   type Sample,
   samples,
@@ -166,7 +166,7 @@ async function findRare(
   const { words } = query;
   const isAll = rare.length === words.length;
   const keepMatching = (found: Rows): Rows =>
-    isAll ? found : found.filter((contact) => hasBeginnings(contact, query));
+    isAll ? found : found.filter((contact) => hasPrefixes(contact, query));
   if (isSampled) {
     const [found = []] = await ask(prefixed(small, rare, isAll ? maxRanked : maxFiltered));
     const matching = keepMatching(found).slice(0, maxRanked);

@@ -1,4 +1,4 @@
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import { contactLabels, type ContactRow, contacts, contactsByLabel } from "./rows.ts";
 import { searchWordsOf } from "./search-words.ts";
 import type { Seen } from "../ports/index.ts";
@@ -12,7 +12,7 @@ export type ContactFacts = {
 };
 
 /** No other function writes contacts, so their labels and search words always agree with them. */
-export function insertContact(tx: Tx, drawId: DrawId, facts: ContactFacts): Seen<ContactRow> {
+export function insertContact(tx: Tx, drawId: GenerateId, facts: ContactFacts): Seen<ContactRow> {
   const row = {
     id: drawId("ct"),
     name: facts.name ?? null,

@@ -8,7 +8,7 @@ import {
 import { conversationResource } from "./show.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
 import { statusPatch, receive } from "./rules.ts";
-import type { DrawId, MessageId } from "../kernel/index.ts";
+import type { GenerateId, MessageId } from "../kernel/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -20,7 +20,7 @@ import { changeConversation, writeConversation } from "./write.ts";
  */
 export async function openForInbound(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   identity: IdentityRow,
   reopenMs: number,
 ): Promise<Opened> {
@@ -65,7 +65,7 @@ export function isActive(
 /** Creates a conversation for a contact without an active one. `last` is the previous one. */
 export async function beginConversation(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   identity: IdentityRow,
   last: Seen<ConversationRow> | undefined,
 ): Promise<Seen<ConversationRow>> {

@@ -11,7 +11,7 @@ import {
   updateConversationSchema,
 } from "./types.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
-import { findRecipient, meetContact } from "../contacts/index.ts";
+import { findRecipient, createContactFor } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { noteResource, showConversation } from "./show.ts";
 import { type ConversationRow, notes } from "./rows.ts";
@@ -39,7 +39,7 @@ export const openConversation: Command<OpenConversation, Conversation> = {
     const known = await findRecipient(tx, medium, to);
     const current = known && (await findConversation(tx, known));
     if (isActive(current)) return showConversation(tx, current);
-    const identity = known ?? (await meetContact(tx, drawId, services.secret, medium, to));
+    const identity = known ?? (await createContactFor(tx, drawId, services.secret, medium, to));
     return showConversation(tx, await beginConversation(tx, drawId, identity, current));
   },
 };

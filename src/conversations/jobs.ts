@@ -2,7 +2,7 @@ import type { Runtime } from "../operations/index.ts";
 import { type Claim, finish, inTransaction, type JobTable } from "../queue/index.ts";
 import { conversationById } from "./rows.ts";
 import { statusPatch } from "./rules.ts";
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { changeConversation } from "./write.ts";
 
@@ -17,7 +17,7 @@ export const conversationJobs: Pick<JobTable<Runtime>, "wake"> = {
 export async function wakeConversation(
   tx: Tx,
   claim: Claim<"wake">,
-  drawId: DrawId,
+  drawId: GenerateId,
 ): Promise<void> {
   const conversation = await tx.get(conversationById, [claim.key.conversation_id], { hold: true });
   if (conversation === undefined || conversation.snoozed_until === null) return finish(tx, claim);

@@ -18,13 +18,13 @@ import {
   listConversationsSchema,
 } from "./types.ts";
 import { mediumOf, type Page } from "../kernel/index.ts";
-import { type OwnWalk, pageOf, type Query } from "../operations/index.ts";
+import { type ScanList, pageOf, type Query } from "../operations/index.ts";
 import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
   scan,
   type Scan,
   scanAcross,
-  ownPlaceColumns,
+  scopedPlaceColumns,
   passes,
   placeAt,
   type Reads,
@@ -48,7 +48,7 @@ export const listConversations: Query<ListConversations, Page<Conversation>> = {
 };
 
 type Filters = Omit<ListConversations, "limit" | "cursor">;
-type Range = Pick<OwnWalk<ConversationRow>, "index" | "prefix" | "scan">;
+type Range = Pick<ScanList<ConversationRow>, "index" | "prefix" | "scan">;
 type Where = NonNullable<ScopedRangeOf<ConversationRow>["where"]>;
 
 const order = "descending";
@@ -162,7 +162,7 @@ function rangeOfLabel(
   where: Where,
 ): Range {
   const index = inboxByLabel;
-  const columns = ownPlaceColumns(index, 2);
+  const columns = scopedPlaceColumns(index, 2);
   const isPlain = Object.keys(where).length === 0;
   return {
     index,

@@ -1,5 +1,5 @@
 import { conversationClosed, conversationUpdated } from "./events.ts";
-import { type DrawId, notFound, TidingsError } from "../kernel/index.ts";
+import { type GenerateId, notFound, TidingsError } from "../kernel/index.ts";
 import { showConversation, withoutPreview } from "./show.ts";
 import {
   conversationById,
@@ -46,7 +46,7 @@ export function supersededError(): TidingsError {
 /** Updates a conversation and appends an event. If nothing differs, it writes nothing. */
 export async function changeConversation(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   before: Seen<ConversationRow>,
   patch: Partial<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {

@@ -1,6 +1,6 @@
 import { events } from "./rows.ts";
 import type { EventDefinition, EventType } from "./types.ts";
-import type { ContactId, ConversationId, DrawId, EventId } from "../kernel/index.ts";
+import type { ContactId, ConversationId, GenerateId, EventId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /**
@@ -15,7 +15,7 @@ export interface Subject {
 /** Writes an event in the transaction of the change that it reports. */
 export function appendEvent<D extends object>(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   { type }: EventDefinition<EventType, D>,
   data: NoInfer<D>,
   { contact_id, conversation_id }: Subject,

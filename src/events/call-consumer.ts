@@ -1,3 +1,4 @@
+import { background } from "../store/index.ts";
 import {
   failConsumerEvent,
   type NextConsumerEvent,
@@ -22,7 +23,6 @@ import { eventResource } from "./rows.ts";
  * transactions wait for the locks of the handler.
  */
 const handlerMs = 10_000;
-const own = { own: true } as const;
 /** The maximum number of events of one key per run. Then other jobs can run. */
 const maxInARow = 50;
 /** The maximum length of a stored error, in characters. */
@@ -59,7 +59,10 @@ class ConsumerCalls {
   async #drain(claim: Claim<"consume">, run: JobRun, consumer: LocalConsumer): Promise<void> {
     const { store } = this.#runtime;
     for (let i = 0; i < maxInARow && !consumer.isStopped() && !run.isStopping(); i++) {
-      const next = await store.commitUnscoped((tx) => nextConsumerEvent(tx, claim, leaseMs), own);
+      const next = await store.commitUnscoped(
+        (tx) => nextConsumerEvent(tx, claim, leaseMs),
+        background,
+      );
       if (next === undefined) return;
       const handled = await this.#handle(claim, next, run, consumer.handler);
       if (handled === "aborted") break;
@@ -70,7 +73,10 @@ class ConsumerCalls {
 
   /** Makes the job due now, for any dispatcher, in this engine or another. */
   #release(claim: Claim<"consume">): Promise<void> {
-    return this.#runtime.store.commitUnscoped((tx) => finish(tx, claim, { againAt: tx.now }), own);
+    return this.#runtime.store.commitUnscoped(
+      (tx) => finish(tx, claim, { againAt: tx.now }),
+      background,
+    );
   }
 
   async #handle(
@@ -89,11 +95,11 @@ class ConsumerCalls {
           );
           isCalled = isOurs;
           if (isOurs) await this.#call(claim, next, run, handler, tx);
-        }, own);
+        }, background);
       } else {
         isCalled = true;
         await this.#call(claim, next, run, handler, undefined);
-        await store.commitUnscoped((tx) => takeConsumerEvent(tx, next.row), own);
+        await store.commitUnscoped((tx) => takeConsumerEvent(tx, next.row), background);
       }
       return "done";
     } catch (error) {
@@ -139,7 +145,7 @@ class ConsumerCalls {
     const text = `${facts.err.name}: ${facts.err.message}`.slice(0, maxErrorLength);
     const isParked = await store.commitUnscoped(
       (tx) => failConsumerEvent(tx, claim, next, text),
-      own,
+      background,
     );
     if (isParked) logger.error(facts, "a consumer failed too often, so its event is parked");
     else logger.warn(facts, "a consumer failed to process an event; retrying");

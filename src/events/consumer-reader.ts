@@ -11,7 +11,7 @@ import type { EventType } from "./types.ts";
 import { arm, encodeLane, jobsByLane } from "../queue/index.ts";
 import type { Clock, Logger, Seen } from "../ports/index.ts";
 import { Follower, type Step } from "./follower.ts";
-import { scan, type Store, type UnscopedTx } from "../store/index.ts";
+import { background, scan, type Store, type UnscopedTx } from "../store/index.ts";
 
 export interface ConsumerReaderOptions {
   readonly store: Store;
@@ -23,7 +23,6 @@ export interface ConsumerReaderOptions {
   readonly from: "now" | "beginning";
 }
 
-const own = { own: true } as const;
 /** Events that one transaction queues. */
 const pageSize = 100;
 /**
@@ -55,7 +54,7 @@ export class ConsumerReader {
     const { clock, store, logger, name } = options;
     this.#follower = new Follower({
       clock,
-      turn: () => store.turn(),
+      yieldToEventLoop: () => store.yieldToEventLoop(),
       step: () => this.#step(),
       failed: (err) =>
         logger.warn({ err, consumer: name }, "failed to read events for a consumer; retrying"),
@@ -68,7 +67,7 @@ export class ConsumerReader {
     const { store, name, from } = this.#options;
     const last = { index: eventsByPosition, prefix: [], order: "descending", limit: 1 } as const;
     const [newest] = from === "now" ? await store.unscopedReads.range(last) : [];
-    await store.commitUnscoped((tx) => openConsumer(tx, name, newest?.position ?? 0), own);
+    await store.commitUnscoped((tx) => openConsumer(tx, name, newest?.position ?? 0), background);
     this.#opened = true;
   }
 
@@ -123,7 +122,7 @@ export class ConsumerReader {
     if (rows.length > 0 || this.#isOutdated(consumer, to)) {
       await store.commitUnscoped(
         (tx) => moveConsumer(tx, { name, from: consumer.position, to, events: rows }),
-        own,
+        background,
       );
     }
     this.#position = { stored: consumer.position, read: to };

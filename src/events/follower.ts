@@ -4,7 +4,7 @@ import { Signal } from "../queue/index.ts";
 export interface FollowerOptions {
   readonly clock: Clock;
   /** Lets the event loop run other work. */
-  readonly turn: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
   /** Processes one batch of new entries. */
   readonly step: () => Promise<Step>;
   /** Called when a step fails. The step is retried after a pause. */
@@ -48,7 +48,7 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
-    const { step, turn, failed } = this.#options;
+    const { step, yieldToEventLoop, failed } = this.#options;
     while (!this.#stopping) {
       // Lowered before the reads, so that a commit during the reads raises it again.
       this.#fresh.lower();
@@ -57,7 +57,7 @@ export class Follower {
         const result = await step();
         if (result === "over") return;
         if (result === "more") {
-          await turn();
+          await yieldToEventLoop();
           continue;
         }
       } catch (error) {

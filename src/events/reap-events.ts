@@ -3,7 +3,7 @@ import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow, events } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Runtime } from "../operations/index.ts";
-import type { Store, UnscopedReads } from "../store/index.ts";
+import { background, type Store, type UnscopedReads } from "../store/index.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
 export type FindReferenced = (
@@ -12,7 +12,6 @@ export type FindReferenced = (
 ) => Promise<readonly EventId[]>;
 
 export const dayMs = 86_400_000;
-const own = { own: true } as const;
 /** More consumers than any host application has. */
 const maxConsumers = 1_000;
 
@@ -65,7 +64,7 @@ export function eventReaper(
         const row = await tx.get(eventsByPosition, [position]);
         if (row !== undefined) tx.remove(events, row);
       }
-    }, own);
+    }, background);
     return passed.length;
   };
 }

@@ -39,7 +39,7 @@ export const eventStream: EventStream<StreamEvents> = {
   async open(sources, { types, last_event_id }, _call, signal) {
     const from = await positionOf(sources.reads, last_event_id);
     const next = eventsAfter(sources.reads, types, from);
-    return follow({ ...sources, news: sources.news(), next }, signal);
+    return follow({ ...sources, notifications: sources.notifications(), next }, signal);
   },
 };
 
@@ -97,8 +97,8 @@ export interface StreamBatch {
   readonly more: boolean;
 }
 
-export interface Following extends Pick<StreamSources, "now" | "goesOn" | "turn"> {
-  readonly news: Notifications;
+export interface Following extends Pick<StreamSources, "now" | "mayContinue" | "yieldToEventLoop"> {
+  readonly notifications: Notifications;
   /** Reads the next batch; `undefined` when the stream has ended. */
   readonly next: () => Promise<StreamBatch | undefined>;
   /** The latest end of the stream, in milliseconds since the epoch. */
@@ -116,7 +116,14 @@ const quietMs = 15_000;
  * nothing is buffered except the current batch.
  */
 export async function* follow(
-  { news: { signal: fresh, isOver, leave }, now, goesOn, turn, next, endsAt = Infinity }: Following,
+  {
+    notifications: { signal: fresh, isOver, leave },
+    now,
+    mayContinue,
+    yieldToEventLoop,
+    next,
+    endsAt = Infinity,
+  }: Following,
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   let quietSince = now();
@@ -124,7 +131,7 @@ export async function* follow(
     while (!signal.aborted) {
       // Lowered before the reads, so that a commit during the reads raises it again.
       fresh.lower();
-      const batch = !isOver() && (await goesOn()) ? await next() : undefined;
+      const batch = !isOver() && (await mayContinue()) ? await next() : undefined;
       if (batch === undefined) return;
       for (const event of batch.events) {
         if (signal.aborted) return;
@@ -133,7 +140,7 @@ export async function* follow(
       }
       if (batch.more) {
         // Reads that skip many events may never wait, so let the event loop run other work.
-        await turn();
+        await yieldToEventLoop();
         continue;
       }
       // Notifications without events for this stream do not delay the keep-alive. The limits
@@ -146,7 +153,7 @@ export async function* follow(
     }
   } catch (error) {
     // When the engine stops, it closes the storage while streams still read.
-    if (await goesOn()) throw error;
+    if (await mayContinue()) throw error;
   } finally {
     leave();
   }

@@ -1,16 +1,16 @@
 import { type ApiBackend, Callbacks, type StreamNotifier } from "../api/index.ts";
-import { type DrawId, type Limits, notFound, TidingsError } from "../kernel/index.ts";
+import { type GenerateId, type Limits, notFound, TidingsError } from "../kernel/index.ts";
 import { type Executor, rateLimiter, type Runtime } from "../operations/index.ts";
 import { accountById, defaultAccountId, type KeyRing } from "../accounts/index.ts";
 import type { Clock, Logger, StoragePort, Transport } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
-import { letIn } from "../webchat/index.ts";
+import { authenticateVisitor } from "../webchat/index.ts";
 import { transportSink } from "../messages/index.ts";
 
 export interface BackendOptions {
   readonly store: Store;
   readonly logger: Logger;
-  readonly drawId: DrawId;
+  readonly drawId: GenerateId;
   readonly storage: StoragePort;
   readonly clock: Clock;
   readonly limits: Limits;
@@ -53,9 +53,9 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       await prepared();
       return keyRing.authenticate(secret);
     },
-    letIn: async (session_id, token) => {
+    authenticateVisitor: async (session_id, token) => {
       const { runtime } = await prepared();
-      return letIn(
+      return authenticateVisitor(
         { reads: store.unscopedReads, secret: runtime.services.secret, now: clock.now() },
         session_id,
         token,
@@ -75,13 +75,13 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     stream: async (stream, input, context, signal) => {
       const { executor } = await prepared();
       const { caller } = context;
-      const goesOn = async (): Promise<boolean> =>
+      const mayContinue = async (): Promise<boolean> =>
         !notifier.closed && (caller.type !== "key" || (await keyRing.isValid(caller)));
       return executor.open(
         stream,
         input,
         context,
-        { news: (mailbox) => notifier.open(signal, mailbox), goesOn },
+        { notifications: (mailbox) => notifier.open(signal, mailbox), mayContinue },
         signal,
       );
     },

@@ -13,7 +13,7 @@ import { reapJob } from "../privacy/index.ts";
 import { type Action, analyzerName } from "../ports/index.ts";
 import type { KeyObject } from "node:crypto";
 import { contactActivity } from "../conversations/index.ts";
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import type { HookHandler, HostPolicies, Services } from "../operations/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import type { Store } from "../store/index.ts";
@@ -76,7 +76,7 @@ export async function startWork(
 export interface RuntimeOptions {
   readonly settings: Settings;
   readonly store: Store;
-  readonly drawId: DrawId;
+  readonly drawId: GenerateId;
   readonly hostPolicies: HostPolicies;
   readonly consumers: Consumers;
   readonly hookHandlers: readonly HookHandler[];

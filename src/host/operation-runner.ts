@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { accountById } from "../accounts/index.ts";
 import {
   type AccountId,
-  type DrawId,
+  type GenerateId,
   type Limits,
   notFound,
   parse,
@@ -28,7 +28,7 @@ export interface Prepared {
 
 export interface RunnerOptions {
   readonly store: Store;
-  readonly drawId: DrawId;
+  readonly drawId: GenerateId;
   readonly limits: Limits;
   readonly prepared: () => Promise<Prepared>;
 }

@@ -36,12 +36,12 @@ export function isId<P extends string>(prefix: P, text: string): text is Id<P> {
  * Generates ids. The ids of one source ascend, even within one millisecond and when the clock steps
  * back.
  */
-export type DrawId = <P extends string>(prefix: P) => Id<P>;
+export type GenerateId = <P extends string>(prefix: P) => Id<P>;
 
 export function idSource(
   clock: { now(): number },
   random: { bytes(length: number): Uint8Array },
-): DrawId {
+): GenerateId {
   const ulid = monotonicFactory(() => {
     const [high = 0, low = 0] = random.bytes(2);
     return (high * 256 + low) / 65_536;

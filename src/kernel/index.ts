@@ -51,7 +51,7 @@ export {
   type ContactId,
   type ConversationId,
   type DeliveryId,
-  type DrawId,
+  type GenerateId,
   type EntryId,
   type EventId,
   firstIdAt,

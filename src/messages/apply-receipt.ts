@@ -1,4 +1,4 @@
-import { type DrawId, iso, mediumOf } from "../kernel/index.ts";
+import { type GenerateId, iso, mediumOf } from "../kernel/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import {
   type AttemptRow,
@@ -9,7 +9,7 @@ import {
 } from "./rows.ts";
 import type { Evidence } from "./carriage.ts";
 import { evidenceOf, withValidTime } from "./attempt-rules.ts";
-import { carried, isSuperseded } from "./rules.ts";
+import { applyEvidence, isSuperseded } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { IgnoredReason } from "./timeline.ts";
 import type { Services } from "../operations/index.ts";
@@ -60,7 +60,7 @@ interface Applied {
 async function joinEvidence(
   tx: Tx,
   services: Services,
-  drawId: DrawId,
+  drawId: GenerateId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   evidence: Evidence,
@@ -69,7 +69,7 @@ async function joinEvidence(
   if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
     return { moved: message, ignored_reason: "superseded" };
   }
-  const { joined, state } = carried(stateOf(message), evidence);
+  const { joined, state } = applyEvidence(stateOf(message), evidence);
   if (!joined.applied) return { moved: message, ignored_reason: joined.ignored_reason };
   const isChanged = state.status === "undelivered" && message.status !== "undelivered";
   const wentOn = isChanged

@@ -12,11 +12,11 @@ import type { Carriage, Evidence, Joined } from "./carriage.ts";
 import { maxAttempts, type Next, retryDelays } from "./route-rules.ts";
 import {
   type Ambiguous,
-  carried,
+  applyEvidence,
   type Failed,
   type MessageState,
-  type Nothing,
-  nothing,
+  type NoChange,
+  noChange,
   type Queued,
   type Sending,
 } from "./rules.ts";
@@ -27,7 +27,7 @@ export type AfterAttempt =
   | { readonly decision: "retry"; readonly state: Queued }
   | { readonly decision: "failed"; readonly state: Failed }
   | { readonly decision: "ambiguous"; readonly state: Ambiguous }
-  | Nothing;
+  | NoChange;
 
 /**
  * Applies the carrier's answer to attempt number `attempt`, however late it arrives. Acceptance
@@ -36,7 +36,7 @@ export type AfterAttempt =
  * `next` is where to send the message if the attempt failed. By default the message stays with its
  * transport.
  */
-export function answered(
+export function applyAnswer(
   state: MessageState,
   attempt: number,
   answer: SendAnswer,
@@ -45,24 +45,24 @@ export function answered(
   next?: Next,
 ): AfterAttempt {
   if (answer.outcome === "accepted") {
-    return carried(state, { status: accepted, at: now, error: null });
+    return applyEvidence(state, { status: accepted, at: now, error: null });
   }
-  if (!isOpen(state, attempt)) return nothing;
+  if (!isOpen(state, attempt)) return noChange;
   if (answer.outcome === "rejected") return refused(state, answer, now, next);
-  if (state.status !== "sending") return nothing;
+  if (state.status !== "sending") return noChange;
   return next?.next === "on"
     ? sendAgain(state, next.at)
     : lost(state, carrierError(answer.error, false));
 }
 
 /** The engine that made the attempt stopped without an answer: its lease expired. */
-export function lapsed(
+export function applyLostAnswer(
   state: MessageState,
   attempt: number,
-): { decision: "ambiguous"; state: Ambiguous } | Nothing {
+): { decision: "ambiguous"; state: Ambiguous } | NoChange {
   return state.status === "sending" && state.attempts === attempt
     ? lost(state, answerLost)
-    : nothing;
+    : noChange;
 }
 
 const answerLost: MessageError = {
@@ -77,13 +77,13 @@ const answerLost: MessageError = {
  * A look-up proved that the carrier never received the attempt. The message is sent again as soon
  * as possible. `next` is as in `answered`.
  */
-export function notSent(
+export function applyNotSent(
   state: MessageState,
   attempt: number,
   now: number,
   next?: Next,
 ): AfterAttempt {
-  if (state.status !== "ambiguous" || state.attempts !== attempt) return nothing;
+  if (state.status !== "ambiguous" || state.attempts !== attempt) return noChange;
   const { attempts, error, expires_at } = state;
   const again = attempts < maxAttempts ? now : null;
   const due_at = next === undefined ? again : nextAt(next, expires_at);
@@ -120,12 +120,12 @@ export function retryAt(
 ): number | null {
   const delay = retryDelays[attempt - 1];
   if (delay === undefined) return null;
-  const due = askedFor(retryAfter, now) ?? now + delay;
+  const due = notBeforeOf(retryAfter, now) ?? now + delay;
   return due < expiresAt ? due : null;
 }
 
 /** Returns the earliest time at which the carrier wants to be called. Null if it set none. */
-export function askedFor(retryAfter: number | undefined, now: number): number | null {
+export function notBeforeOf(retryAfter: number | undefined, now: number): number | null {
   if (retryAfter === undefined || Number.isNaN(retryAfter)) return null;
   return Math.min(now + Math.ceil(Math.max(0, retryAfter)), lastTime);
 }

@@ -1,5 +1,5 @@
 import type { NamedVerdict, PolicyFacts, Seen } from "../ports/index.ts";
-import { type DrawId, iso } from "../kernel/index.ts";
+import { type GenerateId, iso } from "../kernel/index.ts";
 import { type Addressee, contactById } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import type { MessageRow } from "./rows.ts";
@@ -46,9 +46,9 @@ export function checkQueued(
  * Fails a denied message. Schedules a deferred one anew, so that later messages need not wait for
  * it.
  */
-export async function holdBack(
+export async function denyOrDefer(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   message: Seen<MessageRow>,
   decision: Exclude<NamedVerdict, { verdict: "allow" }>,
 ): Promise<void> {

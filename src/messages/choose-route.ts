@@ -6,16 +6,16 @@ import {
   attempts,
 } from "./rows.ts";
 import {
-  isOfTransport,
+  isTransportError,
   nextAfter,
   matchRoute,
   type Next,
   type RouteFacts,
-  type Tried,
+  type FailedAttempt,
   type ChosenRoute,
 } from "./route-rules.ts";
 import type { Services } from "../operations/index.ts";
-import type { Mode, DrawId } from "../kernel/index.ts";
+import type { Mode, GenerateId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { sendAgain } from "./attempt-rules.ts";
@@ -54,7 +54,7 @@ export function firstTransport(
 }
 
 /** The outcome of an attempt that did not deliver the message. */
-export type Setback = Pick<AttemptRow, "outcome" | "error" | "not_before">;
+export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before">;
 
 /**
  * Decides where to send a message after its last attempt failed at time `at`. Undefined if the
@@ -66,7 +66,7 @@ export async function findNext(
   { routes, transports }: Routing,
   message: MessageRow,
   attempt: AttemptRow,
-  setback: Setback,
+  setback: AttemptFailure,
   at = tx.now,
 ): Promise<Next | undefined> {
   if (routes.length === 0) return undefined;
@@ -77,7 +77,7 @@ export async function findNext(
   if (outcome === "ambiguous" && !route.fallBackAfter.includes("ambiguous")) return undefined;
   if (outcome === "accepted" && !route.fallBackAfter.includes("undelivered")) return undefined;
   const isForGood = outcome === "accepted" || error?.permanent === true;
-  if (isForGood && error !== null && !isOfTransport(error.code)) return { next: "nowhere" };
+  if (isForGood && error !== null && !isTransportError(error.code)) return { next: "nowhere" };
   const before = await tx.list(attemptsOfMessage, [message.id], maxTried);
   const earlier = before.filter(({ number }) => number < attempt.number);
   const last = triedOf({ ...attempt, answered_at: at, outcome, error, not_before });
@@ -95,7 +95,7 @@ function triedOf({
   started_at,
   answered_at,
   not_before,
-}: AttemptRow): Tried {
+}: AttemptRow): FailedAttempt {
   const isOut = outcome !== "rejected" || error?.permanent === true;
   return { transport, isOut, at: answered_at ?? started_at, not_before };
 }
@@ -132,7 +132,7 @@ export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRo
 export async function fallBack(
   tx: Tx,
   services: Services,
-  drawId: DrawId,
+  drawId: GenerateId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   error: MessageError,

@@ -1,3 +1,4 @@
+import { background } from "../store/index.ts";
 import { attempts, inboundIds, messages, earlyReceipts, timeline } from "./rows.ts";
 import { messageRoutes } from "./routes.ts";
 import type { Module } from "../operations/index.ts";
@@ -26,5 +27,5 @@ export const messageJobs: Pick<
   "early-receipt":
     ({ store, services }) =>
     (claim) =>
-      store.commitUnscoped((tx) => retryEarlyReceipts(tx, claim, services), { own: true }),
+      store.commitUnscoped((tx) => retryEarlyReceipts(tx, claim, services), background),
 };

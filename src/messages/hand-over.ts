@@ -1,17 +1,17 @@
 import { type Claim, finish, renew, leaseMs } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
-import { type DrawId, mediumOf } from "../kernel/index.ts";
-import { sendAgain, lapsed } from "./attempt-rules.ts";
+import { type GenerateId, mediumOf } from "../kernel/index.ts";
+import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
 import { handOver, expire } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
-import type { HostVerdicts, OwnColumns, Seen } from "../ports/index.ts";
+import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { Carriers } from "./carriers.ts";
 import { holdAddressee } from "../contacts/index.ts";
 import { findNext } from "./choose-route.ts";
-import { holdBack, isErased, checkQueued } from "./check-queued.ts";
+import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
 import { recordHandOver, checkThrottle } from "../senders/index.ts";
 import { type HandedOver, settleAttempt } from "./record-answer.ts";
 
@@ -87,7 +87,7 @@ export async function handOverMessage(
           await checkQueued(tx, { services, hostVerdicts }, message, addressee),
         );
         if (policy.verdict !== "allow") {
-          await holdBack(tx, drawId, message, policy);
+          await denyOrDefer(tx, drawId, message, policy);
           continue;
         }
         if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
@@ -111,7 +111,7 @@ export async function handOverMessage(
  */
 async function loseAnswer(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   message: Seen<MessageRow>,
   services: Services,
   carriers: Carriers,
@@ -120,7 +120,7 @@ async function loseAnswer(
   if (attempt === undefined) {
     throw new TypeError(`message ${message.id} has status sending but no attempt`);
   }
-  const decision = lapsed(stateOf(message), attempt.number);
+  const decision = applyLostAnswer(stateOf(message), attempt.number);
   if (decision.decision === "none") {
     throw new TypeError(
       `message ${message.id} has status ${message.status} and waits for no answer`,
@@ -135,10 +135,10 @@ async function loseAnswer(
 
 function attemptOf(
   message: Seen<MessageRow>,
-  drawId: DrawId,
+  drawId: GenerateId,
   now: number,
   leaseMs: number,
-): OwnColumns<AttemptRow> {
+): ScopedColumns<AttemptRow> {
   const { id: message_id, transport } = message;
   return {
     id: drawId("att"),
@@ -175,7 +175,7 @@ export async function waitForTransport(
   tx: Tx,
   claim: Claim<"send">,
   carriers: Carriers,
-  drawId: DrawId,
+  drawId: GenerateId,
 ): Promise<boolean> {
   const isLive = ({ status, expires_at }: MessageRow): boolean =>
     status === "sending" || (expires_at ?? Infinity) > tx.now;

@@ -30,7 +30,7 @@ export {
   earlyReceiptsByExpiry,
   timeline,
 } from "./rows.ts";
-export { carried, channelOf } from "./rules.ts";
+export { applyEvidence, channelOf } from "./rules.ts";
 export { segmentsOf } from "./segments.ts";
 export { sendBatch, sendMessage } from "./send.ts";
 export { receiptStatusSchema, type Timeline, type TimelineEntry } from "./timeline.ts";

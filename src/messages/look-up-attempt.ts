@@ -1,4 +1,4 @@
-import { withDeadline, type DrawId, iso } from "../kernel/index.ts";
+import { withDeadline, type GenerateId, iso } from "../kernel/index.ts";
 import { errorFacts, finish, type JobHandler, arm, type Claim } from "../queue/index.ts";
 import {
   attemptById,
@@ -13,16 +13,14 @@ import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { type CarrierRuntime, type Carriers, nextLookupAt, receiptsEndAt } from "./carriers.ts";
 import { awaitMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
-import { notSent } from "./attempt-rules.ts";
-import { carried, unconfirmed } from "./rules.ts";
+import { applyNotSent } from "./attempt-rules.ts";
+import { applyEvidence, applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
-import { type Tx, unscoped } from "../store/index.ts";
+import { background, type Tx, unscoped } from "../store/index.ts";
 import { applyEarlyReceipts, applyReceipt, applyRefusal, providerIdFor } from "./apply-receipt.ts";
 import { findNext, transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
-
-const own = { own: true } as const;
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
 export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> {
@@ -34,7 +32,11 @@ export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> 
     const transport = attempt && transportFor(transports, attempt);
     if (attempt !== undefined && transport === undefined) {
       // Only an engine that has the transport can look the attempt up.
-      return store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now + awaitMs }), own);
+      return store.commit(
+        claim,
+        (tx) => finish(tx, claim, { againAt: tx.now + awaitMs }),
+        background,
+      );
     }
     const answer =
       attempt === undefined || message === undefined || transport?.lookup === undefined
@@ -42,7 +44,11 @@ export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> 
         : await lookUp(runtime, transport, message, attempt, abort);
     // The job runs again after its lease ends.
     if (answer === "aborted") return;
-    await store.commit(claim, (tx) => recordLookup(tx, claim, answer, services, carriers), own);
+    await store.commit(
+      claim,
+      (tx) => recordLookup(tx, claim, answer, services, carriers),
+      background,
+    );
   };
 }
 
@@ -128,7 +134,7 @@ function outcomeOf(
 
 async function applyFinding(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
@@ -137,7 +143,7 @@ async function applyFinding(
   let moved = message;
   if (answer.outcome === "sent") {
     const status = carriers.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
-    const found = carried(stateOf(message), { status, at: attempt.started_at, error: null });
+    const found = applyEvidence(stateOf(message), { status, at: attempt.started_at, error: null });
     if (found.joined.applied) {
       moved = await moveMessage(tx, drawId, message, found.state, {
         provider_message_id: attempt.provider_message_id,
@@ -154,7 +160,7 @@ async function applyFinding(
       denied,
       attempt.answered_at ?? tx.now,
     );
-    const decision = notSent(stateOf(message), attempt.number, tx.now, next);
+    const decision = applyNotSent(stateOf(message), attempt.number, tx.now, next);
     if (decision.decision !== "none") {
       const patch = decision.decision === "retry" ? transportPatch(message, next) : {};
       moved = await moveMessage(tx, drawId, message, decision.state, patch);
@@ -173,13 +179,13 @@ async function applyFinding(
 
 async function giveUpInTime(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   carriers: Carriers,
 ): Promise<Seen<MessageRow>> {
   if (tx.now < receiptsEndAt(attempt, carriers)) return message;
-  const decision = unconfirmed(stateOf(message), tx.now);
+  const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
   const moved = await moveMessage(tx, drawId, message, decision.state);
   writeTimeline(tx, drawId, message, moved, null);

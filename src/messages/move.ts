@@ -1,9 +1,9 @@
 import { messageFailed, messageSent, messageUpdated } from "./events.ts";
-import { type DrawId, iso } from "../kernel/index.ts";
+import { type GenerateId, iso } from "../kernel/index.ts";
 import { contactById, contactReference } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
-import { announced, type MessageState, isCarried } from "./rules.ts";
+import { eventsFor, type MessageState, isCarried } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -15,7 +15,7 @@ import { usage } from "../accounts/index.ts";
 /** Writes a message's new state. If the status changed, counts it and publishes events. */
 export async function moveMessage(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   message: Seen<MessageRow>,
   state: MessageState,
   patch: Partial<MessageRow> = {},
@@ -28,7 +28,7 @@ export async function moveMessage(
   }
   const { id: message_id, contact_id, conversation_id, to, channel, status, error } = moved;
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
-  for (const type of announced(message.status, status)) {
+  for (const type of eventsFor(message.status, status)) {
     if (type === "message.updated") {
       appendEvent(tx, drawId, messageUpdated, { ...facts, previous_status: message.status }, moved);
     } else if (type === "message.failed") {
@@ -124,7 +124,7 @@ export function patchOf(state: MessageState): Partial<MessageRow> {
  */
 export function writeTimeline(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   before: MessageRow,
   after: Seen<MessageRow>,
   entry: TimelineEntry | null,

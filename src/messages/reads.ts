@@ -19,12 +19,12 @@ import {
   timelineById,
 } from "./rows.ts";
 import { type Message, type ListMessages, listMessagesSchema, type MessageError } from "./types.ts";
-import { mapPage, page, type Query, type Walk } from "../operations/index.ts";
+import { mapPage, page, type Query, type RangeList } from "../operations/index.ts";
 import type { Reads, ScopedRangeOf, Tx } from "../store/index.ts";
 import {
   firstStatus,
-  type Happening,
-  happeningsOf,
+  type TimelineRecord,
+  attemptRecords,
   timelineOf,
   type Timeline,
   type TimelineEntry,
@@ -84,7 +84,7 @@ export const listMessages: Query<ListMessages, Page<Message>> = {
   name: "messages.list",
   input: () => listMessagesSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
-    const walk: Walk<MessageRow> = {
+    const walk: RangeList<MessageRow> = {
       ...rangeOf(filters),
       operation: "messages.list",
       filters,
@@ -164,20 +164,22 @@ export const getTimeline: Query<ById, Timeline> = {
         limit: maxEntries,
       }),
     ]);
-    const others = rows.map(({ id: entry_id, message_version, at, led_to, entry }): Happening => ({
-      version: message_version,
-      ulid: ulidOf(entry_id),
-      at,
-      led_to,
-      entry,
-      error: errorOf(entry),
-    }));
-    const happenings = [...tried.flatMap(happeningsOf), ...others];
+    const others = rows.map(
+      ({ id: entry_id, message_version, at, led_to, entry }): TimelineRecord => ({
+        version: message_version,
+        ulid: ulidOf(entry_id),
+        at,
+        led_to,
+        entry,
+        error: errorOf(entry),
+      }),
+    );
+    const happenings = [...tried.flatMap(attemptRecords), ...others];
     const first =
       message.direction === "inbound"
         ? "received"
         : firstStatus(happenings, message.send_at !== null);
-    const created: Happening = {
+    const created: TimelineRecord = {
       version: 0,
       ulid: ulidOf(id),
       at: message.created_at,

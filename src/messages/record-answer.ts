@@ -7,17 +7,17 @@ import {
   attempts,
   type MessageRow,
 } from "./rows.ts";
-import { answered, askedFor, carrierError } from "./attempt-rules.ts";
-import { type MessageState, nothing } from "./rules.ts";
+import { applyAnswer, notBeforeOf, carrierError } from "./attempt-rules.ts";
+import { type MessageState, noChange } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import type { SendAnswer, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { applyEarlyReceipts, applyRefusal, providerIdFor } from "./apply-receipt.ts";
 import { type Carriers, firstLookupAt } from "./carriers.ts";
-import { isGivenUp, findNext, type Setback, transportPatch } from "./choose-route.ts";
+import { isGivenUp, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
 import { sendJob, followUpJob } from "./send-jobs.ts";
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import type { Next } from "./route-rules.ts";
 
 /**
@@ -51,8 +51,8 @@ export async function recordAnswer(
       ? undefined
       : await findNext(tx, services, message, attempt, outcome);
   const decision = isGivenUp(attempt)
-    ? nothing
-    : answered(before, attempt.number, answer, tx.now, accepted, next);
+    ? noChange
+    : applyAnswer(before, attempt.number, answer, tx.now, accepted, next);
   const state: MessageState = decision.decision === "none" ? before : decision.state;
   const goesOn = decision.decision === "retry" ? next : undefined;
   const moved = await settleAttempt(tx, drawId, carriers, message, attempt, state, outcome, goesOn);
@@ -69,7 +69,7 @@ async function outcomeOf(
   tx: Tx,
   attempt: AttemptRow,
   answer: SendAnswer,
-): Promise<Setback & Pick<AttemptRow, "provider_message_id">> {
+): Promise<AttemptFailure & Pick<AttemptRow, "provider_message_id">> {
   const { outcome } = answer;
   const unnamed = { not_before: null, provider_message_id: null };
   if (outcome === "ambiguous") {
@@ -78,7 +78,7 @@ async function outcomeOf(
   if (outcome === "rejected") {
     const error = carrierError(answer.error, answer.permanent);
     // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
-    const not_before = attempt.not_before ?? askedFor(answer.retry_after_ms, tx.now);
+    const not_before = attempt.not_before ?? notBeforeOf(answer.retry_after_ms, tx.now);
     return { ...unnamed, outcome, error, not_before };
   }
   // Keep the reason why the attempt was given up.
@@ -103,7 +103,7 @@ export interface HandedOver {
  */
 export async function settleAttempt(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   carriers: Carriers,
   message: Seen<MessageRow>,
   attempt: Seen<AttemptRow>,

@@ -27,7 +27,7 @@ export interface ChosenRoute {
 }
 
 /** An earlier attempt that failed or was given up. */
-export interface Tried {
+export interface FailedAttempt {
   readonly transport: string;
   /** The transport is not tried again with this message. */
   readonly isOut: boolean;
@@ -77,7 +77,7 @@ function fits({ from, channels, to }: Route, facts: RouteFacts): boolean {
 /** Returns the next attempt after the given ones, which are in order. */
 export function nextAfter(
   { transports }: Pick<ChosenRoute, "transports">,
-  tried: readonly Tried[],
+  tried: readonly FailedAttempt[],
   now: number,
 ): Next {
   const last = transports.indexOf(tried.at(-1)?.transport ?? "");
@@ -85,7 +85,7 @@ export function nextAfter(
   const inTurn = [...transports.slice(last + 1), ...transports.slice(0, last + 1)];
   let next: Next = { next: "nowhere" };
   for (const transport of inTurn) {
-    const due = dueOver(tried.filter((each) => each.transport === transport));
+    const due = nextTryAt(tried.filter((each) => each.transport === transport));
     if (due === null) continue;
     const at = Math.max(due, now);
     if (next.next === "nowhere" || at < next.at) next = { next: "on", transport, at };
@@ -94,7 +94,7 @@ export function nextAfter(
 }
 
 /** Returns when a transport may be tried after these attempts over it. Null if never again. */
-function dueOver(tried: readonly Tried[]): number | null {
+function nextTryAt(tried: readonly FailedAttempt[]): number | null {
   const last = tried.at(-1);
   if (last === undefined) return 0;
   const pause = retryDelays[tried.length - 1];
@@ -106,7 +106,7 @@ function dueOver(tried: readonly Tried[]): number | null {
  * Errors caused by the recipient or the message. Another transport would fail in the same way. A
  * message that one carrier filters must not be sent around the filter.
  */
-const othersReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
+const messageErrors: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
   "invalid_destination",
   "landline",
   "unreachable",
@@ -116,6 +116,6 @@ const othersReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
 ]);
 
 /** Returns whether another transport might succeed after this error. */
-export function isOfTransport(code: string): boolean {
-  return !othersReasons.has(code as CarrierErrorCode);
+export function isTransportError(code: string): boolean {
+  return !messageErrors.has(code as CarrierErrorCode);
 }

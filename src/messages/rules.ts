@@ -48,8 +48,8 @@ export type Before = Scheduled | Queued | Sending | Ambiguous | Canceled | Expir
 export type MessageState = Before | Carriage;
 
 /** The event changes nothing in this state. */
-export type Nothing = { readonly decision: "none" };
-export const nothing: Nothing = { decision: "none" };
+export type NoChange = { readonly decision: "none" };
+export const noChange: NoChange = { decision: "none" };
 
 export function isCarried(state: MessageState): state is Carriage {
   return "sent_at" in state;
@@ -109,8 +109,8 @@ export function cancel(state: MessageState): Cancel {
 export function release(
   state: MessageState,
   now: number,
-): { decision: "released"; state: Queued } | Nothing {
-  if (state.status !== "scheduled" || state.send_at > now) return nothing;
+): { decision: "released"; state: Queued } | NoChange {
+  if (state.status !== "scheduled" || state.send_at > now) return noChange;
   const { expires_at, attempts } = state;
   return { decision: "released", state: { status: "queued", due_at: now, expires_at, attempts } };
 }
@@ -119,8 +119,8 @@ export function release(
 export function expire(
   state: MessageState,
   now: number,
-): { decision: "expired"; state: Expired } | Nothing {
-  if (!isWaiting(state) || state.expires_at > now) return nothing;
+): { decision: "expired"; state: Expired } | NoChange {
+  if (!isWaiting(state) || state.expires_at > now) return noChange;
   return { decision: "expired", state: { status: "expired", error: ttlElapsed } };
 }
 
@@ -136,13 +136,13 @@ export type HandOver =
   | { readonly decision: "send"; readonly state: Sending }
   | { readonly decision: "wait"; readonly until: number }
   | { readonly decision: "expired"; readonly state: Expired }
-  | Nothing;
+  | NoChange;
 
 /**
  * Decides whether to call the carrier now. The caller commits `send` before it calls the carrier.
  */
 export function handOver(state: MessageState, now: number): HandOver {
-  if (state.status !== "queued") return nothing;
+  if (state.status !== "queued") return noChange;
   const { due_at, expires_at, attempts } = state;
   if (expires_at <= now) {
     return { decision: "expired", state: { status: "expired", error: ttlElapsed } };
@@ -196,7 +196,7 @@ export function policyError(code: string, message: string): MessageError {
 }
 
 /** Evidence counts in every state, including `canceled`, `expired` and `failed`. */
-export function carried(
+export function applyEvidence(
   state: MessageState,
   evidence: Evidence,
 ): { decision: "carried"; state: Carriage; joined: Joined } {
@@ -218,17 +218,17 @@ export function isSuperseded(
 }
 
 /** The wait for a receipt is over. */
-export function unconfirmed(
+export function applyReceiptTimeout(
   state: MessageState,
   now: number,
-): { decision: "carried"; state: Carriage; joined: Joined } | Nothing {
+): { decision: "carried"; state: Carriage; joined: Joined } | NoChange {
   return state.status === "sent"
-    ? carried(state, { status: "unconfirmed", at: now, error: null })
-    : nothing;
+    ? applyEvidence(state, { status: "unconfirmed", at: now, error: null })
+    : noChange;
 }
 
 /** Returns the events to publish for a change of status. */
-export function announced(from: MessageStatus | null, to: MessageStatus): EventType[] {
+export function eventsFor(from: MessageStatus | null, to: MessageStatus): EventType[] {
   if (from === to) return [];
   if (isArrived(to) && (from === null || !isArrived(from))) {
     return ["message.updated", "message.sent"];

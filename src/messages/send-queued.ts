@@ -1,3 +1,4 @@
+import { background } from "../store/index.ts";
 import { handOverMessage, waitForTransport } from "./hand-over.ts";
 import { recordAnswer, type HandedOver } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
@@ -18,7 +19,6 @@ import type { CarrierRuntime } from "./carriers.ts";
  * The deadline of a carrier call: less than half a lease, the least that is left at a hand-over.
  */
 export const deadlineMs = 25_000;
-const own = { own: true } as const;
 /** The maximum number of messages of one conversation in one run. Then other jobs run. */
 const maxInARow = 50;
 
@@ -50,7 +50,7 @@ function handOver(
       if (await waitForTransport(tx, claim, carriers, drawId)) return undefined;
       return handOverMessage(tx, claim, { leaseMs, services, hostVerdicts, carriers, last });
     },
-    own,
+    background,
   );
 }
 
@@ -66,7 +66,11 @@ function record(
   answer: SendAnswer,
 ): Promise<boolean> {
   return retry(clock, abort, () =>
-    store.commit(claim, (tx) => recordAnswer(tx, claim, handed, answer, services, carriers), own),
+    store.commit(
+      claim,
+      (tx) => recordAnswer(tx, claim, handed, answer, services, carriers),
+      background,
+    ),
   );
 }
 
@@ -87,7 +91,7 @@ async function endLate(
         // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
         await finish(tx, claim, { againAt: tx.now, failed: true });
       },
-      own,
+      background,
     ),
   );
   void late?.then(

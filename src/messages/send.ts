@@ -13,7 +13,7 @@ import {
 import { type Command, inputSchema, type Procedure, type Steps } from "../operations/index.ts";
 import { acceptMessage } from "./accept.ts";
 import { chooseSender } from "../senders/index.ts";
-import { findRecipient, meetContact, recipientMark } from "../contacts/index.ts";
+import { findRecipient, createContactFor, recipientMark } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "../conversations/index.ts";
 
 /** Queues or schedules a message. Any engine may hand it over. */
@@ -31,7 +31,7 @@ export const sendMessage: Command<SendMessage, Message> = {
     const medium = mediumOf(channel);
     const known = await findRecipient(tx, medium, input.to);
     const identity =
-      known ?? (await meetContact(tx, drawId, call.services.secret, medium, input.to));
+      known ?? (await createContactFor(tx, drawId, call.services.secret, medium, input.to));
     const wish = { channel, from: input.from, last: identity.last_sender_id, to: identity.address };
     // A new contact has no conversation yet.
     const [sender, current] = await Promise.all([

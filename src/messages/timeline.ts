@@ -103,7 +103,7 @@ export const timelineSchema = z
 export interface Timeline extends z.infer<typeof timelineSchema> {}
 
 /** A timeline entry before ordering, and the status that it led to. */
-export interface Happening {
+export interface TimelineRecord {
   /** The message's version after it. ULIDs order entries of the same version. */
   readonly version: number;
   /** The ULID of the entry's id. */
@@ -116,7 +116,10 @@ export interface Happening {
 }
 
 /** Returns the timeline, oldest first. Each entry precedes the change of status that it caused. */
-export function timelineOf(created: Happening, happenings: readonly Happening[]): TimelineEntry[] {
+export function timelineOf(
+  created: TimelineRecord,
+  happenings: readonly TimelineRecord[],
+): TimelineEntry[] {
   let status: MessageStatus | null = null;
   const told: TimelineEntry[] = [];
   for (const { at, led_to, error, entry } of [created, ...happenings.toSorted(inOrder)]) {
@@ -133,7 +136,7 @@ export function timelineOf(created: Happening, happenings: readonly Happening[])
  * message can become `sending` or be deferred to `scheduled`.
  */
 export function firstStatus(
-  happenings: readonly Happening[],
+  happenings: readonly TimelineRecord[],
   isScheduled: boolean,
 ): "queued" | "scheduled" {
   const first = happenings.toSorted(inOrder).find(({ led_to }) => led_to !== null)?.led_to;
@@ -141,7 +144,7 @@ export function firstStatus(
   return isScheduled ? "scheduled" : "queued";
 }
 
-function inOrder(a: Happening, b: Happening): number {
+function inOrder(a: TimelineRecord, b: TimelineRecord): number {
   return a.version - b.version || (a.ulid < b.ulid ? -1 : 1);
 }
 
@@ -162,7 +165,7 @@ export interface AttemptFacts {
 }
 
 /** Returns two entries for an attempt: its start and its answer. */
-export function happeningsOf(attempt: AttemptFacts): Happening[] {
+export function attemptRecords(attempt: AttemptFacts): TimelineRecord[] {
   const {
     id,
     number,
@@ -188,7 +191,7 @@ export function happeningsOf(attempt: AttemptFacts): Happening[] {
     next_attempt_at: isoOrNull(attempt.next_attempt_at),
   };
   const ulid = ulidOf(id);
-  const began: Happening = {
+  const began: TimelineRecord = {
     version: attempt.message_version,
     ulid,
     at: started_at,

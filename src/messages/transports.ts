@@ -14,7 +14,7 @@ export function transportSink(
       const outcome = await store.commitUnscoped(
         (tx) => recordReceipt(tx, transport, subject, receipt, services),
         {
-          own: true,
+          isBackground: true,
         },
       );
       if (outcome === "unknown") {
@@ -25,7 +25,7 @@ export function transportSink(
       const outcome = await store.commitUnscoped(
         (tx) => receiveFromCarrier(tx, transport, message, account_id, services),
         {
-          own: true,
+          isBackground: true,
         },
       );
       if (outcome === "unknown") {

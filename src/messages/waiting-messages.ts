@@ -10,7 +10,7 @@ import {
   TidingsError,
   type ById,
   byIdSchema,
-  type DrawId,
+  type GenerateId,
 } from "../kernel/index.ts";
 import { edit, cancel, release } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
@@ -132,7 +132,7 @@ export const cancelMessage: Command<ById, Message> = {
 export async function releaseMessage(
   tx: Tx,
   claim: Claim<"release">,
-  drawId: DrawId,
+  drawId: GenerateId,
 ): Promise<void> {
   const message = await tx.get(messageById, [claim.key.message_id]);
   if (message?.status !== "scheduled") return finish(tx, claim);

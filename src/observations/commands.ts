@@ -18,7 +18,7 @@ import {
   millis,
   notFound,
 } from "../kernel/index.ts";
-import { type Command, eraseAnswers, showsOutput } from "../operations/index.ts";
+import { type Command, eraseStoredResponses, showsOutput } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { contactToChange, contactToRead } from "../contacts/index.ts";
 
@@ -106,7 +106,7 @@ export const removeObservation: Command<RemoveObservation, void> = {
     const contact = await contactToRead(tx, id);
     const row = await tx.get(observationById, [contact.id, observation_id]);
     if (row === undefined) throw notFound("observation");
-    await eraseAnswers(tx, row.id);
+    await eraseStoredResponses(tx, row.id);
     tx.remove(observations, row);
   },
 };

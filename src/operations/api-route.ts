@@ -12,7 +12,7 @@ export interface Service {
 }
 
 /** An operation that needs no key. `mount` is the path above `/v1`. */
-export interface OpenAnswer {
+export interface PublicOperation {
   readonly kind: "open";
   readonly name: string;
   answer(service: Service, mount: string): Promise<string>;
@@ -60,7 +60,7 @@ export type ApiRoute =
       readonly response?: z.ZodType;
     })
   | (RouteFacts & { readonly operation: Callback })
-  | (RouteFacts & { readonly operation: OpenAnswer; readonly response: z.ZodType });
+  | (RouteFacts & { readonly operation: PublicOperation; readonly response: z.ZodType });
 
 /** A route that needs a key or a token. Its operation has an input. */
 export type Guarded = Extract<

@@ -160,7 +160,7 @@ export class Executor {
     stream: EventStream<Input>,
     input: Input,
     context: Context,
-    sources: Pick<StreamSources, "news" | "goesOn">,
+    sources: Pick<StreamSources, "notifications" | "mayContinue">,
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent>> {
     const { store, services, clock } = this.#runtime;
@@ -173,7 +173,7 @@ export class Executor {
         ...sources,
         reads: store.reads(context.scope),
         now: () => clock.now(),
-        turn: () => store.turn(),
+        yieldToEventLoop: () => store.yieldToEventLoop(),
       },
       input,
       { ...context, services, hostVerdicts: noVerdicts },

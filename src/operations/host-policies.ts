@@ -31,7 +31,7 @@ export interface CommitOptions {
   /** The handle of an open transaction of the host application that the command joins. */
   readonly handle?: unknown;
   /** Whether the commit is background work of the engine. */
-  readonly own?: boolean;
+  readonly isBackground?: boolean;
 }
 
 type Work<T> = (tx: Tx, verdicts: HostVerdicts) => Promise<T>;
@@ -66,12 +66,12 @@ export class HostPolicies {
   async commit<T>(
     scope: Scope,
     work: Work<T>,
-    { handle, own = false }: CommitOptions = {},
+    { handle, isBackground = false }: CommitOptions = {},
   ): Promise<T> {
     const { policies, store, transactions } = this.#options;
     const commit = <U>(alone: (tx: Tx) => Promise<U>): Promise<U> =>
       handle === undefined
-        ? store.commit(scope, alone, { own })
+        ? store.commit(scope, alone, { isBackground })
         : store.within(handle, scope, alone);
     if (policies.length === 0) return commit((tx) => work(tx, noVerdicts));
     if (handle !== undefined || transactions === 0) {
@@ -83,10 +83,10 @@ export class HostPolicies {
     } catch (error) {
       if (!(error instanceof VerdictsMissing)) throw error;
     }
-    return this.#transactions.run(() => this.#inTransaction(scope, work, own));
+    return this.#transactions.run(() => this.#inTransaction(scope, work, isBackground));
   }
 
-  async #inTransaction<T>(scope: Scope, work: Work<T>, own: boolean): Promise<T> {
+  async #inTransaction<T>(scope: Scope, work: Work<T>, isBackground: boolean): Promise<T> {
     const { store } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
@@ -94,7 +94,7 @@ export class HostPolicies {
           (handle) =>
             this.#commitWithVerdicts(work, (alone) => store.within(handle, scope, alone), handle),
           {
-            own,
+            isBackground,
           },
         );
       } catch (error) {

@@ -150,7 +150,7 @@ const eraseChunk = 200;
 /**
  * Erases up to 200 stored responses that show a resource. Returns whether none are left.
  */
-export async function eraseAnswers(tx: Tx, id: string): Promise<boolean> {
+export async function eraseStoredResponses(tx: Tx, id: string): Promise<boolean> {
   const stored = await tx.list(idempotencyAlsoShowing, [id], eraseChunk);
   for (const row of stored) tx.update(idempotency, row, { response: null, also_shows: null });
   return stored.length < eraseChunk;

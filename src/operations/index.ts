@@ -12,7 +12,7 @@ export { HostPolicies } from "./host-policies.ts";
 export {
   canonicalJson,
   checkedKey,
-  eraseAnswers,
+  eraseStoredResponses,
   idempotency,
   idempotencyAlsoShowing,
   idempotencyByExpiry,
@@ -42,6 +42,6 @@ export {
   type StreamSources,
   type VisitorCaller,
 } from "./operation.ts";
-export { mapPage, type OwnWalk, page, pageOf, type Walk } from "./pagination.ts";
+export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
 export { rateLimiter } from "./rate-limiter.ts";
 export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";

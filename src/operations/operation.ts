@@ -167,11 +167,11 @@ export interface StreamSources {
    * events. The stream must call `leave` when it ends.
    * @throws TidingsError `overloaded` when too many streams are open
    */
-  readonly news: (mailbox?: string) => Notifications;
+  readonly notifications: (mailbox?: string) => Notifications;
   /** Whether the stream may continue. False if the engine stops or the caller's key has expired. */
-  readonly goesOn: () => Promise<boolean>;
+  readonly mayContinue: () => Promise<boolean>;
   /** Yields to the event loop, which the reads of an embedded storage do not. */
-  readonly turn: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
 export interface Notifications {

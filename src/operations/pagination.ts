@@ -5,7 +5,7 @@ import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
   scan,
   type Scan,
-  ownPlaceColumns,
+  scopedPlaceColumns,
   type Reads,
   type ScopedRangeOf,
 } from "../store/index.ts";
@@ -22,10 +22,10 @@ export interface PageRequest {
 }
 
 /** A list that reads one index range, with the request for a page of it. */
-export interface Walk<R extends Scope> extends Omit<ScopedRangeOf<R>, "limit">, PageRequest {}
+export interface RangeList<R extends Scope> extends Omit<ScopedRangeOf<R>, "limit">, PageRequest {}
 
 /** A list with its own scan, in the order of an index of which `prefix` columns are fixed. */
-export interface OwnWalk<R extends object> extends PageRequest {
+export interface ScanList<R extends object> extends PageRequest {
   readonly index: ScopedIndex;
   readonly prefix: number;
   /** Returns up to `limit` rows after a position. */
@@ -42,11 +42,11 @@ type Caller = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], 
  */
 export async function page<R extends Scope>(
   reads: Pick<Reads, "range" | "scope">,
-  { operation, filters, input, ...range }: Walk<R>,
+  { operation, filters, input, ...range }: RangeList<R>,
   caller: Caller,
 ): Promise<Page<Seen<R>>> {
   const { index, prefix } = range;
-  const own: OwnWalk<R> = {
+  const own: ScanList<R> = {
     operation,
     filters,
     input,
@@ -70,7 +70,7 @@ export async function pageOf<R extends object>(
     index,
     prefix,
     ...own
-  }: OwnWalk<R>,
+  }: ScanList<R>,
   { scope, services: { secret } }: Caller,
 ): Promise<Page<Seen<R>>> {
   const binding = JSON.stringify([
@@ -81,7 +81,7 @@ export async function pageOf<R extends object>(
     index.name,
     canonical(filters),
   ]);
-  const length = ownPlaceColumns(index, prefix).length;
+  const length = scopedPlaceColumns(index, prefix).length;
   const after = cursor === undefined ? undefined : decode(cursor, binding, secret, length);
   const { rows, more, last } = await own.scan(limit, after);
   const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;

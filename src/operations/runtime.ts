@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import type { ContactId, DrawId, Limits, Mode } from "../kernel/index.ts";
+import type { ContactId, GenerateId, Limits, Mode } from "../kernel/index.ts";
 import type {
   Action,
   Clock,
@@ -24,7 +24,7 @@ export interface Runtime {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly drawId: DrawId;
+  readonly drawId: GenerateId;
   readonly transports: readonly Transport[];
   readonly sentiment: SentimentAnalyzer | undefined;
   /** How long events and finished deliveries are kept, in days. */
@@ -43,7 +43,7 @@ export interface HookHandler {
 
 /** The dependencies and settings of operations. Nothing here does I/O except through `tx`. */
 export interface Services {
-  readonly drawId: DrawId;
+  readonly drawId: GenerateId;
   readonly random: Random;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
@@ -73,7 +73,7 @@ export interface Services {
   /** The hook handlers of all modules, in the order of the modules. */
   readonly hookHandlers: readonly HookHandler[];
   /** Creates the initial data of a new account's sandbox. `tx` is in the scope of that sandbox. */
-  readonly setUpSandbox: (tx: Tx, drawId: DrawId) => void;
+  readonly setUpSandbox: (tx: Tx, drawId: GenerateId) => void;
   /**
    * Whether a resource is in progress. Until it ends, the idempotency key that created it is kept.
    */

@@ -132,7 +132,7 @@ export interface ScopedCollection<R extends Scope = Scope> extends Collection<R>
 }
 
 /** The columns of a new row within a scope, which sets the account and mode. */
-export type OwnColumns<R extends Scope> = Omit<R, keyof Scope>;
+export type ScopedColumns<R extends Scope> = Omit<R, keyof Scope>;
 
 /**
  * Finds rows by the words in a nullable text column. The words consist of lower-case letters and
@@ -181,7 +181,7 @@ export function keyOf(collection: Collection, row: object): KeyValue[] {
 }
 
 /** Returns the primary key of a row without `account_id` and `mode`. */
-export function ownKeyOf(collection: ScopedCollection, row: object): KeyValue[] {
+export function scopedKeyOf(collection: ScopedCollection, row: object): KeyValue[] {
   const key = keyOf(collection, row);
   return collection.primary.scoping === "key" ? key.slice(2) : key;
 }

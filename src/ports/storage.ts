@@ -174,7 +174,7 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    * Yields to the event loop. Resolves after pending timers, sockets and other work had a chance to
    * run.
    */
-  turn(): Promise<void>;
+  yieldToEventLoop(): Promise<void>;
   /**
    * Closes after open groups end. Idempotent. If several engines share it, the last one closes it.
    */

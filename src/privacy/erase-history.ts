@@ -28,7 +28,7 @@ import {
 } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
 import { messageScores } from "../sentiment/index.ts";
-import { eraseAnswers, idempotency, idempotencyByKey } from "../operations/index.ts";
+import { eraseStoredResponses, idempotency, idempotencyByKey } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 import { eraseDeliveries, type EventMap } from "../webhooks/index.ts";
@@ -68,7 +68,7 @@ const steps: readonly Step[] = [
   eraseMessages,
   eraseConversations,
   eraseScoresAndObservations,
-  eraseAnswers,
+  eraseStoredResponses,
   eraseEvents,
 ];
 
@@ -84,7 +84,7 @@ async function eraseMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
     tx.list(attemptsOfMessage, [id], maxParts),
     tx.list(timeline.primary, [id], maxParts),
     idempotency_key === null ? undefined : tx.get(idempotencyByKey, [idempotency_key]),
-    eraseAnswers(tx, id),
+    eraseStoredResponses(tx, id),
   ]);
   for (const attempt of attemptRows) tx.remove(attempts, attempt);
   for (const entry of timelineEntries) tx.remove(timeline, entry);
@@ -111,7 +111,8 @@ async function eraseConversation(tx: Tx, conversation: Seen<ConversationRow>): P
     tx.get(agentSessionOf, [id]),
   ]);
   // Stored responses are found by the rows that they show, so the rows are removed last.
-  const erase = (each: { readonly id: string }): Promise<boolean> => eraseAnswers(tx, each.id);
+  const erase = (each: { readonly id: string }): Promise<boolean> =>
+    eraseStoredResponses(tx, each.id);
   const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
   const runsGone = await Promise.all(ran.map(erase));
   for (const [i, note] of written.entries()) if (notesGone[i] === true) tx.remove(notes, note);
@@ -131,7 +132,7 @@ async function eraseScoresAndObservations(tx: Tx, id: string): Promise<boolean> 
   ]);
   for (const score of scores) tx.remove(messageScores, score);
   for (const observation of noticed) {
-    if (await eraseAnswers(tx, observation.id)) tx.remove(observations, observation);
+    if (await eraseStoredResponses(tx, observation.id)) tx.remove(observations, observation);
   }
   return scores.length === 0 && noticed.length === 0;
 }
@@ -150,7 +151,7 @@ async function eraseEvents(tx: Tx, id: string): Promise<boolean> {
   for (const event of found) {
     const [emptied, answersGone] = await Promise.all([
       eraseDeliveries(tx, event.id, room),
-      eraseAnswers(tx, event.id),
+      eraseStoredResponses(tx, event.id),
     ]);
     room -= emptied;
     // Deliveries and stored responses are found by the event, so the event is changed last.

@@ -1,5 +1,5 @@
 import {
-  eraseAnswers,
+  eraseStoredResponses,
   idempotency,
   idempotencyByExpiry,
   isRemembered,
@@ -14,7 +14,7 @@ import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
 import { type Index, keyOf, type Seen } from "../ports/index.ts";
 import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
 import { eventReaper } from "../events/index.ts";
-import type { UnscopedTx } from "../store/index.ts";
+import { background, type UnscopedTx } from "../store/index.ts";
 
 /** Both jobs finish a procedure whose process ended early. */
 export const contactJobs: Pick<JobTable<Runtime>, "merge" | "erase"> = {
@@ -22,7 +22,6 @@ export const contactJobs: Pick<JobTable<Runtime>, "merge" | "erase"> = {
   erase: inChunks((tx, { contact_id }) => eraseHistory(tx, contact_id)),
 };
 
-const own = { own: true } as const;
 const everyMs = 600_000;
 /** Rows that one transaction removes. Small, because commands run beside it. */
 const chunk = 200;
@@ -50,7 +49,10 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
         if ((await removeChunk(runtime)) < chunk) break;
       }
     }
-    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() + everyMs }), own);
+    await store.commitUnscoped(
+      (tx) => finish(tx, claim, { againAt: clock.now() + everyMs }),
+      background,
+    );
   };
 }
 
@@ -85,7 +87,7 @@ function expiring<R extends Expires>(
           await take(tx, row, runtime);
         }
       }
-    }, own);
+    }, background);
     return expired.length;
   };
 }
@@ -112,6 +114,6 @@ const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
 
 /** Observations that have expired, and the stored responses that show them. */
 const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
-  await eraseAnswers(tx.in(row), row.id);
+  await eraseStoredResponses(tx.in(row), row.id);
   tx.remove(observations, row);
 });

@@ -33,7 +33,7 @@ import {
   type ById,
   byIdSchema,
   type ContactId,
-  type DrawId,
+  type GenerateId,
   invalid,
   TidingsError,
 } from "../kernel/index.ts";
@@ -163,7 +163,7 @@ function tooMany(what: string): TidingsError {
 
 async function joinConversations(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   survivor: ContactId,
   other: ContactId,
 ): Promise<void> {
@@ -196,7 +196,7 @@ const activityOf = ({ status, last_activity_at }: ConversationRow) => ({
  */
 async function supersede(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   row: Seen<ConversationRow>,
   contact_id: ContactId,
 ): Promise<void> {

@@ -21,7 +21,7 @@ import {
   type RunRow,
   runs,
   runsOfConversation,
-  wordless,
+  redactedRun,
 } from "../agents/index.ts";
 import { observations } from "../observations/index.ts";
 import {
@@ -128,7 +128,7 @@ async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]>
 }
 
 async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<void> {
-  const redacted = tx.update(runs, run, wordless(run));
+  const redacted = tx.update(runs, run, redactedRun(run));
   const [completed, handedOff] = await Promise.all([
     tx.get(eventById, [completedEventId(run.id)]),
     tx.get(eventById, [handoffEventId(run.id)]),

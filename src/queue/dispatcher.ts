@@ -3,7 +3,7 @@ import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from ".
 import { finish, type JobRow, jobs, lease, storedName, type StoredJobName } from "./rows.ts";
 import type { Claim, JobHandler, JobHandlers, JobKind, JobRun } from "./types.ts";
 import type { Clock, Logger, Random, Write } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+import { background, type Store } from "../store/index.ts";
 import { Signal } from "./concurrency.ts";
 import { type DueJob, DueJobs } from "./due-jobs.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
@@ -160,7 +160,7 @@ export class Dispatcher {
     try {
       const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
       claim = await store.commitUnscoped((tx) => lease(tx, job, leaseMs, fence), {
-        own: true,
+        isBackground: true,
         claims: true,
       });
     } finally {
@@ -216,7 +216,7 @@ export class Dispatcher {
       const pause = Math.min(pauseMs * 2 ** claim.failures, maxPauseMs);
       const again = { againAt: clock.now() + pause, failed: true };
       await store
-        .commitUnscoped((tx) => finish(tx, claim, again), { own: true })
+        .commitUnscoped((tx) => finish(tx, claim, again), background)
         .catch((unfinished: unknown) => {
           logger.warn(
             { err: unfinished, job },

@@ -67,11 +67,11 @@ export class DueJobs {
       return row.due_at <= now - leaveIn(job.lane) ? [job] : [];
     });
     this.#isThrough = true;
-    if (rows.length < limit) return takeTurns(due, free, freeIn);
+    if (rows.length < limit) return roundRobin(due, free, freeIn);
     const found = await this.#readRing({ now, free, freeIn, leaveIn });
     const ours = armed.filter(({ lane }) => leaveIn(lane) === 0);
     const jobs = new Map([...found, ...ours, ...due].map((job) => [`${job.kind} ${job.key}`, job]));
-    return takeTurns([...jobs.values()], free, freeIn);
+    return roundRobin([...jobs.values()], free, freeIn);
   }
 
   /** When the first job after `now` is due; `undefined` when there is none. */
@@ -156,7 +156,7 @@ export class DueJobs {
 const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: decodeLane(lane) });
 
 /** One job of each lane, then a second of each, and so on, until there is no room. */
-export function takeTurns(
+export function roundRobin(
   due: readonly DueJob[],
   free: number,
   freeIn: (lane: Lane) => number,

@@ -2,7 +2,7 @@ import { leaseMs } from "./dispatcher.ts";
 import { finish, renew } from "./rows.ts";
 import type { EngineJobKind } from "./job-key.ts";
 import type { Claim, JobDefinition, JobKeys, JobKind } from "./types.ts";
-import type { Store, Tx } from "../store/index.ts";
+import { background, type Store, type Tx } from "../store/index.ts";
 import { type Scope, TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 
@@ -10,7 +10,6 @@ interface WithStore {
   readonly store: Store;
 }
 
-const own = { own: true } as const;
 /** How many chunks one run processes before it lets other jobs run. */
 const maxChunks = 100;
 
@@ -20,7 +19,7 @@ export function inTransaction<K extends Exclude<JobKind, EngineJobKind>, R exten
 ): JobDefinition<K, R> {
   return (runtime) => (claim) => {
     const scope: Scope = claim;
-    return runtime.store.commit(scope, (tx) => work(tx, claim, runtime), own);
+    return runtime.store.commit(scope, (tx) => work(tx, claim, runtime), background);
   };
 }
 
@@ -39,11 +38,11 @@ export function inChunks<K extends ChunkedKind>(
         const left = await store.commit(
           scope,
           async (tx) => ((await renew(tx, claim, leaseMs)) ? work(tx, key) : "done"),
-          own,
+          background,
         );
         if (left === "done") return;
       }
-      await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), own);
+      await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), background);
     };
 }
 

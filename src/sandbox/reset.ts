@@ -25,7 +25,7 @@ import { mail, mailboxes, webchatSessions } from "../webchat/index.ts";
 import { idempotency, type Procedure, type Steps } from "../operations/index.ts";
 import {
   type KeyValue,
-  ownKeyOf,
+  scopedKeyOf,
   type ScopedCollection,
   type ScopedIndex,
   type Seen,
@@ -98,7 +98,7 @@ async function removeBefore<R extends Scope>(
     if (rows.length === 0) return removed;
     await steps.commit(async (tx) => {
       for (const row of rows) {
-        const latest = await tx.get(collection.primary, ownKeyOf(collection, row));
+        const latest = await tx.get(collection.primary, scopedKeyOf(collection, row));
         if (latest !== undefined) await remove(tx, latest);
       }
     });
@@ -130,7 +130,7 @@ async function removeAll(steps: Steps, index: ScopedIndex): Promise<number> {
     removed += await steps.commit(async (tx) => {
       let gone = 0;
       for (const row of rows) {
-        const latest = await tx.get(collection.primary, ownKeyOf(collection, row));
+        const latest = await tx.get(collection.primary, scopedKeyOf(collection, row));
         if (latest === undefined || ("subject_id" in latest && latest.subject_id === null)) {
           continue;
         }

@@ -9,14 +9,14 @@ import {
   type CreatePlaybook,
 } from "../agents/index.ts";
 import { sandboxAddress, sandboxInbox } from "../senders/index.ts";
-import type { DrawId, PlaybookId } from "../kernel/index.ts";
+import type { GenerateId, PlaybookId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /**
  * Creates the sandbox's assistant for the sandbox's own senders, unless an agent of that name
  * exists.
  */
-export async function seedAgent(tx: Tx, drawId: DrawId): Promise<void> {
+export async function seedAgent(tx: Tx, drawId: GenerateId): Promise<void> {
   const known = await tx.list(agents.primary, [], maxAgents);
   if (known.some(({ name }) => name === assistant.name)) return;
   const playbook_ids: PlaybookId[] = [];

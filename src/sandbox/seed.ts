@@ -16,7 +16,7 @@ import type { Command, Services } from "../operations/index.ts";
 import { backdated, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
 import { seedAgent } from "./seed-agent.ts";
-import { type DrawId, iso } from "../kernel/index.ts";
+import { type GenerateId, iso } from "../kernel/index.ts";
 import {
   beginConversation,
   changeConversation,
@@ -28,7 +28,7 @@ import {
   writeConversation,
 } from "../conversations/index.ts";
 import {
-  carried,
+  applyEvidence,
   type MessageRow,
   moveMessage,
   stateOf,
@@ -186,7 +186,11 @@ async function playDelivered(
   };
   const call = { services, idempotency_key: null };
   const message = await writeMessage(tx, call, { body, media: [...media] }, correspondence, null);
-  const delivered = carried(stateOf(message), { status: "delivered", at: tx.now, error: null });
+  const delivered = applyEvidence(stateOf(message), {
+    status: "delivered",
+    at: tx.now,
+    error: null,
+  });
   const moved = await moveMessage(tx, drawId, message, delivered.state);
   const times = { at: iso(tx.now), carrier_at: iso(tx.now) };
   const receipt = { status: "delivered", provider_message_id: null, error: null } as const;
@@ -200,7 +204,7 @@ async function playDelivered(
 }
 
 /** Brings the scenario's conversation to its final state. */
-export async function settle(tx: Tx, drawId: DrawId, scenario: Scenario): Promise<void> {
+export async function settle(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<void> {
   const conversation = await findConversation(tx, await identityOf(tx, scenario));
   if (conversation === undefined) return;
   const { handler, isRead, labels, priority, end, notes: written } = scenario.conversation;

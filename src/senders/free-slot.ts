@@ -7,7 +7,7 @@ import type { Tx } from "../store/index.ts";
  * number of rows. Of two transactions that take the same slot, one commits and the other retries.
  * @throws TidingsError `conflict` if all slots are taken
  */
-export async function freeSlot<R extends Scope & { readonly slot: number }>(
+export async function freeOrdinal<R extends Scope & { readonly slot: number }>(
   tx: Tx,
   index: ScopedUniqueIndex<R>,
   max: number,

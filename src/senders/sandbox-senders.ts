@@ -1,4 +1,4 @@
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import { webchatTransportName } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { defaultSenders, senders } from "./rows.ts";
@@ -8,7 +8,7 @@ export const sandboxAddress = "+15005559999";
 export const sandboxInbox = "sandbox";
 
 /** Creates the initial senders of a sandbox. `tx` has the scope of the sandbox. */
-export function createSandboxSenders(tx: Tx, drawId: DrawId): void {
+export function createSandboxSenders(tx: Tx, drawId: GenerateId): void {
   for (const { address, channels, transport } of [
     { address: sandboxAddress, channels: ["sms", "mms"], transport: "sandbox" },
     { address: sandboxInbox, channels: ["webchat"], transport: webchatTransportName },

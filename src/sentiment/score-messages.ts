@@ -25,7 +25,7 @@ import {
 } from "../queue/index.ts";
 import { messageById } from "../messages/index.ts";
 import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
-import type { Tx } from "../store/index.ts";
+import { background, type Tx } from "../store/index.ts";
 
 export const sentimentChanged = defineEvent(
   "sentiment.changed",
@@ -107,7 +107,6 @@ async function recordScore(
  * before it answers.
  */
 const scoreMs = 2_000;
-const own = { own: true } as const;
 /** The maximum number of messages of one contact in one run. Then other jobs can run. */
 const maxPerRun = 50;
 
@@ -129,7 +128,7 @@ export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
           await finish(tx, claim, { againAt: tx.now });
           return undefined;
         },
-        own,
+        background,
       );
       if (next === undefined) return;
       scored = { row: next.row, score: await scoreOf(runtime, next, run) };

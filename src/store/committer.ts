@@ -10,7 +10,7 @@ import {
 } from "../ports/index.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import { Overlay } from "./overlay.ts";
-import { Bodies, GroupSnapshot } from "./snapshot.ts";
+import { BodyRunner, GroupSnapshot } from "./snapshot.ts";
 import type { Projection, UnscopedTx } from "./transaction.ts";
 
 /** A command that waits for its commit. */
@@ -36,7 +36,7 @@ export interface Member {
 }
 
 export interface CommitterOptions {
-  readonly port: Pick<StoragePort, "begin" | "turn" | "capabilities">;
+  readonly port: Pick<StoragePort, "begin" | "yieldToEventLoop" | "capabilities">;
   readonly clock: Clock;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
@@ -85,7 +85,7 @@ interface SoloRun {
  */
 export class Committer {
   readonly #options: CommitterOptions;
-  readonly #bodies: Bodies;
+  readonly #bodies: BodyRunner;
   /** The writes of the group whose commit is in progress, and whether it succeeds. */
   #previous: { readonly overlay: Overlay; readonly committed: Promise<boolean> } | undefined;
   /** Whether the last commit was asynchronous. */
@@ -95,7 +95,7 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
-    this.#bodies = new Bodies(() => options.port.turn());
+    this.#bodies = new BodyRunner(() => options.port.yieldToEventLoop());
   }
 
   /**

@@ -64,11 +64,11 @@ export class HostTransactions {
   /**
    * Opens a transaction, passes its handle to `work`, commits, and publishes the writes of its
    * commands.
-   * A transaction of the engine's own (`own`) is never cancelled: it ends with its job.
+   * A transaction of the engine's own (`isBackground`) is never cancelled: it ends with its job.
    * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
    * `storage_unavailable`, `shutting_down`; and the errors of `work`
    */
-  async transaction<T>(work: (handle: object) => Promise<T>, own = false): Promise<T> {
+  async transaction<T>(work: (handle: object) => Promise<T>, isBackground = false): Promise<T> {
     const { port, onCommit } = this.#options;
     if (port.transaction === undefined) {
       throw new TidingsError(
@@ -83,7 +83,7 @@ export class HostTransactions {
       );
     }
     const writes: Write[] = [];
-    const running = port.transaction((handle) => this.#run(handle, work, writes, own));
+    const running = port.transaction((handle) => this.#run(handle, work, writes, isBackground));
     const published = running.then(async (value) => {
       if (writes.length > 0) onCommit(await this.#withStoredLogs(writes));
       return value;
@@ -121,16 +121,16 @@ export class HostTransactions {
     handle: object,
     work: (handle: object) => Promise<T>,
     writes: Write[],
-    own: boolean,
+    isBackground: boolean,
   ): Promise<T> {
-    if (this.#isCancelled && !own) throw notEndedInTime();
+    if (this.#isCancelled && !isBackground) throw notEndedInTime();
     const queue = new CommandQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
     try {
       const working = Promise.resolve(work(handle));
       const close = (): void => queue.close();
       working.then(close, close);
-      const value = await (own ? working : this.#unlessCancelled(working));
+      const value = await (isBackground ? working : this.#unlessCancelled(working));
       await queue.idle();
       return value;
     } finally {

@@ -1,6 +1,6 @@
-export { scan, type Scan, scanAcross, ownPlaceColumns, passes, placeAt } from "./scan.ts";
+export { scan, type Scan, scanAcross, scopedPlaceColumns, passes, placeAt } from "./scan.ts";
 export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } from "./reads.ts";
-export { Store } from "./store.ts";
+export { background, Store } from "./store.ts";
 export {
   backdated,
   type Projection,

@@ -12,7 +12,7 @@ import type {
   WordIndex,
 } from "../ports/index.ts";
 import type { Scope } from "../kernel/index.ts";
-import { ownRows } from "./transaction.ts";
+import { rowsInScope } from "./transaction.ts";
 
 /** A range of an index, with the row type of its collection. */
 export type RangeOf<R extends object> = Omit<Range, "index"> & { readonly index: Index<R> };
@@ -165,6 +165,6 @@ class ScopedReads implements Reads {
   }
 
   #ownRows<R extends Scope>(rows: readonly Row[]): readonly Seen<R>[] {
-    return ownRows(this.scope, rows as readonly object[] as readonly Seen<R>[]);
+    return rowsInScope(this.scope, rows as readonly object[] as readonly Seen<R>[]);
   }
 }

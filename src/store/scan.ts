@@ -143,11 +143,11 @@ function columnsBeyond(
 ): readonly string[] {
   return scope === undefined
     ? placeColumns(index, prefix.length)
-    : ownPlaceColumns(index, prefix.length);
+    : scopedPlaceColumns(index, prefix.length);
 }
 
 /** `placeColumns` of a range within a scope, whose prefix leaves out the account and mode. */
-export function ownPlaceColumns(index: Index, prefix: number): readonly string[] {
+export function scopedPlaceColumns(index: Index, prefix: number): readonly string[] {
   return placeColumns(index, index.scoping === "key" ? prefix + 2 : prefix);
 }
 

@@ -17,7 +17,7 @@ export interface GroupSnapshotOptions {
   readonly group: Group;
   /** The writes of the previous group, whose commit is in progress. */
   readonly previous: Overlay | undefined;
-  readonly port: Pick<StoragePort, "capabilities" | "turn">;
+  readonly port: Pick<StoragePort, "capabilities" | "yieldToEventLoop">;
 }
 
 interface PendingRead {
@@ -95,7 +95,8 @@ export class GroupSnapshot implements Snapshot {
   #enqueue(lookup: Lookup): Promise<Rows> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ lookup, resolve, reject });
-      if (this.#pending.length === 1) void this.#options.port.turn().then(() => this.#fetch());
+      if (this.#pending.length === 1)
+        void this.#options.port.yieldToEventLoop().then(() => this.#fetch());
     });
   }
 
@@ -129,7 +130,7 @@ interface Running {
  * it would block all other commands. A body whose reads have settled also settles before the event
  * loop continues. One that has not settled then, and waits for no read, awaits something else.
  */
-export class Bodies {
+export class BodyRunner {
   readonly #yieldToEventLoop: () => Promise<void>;
   readonly #running = new Set<Running>();
   #watching = false;

@@ -26,10 +26,13 @@ export interface CommitOptions {
   /**
    * The engine's own work. It may wait when callers fill the queue, since nobody would retry it.
    */
-  readonly own?: boolean;
+  readonly isBackground?: boolean;
   /** The command claims rows (`ReadOptions.claim`). */
   readonly claims?: boolean;
 }
+
+/** For commits of the engine's own background work. */
+export const background: CommitOptions = { isBackground: true };
 
 /** Adds transactions to a storage port. */
 export class Store {
@@ -90,7 +93,7 @@ export class Store {
   /** The same in a transaction that reads and writes the rows of all scopes. */
   commitUnscoped<T>(
     work: (tx: UnscopedTx) => Promise<T>,
-    { own = false, claims = false }: CommitOptions = {},
+    { isBackground = false, claims = false }: CommitOptions = {},
   ): Promise<T> {
     if (this.#closing !== undefined) {
       return Promise.reject(
@@ -100,7 +103,7 @@ export class Store {
         ),
       );
     }
-    if (this.#queue.length >= (own ? maxWaitingInTotal : maxWaiting)) {
+    if (this.#queue.length >= (isBackground ? maxWaitingInTotal : maxWaiting)) {
       return Promise.reject(
         new TidingsError(
           "overloaded",
@@ -148,9 +151,9 @@ export class Store {
    */
   transaction<T>(
     work: (handle: object) => Promise<T>,
-    { own = false }: { readonly own?: boolean } = {},
+    { isBackground = false }: Pick<CommitOptions, "isBackground"> = {},
   ): Promise<T> {
-    return this.#hosts.transaction(work, own);
+    return this.#hosts.transaction(work, isBackground);
   }
 
   /** Whether the storage supports `transaction`. */
@@ -187,7 +190,7 @@ export class Store {
       };
       const { capabilities } = port;
       const committer = new Committer({
-        port: { begin, turn: () => port.turn(), capabilities },
+        port: { begin, yieldToEventLoop: () => port.yieldToEventLoop(), capabilities },
         clock,
         firstVersion: this.#firstVersion,
         projection,
@@ -221,8 +224,8 @@ export class Store {
   }
 
   /** Yields to the event loop. */
-  turn(): Promise<void> {
-    return this.#options.port.turn();
+  yieldToEventLoop(): Promise<void> {
+    return this.#options.port.yieldToEventLoop();
   }
 
   /**
@@ -257,10 +260,10 @@ export class Store {
 
   async #drain(): Promise<void> {
     // Yields first, so that commands which arrive together share the first commit.
-    await this.#options.port.turn();
+    await this.#options.port.yieldToEventLoop();
     while (this.#queue.length > 0) {
       await this.#committer.runGroup(this.#queue);
-      await this.#options.port.turn();
+      await this.#options.port.yieldToEventLoop();
     }
     this.#draining = undefined;
   }

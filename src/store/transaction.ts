@@ -2,7 +2,7 @@ import type {
   Collection,
   Index,
   KeyValue,
-  OwnColumns,
+  ScopedColumns,
   ScopedCollection,
   ScopedIndex,
   ScopedUniqueIndex,
@@ -74,13 +74,13 @@ export interface Tx {
    * Inserts a row. When its unique key is taken at commit, the command runs again and sees the row
    * that has the key. So one of several concurrent inserts wins.
    */
-  insert<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<OwnColumns<R>>): Seen<R>;
+  insert<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<ScopedColumns<R>>): Seen<R>;
 
   /** Returns the updated row. `seen` must be what the last read or write of the row returned. */
   update<R extends Scope>(
     collection: ScopedCollection<R>,
     seen: Seen<R>,
-    patch: Partial<NoInfer<OwnColumns<R>>>,
+    patch: Partial<NoInfer<ScopedColumns<R>>>,
   ): Seen<R>;
 
   remove<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): void;
@@ -88,7 +88,7 @@ export interface Tx {
   /**
    * Adds to a counter: `row` holds its key and the amounts. Reads nothing, so it never conflicts.
    */
-  add<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<OwnColumns<R>>): void;
+  add<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<ScopedColumns<R>>): void;
 
   /** Runs `work`. If it throws, discards its writes and rethrows. Attempts must not overlap. */
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -188,7 +188,10 @@ export class ScopedTx implements Tx {
     return this.#base.list<R>(index, [account_id, mode, ...key], limit);
   }
 
-  insert<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<OwnColumns<R>>): Seen<R> {
+  insert<R extends Scope>(
+    collection: ScopedCollection<R>,
+    row: NoInfer<ScopedColumns<R>>,
+  ): Seen<R> {
     const { account_id, mode } = this.scope;
     const version = this.#base.firstVersion();
     const seen = { ...row, account_id, mode, version } as unknown as Seen<R>;
@@ -198,7 +201,7 @@ export class ScopedTx implements Tx {
   update<R extends Scope>(
     collection: ScopedCollection<R>,
     seen: Seen<R>,
-    patch: Partial<NoInfer<OwnColumns<R>>>,
+    patch: Partial<NoInfer<ScopedColumns<R>>>,
   ): Seen<R> {
     this.#checkOwn(collection, seen);
     const { account_id, mode } = patch as Partial<Scope>;
@@ -213,7 +216,7 @@ export class ScopedTx implements Tx {
     this.#base.remove<R>(collection, seen);
   }
 
-  add<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<OwnColumns<R>>): void {
+  add<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<ScopedColumns<R>>): void {
     const { account_id, mode } = this.scope;
     this.#base.add<R>(collection, { ...row, account_id, mode } as unknown as R);
   }
@@ -236,7 +239,7 @@ export class ScopedTx implements Tx {
     key: readonly KeyValue[],
     limit: number,
   ): Promise<readonly Seen<R>[]> {
-    return ownRows(this.scope, await this.#base.list<R>(index, key, limit));
+    return rowsInScope(this.scope, await this.#base.list<R>(index, key, limit));
   }
 
   #checkOwn({ name }: ScopedCollection, row: Scope): void {
@@ -271,6 +274,6 @@ export function isIn({ account_id, mode }: Scope, row: Scope): boolean {
  * The rows that belong to a scope. Rows with one id share a scope, so usually all of them match or
  * none.
  */
-export function ownRows<R extends Scope>(scope: Scope, rows: readonly R[]): readonly R[] {
+export function rowsInScope<R extends Scope>(scope: Scope, rows: readonly R[]): readonly R[] {
   return rows.every((row) => isIn(scope, row)) ? rows : rows.filter((row) => isIn(scope, row));
 }

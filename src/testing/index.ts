@@ -9,7 +9,7 @@ export { storageConformance } from "./storage-conformance/index.ts";
 export { transportConformance } from "./transport-conformance/index.ts";
 export type {
   CarrierCallbacks,
-  Fate,
+  CarrierBehavior,
   Need,
   TakenMessage,
   TransportUnderTest,

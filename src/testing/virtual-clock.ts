@@ -139,15 +139,15 @@ function yieldToEventLoop(): Promise<void> {
 }
 
 /** How many clocks of this thread yield right now. They must not wait for each other. */
-let settling = 0;
+let yieldingClocks = 0;
 
 async function settle(): Promise<void> {
   do {
     while (holds > 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    settling += 1;
+    yieldingClocks += 1;
     await yieldToEventLoop();
-    settling -= 1;
-  } while (holds > 0 || pendingImmediates() > settling);
+    yieldingClocks -= 1;
+  } while (holds > 0 || pendingImmediates() > yieldingClocks);
 }
 
 /** How many calls of this thread hold virtual time. */

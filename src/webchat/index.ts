@@ -1,6 +1,6 @@
 export { webchatModule } from "./descriptor.ts";
 export { forgetVisitor, openWebchatSession } from "./sessions.ts";
-export { letIn, type Visitor } from "./visitors.ts";
+export { authenticateVisitor, type Visitor } from "./visitors.ts";
 export type {
   WebchatOptions,
   OpenWebchatSession,

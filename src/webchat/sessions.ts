@@ -19,7 +19,7 @@ import {
   senderById,
   type SenderRow,
 } from "../senders/index.ts";
-import { type DrawId, invalid, iso, TidingsError, ulidOf, notFound } from "../kernel/index.ts";
+import { type GenerateId, invalid, iso, TidingsError, ulidOf, notFound } from "../kernel/index.ts";
 import {
   mailboxByAddress,
   webchatSessions,
@@ -124,7 +124,7 @@ async function refuseTooManyAddresses(tx: Tx, { id }: ContactRow): Promise<void>
 
 async function newVisitor(
   tx: Tx,
-  drawId: DrawId,
+  drawId: GenerateId,
   { secret }: Call["services"],
   identity: Pick<IdentityRow, "medium" | "address">,
   name: string | null,

@@ -32,7 +32,7 @@ export const webchatStream: EventStream<VisitorStream> = {
     const key = [id] as const;
     const session = await reads.get(webchatSessionById, key);
     if (session === undefined) throw notFound("webchat session");
-    const news = sources.news(mailboxName(session));
+    const notifications = sources.notifications(mailboxName(session));
     let after = last_event_id === undefined ? session.begins_after : Number(last_event_id);
     let isFirst = true;
     const next = async (): Promise<StreamBatch | undefined> => {
@@ -46,7 +46,7 @@ export const webchatStream: EventStream<VisitorStream> = {
       isFirst = false;
       return { events: [...greeting, ...events], more: entries.length === pageSize };
     };
-    return follow({ ...sources, news, next, endsAt: session.expires_at }, signal);
+    return follow({ ...sources, notifications, next, endsAt: session.expires_at }, signal);
   },
 };
 

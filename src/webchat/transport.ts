@@ -35,7 +35,7 @@ export function webchatTransport(store: Store): Transport {
     },
     async send(message) {
       await store.commit(scopeOf(message), (tx) => deliverWebchatMessage(tx, message), {
-        own: true,
+        isBackground: true,
       });
       return { outcome: "accepted", provider_message_id: message.message_id };
     },

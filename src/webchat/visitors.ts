@@ -16,7 +16,7 @@ export interface Visitor {
  * @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`; `not_found` when the
  *   session is gone
  */
-export async function letIn(
+export async function authenticateVisitor(
   {
     reads,
     secret,

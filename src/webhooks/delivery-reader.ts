@@ -36,7 +36,7 @@ export class DeliveryReader {
     this.#store = store;
     this.#follower = new Follower({
       clock,
-      turn: () => store.turn(),
+      yieldToEventLoop: () => store.yieldToEventLoop(),
       step: () => this.#step(),
       failed: (err) => logger.warn({ err }, "failed to read new deliveries; retrying"),
     });
@@ -79,7 +79,7 @@ export class DeliveryReader {
     await this.#store.commitUnscoped(
       (tx) => moveCursor(tx, { from, to: last.position, webhooks }),
       {
-        own: true,
+        isBackground: true,
       },
     );
     return found.length === pageSize ? "more" : "through";

@@ -5,7 +5,7 @@ import { type Claim, type JobRun, leaseMs, renew, retry, Signal } from "../queue
 import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "./rows.ts";
 import type { HttpSettings, WebhookRuntime } from "./options.ts";
-import type { Tx } from "../store/index.ts";
+import { background, type Tx } from "../store/index.ts";
 import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
 import { deliveryPoster, late, type PostDelivery } from "./post-delivery.ts";
 
@@ -17,7 +17,6 @@ export interface WebhookDrainOptions {
   readonly leasedAt: number;
 }
 
-const own = { own: true } as const;
 /**
  * Concurrent requests to one webhook: while it succeeds, while it fails, and when it is new or was
  * just enabled again.
@@ -254,7 +253,7 @@ export class WebhookDrain {
   async #gather(): Promise<void> {
     for (let before = 0; before < this.#made.length && this.#made.length < maxTogether;) {
       before = this.#made.length;
-      if (this.#inFlight > 0) await this.#runtime.store.turn();
+      if (this.#inFlight > 0) await this.#runtime.store.yieldToEventLoop();
     }
   }
 
@@ -289,7 +288,7 @@ export class WebhookDrain {
 
   #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { store, clock } = this.#runtime;
-    return retry(clock, this.#options.run.abort, () => store.commit(this.#scope, work, own));
+    return retry(clock, this.#options.run.abort, () => store.commit(this.#scope, work, background));
   }
 }
 

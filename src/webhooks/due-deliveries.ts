@@ -1,5 +1,5 @@
 import {
-  deliveriesByHand,
+  manualDeliveries,
   deliveriesDue,
   deliveriesInOrder,
   type DeliveryRow,
@@ -26,7 +26,7 @@ export async function dueDeliveries(
 ): Promise<readonly DeliveryRow[]> {
   const limit = known.size + wanted;
   const [byHand, automatic] = await Promise.all([
-    reads.range({ ...of(deliveriesByHand, webhook), limit }),
+    reads.range({ ...of(manualDeliveries, webhook), limit }),
     webhook.ordering === "fifo"
       ? reads.range({ ...of(deliveriesInOrder, webhook), limit })
       : reads.range({ ...of(deliveriesDue, webhook), until: [now + 1], limit }),
@@ -65,7 +65,7 @@ const of = (index: ScopedIndex<DeliveryRow>, { id }: WebhookRow) =>
 export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<number> {
   const [[next], [byHand]] = await Promise.all([
     tx.list(webhook.ordering === "fifo" ? deliveriesInOrder : deliveriesDue, [webhook.id], 1),
-    tx.list(deliveriesByHand, [webhook.id], 1),
+    tx.list(manualDeliveries, [webhook.id], 1),
   ]);
   return Math.min(automaticAt(webhook, next), manualAt(webhook, next, byHand, tx.now));
 }

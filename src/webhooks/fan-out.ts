@@ -2,7 +2,7 @@ import { eventResource, type EventRow, events } from "../events/index.ts";
 import { patternsOf } from "./filter.ts";
 import { deliveries, type DeliveryRow, webhookPatternByName } from "./rows.ts";
 import { maxWebhooks } from "./rules.ts";
-import type { DrawId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import type { Projection, Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
 
@@ -13,7 +13,7 @@ import type { Seen } from "../ports/index.ts";
  * application may keep its transaction open for a long time, and must not block other events for
  * the same webhook. `DeliveryReader` arms the jobs of the webhooks.
  */
-export function fanOut(drawId: DrawId): Projection {
+export function fanOut(drawId: GenerateId): Projection {
   return {
     of: events,
     async project(tx, rows) {
@@ -22,7 +22,7 @@ export function fanOut(drawId: DrawId): Projection {
   };
 }
 
-async function deliver(tx: Tx, drawId: DrawId, event: EventRow): Promise<void> {
+async function deliver(tx: Tx, drawId: GenerateId, event: EventRow): Promise<void> {
   const found = await Promise.all(
     patternsOf(event.type).map((pattern) => tx.list(webhookPatternByName, [pattern], maxWebhooks)),
   );
@@ -40,7 +40,11 @@ type NewDelivery = Pick<DeliveryRow, "webhook_id" | "event_id" | "event_type"> &
 };
 
 /** Creates a delivery that is due now. */
-export function writeDelivery(tx: Tx, drawId: DrawId, delivery: NewDelivery): Seen<DeliveryRow> {
+export function writeDelivery(
+  tx: Tx,
+  drawId: GenerateId,
+  delivery: NewDelivery,
+): Seen<DeliveryRow> {
   return tx.insert(deliveries, {
     ...delivery,
     id: drawId("dlv"),

@@ -24,7 +24,7 @@ import type { WebhookRuntime } from "./options.ts";
 import { WebhookDrain } from "./drain.ts";
 import type { DeliveryId, WebhookId } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";
-import type { Reads, Tx } from "../store/index.ts";
+import { background, type Reads, type Tx } from "../store/index.ts";
 import { deliverJob, manualAttemptRefusal } from "./rules.ts";
 import { manualAttempt } from "./delivery-reader.ts";
 import { discardDeliveries } from "./remove-deliveries.ts";
@@ -90,7 +90,6 @@ function webhookIdOf(write: Write): string {
   return write.kind === "insert" ? (write.row as Pick<WebhookRow, "id">).id : String(write.key[2]);
 }
 
-const own = { own: true } as const;
 /** Deliveries per transaction. */
 const recoverPage = 200;
 /** Chunks per run. Then other jobs can run. */
@@ -103,10 +102,14 @@ function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
     const scope = { account_id, mode };
     for (let i = 0; i < maxChunks && !isStopping(); i++) {
       const failed = await nextFailed(store.reads(scope), key.webhook_id);
-      const left = await store.commit(scope, (tx) => recoverChunk(tx, claim, failed, leaseMs), own);
+      const left = await store.commit(
+        scope,
+        (tx) => recoverChunk(tx, claim, failed, leaseMs),
+        background,
+      );
       if (left === "done") return;
     }
-    await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), own);
+    await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), background);
   };
 }
 

@@ -1,11 +1,9 @@
 import { dayMs } from "../events/index.ts";
 import type { EventId } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";
-import type { UnscopedReads } from "../store/index.ts";
+import { background, type UnscopedReads } from "../store/index.ts";
 import { removeDelivery } from "./remove-deliveries.ts";
 import { deliveriesByPosition, deliveriesOfEvent } from "./rows.ts";
-
-const own = { own: true } as const;
 
 /**
  * Removes deliveries that are older than the event retention time, whatever their status, in the
@@ -38,7 +36,7 @@ export function deliveryReaper(
           if (row !== undefined) await removeDelivery(tx.in(row), row);
         }),
       );
-    }, own);
+    }, background);
     return oldest.length;
   };
 }

@@ -12,7 +12,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import type { AttemptId, DeliveryId, DrawId } from "../kernel/index.ts";
+import type { AttemptId, DeliveryId, GenerateId } from "../kernel/index.ts";
 import type { HttpOutcome, HttpResponse, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -28,7 +28,7 @@ export interface MadeAttempt extends EndedAttempt {
 }
 
 export interface RecordOptions {
-  readonly drawId: DrawId;
+  readonly drawId: GenerateId;
   readonly leaseMs: number;
   /**
    * Whether the drain may end with this transaction when nothing is due. True when no other attempt
@@ -114,7 +114,7 @@ function applyToWebhook(
   tx: Tx,
   webhook: Seen<WebhookRow>,
   made: readonly MadeAttempt[],
-  drawId: DrawId,
+  drawId: GenerateId,
 ): WebhookRow {
   let latest = webhook;
   for (const attempt of made.filter(({ asked_at }) => asked_at === null)) {

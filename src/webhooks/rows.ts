@@ -117,7 +117,7 @@ export const deliveriesDue = deliveries.byId.index("due", ["webhook_id", "next_a
 export const deliveriesInOrder = deliveries.byId.index("in_order", ["webhook_id", "position"], {
   where: { column: "next_attempt_at", present: true },
 });
-export const deliveriesByHand = deliveries.byId.index("by_hand", ["webhook_id", "manual_at"], {
+export const manualDeliveries = deliveries.byId.index("by_hand", ["webhook_id", "manual_at"], {
   where: { column: "manual_at", present: true },
 });
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ApiBackend } from "../../src/api/backend.ts";
 import { apiHandler } from "../../src/api/handler.ts";
 import type { ApiHandler } from "../../src/api/http.ts";
-import type { Callback, OpenAnswer, ApiRoute } from "../../src/operations/api-route.ts";
+import type { Callback, PublicOperation, ApiRoute } from "../../src/operations/api-route.ts";
 import { ReplayedError, TidingsError, invalid, notFound } from "../../src/kernel/errors.ts";
 import type { Context } from "../../src/operations/executor.ts";
 import { idSource, type Mode } from "../../src/kernel/ids.ts";
@@ -168,7 +168,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     },
   };
   const callback: Callback = { kind: "callback", name: "transports.callback" };
-  const health: OpenAnswer = {
+  const health: PublicOperation = {
     kind: "open",
     name: "health.get",
     answer: async (backend, mount) => {
@@ -288,7 +288,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       return key;
     },
     // No note is a visitor's.
-    letIn: () => Promise.reject(notFound("webchat session")),
+    authenticateVisitor: () => Promise.reject(notFound("webchat session")),
     admitVisitor: () => Promise.reject(notFound("webchat session")),
     origins: [],
     async admit(key) {

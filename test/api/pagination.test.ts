@@ -7,7 +7,7 @@ import { scoped, text, time } from "../../src/ports/define-collection.ts";
 import { type KeyValue, type RowOf } from "../../src/ports/collection.ts";
 import type { Reader, Row } from "../../src/ports/storage.ts";
 import { type Reads, unscopedReads } from "../../src/store/reads.ts";
-import { page, type Walk } from "../../src/operations/pagination.ts";
+import { page, type RangeList } from "../../src/operations/pagination.ts";
 
 const letters = scoped("letters", { id: text(), box: text(), at: time() });
 type Letter = RowOf<typeof letters>;
@@ -51,10 +51,10 @@ const callOf = (scope: Scope): Parameters<typeof page>[2] => ({
   services: { secret: createSecretKey(new Uint8Array(32).fill(7)) },
 });
 const walk = (
-  order: Walk<Letter>["order"],
+  order: RangeList<Letter>["order"],
   limit: number,
   cursor?: string | null,
-): Walk<Letter> => ({
+): RangeList<Letter> => ({
   operation: "letters.list",
   index: byTime,
   prefix: ["a"],

@@ -5,14 +5,17 @@ import { virtualClock } from "../../src/testing/index.ts";
 import { held } from "../support/carrier.ts";
 
 /** Follows a log of which each look answers what `step` does. */
-function following(step: () => Promise<Step>, turn: () => Promise<void> = () => setImmediate()) {
+function following(
+  step: () => Promise<Step>,
+  yieldToEventLoop: () => Promise<void> = () => setImmediate(),
+) {
   const clock = virtualClock();
   const start = clock.now();
   const looks: number[] = [];
   const failures: unknown[] = [];
   const follower = new Follower({
     clock,
-    turn,
+    yieldToEventLoop,
     async step() {
       looks.push(clock.now() - start);
       return step();

@@ -83,9 +83,9 @@ async function follow(
   const sources = {
     reads: unscopedReads(watched).in(quiet),
     now: () => clock.now(),
-    news: () => desk.open(over.signal),
-    goesOn: () => Promise.resolve(true),
-    turn: () => (turns++, port.turn()),
+    notifications: () => desk.open(over.signal),
+    mayContinue: () => Promise.resolve(true),
+    yieldToEventLoop: () => (turns++, port.yieldToEventLoop()),
   };
   const secret = createSecretKey(new Uint8Array(32));
   const services = {

@@ -6,7 +6,7 @@ import {
   retryDelays,
   nextAfter,
   matchRoute,
-  type Tried,
+  type FailedAttempt,
 } from "../../src/messages/route-rules.ts";
 import type { Route } from "../../src/ports/route.ts";
 
@@ -54,9 +54,9 @@ describe("the way of a message", () => {
     const way = ["a", "b", "c"] as const;
     fc.assert(
       fc.property(answers, (said) => {
-        const tried: Tried[] = [];
+        const tried: FailedAttempt[] = [];
         let now = 0;
-        const of = (transport: string): Tried[] =>
+        const of = (transport: string): FailedAttempt[] =>
           tried.filter((each) => each.transport === transport);
         const isOver = (name: string): boolean =>
           of(name).length === maxAttempts || of(name).some(({ isOut }) => isOut);

@@ -1,7 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AfterAttempt, answered, carrierError, evidenceOf, lapsed, notSent, retryAt } from "../../src/messages/attempt-rules.ts";
-import { announced, cancel, carried, edit, expire, handOver, isCarried, type MessageState, plan, release, unconfirmed } from "../../src/messages/rules.ts";
+import {
+  type AfterAttempt,
+  applyAnswer,
+  carrierError,
+  evidenceOf,
+  applyLostAnswer,
+  applyNotSent,
+  retryAt,
+} from "../../src/messages/attempt-rules.ts";
+import {
+  eventsFor,
+  cancel,
+  applyEvidence,
+  edit,
+  expire,
+  handOver,
+  isCarried,
+  type MessageState,
+  plan,
+  release,
+  applyReceiptTimeout,
+} from "../../src/messages/rules.ts";
 import { maxAttempts, retryDelays } from "../../src/messages/route-rules.ts";
 import { maxScheduleAhead } from "../../src/kernel/limits.ts";
 import { messageStatuses } from "../../src/messages/types.ts";
@@ -57,7 +77,9 @@ const receipt: fc.Arbitrary<Receipt> = fc.record({
   status: fc.constantFrom("sent", "delivered", "undelivered", "read"),
   at: fc.nat(2 * now),
 });
-const carriedState = receipt.map((each) => carried({ status: "canceled" }, evidenceOf(each)).state);
+const carriedState = receipt.map(
+  (each) => applyEvidence({ status: "canceled" }, evidenceOf(each)).state,
+);
 const state = fc.oneof(waiting, open, ended, carriedState);
 const answer = fc.constantFrom(throttled, landline, accepted, unclear);
 
@@ -152,7 +174,7 @@ describe("after an attempt", () => {
   it("is tried again only when it surely left nothing, while tries and ttl last", () => {
     fc.assert(
       fc.property(open, attempts, answer, (from, attempt, said) => {
-        const decided = answered(from, attempt, said, now);
+        const decided = applyAnswer(from, attempt, said, now);
         if (decided.decision !== "retry") return;
         expect(said).toBe(throttled);
         expect(from).toMatchObject({ attempts: attempt });
@@ -165,19 +187,22 @@ describe("after an attempt", () => {
 
   it("a lost answer holds the message until a look-up or the host says that it was not sent", () => {
     const sending = { status: "sending", expires_at: now + hour, attempts: 2 } as const;
-    for (const decided of [answered(sending, 2, unclear, now), lapsed(sending, 2)]) {
+    for (const decided of [applyAnswer(sending, 2, unclear, now), applyLostAnswer(sending, 2)]) {
       const held = stateAfter(sending, decided);
       expect(held.status).toBe("ambiguous");
       expect(handOver(held, now + hour).decision).toBe("none");
-      expect(notSent(held, 1, now).decision).toBe("none");
-      expect(notSent(held, 2, now)).toMatchObject({
+      expect(applyNotSent(held, 1, now).decision).toBe("none");
+      expect(applyNotSent(held, 2, now)).toMatchObject({
         decision: "retry",
         state: { due_at: now, attempts: 2 },
       });
     }
     expect(
-      notSent({ ...sending, status: "ambiguous", attempts: maxAttempts, error }, maxAttempts, now)
-        .decision,
+      applyNotSent(
+        { ...sending, status: "ambiguous", attempts: maxAttempts, error },
+        maxAttempts,
+        now,
+      ).decision,
     ).toBe("failed");
   });
 
@@ -187,7 +212,7 @@ describe("after an attempt", () => {
         const stale =
           !("attempts" in from) || from.status === "queued" || from.attempts !== attempt;
         fc.pre(stale);
-        const decided = answered(from, attempt, said, now);
+        const decided = applyAnswer(from, attempt, said, now);
         expect(decided.decision).toBe(said === accepted ? "carried" : "none");
       }),
     );
@@ -195,7 +220,7 @@ describe("after an attempt", () => {
 
   it("a permanent refusal ends it, with the carrier's reason", () => {
     expect(
-      answered({ status: "sending", expires_at: now + hour, attempts: 1 }, 1, landline, now),
+      applyAnswer({ status: "sending", expires_at: now + hour, attempts: 1 }, 1, landline, now),
     ).toMatchObject({
       decision: "failed",
       state: { error: { code: "landline", permanent: true, stage: "carrier" } },
@@ -204,7 +229,7 @@ describe("after an attempt", () => {
 
   it("counts as delivered when it was accepted by a transport without receipts", () => {
     const sending = { status: "sending", expires_at: now + hour, attempts: 1 } as const;
-    expect(answered(sending, 1, accepted, now, "delivered")).toMatchObject({
+    expect(applyAnswer(sending, 1, accepted, now, "delivered")).toMatchObject({
       state: { delivered_at: now },
     });
   });
@@ -228,7 +253,7 @@ describe("once the carrier proves that it has the message", () => {
   it("canceled, expired and failed are overruled", () => {
     fc.assert(
       fc.property(state, receipt, (from, proof) => {
-        const { state: to } = carried(from, evidenceOf(proof));
+        const { state: to } = applyEvidence(from, evidenceOf(proof));
         expect(isCarried(to)).toBe(true);
         if (!isCarried(from)) expect(to).toMatchObject({ status: proof.status, at: proof.at });
       }),
@@ -243,9 +268,9 @@ describe("once the carrier proves that it has the message", () => {
         expect(cancel(from).decision).toBe("refused");
         expect(edit(from, {}, now).decision).toBe("refused");
         expect(expire(from, now).decision).toBe("none");
-        expect(lapsed(from, attempt).decision).toBe("none");
-        expect(notSent(from, attempt, now).decision).toBe("none");
-        expect(["none", "carried"]).toContain(answered(from, attempt, said, now).decision);
+        expect(applyLostAnswer(from, attempt).decision).toBe("none");
+        expect(applyNotSent(from, attempt, now).decision).toBe("none");
+        expect(["none", "carried"]).toContain(applyAnswer(from, attempt, said, now).decision);
       }),
     );
   });
@@ -264,8 +289,8 @@ describe("once the carrier proves that it has the message", () => {
       list.reduce<MessageState>((from, step) => {
         const decided: AfterAttempt =
           "receipt" in step
-            ? carried(from, evidenceOf(step.receipt))
-            : answered(from, 1, step.answer, now);
+            ? applyEvidence(from, evidenceOf(step.receipt))
+            : applyAnswer(from, 1, step.answer, now);
         return stateAfter(from, decided);
       }, sending);
     const pair = steps.chain((list) =>
@@ -284,17 +309,22 @@ describe("once the carrier proves that it has the message", () => {
   });
 
   it("a message is unconfirmed when no receipt came, which a later one still settles", () => {
-    const sent = carried({ status: "canceled" }, { status: "sent", at: now, error: null }).state;
-    const waited = unconfirmed(sent, now + 60_000);
+    const sent = applyEvidence(
+      { status: "canceled" },
+      { status: "sent", at: now, error: null },
+    ).state;
+    const waited = applyReceiptTimeout(sent, now + 60_000);
     expect(waited).toMatchObject({ state: { status: "unconfirmed", sent_at: now } });
-    const settled = carried(
+    const settled = applyEvidence(
       stateAfter(sent, waited),
       evidenceOf({ status: "delivered", at: now + 5 }),
     );
     expect(settled.state).toMatchObject({ status: "delivered", sent_at: now });
     fc.assert(
       fc.property(state, (from) => {
-        expect(unconfirmed(from, now).decision).toBe(from.status === "sent" ? "carried" : "none");
+        expect(applyReceiptTimeout(from, now).decision).toBe(
+          from.status === "sent" ? "carried" : "none",
+        );
       }),
     );
   });
@@ -302,13 +332,13 @@ describe("once the carrier proves that it has the message", () => {
 
 describe("the events of a change", () => {
   it("tell each change once, delivery when it is first delivered, and every way to fail", () => {
-    expect(announced("queued", "sending")).toEqual(["message.updated"]);
-    expect(announced("sent", "delivered")).toEqual(["message.updated", "message.sent"]);
-    expect(announced("sent", "read")).toEqual(["message.updated", "message.sent"]);
-    expect(announced("delivered", "read")).toEqual(["message.updated"]);
+    expect(eventsFor("queued", "sending")).toEqual(["message.updated"]);
+    expect(eventsFor("sent", "delivered")).toEqual(["message.updated", "message.sent"]);
+    expect(eventsFor("sent", "read")).toEqual(["message.updated", "message.sent"]);
+    expect(eventsFor("delivered", "read")).toEqual(["message.updated"]);
     for (const to of ["failed", "undelivered", "expired"] as const) {
-      expect(announced("sent", to)).toEqual(["message.updated", "message.failed"]);
+      expect(eventsFor("sent", to)).toEqual(["message.updated", "message.failed"]);
     }
-    for (const status of messageStatuses) expect(announced(status, status)).toEqual([]);
+    for (const status of messageStatuses) expect(eventsFor(status, status)).toEqual([]);
   });
 });

@@ -1,9 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { answered, evidenceOf, notSent } from "../../src/messages/attempt-rules.ts";
-import { carried, handOver, type MessageState, plan, unconfirmed } from "../../src/messages/rules.ts";
+import { applyAnswer, evidenceOf, applyNotSent } from "../../src/messages/attempt-rules.ts";
+import {
+  applyEvidence,
+  handOver,
+  type MessageState,
+  plan,
+  applyReceiptTimeout,
+} from "../../src/messages/rules.ts";
 import { silent } from "../../src/ports/environment.ts";
-import type { AttemptMade, OutboundMessage, Receipt, ReceiptSubject } from "../../src/ports/transport.ts";
+import type {
+  AttemptMade,
+  OutboundMessage,
+  Receipt,
+  ReceiptSubject,
+} from "../../src/ports/transport.ts";
 import { virtualClock } from "../../src/testing/virtual-clock.ts";
 
 /** One message, the rules and the simulated carrier: the smallest dispatcher that there can be. */
@@ -33,7 +44,7 @@ async function lifeOf(to: string) {
             ? each.attempt_id === subject.attempt_id
             : each.provider_message_id === subject.provider_message_id,
         );
-        if (known) enter(carried(state, evidenceOf(receipt)));
+        if (known) enter(applyEvidence(state, evidenceOf(receipt)));
         else if (!("attempt_id" in subject)) parked.push({ ...subject, receipt });
       },
       async inbound() {},
@@ -66,14 +77,14 @@ async function lifeOf(to: string) {
         ...attempt,
         signal: new AbortController().signal,
       });
-      enter(answered(state, number, answer, clock.now()));
+      enter(applyAnswer(state, number, answer, clock.now()));
       if (answer.outcome === "accepted") {
         const { provider_message_id } = answer;
         attempts[number - 1] = { ...attempt, provider_message_id };
         for (const each of parked.filter(
           (one) => one.provider_message_id === provider_message_id,
         )) {
-          enter(carried(state, evidenceOf(each.receipt)));
+          enter(applyEvidence(state, evidenceOf(each.receipt)));
         }
       }
     } else if (
@@ -82,13 +93,13 @@ async function lifeOf(to: string) {
       clock.now() - last.started_at >= 60_000
     ) {
       const found = await transport.lookup?.(message, last);
-      if (found?.outcome === "not_sent") enter(notSent(state, last.number, clock.now()));
+      if (found?.outcome === "not_sent") enter(applyNotSent(state, last.number, clock.now()));
     } else if (
       state.status === "sent" &&
       last !== undefined &&
       clock.now() - last.started_at >= 60_000
     ) {
-      enter(unconfirmed(state, clock.now()));
+      enter(applyReceiptTimeout(state, clock.now()));
     }
   };
   while (clock.now() - begun < 180_000) {

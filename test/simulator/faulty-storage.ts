@@ -25,7 +25,8 @@ export function faultyStorage(
 
   const connection = storage.connect({
     async onTheWay(what) {
-      for (let left = dice.between(0, maxYields); left > 0; left--) await database.turn();
+      for (let left = dice.between(0, maxYields); left > 0; left--)
+        await database.yieldToEventLoop();
       const { readDelayed, commitDelayed } = world.faults;
       if (what === "read" && dice.chance(readDelayed)) {
         await clock.sleep(dice.between(1, maxDelayMs.read));
@@ -131,7 +132,8 @@ export function faultyStorage(
         stop?.();
       };
     },
-    turn: () => (lifetime.isAlive ? lifetime.guard(database.turn()) : never()),
+    yieldToEventLoop: () =>
+      lifetime.isAlive ? lifetime.guard(database.yieldToEventLoop()) : never(),
     close: () => Promise.resolve(),
   };
 }

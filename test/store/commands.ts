@@ -1,5 +1,11 @@
 /** Commands on a few rows that note what they saw. */
-import { collection, nullable, position, text, integer } from "../../src/ports/define-collection.ts";
+import {
+  collection,
+  nullable,
+  position,
+  text,
+  integer,
+} from "../../src/ports/define-collection.ts";
 import { schemaOf, type Schema, type RowOf } from "../../src/ports/collection.ts";
 import type { UnscopedTx } from "../../src/store/transaction.ts";
 

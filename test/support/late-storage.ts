@@ -84,7 +84,7 @@ export class LateStorage {
         search: (searches) => delayed(() => database.reader.search(searches)),
       },
       watch: (listener) => database.watch?.(listener) ?? ((): void => {}),
-      turn: () => database.turn(),
+      yieldToEventLoop: () => database.yieldToEventLoop(),
       close: () => Promise.resolve(),
       disconnect: () => {
         for (const session of open) this.#end(session);

@@ -53,7 +53,7 @@ export function realTimeStorage(
       search: (searches) => held(port.reader.search(searches)),
     },
     watch,
-    turn: () => port.turn(),
+    yieldToEventLoop: () => port.yieldToEventLoop(),
     close: () => held(port.close()),
   };
 }

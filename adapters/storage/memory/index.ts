@@ -94,7 +94,7 @@ class MemoryStorage implements StoragePort<undefined> {
     return () => this.#listeners.delete(own);
   }
 
-  async turn(): Promise<void> {
+  async yieldToEventLoop(): Promise<void> {
     await setImmediate();
   }
 

@@ -125,7 +125,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     return this.#shared.get().notifications.watch(listener);
   }
 
-  async turn(): Promise<void> {
+  async yieldToEventLoop(): Promise<void> {
     await setImmediate();
   }
 

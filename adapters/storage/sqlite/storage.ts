@@ -131,7 +131,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     return () => clearInterval(timer);
   }
 
-  async turn(): Promise<void> {
+  async yieldToEventLoop(): Promise<void> {
     await setImmediate();
   }
 

@@ -76,7 +76,7 @@ export function nextOf({ steps }: PlaybookDefinition, step: PlaybookStep): strin
  * Moves the innermost frame to another step. Without one, the frame ends and its caller continues.
  * The caller takes over the values of slots that both have.
  */
-export function onward(
+export function moveToStep(
   below: readonly Frame[],
   frame: Frame,
   to: string | undefined,
@@ -89,7 +89,7 @@ export function onward(
   const step = caller && stepOf(caller, definition);
   if (caller === undefined || definition === undefined || step === undefined) return below;
   const slots = { ...caller.slots, ...slotsFrom(definition, frame.slots, context) };
-  return onward(
+  return moveToStep(
     below.slice(0, -1),
     { ...caller, slots },
     nextOf(definition, step),

@@ -3,14 +3,14 @@
  * the contact or an approval, or ends. It yields moves for everything else, so after a crash it can
  * run again with the recorded results.
  */
-import type { Moves } from "../runs/types.ts";
+import type { TurnMoves } from "../runs/types.ts";
 import {
   beginFrame,
   frameDefinition,
   type Library,
   maxFrames,
   nextOf,
-  onward,
+  moveToStep,
   type PlayEnd,
   type PlayOptions,
   stepOf,
@@ -37,7 +37,7 @@ export function* play(
   said: string | null,
   library: Library,
   options: PlayOptions,
-): Moves<Played> {
+): TurnMoves<Played> {
   const texts: string[] = [];
   const ended = (end: PlayEnd, frames: readonly Frame[] = []): Played => ({ texts, frames, end });
   const guarded = (reason: string): Played => ended({ type: "stuck", cause: "guardrail", reason });
@@ -67,7 +67,7 @@ export function* play(
     switch (outcome.go) {
       case "next": {
         const to = outcome.to ?? nextOf(definition, step);
-        stack = onward(below, { ...frame, ...outcome.changes }, to, library, options);
+        stack = moveToStep(below, { ...frame, ...outcome.changes }, to, library, options);
         break;
       }
       case "call": {
@@ -88,7 +88,7 @@ export function* play(
         );
         const [left] = stack.slice(place);
         if (place === -1 || left === undefined) return ended({ type: "called_off" });
-        stack = onward(
+        stack = moveToStep(
           stack.slice(0, place),
           left,
           frameDefinition(left, library)?.on_cancel,

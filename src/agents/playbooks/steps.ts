@@ -6,10 +6,10 @@ import { allowed, isPlain, readAnswer, type SlotValue, validValue } from "./slot
 import { fill, type LookUp, render } from "./template.ts";
 import type { Frame, PlaybookStep, Slot } from "./types.ts";
 import { act, think } from "../runs/rules.ts";
-import type { ModelFailure, Moves } from "../runs/types.ts";
+import type { ModelFailure, TurnMoves } from "../runs/types.ts";
 import type { Json } from "../../ports/index.ts";
 
-export function* takeStep(step: PlaybookStep, stage: Stage): Moves<Outcome> {
+export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> {
   const look = lookUp(stage);
   const { language } = stage.options;
   switch (step.type) {
@@ -70,7 +70,7 @@ function* takeRun(
   step: Extract<PlaybookStep, { type: "run" }>,
   stage: Stage,
   look: LookUp,
-): Moves<Outcome> {
+): TurnMoves<Outcome> {
   const args = Object.entries(step.args)
     .map(([name, given]) => ({ name, given, value: fill(given, look, stage.options.language) }))
     .filter(({ given, value }) => value !== null || given === null);
@@ -110,7 +110,7 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
  * Gives the model an instruction. Values are quoted, so that a contact's words are not read as part
  * of the instruction.
  */
-function* takeInstruct(text: string, stage: Stage, look: LookUp): Moves<Outcome> {
+function* takeInstruct(text: string, stage: Stage, look: LookUp): TurnMoves<Outcome> {
   const { definition, options, frame } = stage;
   const { answer, failure } = yield* think({
     type: "instruct",
@@ -143,7 +143,7 @@ export function* takeAsk(
   step: Extract<PlaybookStep, { type: "ask" }>,
   { frame, definition, said, texts, options }: Stage,
   look: LookUp,
-): Moves<Outcome> {
+): TurnMoves<Outcome> {
   const slot = definition.slots.find(({ name }) => name === step.slot);
   if (slot === undefined) {
     return {
@@ -201,7 +201,12 @@ interface Found {
 }
 
 /** Reads the contact's answer. The model is asked only if nothing else finds a value. */
-function* valueIn(said: string, slot: Slot, question: string, options: PlayOptions): Moves<Found> {
+function* valueIn(
+  said: string,
+  slot: Slot,
+  question: string,
+  options: PlayOptions,
+): TurnMoves<Found> {
   const isLeftOut = !slot.required && options.language.isSkip(said);
   if (isPlain(slot)) return { value: isLeftOut ? null : readAnswer(slot, said, options) };
   const value = readAnswer(slot, said, options) ?? (isLeftOut ? null : undefined);

@@ -3,7 +3,7 @@ import { runById, type RunRow, runsOfAgent, runsOfConversation } from "./rows.ts
 import type { Run } from "./types.ts";
 import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "../types.ts";
 import { iso, isoOrNull, notFound, type Page } from "../../kernel/index.ts";
-import { mapPage, page, type Query, type Walk } from "../../operations/index.ts";
+import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
 
 export const getRun: Query<RunOfAgent, Run> = {
   kind: "query",
@@ -35,7 +35,7 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
         ? { index: runsOfAgent, prefix: [agent.id] }
         : { index: runsOfConversation, prefix: [conversation_id] };
     const asked = { operation: "agents.runs", filters, input: { limit, cursor } };
-    const walk: Walk<RunRow> = { ...stretch, ...asked, order: "descending", where };
+    const walk: RangeList<RunRow> = { ...stretch, ...asked, order: "descending", where };
     return mapPage(await page(reads, walk, call), runResource);
   },
 };

@@ -1,14 +1,14 @@
 import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
 import type { ConversationId, Scope } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
-import type { ActionCall, Moves, RunRequest, RunStep, ModelResult } from "./types.ts";
+import type { ActionCall, TurnMoves, RunRequest, RunStep, ModelResult } from "./types.ts";
 
 /** @throws TypeError if the result is of another move, a bug of the caller */
 export function* act(
   action: string,
   input: Json,
   by: "model" | "host" = "host",
-): Moves<ModelCall["outcome"]> {
+): TurnMoves<ModelCall["outcome"]> {
   const given = yield { do: "act", action, input, by };
   if (given.done !== "acted") {
     throw new TypeError("the result of an action was expected");
@@ -25,7 +25,7 @@ interface Leave {
 export function* think(
   task: ModelTask,
   { acts, isFree }: Leave = { acts: false, isFree: false },
-): Moves<ModelResult> {
+): TurnMoves<ModelResult> {
   const given = yield { do: "think", task, acts, isFree };
   if (given.done !== "thought") {
     throw new TypeError("the answer of a model was expected");
@@ -66,7 +66,7 @@ export function repliesBefore(replied_at: readonly number[], now: number): reado
 }
 
 /** Whether a run does not answer messages: it was triggered, or it continues after an approval. */
-export function isAside({
+export function answersNoMessages({
   request,
   resumed,
 }: {
@@ -83,7 +83,7 @@ export function withCall(calls: readonly ActionCall[], call: ActionCall): readon
 }
 
 /** Returns a run's calls with the waiting ones denied. */
-export function denied({ calls }: { readonly calls: readonly ActionCall[] }): {
+export function denyWaitingCalls({ calls }: { readonly calls: readonly ActionCall[] }): {
   readonly calls: ActionCall[];
 } {
   return {
@@ -119,7 +119,7 @@ export const maxOpenRuns = 50;
  * Returns an ended run's columns without the words that were read and written. What was done, when,
  * and with which status remains.
  */
-export function wordless({
+export function redactedRun({
   steps,
   calls,
 }: {

@@ -115,7 +115,7 @@ export interface ModelResult {
   readonly failure: ModelFailure | null;
 }
 
-export type Given =
+export type MoveResult =
   { readonly done: "acted"; readonly outcome: ModelCall["outcome"] } | ModelResult;
 
-export type Moves<T> = Generator<Move, T, Given>;
+export type TurnMoves<T> = Generator<Move, T, MoveResult>;

@@ -71,7 +71,7 @@ function intercepted(
         },
       };
     },
-    turn: () => port.turn(),
+    yieldToEventLoop: () => port.yieldToEventLoop(),
     close: () => port.close(),
   };
 }

@@ -187,7 +187,7 @@ export const raceCases: Cases = {
         last = Number(position);
       }
       if (rows.length > 0) idle = 0;
-      await port.turn();
+      await port.yieldToEventLoop();
     }
     await written;
     const all = await port.reader.range({

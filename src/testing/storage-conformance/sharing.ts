@@ -88,7 +88,7 @@ export const sharingCases: Cases = {
     const group = port.begin("exclusive");
     await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
     const rival = failsAs(StorageConflict, () => write(other, close("a")), "the other's commit");
-    for (let i = 0; i < 20; i++) await port.turn();
+    for (let i = 0; i < 20; i++) await port.yieldToEventLoop();
     await group.commit([close("a")]);
     await rival;
     // When the exclusive group has ended, others can write again.

@@ -6,7 +6,7 @@ import {
   type SendAnswer,
   type SendContext,
 } from "../../ports/index.ts";
-import type { Bench, Case, Fate } from "./bench.ts";
+import type { Bench, Case, CarrierBehavior } from "./bench.ts";
 import { holds, same } from "../storage-conformance/harness.ts";
 
 const deadlineMs = 25_000;
@@ -150,7 +150,7 @@ const foundIn = (answer: LookupAnswer): readonly string[] => {
     : [];
 };
 
-async function isNeverNotSent(bench: Bench, fate: Fate): Promise<void> {
+async function isNeverNotSent(bench: Bench, fate: CarrierBehavior): Promise<void> {
   const message = bench.under.message(fate);
   const deadline = new AbortController();
   const attempt = bench.attempt(deadline.signal);

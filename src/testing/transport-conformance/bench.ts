@@ -18,16 +18,17 @@ import { holds } from "../storage-conformance/harness.ts";
  * breaks before the answer. `fails`: the carrier reports an error, and it is not known whether it
  * accepted the message. `hangs`: the carrier accepts it and never answers.
  */
-export type Fate = "accepts" | "refuses" | "throttles" | "loses_answer" | "fails" | "hangs";
+export type CarrierBehavior =
+  "accepts" | "refuses" | "throttles" | "loses_answer" | "fails" | "hangs";
 
 /** What a test can require of a transport and its carrier. */
-export type Need = Fate | "look-ups" | "callbacks" | "pushes";
+export type Need = CarrierBehavior | "look-ups" | "callbacks" | "pushes";
 
 /** A transport and a simulated carrier. */
 export interface TransportUnderTest {
   readonly transport: Transport;
   /** A message that the carrier treats in this way. Two calls may return equal messages. */
-  message(fate: Fate): OutboundMessage;
+  message(fate: CarrierBehavior): OutboundMessage;
   /** How many messages the carrier has accepted so far, if the simulated carrier counts them. */
   taken?(): number;
   readonly callbacks?: CarrierCallbacks;

@@ -197,7 +197,7 @@ describe("positions in a log", () => {
           limit: 7,
         })),
       );
-      if (seen.length % 7 > 0) await reader.turn();
+      if (seen.length % 7 > 0) await reader.yieldToEventLoop();
       else rest = Math.max(rest, 2);
     }
     await written;

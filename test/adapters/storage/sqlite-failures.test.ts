@@ -138,7 +138,7 @@ describe("when the SQLite file cannot be used", () => {
     const commit = Promise.resolve(group.commit([updateNote(row, { count: 1 })])).then(
       () => (committed = true),
     );
-    for (let i = 0; i < 20; i++) await port.turn();
+    for (let i = 0; i < 20; i++) await port.yieldToEventLoop();
     expect(committed).toBe(false);
     expect(await notes(port)).toEqual(["a"]);
     other.exec("COMMIT");

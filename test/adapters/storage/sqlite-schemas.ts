@@ -1,4 +1,12 @@
-import { added, collection, integer, json, nullable, position, text } from "../../../src/ports/define-collection.ts";
+import {
+  added,
+  collection,
+  integer,
+  json,
+  nullable,
+  position,
+  text,
+} from "../../../src/ports/define-collection.ts";
 import { type RowOf, schemaOf } from "../../../src/ports/collection.ts";
 import type { Row, Write } from "../../../src/ports/storage.ts";
 

@@ -42,7 +42,7 @@ describe("commits in the background thread", () => {
     other.exec("BEGIN IMMEDIATE");
     let committed = false;
     const commit = write(port, insertNote("a")).then(() => (committed = true));
-    for (let i = 0; i < 20; i++) await port.turn();
+    for (let i = 0; i < 20; i++) await port.yieldToEventLoop();
     expect(committed).toBe(false);
     other.exec("COMMIT");
     await commit;
@@ -98,7 +98,7 @@ describe("commits in the background thread", () => {
     await write(port, ...group("first"));
     expect(started).toHaveLength(0);
     await write(port, ...group("second"));
-    await port.turn();
+    await port.yieldToEventLoop();
     expect(started).toHaveLength(1);
     // Groups are committed before the thread has started, and after.
     for (let i = 0; i < 50; i++) await write(port, ...group(`group${i}-`));
@@ -115,7 +115,7 @@ describe("groups and host transactions on one SQLite file", () => {
     const [[row = {}] = []] = await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
     const order: string[] = [];
     const transaction = port.transaction(async () => void order.push("transaction"));
-    await port.turn();
+    await port.yieldToEventLoop();
     await group.commit([updateNote(row, { count: 1 })]);
     order.unshift("group");
     await transaction;
@@ -143,7 +143,7 @@ describe("groups and host transactions on one SQLite file", () => {
     await port.open(firstSchema);
     await write(port, insertNote("a"));
     const closed = port.close();
-    await port.turn();
+    await port.yieldToEventLoop();
     await port.open(firstSchema);
     await closed;
     expect(await notes(port)).toEqual(["a"]);

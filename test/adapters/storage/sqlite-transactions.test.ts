@@ -19,7 +19,7 @@ describe("transactions of the SQLite storage", () => {
     const { port, transaction } = await opened();
     const gate = held<undefined>();
     const first = transaction(async () => gate.promise);
-    await port.turn();
+    await port.yieldToEventLoop();
     const group = write(port, insertNote("a"));
     const behind = [1, 2, 3].map(() => transaction(async (tx) => count(tx)));
     gate.answer(undefined);
@@ -38,7 +38,7 @@ describe("transactions of the SQLite storage", () => {
       await nested;
     });
     const outcome = outer.catch((error: unknown) => error);
-    await port.turn();
+    await port.yieldToEventLoop();
     const behind = write(port, insertNote("a")).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await outcome).toMatchObject({ code: "storage_unavailable", retryable: true });
@@ -60,7 +60,7 @@ describe("transactions of the SQLite storage", () => {
       work.catch((error: unknown) => void refusals.set(name, error));
     const hold = held<undefined>();
     const stuck = transaction(async () => hold.promise);
-    await port.turn();
+    await port.yieldToEventLoop();
     const early = refused(write(port, insertNote("early")), "early");
     await vi.advanceTimersByTimeAsync(3_000);
     const late = refused(write(port, insertNote("late")), "late");
@@ -73,7 +73,7 @@ describe("transactions of the SQLite storage", () => {
     await vi.advanceTimersByTimeAsync(1);
     expect([...refusals.keys()].toSorted()).toEqual(["early", "late", "other"]);
     const afterwards = refused(write(port, insertNote("afterwards")), "afterwards");
-    await port.turn();
+    await port.yieldToEventLoop();
     expect(refusals.has("afterwards")).toBe(true);
     for (const error of refusals.values()) {
       expect(error).toMatchObject({

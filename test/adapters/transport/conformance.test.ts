@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
-import { type Fate, transportConformance } from "../../../src/testing/index.ts";
+import { type CarrierBehavior, transportConformance } from "../../../src/testing/index.ts";
 import { message } from "./world.ts";
 import { telnyxUnderTest, twilioUnderTest } from "./stand-ins.ts";
 
@@ -16,7 +16,7 @@ transportConformance({ describe, it }, "telnyx", {
   unable: { pushes },
 });
 
-const numbers: Partial<Record<Fate, string>> = {
+const numbers: Partial<Record<CarrierBehavior, string>> = {
   accepts: "0001",
   refuses: "0005",
   throttles: "0007",

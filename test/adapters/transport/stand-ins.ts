@@ -4,7 +4,11 @@
  */
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../../src/ports/http-client.ts";
 import type { OutboundMessage } from "../../../src/ports/transport.ts";
-import type { CarrierCallbacks, Fate, TransportUnderTest } from "../../../src/testing/index.ts";
+import type {
+  CarrierCallbacks,
+  CarrierBehavior,
+  TransportUnderTest,
+} from "../../../src/testing/index.ts";
 import {
   accountSid,
   answered,
@@ -19,7 +23,7 @@ import {
   uuid,
 } from "./world.ts";
 
-const fates: readonly Fate[] = [
+const fates: readonly CarrierBehavior[] = [
   "accepts",
   "refuses",
   "throttles",
@@ -27,8 +31,8 @@ const fates: readonly Fate[] = [
   "fails",
   "hangs",
 ];
-const numberOf = (fate: Fate): string => `+1500555100${fates.indexOf(fate)}`;
-const fateOf = (to: string): Fate => fates[Number(to.at(-1))] ?? "accepts";
+const numberOf = (fate: CarrierBehavior): string => `+1500555100${fates.indexOf(fate)}`;
+const fateOf = (to: string): CarrierBehavior => fates[Number(to.at(-1))] ?? "accepts";
 
 /** Resolves only when the call is aborted. */
 const silence = ({ signal }: HttpRequest): Promise<HttpOutcome> =>
@@ -268,7 +272,7 @@ const telnyxCallbacks: CarrierCallbacks = {
 };
 
 /** A message that the stand-ins treat in this way. */
-export const to = (fate: Fate): OutboundMessage => ({ ...message, to: numberOf(fate) });
+export const to = (fate: CarrierBehavior): OutboundMessage => ({ ...message, to: numberOf(fate) });
 
 export function twilioUnderTest(now: () => number): TransportUnderTest {
   const { http, rows } = twilioCarrier(now);

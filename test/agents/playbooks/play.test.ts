@@ -8,7 +8,7 @@ import type {
   PlaybookDefinition,
   PlaybookStep,
 } from "../../../src/agents/playbooks/types.ts";
-import type { Given } from "../../../src/agents/runs/types.ts";
+import type { MoveResult } from "../../../src/agents/runs/types.ts";
 import { definition, idOf, libraryOf, most, run, slot, type World } from "./support.ts";
 
 const slots = [
@@ -116,13 +116,13 @@ function trimmed(
 const graphs = fc.tuple(graphOf([1, 2]), graphOf([2]), graphOf([]));
 
 const given = fc.record({
-  acted: fc.constantFrom<Given>(
+  acted: fc.constantFrom<MoveResult>(
     { done: "acted", outcome: { status: "done", output: { x: true, y: ["z"] } } },
     { done: "acted", outcome: { status: "done", output: null } },
     { done: "acted", outcome: { status: "failed", error: "no" } },
     { done: "acted", outcome: { status: "awaiting_approval" } },
   ),
-  thought: fc.constantFrom<Given>(
+  thought: fc.constantFrom<MoveResult>(
     { done: "thought", answer: null, failure: "model_error" },
     {
       done: "thought",
@@ -138,7 +138,9 @@ const said = fc.array(fc.constantFrom("yes", "no", "3", "well", "cancel", "skip"
   maxLength: 8,
 });
 
-function worldOf(givens: readonly { readonly acted: Given; readonly thought: Given }[]): World {
+function worldOf(
+  givens: readonly { readonly acted: MoveResult; readonly thought: MoveResult }[],
+): World {
   let count = 0;
   return ({ do: what }) => {
     const all = givens[count++ % givens.length];
@@ -219,7 +221,7 @@ it("played again with what it was given, it makes the same moves and comes to th
       const library = libraryOf(...all);
       let frames: readonly Frame[] = [beginFrame(library(idOf(0)) as PinnedPlaybook, {}, most)];
       for (const text of [null, ...says]) {
-        const kept: Given[] = [];
+        const kept: MoveResult[] = [];
         const before = JSON.stringify(frames);
         const world = worldOf(givens);
         const first = run(play(frames, text, library, most), (move) => {
@@ -228,7 +230,7 @@ it("played again with what it was given, it makes the same moves and comes to th
           return answer;
         });
         const copy = JSON.parse(before) as Frame[];
-        const again = run(play(copy, text, library, most), () => kept.shift() as Given);
+        const again = run(play(copy, text, library, most), () => kept.shift() as MoveResult);
         expect(again).toEqual(first);
         expect(JSON.stringify(frames)).toBe(before);
         frames = first.played.frames;

@@ -14,7 +14,7 @@ import type {
   PlaybookStep,
   Slot,
 } from "../../../src/agents/playbooks/types.ts";
-import type { Given, Move, Moves } from "../../../src/agents/runs/types.ts";
+import type { MoveResult, Move, TurnMoves } from "../../../src/agents/runs/types.ts";
 
 /** Tuesday, 24 November 2026, at noon in New York. */
 export const most: PlayOptions = {
@@ -58,7 +58,7 @@ export function libraryOf(...definitions: readonly PlaybookDefinition[]): Librar
 }
 
 /** What the world does with a move. */
-export type World = (move: Move) => Given;
+export type World = (move: Move) => MoveResult;
 
 /** Nothing works, and nobody thinks. */
 export const nobody: World = (move) =>
@@ -67,7 +67,7 @@ export const nobody: World = (move) =>
     : { done: "thought", answer: null, failure: null };
 
 /** Plays on to the next end, with the moves that it took. */
-export function run(moves: Moves<Played>, world: World): { played: Played; made: Move[] } {
+export function run(moves: TurnMoves<Played>, world: World): { played: Played; made: Move[] } {
   const made: Move[] = [];
   let next = moves.next();
   while (next.done !== true) {

@@ -6,7 +6,7 @@ import type { Tx } from "../store/index.ts";
 import { acceptMessage, findCorrespondent } from "../messages/index.ts";
 import { chooseSender } from "../senders/index.ts";
 
-export interface Said {
+export interface SendResult {
   /** The conversation after the message. */
   readonly conversation: Seen<ConversationRow>;
   readonly isSaid: boolean;
@@ -18,13 +18,13 @@ export interface Said {
  * Sends a message in a conversation for the engine or an agent. A null text sends nothing. A
  * refusal is returned, not thrown.
  */
-export async function sayAs(
+export async function sendAs(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   author: Author,
   text: string | null,
   { services, hostVerdicts }: Pick<Call, "services" | "hostVerdicts">,
-): Promise<Said> {
+): Promise<SendResult> {
   if (text === null) return { conversation, isSaid: false, error: null };
   const { id, medium } = conversation;
   try {
