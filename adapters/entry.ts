@@ -8,18 +8,18 @@ import { stderrLogger } from "./system/stderr-logger.ts";
 export * from "../src/index.ts";
 
 /**
- * Messaging inside your process: `new MessagingEngine({ storage, transports })`. Nothing happens in
- * the constructor; the first call opens the storage. Commands are accepted without `start()`; what
- * they queue is handed over by an engine that is started, here or in another process on the same
- * storage.
+ * A messaging engine inside your process: `new MessagingEngine({ storage, transports })`. The
+ * constructor checks the options and does no I/O. The first call opens the storage. Commands work
+ * without `start()`. A started engine, here or in another process on the same storage, sends what
+ * they queue.
  */
 export class MessagingEngine<
   Tx extends object | undefined = object | undefined,
 > extends Engine<Tx> {
   /**
    * Checks the options. The clock, the randomness, the logger and the language have defaults.
-   * @throws TidingsError `invalid_option`, naming each option that is wrong, what was expected and
-   * what came
+   * @throws TidingsError `invalid_option` with the name, the expected value and a description
+   *   of the given value of each invalid option
    */
   constructor(options: EngineOptions<Tx>) {
     super(options, {

@@ -219,13 +219,14 @@ export class MessagingEngine<
   }
 
   /**
-   * Calls `handler` at least once for each event of these types, also after restarts and crashes,
-   * in a started engine. Events arrive in the order of their conversation, or of their contact if
-   * they have none. A failed call is repeated up to 8 times within two hours. Then the event is
-   * parked: it blocks only its conversation until it is resumed or skipped. Writes through the
-   * handler's `tx` commit together with its progress, so they take effect exactly once. Progress is
-   * stored under `name`. Engines with a consumer of the same name share its work and must use the
-   * same types.
+   * Calls `handler` at least once for each event of these types, also after restarts and crashes.
+   * Only a started engine calls it. The events of one conversation come in order, one at a time. An
+   * event without a conversation is ordered by its contact. A call that fails or takes longer than
+   * 10 seconds is repeated up to 7 times, over about 1 hour and 45 minutes. After the eighth
+   * failure the event is parked: it and the later events of its conversation wait until you resume
+   * or skip it. Writes through the handler's `tx` commit together with the consumer's progress, so
+   * they take effect exactly once. The progress is stored under `name`. Engines that have a
+   * consumer of the same name share its work and must use the same types.
    * @throws TidingsError `invalid_option` when the name is in use here or is not 1 to 100 letters,
    *   digits, dots, dashes and underscores, or when `types` is empty
    */

@@ -25,7 +25,7 @@ import type { EngineRuntime } from "./host/index.ts";
 import type { Limits } from "./kernel/index.ts";
 import { type Schema, schemaOf } from "./ports/index.ts";
 
-/** The modules of the engine, lowest first. Everything below is derived from their descriptors. */
+/** The modules of the engine, lowest first. The schema, the hook handlers and the routes are derived from their descriptors. */
 const modules: readonly Module[] = [
   queueModule,
   operationsModule,

@@ -109,7 +109,7 @@ export interface Messages {
    * Sends up to 1,000 messages. Each succeeds or fails separately. With an idempotency key, a
    * repeated call continues an interrupted batch.
    */
-  batch(input: BatchMessages, options?: CommandOptions): Promise<BatchResults>;
+  batch(input: BatchMessages, options?: Keyed): Promise<BatchResults>;
   preview(input: PreviewMessage): Promise<MessagePreview>;
   get(id: string): Promise<Message>;
   /** Newest first. */
@@ -306,17 +306,17 @@ export interface Agents {
   update(id: string, changes: Changes<UpdateAgent>, options?: CommandOptions): Promise<Agent>;
   remove(id: string, options?: CommandOptions): Promise<void>;
   /**
-   * Starts a run of a playbook or an action. Resolves when the run is queued. The run shows the
-   * outcome.
-   * @throws TidingsError `conflict` when a person or another agent has the conversation, or it is
-   *   closed
+   * Starts a playbook or calls one action in a conversation. Resolves with the run when it is
+   * queued. A conversation without a handler is assigned to the agent.
+   * @throws TidingsError `conflict` when the agent or the playbook is disabled, when the
+   *   conversation is closed or another agent has it, and for a playbook also when people have it
    */
   trigger(id: string, input: Changes<TriggerAgent>, options?: CommandOptions): Promise<Run>;
   /** Newest first. */
   runs(id: string, filters?: Changes<ListRuns>): Promise<Page<Run>>;
   run(id: string, runId: string): Promise<Run>;
   /**
-   * Approves or rejects an action that waits for approval.
+   * Approves or denies an action that waits for approval.
    * @throws TidingsError `conflict` when the run waits for no approval
    */
   approve(
@@ -357,7 +357,7 @@ export interface Sandbox {
   /** Publishes a sample event to handlers, streams and webhooks. */
   event(input: SandboxEvent, options?: CommandOptions): Promise<AnyEvent>;
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;
-  reset(options?: CommandOptions): Promise<SandboxResetResult>;
+  reset(options?: Keyed): Promise<SandboxResetResult>;
 }
 
 export interface Accounts {
@@ -368,7 +368,7 @@ export interface Accounts {
   create(input: CreateAccount, options?: CommandOptions): Promise<CreatedAccount>;
 }
 
-/** One account in one mode. Offers the same operations as the HTTP API. */
+/** The operations on one account in one mode. */
 export interface AccountHandle {
   readonly scope: Scope;
   readonly messages: Messages;

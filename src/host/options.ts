@@ -59,17 +59,21 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    */
   readonly sentiment?: SentimentAnalyzer | undefined;
   /**
-   * Concurrent jobs, 1 to 1,000. The default is 64. One transport uses at most three quarters of
-   * them, so a transport that hangs does not block the rest.
+   * How many jobs run at once, 1 to 1,000, without webhooks and agent turns, which have their own
+   * limits. The default is 64. One transport uses at most three quarters of them, so a transport
+   * that hangs does not block the rest.
    */
   readonly concurrency?: number;
-  /** Concurrent jobs for one account on one transport, 1 to 1,000. The default is 16. */
+  /**
+   * How many jobs of one lane run at once, 1 to 1,000, such as the hand-overs of one account in one
+   * mode over one transport. The default is 16. A slow lane gets a quarter.
+   */
   readonly laneConcurrency?: number;
   /** How long an idempotency key is kept, 1 to 720 hours. The default is 24. */
   readonly idempotencyHours?: number;
   /**
-   * How long after closing an inbound message reopens a conversation, 1 to 8,760 hours. The default
-   * is 24. A later message starts a new conversation.
+   * An inbound message within this many hours after a conversation was closed reopens it, 1 to
+   * 8,760. The default is 24. A later message begins a new conversation.
    */
   readonly reopenHours?: number;
   /** How long events are kept, 1 to 3,650 days. The default is 30. */
@@ -93,12 +97,13 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly timeZone?: string;
   /**
    * The model and actions of AI agents. Without this option, agents cannot be enabled here, and
-   * inbound messages wait for an engine that has it.
+   * agent turns wait for an engine on the same storage that has it.
    */
   readonly agents?: AgentOptions;
   /**
-   * Your own rules that allow or block messages, in addition to consent and quiet hours. At most
-   * 20. Every policy is evaluated.
+   * Your own policies: each allows, denies or defers a message, in addition to consent and quiet
+   * hours. At most 20. Every policy is evaluated. The first denial decides, otherwise the latest
+   * deferral.
    */
   readonly policies?: readonly Policy<Tx>[];
 }

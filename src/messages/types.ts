@@ -85,7 +85,7 @@ export const messageErrorSchema = z
     stage: z.enum(["request", "policy", "queue", "carrier", "handset"]),
     provider_code: z.string().nullable().meta({
       description:
-        "The carrier's own code. At stage `policy`, the code of the host application's rule.",
+        "The carrier's own code. At stage `policy`, the code of the host application's policy.",
     }),
   })
   .meta({ id: "MessageError", description: "The reason why a message did not arrive." });

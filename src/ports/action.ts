@@ -37,7 +37,7 @@ export interface ActionContext {
     readonly phone: string | null;
   };
   readonly conversation: { readonly id: ConversationId };
-  /** Aborts after `timeout_ms`, and when the engine stops without waiting for work to finish. */
+  /** Aborts after `timeout_ms`, when the turn's time is over, and at the deadline of `stop`. */
   readonly signal: AbortSignal;
 }
 

@@ -1,6 +1,5 @@
 /**
- * The allowed destinations of requests to URLs that users supply: webhooks, media, agents' actions.
- * A request may go to the public Internet, and to internal hosts only if the host application
+ * The allowed destinations of requests to URLs that users supply: webhooks. A request may go to the public Internet, and to internal hosts only if the host application
  * allows them. `checkUrl` checks a URL when it is supplied. Names can resolve differently later, so
  * `checkAddress` also checks each address that a socket connects to.
  */

@@ -1,6 +1,6 @@
 /**
- * Outgoing HTTP requests: webhooks, carriers, agents' actions. One call sends one request: the
- * client does not follow redirects, retry or decompress. It returns failures and never throws.
+ * Outgoing HTTP requests: webhooks and carriers. One call sends one request: the client does not
+ * follow redirects, retry or decompress. It returns failures and never throws.
  */
 import type { Destinations, Refusal } from "./destinations.ts";
 

@@ -74,7 +74,7 @@ export interface PolicyFacts {
 }
 
 /**
- * A sending rule of the host application. `evaluate` may query the host application's tables
+ * A policy of the host application. `evaluate` may query the host application's tables
  * through `tx`, the transaction that accepts the message or hands it over. It must not await
  * anything else, since the transaction stays open meanwhile. `tx` is undefined if the storage has
  * no transactions.

@@ -3,7 +3,8 @@
  *
  * The answer to a send is one of three outcomes. *accepted*: the carrier has the message.
  * *rejected*: the message was certainly not sent. *ambiguous*: the message may have been sent. The
- * engine sends it again only if a lookup or the host application says that it was not sent.
+ * engine sends it again only after a look-up returns `not_sent`, or at once if a route has
+ * `fallBackAfter: ["ambiguous"]`.
  */
 import type { AttemptId, Channel, MessageId, Mode } from "../kernel/index.ts";
 import type { Clock, Logger } from "./environment.ts";
@@ -117,7 +118,7 @@ export interface CarriedMessage {
 }
 
 /**
- * The answer to a lookup.
+ * The answer to a look-up.
  * - `not_sent`: the carrier certainly never received the message and never will. The engine sends
  *   it again.
  * - `alike`: the carrier cannot tell attempts apart, and these messages match. The message counts
@@ -225,7 +226,7 @@ export interface Transport {
    * @throws TidingsError `invalid_signature` if the signature does not match
    */
   parseCallback?(request: CallbackRequest): Promise<CallbackResult>;
-  /** Called each time the engine starts, including after `stop`. */
+  /** Called when an engine starts. A later engine may start the same object again after `stop`. */
   start?(context: TransportContext): Promise<void>;
   stop?(): Promise<void>;
 }

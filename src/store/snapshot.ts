@@ -96,7 +96,7 @@ export class GroupSnapshot implements Snapshot {
     return new Promise((resolve, reject) => {
       this.#pending.push({ lookup, resolve, reject });
       if (this.#pending.length === 1)
-        void this.#options.port.yieldToEventLoop().then(() => this.#fetch());
+        {void this.#options.port.yieldToEventLoop().then(() => this.#fetch());}
     });
   }
 
