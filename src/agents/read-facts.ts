@@ -5,13 +5,13 @@ import { observations } from "../observations/index.ts";
 import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
 import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./playbooks/types.ts";
 import { runById } from "./runs/rows.ts";
+import { maxHistory } from "./runs/rules.ts";
 import { messageScoreById } from "../sentiment/index.ts";
 import type { PlaybookId } from "../kernel/index.ts";
 import type { Language, ModelMessage } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 
 /** Limits of the history that a turn reads. */
-const maxMessages = 30;
 const maxCharacters = 12_000;
 const maxObservations = 20;
 /** Playbooks that are loaded, including those reached through calls. */
@@ -35,7 +35,7 @@ export async function readFacts(
       index: messagesOfConversation,
       prefix: [conversation.id],
       order: "descending",
-      limit: maxMessages,
+      limit: maxHistory,
     }),
     reads.range({
       index: observations.primary,

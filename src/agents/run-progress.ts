@@ -48,8 +48,9 @@ export async function readRunState(
   const rows = { run, conversation, session };
   const last = (await findUnanswered(tx, conversation, session)).at(-1);
   // A question sent now would seem to be answered by messages that are already there.
-  if (answersNoMessages(run))
-    {return { state: last === undefined ? "current" : "overtaken", ...rows };}
+  if (answersNoMessages(run)) {
+    return { state: last === undefined ? "current" : "overtaken", ...rows };
+  }
   // A person has answered and handed the conversation back.
   if (last === undefined) return { state: "over" };
   return { state: last.sequence > run.heard ? "overtaken" : "current", ...rows };

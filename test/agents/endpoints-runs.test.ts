@@ -393,6 +393,26 @@ describe("a message that an agent has read", () => {
     await engine.agents.approve(agent.id, open?.id ?? "", { decision: "deny" });
     expect((await conversation()).handler).toBe("ai");
   });
+
+  it("is redacted in a run that answered more messages than its history shows", async () => {
+    const storage = memory();
+    const { engine, say, pass, thread } = await agency(storage, {
+      agent: {
+        handoff: {
+          rules: [{ on: "keyword", value: ["zebulon"] }],
+          on_no_humans: "leave_message",
+        },
+      },
+    });
+    await say("My card is 4000 zebulon");
+    for (let i = 0; i < 35; i++) await say(`And ${i}`);
+    await pass(600_000);
+    const event = async () => (await engine.events.list({ type: "conversation.handoff" })).data;
+    expect(JSON.stringify(await event())).toContain("zebulon");
+    const first = (await thread()).find(({ body }) => body?.includes("zebulon"));
+    await engine.messages.redact(first?.id ?? "");
+    expect(JSON.stringify(await event())).not.toContain("zebulon");
+  });
 });
 
 describe("a conversation that an agent is given", () => {

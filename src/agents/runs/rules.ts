@@ -1,6 +1,8 @@
 import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
 import type { ConversationId, Scope } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
+import type { MessageRow } from "../../messages/index.ts";
+import type { RunRow } from "./rows.ts";
 import type { ActionCall, TurnMoves, RunRequest, RunStep, ModelResult } from "./types.ts";
 
 /** @throws TypeError if the result is of another move, a bug of the caller */
@@ -96,20 +98,19 @@ export function denyWaitingCalls({ calls }: { readonly calls: readonly ActionCal
 /** How long an action waits for an approval before it is denied, in milliseconds: one day. */
 export const approvalMs = 86_400_000;
 
-/** Messages of a conversation that a model sees. */
-export const maxMessagesShown = 30;
+/** The latest messages of a conversation that a turn reads as its history. */
+export const maxHistory = 30;
 
 /**
- * Whether a run may contain words of a message: the message existed before the run ended, and was
- * recent enough to be read.
+ * Whether a run may contain words of a message. It has read the messages that it answers, and the
+ * latest messages of the conversation until it ended.
  */
 export function mayQuote(
-  { heard, finished_at }: { readonly heard: number; readonly finished_at: number | null },
-  message: { readonly sequence: number; readonly created_at: number },
+  { message_ids, heard, finished_at }: Pick<RunRow, "message_ids" | "heard" | "finished_at">,
+  { id, sequence, created_at }: Pick<MessageRow, "id" | "sequence" | "created_at">,
 ): boolean {
-  return (
-    (finished_at ?? Infinity) >= message.created_at && heard < message.sequence + maxMessagesShown
-  );
+  const isInHistory = (finished_at ?? Infinity) >= created_at && heard < sequence + maxHistory;
+  return isInHistory || message_ids.includes(id);
 }
 
 /** Open runs of a conversation that are read at once. */
