@@ -1,17 +1,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { type Mounting, mountings } from "../api/servers.ts";
 import { call } from "../api/call.ts";
-import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
 
-/** Well before a quiet stream looks by itself whether there is something. */
+/** A quiet stream reads the storage every 15 s. A notification must arrive well before. */
+const soon = { timeout: 8_000, interval: 20 };
+const eventually = <T>(check: () => T | Promise<T>): Promise<T> => vi.waitFor(check, soon);
+
 async function send(
   { engine }: Pick<Shop, "engine">,
   { session }: Visitor,

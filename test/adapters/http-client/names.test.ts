@@ -13,6 +13,9 @@ const closing: Behaviour = {
 };
 const ok = { status: 200, body: "ok", truncated: false };
 
+/** Before the client closes an idle connection anyway. */
+const soon = { timeout: 2_000 };
+
 async function world(behaviour: Behaviour, told: Answer | readonly Answer[]) {
   const names = await nameServer({ "receiver.test": told });
   const there = await receiver(behaviour);
@@ -125,7 +128,7 @@ describe("a kept connection", () => {
     const { there, http, url } = await world(answering, ["127.0.0.1"]);
     expect(seen(await http.send(post(url)))).toEqual(ok);
     there.connections[0]?.write("HTTP/1.1 500 Poison\r\nContent-Length: 0\r\n\r\n");
-    await expect.poll(() => there.connections[0]?.destroyed).toBe(true);
+    await expect.poll(() => there.connections[0]?.destroyed, soon).toBe(true);
     expect(seen(await http.send(post(url)))).toEqual(ok);
     expect(there.connections).toHaveLength(2);
   });
@@ -148,7 +151,7 @@ describe("a kept connection", () => {
     const { there, http, url } = await world(answering, ["127.0.0.1"]);
     expect(seen(await http.send(post(url)))).toEqual(ok);
     http.close();
-    await expect.poll(() => there.connections[0]?.destroyed).toBe(true);
+    await expect.poll(() => there.connections[0]?.destroyed, soon).toBe(true);
     expect(seen(await http.send(post(url)))).toEqual(ok);
   });
 });
