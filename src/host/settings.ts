@@ -1,16 +1,33 @@
+import { z } from "zod";
 import {
+  type Action,
+  type Clock,
   destinations,
+  type HttpClient,
   isAction,
   isRoute,
+  type Language,
   languageMethods,
+  type Logger,
   type Policy,
+  type Random,
+  type Route,
+  type SentimentAnalyzer,
+  type StoragePort,
   type Transport,
   webchatTransportName,
 } from "../ports/index.ts";
-import { defaultLimits, isTimeZone, TidingsError } from "../kernel/index.ts";
-import { standardConsent } from "../operations/index.ts";
+import {
+  defaultLimits,
+  isTimeZone,
+  type Limits,
+  type Mode,
+  TidingsError,
+} from "../kernel/index.ts";
+import { type ConsentSettings, type QuietHours, standardConsent } from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
-import { type DefaultPorts, type EngineOptions, type Settings } from "./options.ts";
+import type { HttpSettings } from "../webhooks/index.ts";
+import type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
 
 /**
  * Checks the options and fills in defaults.
@@ -18,309 +35,270 @@ import { type DefaultPorts, type EngineOptions, type Settings } from "./options.
  *   each invalid option
  */
 export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Settings {
-  const wrong: string[] = [];
-  const expect = (name: string, holds: boolean, expected: string, came: unknown): void => {
-    if (!holds) wrong.push(`${name}: expected ${expected}, got ${describe(came)}`);
-  };
-  /** Like `expect`, but quotes a string value. Use it only where the value cannot be a secret. */
-  const expectName = (name: string, holds: boolean, expected: string, came: unknown): void => {
-    if (!holds) {
-      const given = typeof came === "string" ? quoted(came) : describe(came);
-      wrong.push(`${name}: expected ${expected}, got ${given}`);
-    }
-  };
-  const given: unknown = options;
-  if (typeof given !== "object" || given === null) {
-    throw new TidingsError("invalid_option", `options: expected an object, got ${describe(given)}`);
+  const parsed = optionsSchema(defaults, transportNames(options)).safeParse(options, {
+    reportInput: true,
+  });
+  if (parsed.success) {
+    const { sentiment, http, agents, ...rest } = parsed.data;
+    return { ...rest, sentiment, http, agents };
   }
-  const known = new Set<string>(optionNames);
-  for (const name of Object.keys(given)) {
-    expectName(name, known.has(name), `one of ${optionNames.join(", ")}`, name);
-  }
-
-  const {
-    storage,
-    transports,
-    clock = defaults.clock,
-    random = defaults.random,
-    logger = defaults.logger,
-    language = defaults.language,
-    limits = {},
-    mode = "sandbox",
-    sentiment,
-  } = options;
-  expect(
-    "storage",
-    has(storage, "begin", "open"),
-    'a storage, such as sqlite({ file }) of "tidings/sqlite"',
-    storage,
-  );
-  expect("clock", has(clock, "now", "sleep"), "a clock with the methods now and sleep", clock);
-  expect("random", has(random, "bytes"), "a source of randomness with a method bytes", random);
-  expect(
-    "logger",
-    has(logger, "debug", "info", "warn", "error"),
-    "a logger with the methods debug, info, warn and error",
-    logger,
-  );
-  expect(
-    "language",
-    has(language, ...languageMethods),
-    'a language, such as english() of "tidings/language"',
-    language,
-  );
-  expectName("mode", mode === "sandbox" || mode === "live", '"sandbox" or "live"', mode);
-  const isList = Array.isArray(transports);
-  const areTransports = isList && transports.every(isTransport);
-  expect("transports", areTransports, "a list of transports", transports);
-  const names: readonly string[] = areTransports ? transports.map(({ name }) => name) : [];
-  expectName(
-    "transports",
-    !names.includes(webchatTransportName),
-    "no transport with the engine's built-in name",
-    webchatTransportName,
-  );
-  const { routes = [] } = options;
-  const areRoutes =
-    Array.isArray(routes) && routes.length <= 100 && routes.every((each) => isRoute(each, names));
-  expect("routes", areRoutes, "a list of up to 100 routes that name configured transports", routes);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  expectName("transports", twice === undefined, "transports with different names", twice);
-
-  expect(
-    "sentiment",
-    sentiment === undefined || has(sentiment, "score"),
-    "an analyzer with a method score",
-    sentiment,
-  );
-
-  const within = (name: NumericOption, min: number, max: number, standard: number): number => {
-    const value = options[name] ?? standard;
-    expect(
-      name,
-      Number.isInteger(value) && value >= min && value <= max,
-      `a whole number from ${min} to ${max}`,
-      value,
-    );
-    return value;
-  };
-  const areLimits = typeof limits === "object" && limits !== null;
-  expect("limits", areLimits, "an object", limits);
-  for (const [name, value] of areLimits ? Object.entries(limits) : []) {
-    expectName(
-      `limits.${name}`,
-      Object.hasOwn(defaultLimits, name),
-      `one of ${Object.keys(defaultLimits).join(", ")}`,
-      name,
-    );
-    expect(
-      `limits.${name}`,
-      Number.isSafeInteger(value) && value > 0,
-      "a whole number above 0",
-      value,
-    );
-  }
-  const { consent = {}, quietHours = null, timeZone = "UTC", policies = [] } = options;
-  const isConsent = typeof consent === "object" && consent !== null;
-  expect("consent", isConsent, "an object", consent);
-  for (const [name, value] of isConsent ? Object.entries(consent) : []) {
-    expectName(`consent.${name}`, ...consentOption(name, value), value);
-  }
-  const areHours =
-    quietHours === null || (isTimeOfDay(quietHours.from) && isTimeOfDay(quietHours.to));
-  expect("quietHours", areHours, '{ from, to } as "HH:MM"', quietHours);
-  const isZone = typeof timeZone === "string" && isTimeZone(timeZone);
-  expectName(
-    "timeZone",
-    isZone,
-    "a time zone of the IANA database, such as Europe/Berlin",
-    timeZone,
-  );
-  const arePolicies = Array.isArray(policies) && policies.length <= 20 && policies.every(isPolicy);
-  expect(
-    "policies",
-    arePolicies,
-    "a list of up to 20 policies, each with a name and evaluate(facts, tx)",
-    policies,
-  );
-  const ruleNames: readonly string[] = arePolicies ? policies.map(({ name }) => name) : [];
-  const taken = ["consent", "quiet_hours", ...ruleNames].find(
-    (name, i, all) => all.indexOf(name) !== i,
-  );
-  expectName(
-    "policies",
-    taken === undefined,
-    "policies with different names, none of them built in",
-    taken,
-  );
-  const { http, webhooks = {} } = options;
-  const isHttp = http === undefined || (has(http, "valueOf") && has(http.client, "send", "close"));
-  expect("http", isHttp, '{ client }, such as httpClient() of "tidings/http-client"', http);
-  const { allow = [] } = (isHttp ? http : undefined) ?? {};
-  const isAllowed = Array.isArray(allow) && allow.length <= 1_000 && allow.every(isDestination);
-  expect("http.allow", isAllowed, "a list of host names, addresses and networks", allow);
-  const isWebhooks = typeof webhooks === "object" && webhooks !== null;
-  expect("webhooks", isWebhooks, "an object", webhooks);
-  const { deadlineSeconds = 15, ...noSuch } = isWebhooks ? webhooks : {};
-  for (const name of Object.keys(noSuch)) {
-    expectName(`webhooks.${name}`, false, "deadlineSeconds", name);
-  }
-  const isDeadline =
-    Number.isInteger(deadlineSeconds) && deadlineSeconds >= 1 && deadlineSeconds <= 60;
-  expect("webhooks.deadlineSeconds", isDeadline, "a whole number from 1 to 60", deadlineSeconds);
-  const agents = agentSettings(options.agents, expect);
-  const { webchat = {} } = options;
-  const isWebchat = typeof webchat === "object" && webchat !== null;
-  expect("webchat", isWebchat, "an object", webchat);
-  const { origins = [], sessionHours = 24, ...unknown } = isWebchat ? webchat : {};
-  for (const name of Object.keys(unknown)) {
-    expectName(`webchat.${name}`, false, "origins or sessionHours", name);
-  }
-  const areOrigins = Array.isArray(origins) && origins.length <= 100 && origins.every(isOrigin);
-  expect(
-    "webchat.origins",
-    areOrigins,
-    'a list of origins, such as "https://shop.example"',
-    origins,
-  );
-  const areSessionHours =
-    Number.isInteger(sessionHours) && sessionHours >= 1 && sessionHours <= 720;
-  expect("webchat.sessionHours", areSessionHours, "a whole number from 1 to 720", sessionHours);
-  const settings: Settings = {
-    storage,
-    transports,
-    routes,
-    clock,
-    random,
-    logger,
-    language,
-    mode,
-    limits: { ...defaultLimits, ...limits },
-    sentiment,
-    http:
-      http === undefined || !isHttp || !isAllowed
-        ? undefined
-        : {
-            client: http.client,
-            destinations: {
-              live: destinations({ allow }),
-              sandbox: destinations({ allow, http: true }),
-            },
-          },
-    webhooks: { deadlineSeconds },
-    agents,
-    webchat: { origins, sessionHours },
-    concurrency: within("concurrency", 1, 1_000, 64),
-    laneConcurrency: within("laneConcurrency", 1, 1_000, 16),
-    idempotencyHours: within("idempotencyHours", 1, 720, 24),
-    reopenHours: within("reopenHours", 1, 8_760, 24),
-    eventRetentionDays: within("eventRetentionDays", 1, 3_650, 30),
-    consent: { ...standardConsent, ...consent },
-    quietHours,
-    timeZone,
-    policies,
-  };
-  if (wrong.length > 0) throw new TidingsError("invalid_option", wrong.join("; "));
-  return settings;
+  throw new TidingsError("invalid_option", parsed.error.issues.flatMap(problems).join("; "));
 }
 
-const optionNames = [
-  "storage",
-  "transports",
-  "routes",
-  "clock",
-  "random",
-  "logger",
-  "language",
-  "mode",
-  "limits",
-  "sentiment",
-  "concurrency",
-  "laneConcurrency",
-  "idempotencyHours",
-  "reopenHours",
-  "eventRetentionDays",
-  "http",
-  "webhooks",
-  "agents",
-  "webchat",
-  "consent",
-  "quietHours",
-  "timeZone",
-  "policies",
-] as const satisfies readonly (keyof EngineOptions)[];
+function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
+  const shape = {
+    storage: port<StoragePort>('a storage, such as sqlite({ file }) of "tidings/sqlite"', [
+      "begin",
+      "open",
+    ]),
+    transports: list<Transport>("a list of transports", Infinity, isTransport)
+      .superRefine(distinct("transports with different names"))
+      .superRefine(excludes(webchatTransportName, "no transport with the engine's built-in name")),
+    routes: list<Route>("a list of up to 100 routes that name configured transports", 100, (each) =>
+      isRoute(each, transports),
+    ).default(() => []),
+    clock: port<Clock>("a clock with the methods now and sleep", ["now", "sleep"]).default(
+      () => defaults.clock,
+    ),
+    random: port<Random>("a source of randomness with a method bytes", ["bytes"]).default(
+      () => defaults.random,
+    ),
+    logger: port<Logger>("a logger with the methods debug, info, warn and error", [
+      "debug",
+      "info",
+      "warn",
+      "error",
+    ]).default(() => defaults.logger),
+    language: port<Language>(
+      'a language, such as english() of "tidings/language"',
+      languageMethods,
+    ).default(() => defaults.language),
+    mode: oneOf<Mode>("sandbox", "live").default("sandbox"),
+    limits,
+    sentiment: port<SentimentAnalyzer>("an analyzer with a method score", ["score"]).optional(),
+    concurrency: whole(1, 1_000, 64),
+    laneConcurrency: whole(1, 1_000, 16),
+    idempotencyHours: whole(1, 720, 24),
+    reopenHours: whole(1, 8_760, 24),
+    eventRetentionDays: whole(1, 3_650, 30),
+    http: http.optional(),
+    webhooks: group({ deadlineSeconds: whole(1, 60, 15) }),
+    agents: agents.optional(),
+    webchat: group({
+      origins: list<string>(
+        'a list of origins, such as "https://shop.example"',
+        100,
+        isOrigin,
+      ).default(() => []),
+      sessionHours: whole(1, 720, 24),
+    }),
+    consent,
+    quietHours: value<QuietHours>(
+      '{ from, to } as "HH:MM"',
+      (hours) => isTimeOfDay(memberOf(hours, "from")) && isTimeOfDay(memberOf(hours, "to")),
+    )
+      .nullable()
+      .default(null),
+    timeZone: value<string>(
+      "a time zone of the IANA database, such as Europe/Berlin",
+      (zone) => typeof zone === "string" && isTimeZone(zone),
+      { isQuoted: true },
+    ).default("UTC"),
+    policies,
+  } satisfies Record<keyof EngineOptions, z.ZodType>;
+  return strict(shape, "an object");
+}
 
-type NumericOption =
-  "concurrency" | "laneConcurrency" | "idempotencyHours" | "reopenHours" | "eventRetentionDays";
+/** How a problem reports what it got. By default it only names the type. */
+interface Report {
+  /** The value cannot be a secret, so a problem quotes it. */
+  readonly isQuoted?: boolean;
+  /** What to report in place of the value. */
+  readonly got?: string;
+}
 
-type Expect = (name: string, holds: boolean, expected: string, came: unknown) => void;
+function value<T>(expected: string, holds: (given: unknown) => boolean, report: Report = {}) {
+  return z.custom<T>(holds, { error: expected, params: { ...report } });
+}
 
-function agentSettings(
-  agents: AgentOptions | undefined,
-  expect: Expect,
-): AgentSettings | undefined {
-  if (agents === undefined) return undefined;
-  const isObject = typeof agents === "object" && agents !== null;
-  expect("agents", isObject, '{ model }, such as rules() of "tidings/models"', agents);
-  const {
-    model,
-    actions = [],
-    redact = (text: string): string => text,
-  } = isObject ? agents : ({} as Partial<AgentOptions>);
-  const respond =
+const port = <T>(expected: string, methods: readonly string[]) =>
+  value<T>(expected, (given) => has(given, ...methods));
+
+const oneOf = <T extends string>(...all: readonly T[]) =>
+  value<T>(all.map(quoted).join(" or "), (given) => all.some((each) => each === given), {
+    isQuoted: true,
+  });
+
+const whole = (min: number, max: number, standard: number) =>
+  value<number>(
+    `a whole number from ${min} to ${max}`,
+    (given) => Number.isInteger(given) && Number(given) >= min && Number(given) <= max,
+  ).default(standard);
+
+const list = <T>(expected: string, max: number, holds: (each: unknown) => boolean) =>
+  value<readonly T[]>(
+    expected,
+    (given) => Array.isArray(given) && given.length <= max && given.every(holds),
+  );
+
+/** An object with these fields and no others. */
+const strict = <S extends z.ZodRawShape>(shape: S, expected: string) =>
+  z.strictObject(shape, {
+    error: ({ code }) =>
+      code === "unrecognized_keys" ? `one of ${Object.keys(shape).join(", ")}` : expected,
+  });
+
+/** A strict object that may be left out. Then all its fields have their defaults. */
+const group = <S extends z.ZodRawShape>(shape: S) =>
+  strict(shape, "an object").prefault({} as z.input<z.ZodObject<S, z.core.$strict>>);
+
+const textToSend = value<string>(
+  "a text of 1 to 1,600 characters",
+  (text) =>
+    typeof text === "string" &&
+    text.trim() !== "" &&
+    text.length <= 1_600 &&
+    text.isWellFormed() &&
+    !text.includes("\0"),
+);
+
+interface Named {
+  readonly name: string;
+}
+
+const distinct =
+  (expected: string, ...taken: readonly string[]) =>
+  (all: readonly Named[], context: z.RefinementCtx): void => {
+    const names = [...taken, ...all.map(({ name }) => name)];
+    const twice = names.find((name, i) => names.indexOf(name) !== i);
+    if (twice === undefined) return;
+    context.addIssue({ code: "custom", message: expected, params: { got: quoted(twice) } });
+  };
+
+const excludes =
+  (name: string, expected: string) =>
+  (all: readonly Named[], context: z.RefinementCtx): void => {
+    if (!all.some((each) => each.name === name)) return;
+    context.addIssue({ code: "custom", message: expected, params: { got: quoted(name) } });
+  };
+
+const limit = (name: keyof Limits) =>
+  value<number>(
+    "a whole number above 0",
+    (given) => Number.isSafeInteger(given) && Number(given) > 0,
+  ).default(defaultLimits[name]);
+
+const limits = group({
+  body_bytes: limit("body_bytes"),
+  batch_body_bytes: limit("batch_body_bytes"),
+  message_characters: limit("message_characters"),
+  media_items: limit("media_items"),
+  batch_items: limit("batch_items"),
+  import_rows: limit("import_rows"),
+  metadata_keys: limit("metadata_keys"),
+  metadata_characters: limit("metadata_characters"),
+  json_depth: limit("json_depth"),
+} satisfies Record<keyof Limits, z.ZodType>);
+
+const http = strict(
+  {
+    client: port<HttpClient>('a client, such as httpClient() of "tidings/http-client"', [
+      "send",
+      "close",
+    ]),
+    allow: list<string>(
+      "a list of host names, addresses and networks",
+      1_000,
+      isDestination,
+    ).default(() => []),
+  },
+  '{ client }, such as httpClient() of "tidings/http-client"',
+).transform(({ client, allow }): HttpSettings => ({
+  client,
+  destinations: { live: destinations({ allow }), sandbox: destinations({ allow, http: true }) },
+}));
+
+const agents = strict(
+  {
+    model: value<AgentOptions["model"]>(
+      "a model, or a function that responds to a turn",
+      (model) => typeof model === "function" || has(model, "respond"),
+    ),
+    actions: list<Action>("a list of up to 200 actions", 200, isAction)
+      .superRefine(distinct("actions with different names"))
+      .default(() => []),
+    redact: value<(text: string) => string>(
+      "a function that takes a text",
+      (redact) => typeof redact === "function",
+    ).default(() => (text: string) => text),
+  },
+  '{ model }, such as rules() of "tidings/models"',
+).transform(({ model, actions, redact }): AgentSettings => ({
+  model:
     typeof model === "function"
-      ? model
-      : has(model, "respond")
-        ? model?.respond.bind(model)
-        : undefined;
-  expect(
-    "agents.model",
-    respond !== undefined,
-    "a model, or a function that responds to a turn",
-    model,
-  );
-  expect("agents.redact", typeof redact === "function", "a function that takes a text", redact);
-  const areActions = Array.isArray(actions) && actions.length <= 200 && actions.every(isAction);
-  expect("agents.actions", areActions, "a list of up to 200 actions", actions);
-  const byName = new Map(areActions ? actions.map((action) => [action.name, action]) : []);
-  expect(
-    "agents.actions",
-    !areActions || byName.size === actions.length,
-    "actions with different names",
-    actions,
-  );
-  const source = typeof model === "object" ? model.source : undefined;
-  return respond && { model: { respond, source }, actions: byName, redact };
+      ? { respond: model, source: undefined }
+      : { respond: model.respond.bind(model), source: model.source },
+  actions: new Map(actions.map((action) => [action.name, action])),
+  redact,
+}));
+
+const consent = group({
+  scope: oneOf<ConsentSettings["scope"]>("account", "sender").default(standardConsent.scope),
+  honourNearMatches: value<boolean>("true or false", (given) => typeof given === "boolean").default(
+    standardConsent.honourNearMatches,
+  ),
+  optOutText: textToSend.default(standardConsent.optOutText),
+  optInText: textToSend.default(standardConsent.optInText),
+  helpText: textToSend.optional().transform((text) => text ?? standardConsent.helpText),
+});
+
+const policies = list<Policy>(
+  "a list of up to 20 policies, each with a name and evaluate(facts, tx)",
+  20,
+  isPolicy,
+)
+  .superRefine(
+    distinct("policies with different names, none of them built in", "consent", "quiet_hours"),
+  )
+  .default(() => []);
+
+/** One sentence for each wrong option. */
+function problems(issue: z.core.$ZodIssue): string[] {
+  const place = issue.path.map(String);
+  const problem = (path: readonly string[], got: string): string =>
+    `${path.join(".") || "options"}: expected ${issue.message}, got ${got}`;
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => problem([...place, key], quoted(key)));
+  }
+  const { isQuoted = false, got }: Report = issue.code === "custom" ? (issue.params ?? {}) : {};
+  const { input } = issue;
+  const shown = isQuoted && typeof input === "string" ? quoted(input) : describe(input);
+  return [problem(place, got ?? shown)];
 }
 
-function has(value: unknown, ...methods: string[]): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return methods.every((method) => typeof Reflect.get(value, method) === "function");
+function transportNames(options: unknown): readonly string[] {
+  const transports = memberOf(options, "transports");
+  return Array.isArray(transports) && transports.every(isTransport)
+    ? transports.map(({ name }) => name)
+    : [];
+}
+
+function memberOf(of: unknown, name: string): unknown {
+  return typeof of === "object" && of !== null ? Reflect.get(of, name) : undefined;
+}
+
+function has(value: unknown, ...methods: readonly string[]): boolean {
+  return methods.every((method) => typeof memberOf(value, method) === "function");
 }
 
 function isTransport(value: unknown): value is Transport {
-  if (!has(value, "send")) return false;
-  const { name, capabilities } = value as {
-    readonly name?: unknown;
-    readonly capabilities?: unknown;
-  };
-  return typeof name === "string" && typeof capabilities === "object" && capabilities !== null;
-}
-
-/** Returns whether a consent option is valid, and what was expected. */
-function consentOption(name: string, value: unknown): [holds: boolean, expected: string] {
-  switch (name) {
-    case "scope":
-      return [value === "account" || value === "sender", '"account" or "sender"'];
-    case "honourNearMatches":
-      return [typeof value === "boolean", "true or false"];
-    case "optOutText":
-    case "optInText":
-    case "helpText":
-      return [isTextToSend(value), "a text of 1 to 1,600 characters"];
-    default:
-      return [false, "one of scope, honourNearMatches, optOutText, optInText and helpText"];
-  }
+  const capabilities = memberOf(value, "capabilities");
+  return (
+    has(value, "send") &&
+    typeof memberOf(value, "name") === "string" &&
+    typeof capabilities === "object" &&
+    capabilities !== null
+  );
 }
 
 function isDestination(value: unknown): boolean {
@@ -338,23 +316,13 @@ function isOrigin(value: unknown): boolean {
   return typeof value === "string" && URL.canParse(value) && new URL(value).origin === value;
 }
 
-function isTextToSend(value: unknown): boolean {
-  return (
-    typeof value === "string" &&
-    value.trim() !== "" &&
-    value.length <= 1_600 &&
-    value.isWellFormed()
-  );
-}
-
 function isTimeOfDay(value: unknown): boolean {
   return typeof value === "string" && /^([01]\d|2[0-3]):[0-5]\d$/.test(value);
 }
 
 function isPolicy(value: unknown): value is Policy {
-  if (!has(value, "evaluate")) return false;
-  const { name } = value as { readonly name?: unknown };
-  return typeof name === "string" && /^[a-z][a-z0-9_]{0,63}$/.test(name);
+  const name = memberOf(value, "name");
+  return has(value, "evaluate") && typeof name === "string" && /^[a-z][a-z0-9_]{0,63}$/.test(name);
 }
 
 function quoted(text: string): string {
@@ -365,5 +333,6 @@ function quoted(text: string): string {
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
