@@ -352,7 +352,7 @@ export class MessagingEngine<
 
   async #start(): Promise<Work> {
     const { runtime } = await this.#prepared();
-    this.#work = await startWork(runtime, jobHandlers(runtime), this.#consumers);
+    this.#work = await startWork(runtime, jobHandlers, this.#consumers);
     return this.#work;
   }
 

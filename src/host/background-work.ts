@@ -37,7 +37,7 @@ export type EngineRuntime = Settings &
 
 export async function startWork(
   runtime: EngineRuntime,
-  handlers: JobHandlers,
+  createHandlers: (runtime: EngineRuntime) => JobHandlers,
   consumers: Consumers,
 ): Promise<Work> {
   const { store, clock, logger, storage, transports, sentiment, http, agents } = runtime;
@@ -48,7 +48,7 @@ export async function startWork(
   if (sentiment !== undefined) remotes.add(analyzerName);
   const dispatcher = new Dispatcher({
     ...runtime,
-    handlers,
+    handlers: createHandlers(runtime),
     remotes,
     pools: pools.filter(
       (pool) => pool === "work" || (pool === "turns" ? agents : http) !== undefined,

@@ -76,7 +76,9 @@ const policy = z
     at: timestamp,
     policy: z
       .string()
-      .meta({ description: "`consent`, `quiet_hours`, or the name of a policy of the host application." }),
+      .meta({
+        description: "`consent`, `quiet_hours`, or the name of a policy of the host application.",
+      }),
     verdict: z.enum(["deny", "defer"]),
     reason: z.string(),
     until: timestamp

@@ -60,9 +60,10 @@ export interface Command<Input, Output> {
   onReplay?(output: Output): Output;
   /**
    * Returns the id of the personal data in the response: a contact, a message, a conversation, a
-   * note, a run, an observation, an event, or the hash of an address. The stored response is erased
-   * when that data is erased or redacted. `output` is undefined for an error, which may quote a
-   * policy of the host application. Absent for commands whose responses contain no personal data.
+   * note, a run, an observation, an event, a webchat session, a delivery, or the hash of an
+   * address. The stored response is erased when that data is erased or redacted, and removed with
+   * its key when the sandbox is reset. `output` is undefined for an error, which may quote a policy
+   * of the host application. Absent for commands whose responses contain no personal data.
    */
   shows?(input: Input, output: Output | undefined, call: Call): string | null;
   /**

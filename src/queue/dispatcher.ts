@@ -232,7 +232,8 @@ export class Dispatcher {
    * expire.
    */
   #leaveIn(lane: Lane): number {
-    if (!this.#options.serves(lane)) return Infinity;
+    // A newer version of the engine on this storage may have other kinds of jobs.
+    if (!(lane.kind in this.#options.handlers) || !this.#options.serves(lane)) return Infinity;
     const remote = remoteOf(lane);
     return remote === undefined || this.#options.remotes.has(remote) ? 0 : pollMs + leaveMs;
   }

@@ -101,15 +101,16 @@ export class DueJobs {
     this.#isThrough = false;
     for (let pages = 0; pages < maxPages; pages++) {
       const rows = await this.#readLanes(this.#lane);
-      for (const { lane, due_at } of rows) {
+      for (const { lane: text, due_at } of rows) {
         // The first job of a lane is the one that is due first.
-        if (lane === this.#lane) continue;
-        this.#isThrough = isRound && lane > start;
+        if (text === this.#lane) continue;
+        this.#isThrough = isRound && text > start;
         if (this.#isThrough) return found;
-        this.#lane = lane;
-        const until = now - leaveIn(decodeLane(lane));
-        const limit = due_at > until ? 0 : Math.min(freeIn(decodeLane(lane)), free);
-        if (limit > 0) found.push(...(await this.#readLane(lane, until, limit)).map(dueJob));
+        this.#lane = text;
+        const lane = decodeLane(text);
+        const until = now - leaveIn(lane);
+        const limit = due_at > until ? 0 : Math.min(freeIn(lane), free);
+        if (limit > 0) found.push(...(await this.#readLane(text, until, limit)).map(dueJob));
         if (found.length >= free) return found;
       }
       if (rows.length < page) {

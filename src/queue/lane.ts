@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { AccountId, Mode, WebhookId } from "../kernel/index.ts";
 import { decodeNames, encodeNames, type JobKind } from "./job-key.ts";
 
@@ -50,20 +51,38 @@ const names: { readonly [K in keyof LaneNames]: readonly (keyof LaneNames[K])[] 
 const namesOf = (kind: string): readonly string[] =>
   kind in names ? names[kind as keyof LaneNames] : [];
 
+/**
+ * The texts of lanes and the lanes of texts. Each job encodes and decodes its lane many times, and
+ * few lanes are in use at once.
+ */
+const textOf = new WeakMap<Lane, string>();
+const laneOf = new LRUCache<string, Lane>({ max: 10_000 });
+
 /** The text under which a lane is stored. Equal lanes have equal texts. */
 export function encodeLane(lane: Lane): string {
-  const values: Readonly<Record<string, unknown>> = { ...lane };
-  const named = namesOf(lane.kind).map((name) => values[name]);
-  const present = named.filter((value) => typeof value === "string");
-  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...present]);
+  let text = textOf.get(lane);
+  if (text === undefined) {
+    const values: Readonly<Record<string, unknown>> = { ...lane };
+    const named = namesOf(lane.kind).map((name) => values[name]);
+    const present = named.filter((value) => typeof value === "string");
+    text = encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...present]);
+    textOf.set(lane, text);
+  }
+  return text;
 }
 
 /** The lane that `encodeLane` stored. */
 export function decodeLane(text: string): Lane {
-  const [kind = "", speed, ...values] = decodeNames(text);
-  const named = namesOf(kind).map((name, i) => [name, values[i] ?? null]);
-  // `encodeLane` wrote it, so the kind and its names are there.
-  return { kind, slow: speed === "slow", ...Object.fromEntries(named) } as Lane;
+  let lane = laneOf.get(text);
+  if (lane === undefined) {
+    const [kind = "", speed, ...values] = decodeNames(text);
+    const named = namesOf(kind).map((name, i) => [name, values[i] ?? null]);
+    // `encodeLane` wrote it, so the kind and its names are there.
+    lane = { kind, slow: speed === "slow", ...Object.fromEntries(named) } as Lane;
+    laneOf.set(text, Object.freeze(lane));
+    textOf.set(lane, text);
+  }
+  return lane;
 }
 
 /**

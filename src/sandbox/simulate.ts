@@ -164,6 +164,7 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
   name: "webhooks.test",
   input: () => testWebhookSchema,
   status: 202,
+  shows: showsOutput,
   async run(tx, { id, type }, { services: { drawId } }) {
     const webhook = await getWebhookForUpdate(tx, id, { hold: true });
     const [first = "message.received"] = typesOf(webhook.events);

@@ -95,8 +95,9 @@ export class GroupSnapshot implements Snapshot {
   #enqueue(lookup: Lookup): Promise<Rows> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ lookup, resolve, reject });
-      if (this.#pending.length === 1)
-        {void this.#options.port.yieldToEventLoop().then(() => this.#fetch());}
+      if (this.#pending.length === 1) {
+        void this.#options.port.yieldToEventLoop().then(() => this.#fetch());
+      }
     });
   }
 

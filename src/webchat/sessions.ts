@@ -32,7 +32,7 @@ import {
 } from "./rows.ts";
 import { signToken } from "./token.ts";
 import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
-import type { Call, Command, Services } from "../operations/index.ts";
+import { type Call, type Command, type Services, showsOutput } from "../operations/index.ts";
 import { webchatTransportName, type Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -43,6 +43,7 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
   name: "webchat.open",
   input: () => openWebchatSessionSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, input, { scope, services }) {
     const inbox = await inboxFor(tx, input.inbox);
     const { address, contact_id } = await visitorIdentity(tx, services, input);

@@ -11,7 +11,7 @@ import {
   type Webhook,
 } from "./types.ts";
 import { firstIdAt, millis, notFound, TidingsError } from "../kernel/index.ts";
-import type { Command } from "../operations/index.ts";
+import { type Command, showsOutput } from "../operations/index.ts";
 import { getWebhookForUpdate } from "./webhook-commands.ts";
 import { manualAttempt } from "./delivery-reader.ts";
 
@@ -24,6 +24,7 @@ export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
   name: "webhooks.redeliver",
   input: () => deliveryOfWebhookSchema,
   status: 202,
+  shows: showsOutput,
   async run(tx, { id, delivery_id }) {
     const webhook = await getWebhookForUpdate(tx, id, { hold: true });
     const delivery = await tx.get(deliveryById, [delivery_id]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobByName, jobs } from "../../src/queue/rows.ts";
 import { schema } from "../../src/modules.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
@@ -76,6 +76,30 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await one.messages.send({ to: "+15005550001", body: "mine" });
     await clock.advance(1_000);
     expect(line.calls.map(({ message }) => message.body)).toEqual(["stuck", "mine"]);
+  });
+
+  it("leaves jobs of a kind that it does not know to a newer engine", async () => {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const line = carrier();
+    const one = engine(ground.connect(), { transports: [line] });
+    await one.start();
+    const storage = ground.connect();
+    await storage.open(schema);
+    const known = job("a", "sandbox", clock.now() - 1_000);
+    const row = { ...known, kind: "newer", lane: "newer/quick", version: 1 };
+    await storage.begin().commit([{ kind: "insert", collection: jobs, row }]);
+    await one.messages.send({ to: "+15005550001", body: "mine" });
+    await clock.advance(60_000);
+    expect(line.calls).toHaveLength(1);
+    expect(log.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
+    const [left] = await storage.reader.range({
+      index: jobByName,
+      prefix: ["newer"],
+      order: "ascending",
+      limit: 1,
+    });
+    expect(left).toEqual(row);
   });
 
   it("serves an account beside another one's flood: its message waits a turn, not the flood's end", async () => {

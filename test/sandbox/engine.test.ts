@@ -68,6 +68,21 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect((await one.sandbox.seed()).messages).toBeGreaterThan(0);
   });
 
+  it("forgets the keys of what a reset removes, and remembers the keys of what stays", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const idempotencyKey = (key: string) => ({ idempotencyKey: key });
+    const first = await one.webchat.open({}, idempotencyKey("session"));
+    const sender = { channels: ["sms" as const], address: "+15005550109", transport: "sandbox" };
+    const kept = await one.senders.create(sender, idempotencyKey("sender"));
+    await one.sandbox.reset();
+    const second = await one.webchat.open({}, idempotencyKey("session"));
+    expect(second.id).not.toBe(first.id);
+    expect(second.token).not.toBeNull();
+    expect((await one.contacts.get(second.contact_id)).id).toBe(second.contact_id);
+    expect(await one.senders.create(sender, idempotencyKey("sender"))).toEqual(kept);
+  });
+
   it("can be reset while the carrier has a message: its answer is for nobody, and nothing breaks", async () => {
     const { clock, engine, log } = world();
     const answer = held<void>();
