@@ -6,27 +6,27 @@ import {
   type ApiRoute,
   type Tag,
 } from "./operations/index.ts";
-import { callConsumer, eventsModule } from "./events/index.ts";
+import { eventsModule } from "./events/index.ts";
 import { accountsModule } from "./accounts/index.ts";
 import { contactsModule } from "./contacts/index.ts";
 import { sendersModule } from "./senders/index.ts";
-import { conversationJobs, conversationsModule } from "./conversations/index.ts";
+import { conversationsModule } from "./conversations/index.ts";
 import { consentsModule } from "./consents/index.ts";
-import { messageJobs, messagesModule } from "./messages/index.ts";
+import { messagesModule } from "./messages/index.ts";
 import { observationsModule } from "./observations/index.ts";
-import { scoreMessages, sentimentModule } from "./sentiment/index.ts";
+import { sentimentModule } from "./sentiment/index.ts";
 import { webchatModule } from "./webchat/index.ts";
-import { agentJobs, agentsModule } from "./agents/index.ts";
-import { webhookJobs, webhooksModule } from "./webhooks/index.ts";
+import { agentsModule } from "./agents/index.ts";
+import { webhooksModule } from "./webhooks/index.ts";
 import { sandboxModule } from "./sandbox/index.ts";
-import { contactJobs, privacyModule, reap } from "./privacy/index.ts";
+import { privacyModule } from "./privacy/index.ts";
 import { openApiDocument, serviceRoutes } from "./api/index.ts";
 import type { EngineRuntime } from "./host/index.ts";
 import type { Limits } from "./kernel/index.ts";
 import { type Schema, schemaOf } from "./ports/index.ts";
 
-/** The modules of the engine, lowest first. The schema, the hook handlers and the routes are derived from their descriptors. */
-const modules: readonly Module[] = [
+/** The modules of the engine, lowest first. Everything below is derived from their descriptors. */
+const modules = [
   queueModule,
   operationsModule,
   eventsModule,
@@ -43,18 +43,20 @@ const modules: readonly Module[] = [
   webhooksModule,
   sandboxModule,
   privacyModule,
-];
+] as const;
+
+const descriptors: readonly Module[] = modules;
 
 /** The storage schema: the collections of all modules. */
-export const schema: Schema = schemaOf(modules.flatMap(({ collections = [] }) => collections));
+export const schema: Schema = schemaOf(descriptors.flatMap(({ collections = [] }) => collections));
 
 /** The hook handlers of all modules. */
-export const hookHandlers: readonly HookHandler[] = modules.flatMap(
+export const hookHandlers: readonly HookHandler[] = descriptors.flatMap(
   (module) => module.hookHandlers ?? [],
 );
 
 const tags: readonly Tag[] = [
-  ...modules.flatMap((module) => module.tags ?? []),
+  ...descriptors.flatMap((module) => module.tags ?? []),
   { name: "Service", description: "Routes that need no API key." },
 ];
 
@@ -62,22 +64,21 @@ const tags: readonly Tag[] = [
 export function apiRoutes(limits: Limits): readonly ApiRoute[] {
   let document: object | undefined;
   const routes: readonly ApiRoute[] = [
-    ...modules.flatMap((module) => module.routes ?? []),
+    ...descriptors.flatMap((module) => module.routes ?? []),
     ...serviceRoutes(() => (document ??= openApiDocument(routes, tags, limits))),
   ];
   return routes;
 }
 
-const jobTable: JobTable<EngineRuntime> = {
-  ...messageJobs,
-  ...conversationJobs,
-  ...contactJobs,
-  ...webhookJobs,
-  ...agentJobs,
-  score: scoreMessages,
-  consume: callConsumer,
-  reap,
-};
+type JobsOf<M> = M extends Module<infer Jobs> ? (jobs: Jobs) => void : never;
+/** The jobs of all modules: the intersection of their tables. */
+type AllJobs = JobsOf<(typeof modules)[number]> extends (jobs: infer Jobs) => void ? Jobs : never;
+
+/** Does not compile if a kind of job has no definition, or needs what the runtime lacks. */
+const jobTable: JobTable<EngineRuntime> = Object.assign(
+  {},
+  ...descriptors.map(({ jobs }) => jobs),
+) as AllJobs;
 
 /** Creates the job handlers of one engine. */
 export function jobHandlers(runtime: EngineRuntime): JobHandlers {

@@ -1,3 +1,4 @@
+import { agentJobs } from "./jobs.ts";
 import { callAgent } from "./call-agent.ts";
 import { playbooks, playbookVersions } from "./playbooks/rows.ts";
 import { agentRoutes, playbookRoutes } from "./routes.ts";
@@ -21,8 +22,9 @@ const agentHookHandlers: readonly HookHandler[] = [
   }),
 ];
 
-export const agentsModule: Module = {
+export const agentsModule: Module<typeof agentJobs> = {
   collections: [agents, agentVersions, agentSessions, playbooks, playbookVersions, runs],
+  jobs: agentJobs,
   tags: [
     {
       name: "Agents",

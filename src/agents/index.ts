@@ -10,7 +10,6 @@ export {
 export { agentsModule } from "./descriptor.ts";
 export { agentRunCompleted, conversationHandoff } from "./events.ts";
 export { getRun, listRuns, runResource } from "./runs/reads.ts";
-export { agentJobs } from "./jobs.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./options.ts";
 export { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";

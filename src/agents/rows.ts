@@ -15,7 +15,7 @@ import type { AgentDefinition } from "./types.ts";
 export const agents = scoped("agents", {
   id: text<AgentId>(),
   /** A number from 0 up to the account's maximum. It is unique, which enforces the maximum. */
-  slot: integer(),
+  ordinal: integer(),
   /** Null if disabled, so that the index contains enabled agents only. */
   enabled: nullable(boolean<true>()),
   /** The current version. Older versions are kept. */
@@ -34,7 +34,7 @@ export const agents = scoped("agents", {
 export interface AgentRow extends RowOf<typeof agents> {}
 
 export const agentById = agents.key("id");
-export const agentBySlot = agents.unique("by_slot", ["slot"]);
+export const agentByOrdinal = agents.unique("by_ordinal", ["ordinal"]);
 /** Oldest first. If several agents match a message, the oldest one answers. */
 export const enabledAgents = agents.index("enabled", ["id"], {
   where: { column: "enabled", present: true },

@@ -1,6 +1,6 @@
 import { agentResource, agentToChange, findDefinition } from "./reads.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
-import { agentBySlot, type AgentRow, agents, agentVersions } from "./rows.ts";
+import { agentByOrdinal, type AgentRow, agents, agentVersions } from "./rows.ts";
 import { agentDefinitionOf, changedDefinition, maxAgents } from "./rules.ts";
 import {
   type Agent,
@@ -18,9 +18,8 @@ import {
   invalid,
   TidingsError,
 } from "../kernel/index.ts";
-import { type Call, canonicalJson, type Command } from "../operations/index.ts";
+import { type Call, canonicalJson, type Command, freeOrdinal } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { freeOrdinal } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /** Creates an agent. Unless it is disabled, it answers messages from this commit on. */
@@ -132,7 +131,7 @@ export async function insertAgent(
 ): Promise<Seen<AgentRow>> {
   const agent = tx.insert(agents, {
     id: drawId("agt"),
-    slot: await freeOrdinal(tx, agentBySlot, maxAgents),
+    ordinal: await freeOrdinal(tx, agentByOrdinal, maxAgents),
     enabled: enabled || null,
     revision: 1,
     ...foundBy(definition),

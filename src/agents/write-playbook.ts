@@ -2,7 +2,7 @@ import { calledBy, checkGraph } from "./playbooks/graph.ts";
 import { playbookResource } from "./playbooks/reads.ts";
 import {
   playbookById,
-  playbookBySlot,
+  playbookByOrdinal,
   type PlaybookRow,
   playbooks,
   playbookVersions,
@@ -16,7 +16,7 @@ import {
   type UpdatePlaybook,
   updatePlaybookSchema,
 } from "./playbooks/types.ts";
-import { agentBySlot } from "./rows.ts";
+import { agentByOrdinal } from "./rows.ts";
 import { maxAgents } from "./rules.ts";
 import {
   type ById,
@@ -28,9 +28,14 @@ import {
   type PlaybookId,
   TidingsError,
 } from "../kernel/index.ts";
-import { type Call, canonicalJson, type Command, type Services } from "../operations/index.ts";
+import {
+  type Call,
+  canonicalJson,
+  type Command,
+  freeOrdinal,
+  type Services,
+} from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { freeOrdinal } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
 
 export const createPlaybook: Command<CreatePlaybook, Playbook> = {
@@ -78,8 +83,8 @@ export const removePlaybook: Command<ById, void> = {
     const playbook = await playbookToChange(tx, id);
     // No race: a transaction that starts to use the playbook writes its row (see `checkPlaybook`).
     const [agents, others] = await Promise.all([
-      tx.list(agentBySlot, [], maxAgents),
-      tx.list(playbookBySlot, [], maxPlaybooks),
+      tx.list(agentByOrdinal, [], maxAgents),
+      tx.list(playbookByOrdinal, [], maxPlaybooks),
     ]);
     const agent = agents.find(({ playbook_ids }) => playbook_ids.includes(playbook.id));
     if (agent !== undefined) {
@@ -187,7 +192,7 @@ export async function insertPlaybook(
 ): Promise<Seen<PlaybookRow>> {
   const playbook = tx.insert(playbooks, {
     id: drawId("pb"),
-    slot: await freeOrdinal(tx, playbookBySlot, maxPlaybooks),
+    ordinal: await freeOrdinal(tx, playbookByOrdinal, maxPlaybooks),
     enabled,
     revision: 1,
     definition,

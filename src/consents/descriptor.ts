@@ -2,5 +2,5 @@ import { consentRoutes } from "./routes.ts";
 import type { Module } from "../operations/index.ts";
 
 export const consentsModule: Module = {
-  routes: [...consentRoutes],
+  routes: consentRoutes,
 };

@@ -1,14 +1,16 @@
+import { conversationJobs } from "./jobs.ts";
 import { conversationLabels, conversations, notes } from "./rows.ts";
 import { conversationRoutes } from "./routes.ts";
 import type { Module } from "../operations/index.ts";
 
-export const conversationsModule: Module = {
+export const conversationsModule: Module<typeof conversationJobs> = {
   collections: [conversations, conversationLabels, notes],
+  jobs: conversationJobs,
   tags: [
     {
       name: "Conversations",
       description: "One inbox for all channels: conversations, replies, notes and assignment.",
     },
   ],
-  routes: [...conversationRoutes],
+  routes: conversationRoutes,
 };

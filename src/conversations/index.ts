@@ -22,7 +22,6 @@ export {
 export { conversationsModule } from "./descriptor.ts";
 export { conversationClosed, conversationCreated, conversationUpdated } from "./events.ts";
 export { contactActivity, getConversation, listContactConversations, listNotes } from "./reads.ts";
-export { conversationJobs } from "./jobs.ts";
 export { listConversations } from "./list.ts";
 export { assigneeOf, contactAddress, showConversation } from "./show.ts";
 export {

@@ -1,6 +1,5 @@
 export { appendEvent } from "./append.ts";
 export { EventBus } from "./bus.ts";
-export { callConsumer } from "./call-consumer.ts";
 export { consumerEventOf, consumerEvents, consumers } from "./consumer-rows.ts";
 export type {
   ConsumeOptions,
@@ -10,7 +9,8 @@ export type {
   ParkedEvent,
 } from "./consumer-types.ts";
 export { type Consumer, Consumers } from "./consumers.ts";
-export { eventRoutes, eventsModule } from "./routes.ts";
+export { eventsModule } from "./descriptor.ts";
+export { eventRoutes } from "./routes.ts";
 export { follow, type StreamBatch } from "./stream.ts";
 export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";

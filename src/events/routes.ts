@@ -3,9 +3,7 @@ import type { z } from "zod";
 import type { AnyEvent } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
 import { eventStream } from "./stream.ts";
-import type { Module, ApiRoute } from "../operations/index.ts";
-import { events } from "./rows.ts";
-import { consumerEvents, consumers } from "./consumer-rows.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const read = { tag: "Events", scopes: ["events:read"] } as const;
 
@@ -39,8 +37,3 @@ export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly ApiRoute[] => 
     response: event,
   },
 ];
-
-export const eventsModule: Module = {
-  collections: [events, consumers, consumerEvents],
-  tags: [{ name: "Events", description: "Everything that happened, as a list and as a stream." }],
-};

@@ -2,7 +2,7 @@ export { acceptMessage, writeMessage } from "./accept.ts";
 export { applyReceipts, applyRefusal } from "./apply-receipt.ts";
 export { cancelMessage, editMessage } from "./waiting-messages.ts";
 export { type CarrierRuntime, carriersOf } from "./carriers.ts";
-export { messagesModule, messageJobs } from "./descriptor.ts";
+export { messagesModule } from "./descriptor.ts";
 export { messageFailed, messageReceived, messageSent, messageUpdated } from "./events.ts";
 export { findCorrespondent, reply } from "./reply.ts";
 export { onMessageReceived, receiveMessage } from "./receive.ts";

@@ -74,11 +74,9 @@ const policy = z
   .strictObject({
     type: z.literal("policy"),
     at: timestamp,
-    policy: z
-      .string()
-      .meta({
-        description: "`consent`, `quiet_hours`, or the name of a policy of the host application.",
-      }),
+    policy: z.string().meta({
+      description: "`consent`, `quiet_hours`, or the name of a policy of the host application.",
+    }),
     verdict: z.enum(["deny", "defer"]),
     reason: z.string(),
     until: timestamp

@@ -4,5 +4,5 @@ import type { Module } from "../operations/index.ts";
 
 export const observationsModule: Module = {
   collections: [observations],
-  routes: [...observationRoutes],
+  routes: observationRoutes,
 };

@@ -45,3 +45,4 @@ export {
 export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
 export { rateLimiter } from "./rate-limiter.ts";
 export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";
+export { freeOrdinal } from "./free-ordinal.ts";

@@ -1,4 +1,5 @@
 import type { Collection } from "../ports/index.ts";
+import type { JobTable } from "../queue/index.ts";
 import type { ApiRoute } from "./api-route.ts";
 import type { HookHandler } from "./runtime.ts";
 
@@ -9,9 +10,11 @@ export interface Tag {
 }
 
 /** The parts that a module contributes. `src/modules.ts` composes the engine from them. */
-export interface Module {
+export interface Module<Jobs extends Partial<JobTable<never>> = object> {
   /** The collections that it stores. */
   readonly collections?: readonly Collection[];
+  /** The definitions of its jobs, by kind. */
+  readonly jobs?: Jobs;
   readonly tags?: readonly Tag[];
   readonly routes?: readonly ApiRoute[];
   /** Its handlers for the hooks of lower modules. */

@@ -16,8 +16,10 @@ import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
 import { eventReaper } from "../events/index.ts";
 import { background, type UnscopedTx } from "../store/index.ts";
 
-/** Both jobs finish a procedure whose process ended early. */
-export const contactJobs: Pick<JobTable<Runtime>, "merge" | "erase"> = {
+export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "reap"> = {
+  reap,
+
+  // These two finish a procedure whose process ended early.
   merge: inChunks((tx, { contact_id }) => moveHistory(tx, contact_id)),
   erase: inChunks((tx, { contact_id }) => eraseHistory(tx, contact_id)),
 };
@@ -34,7 +36,7 @@ export function reapJob(due_at: number): JobOrder<"reap"> {
   return { kind: "reap", key: { what: "expired" }, account_id: null, mode: null, lane, due_at };
 }
 
-export function reap(runtime: Runtime): JobHandler<"reap"> {
+function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
   return async (claim, { isStopping }) => {
     const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];

@@ -1,8 +1,13 @@
 import { defaultSenders, senderHandOvers, senderThrottles, senders } from "./rows.ts";
 import { senderRoutes } from "./routes.ts";
-import type { Module } from "../operations/index.ts";
+import { releaseThrottled } from "./release-throttled.ts";
+import type { Module, Runtime } from "../operations/index.ts";
+import { inTransaction, type JobTable } from "../queue/index.ts";
 
-export const sendersModule: Module = {
+const jobs: Pick<JobTable<Runtime>, "throttle"> = { throttle: inTransaction(releaseThrottled) };
+
+export const sendersModule: Module<typeof jobs> = {
+  jobs,
   collections: [senders, defaultSenders, senderThrottles, senderHandOvers],
   tags: [
     {
@@ -10,5 +15,5 @@ export const sendersModule: Module = {
       description: "The numbers and webchat inboxes that messages are sent from.",
     },
   ],
-  routes: [...senderRoutes],
+  routes: senderRoutes,
 };

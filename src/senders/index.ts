@@ -1,7 +1,6 @@
 export { chooseSender } from "./choose-sender.ts";
 export { createSender, removeSender, updateSender } from "./commands.ts";
 export { sendersModule } from "./descriptor.ts";
-export { freeOrdinal } from "./free-slot.ts";
 export { listSenders } from "./reads.ts";
 export {
   defaultSenderByChannel,

@@ -1,10 +1,15 @@
 import { messageScores } from "./rows.ts";
 import { sentimentRoutes } from "./routes.ts";
 import { sentimentHookHandlers } from "./hooks.ts";
-import type { Module } from "../operations/index.ts";
+import { scoreMessages } from "./score-messages.ts";
+import type { Module, Runtime } from "../operations/index.ts";
+import type { JobTable } from "../queue/index.ts";
 
-export const sentimentModule: Module = {
+const jobs: Pick<JobTable<Runtime>, "score"> = { score: scoreMessages };
+
+export const sentimentModule: Module<typeof jobs> = {
   collections: [messageScores],
-  routes: [...sentimentRoutes],
+  jobs,
+  routes: sentimentRoutes,
   hookHandlers: sentimentHookHandlers,
 };

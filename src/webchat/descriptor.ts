@@ -10,5 +10,5 @@ export const webchatModule: Module = {
       description: "Sessions for visitors of your pages, and the requests of their browsers.",
     },
   ],
-  routes: [...webchatRoutes],
+  routes: webchatRoutes,
 };

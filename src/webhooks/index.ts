@@ -9,7 +9,7 @@ export {
   getWebhookForUpdate,
 } from "./webhook-commands.ts";
 export { DeliveryReader, manualAttempt } from "./delivery-reader.ts";
-export { webhooksModule } from "./routes.ts";
+export { webhooksModule } from "./descriptor.ts";
 export {
   type ConsumerHandler,
   definitionOf,
@@ -20,7 +20,6 @@ export {
 } from "./event-catalog.ts";
 export { fanOut, writeDelivery } from "./fan-out.ts";
 export { typesOf } from "./filter.ts";
-export { webhookJobs } from "./jobs.ts";
 export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./options.ts";
 export {
   deliveryResource,

@@ -13,15 +13,12 @@ import {
   webhookSchema,
 } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
-import type { Module, ApiRoute } from "../operations/index.ts";
-import { cursors, deliveries, deliveryAttempts, webhookPatterns, webhooks } from "./rows.ts";
-import { eventRoutes } from "../events/index.ts";
-import { eventSchema } from "./event-catalog.ts";
+import type { ApiRoute } from "../operations/index.ts";
 
 const read = { tag: "Webhooks", scopes: ["webhooks:read"] } as const;
 const write = { tag: "Webhooks", scopes: ["webhooks:write"] } as const;
 
-const webhookRoutes: readonly ApiRoute[] = [
+export const webhookRoutes: readonly ApiRoute[] = [
   {
     ...write,
     method: "POST",
@@ -117,14 +114,3 @@ const webhookRoutes: readonly ApiRoute[] = [
     response: webhookSchema,
   },
 ];
-
-export const webhooksModule: Module = {
-  collections: [webhooks, webhookPatterns, deliveries, deliveryAttempts, cursors],
-  tags: [
-    {
-      name: "Webhooks",
-      description: "Endpoints that receive events, and a record of every delivery attempt.",
-    },
-  ],
-  routes: [...webhookRoutes, ...eventRoutes(eventSchema)],
-};

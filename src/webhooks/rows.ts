@@ -26,7 +26,7 @@ export const webhooks = scoped("webhooks", {
    * A number below `maxWebhooks`, unique within the account and mode. The unique index enforces the
    * limit even when transactions race.
    */
-  slot: integer(),
+  ordinal: integer(),
   url: text(),
   /** The event filter as the user gave it. */
   events: json<readonly string[]>(),
@@ -59,7 +59,7 @@ export const webhooks = scoped("webhooks", {
 export interface WebhookRow extends RowOf<typeof webhooks> {}
 
 export const webhookById = webhooks.key("id");
-export const webhookBySlot = webhooks.unique("by_slot", ["slot"]);
+export const webhookByOrdinal = webhooks.unique("by_ordinal", ["ordinal"]);
 
 /**
  * A pattern of a webhook filter. Patterns that another pattern of the same filter covers are left

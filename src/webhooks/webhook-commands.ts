@@ -1,7 +1,7 @@
 import { webhookResource } from "./reads.ts";
 import {
   webhookById,
-  webhookBySlot,
+  webhookByOrdinal,
   webhookPatternByName,
   webhookPatterns,
   type WebhookRow,
@@ -20,7 +20,7 @@ import {
   type Webhook,
 } from "./types.ts";
 import type { Call, Command } from "../operations/index.ts";
-import { freeOrdinal } from "../senders/index.ts";
+import { freeOrdinal } from "../operations/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
 import { type ById, byIdSchema, invalid, notFound, TidingsError } from "../kernel/index.ts";
@@ -38,7 +38,7 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
     const { services } = call;
     const webhook = tx.insert(webhooks, {
       id: services.drawId("wh"),
-      slot: await freeOrdinal(tx, webhookBySlot, maxWebhooks),
+      ordinal: await freeOrdinal(tx, webhookByOrdinal, maxWebhooks),
       url: endpointUrl(url, call),
       events,
       headers,

@@ -25,13 +25,10 @@ const showNothing = [
   "senders.remove",
   "senders.update",
   "webchat.messages.mark",
-  "webchat.open",
   "webhooks.create",
   "webhooks.recover",
-  "webhooks.redeliver",
   "webhooks.remove",
   "webhooks.rotateSecret",
-  "webhooks.test",
   "webhooks.update",
 ];
 

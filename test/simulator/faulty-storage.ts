@@ -25,8 +25,9 @@ export function faultyStorage(
 
   const connection = storage.connect({
     async onTheWay(what) {
-      for (let left = dice.between(0, maxYields); left > 0; left--)
-        {await database.yieldToEventLoop();}
+      for (let left = dice.between(0, maxYields); left > 0; left--) {
+        await database.yieldToEventLoop();
+      }
       const { readDelayed, commitDelayed } = world.faults;
       if (what === "read" && dice.chance(readDelayed)) {
         await clock.sleep(dice.between(1, maxDelayMs.read));

@@ -197,8 +197,9 @@ test("the same holds where reads and commits take their time", async () => {
     const ground = memory();
     const storage = new LateStorage(ground);
     const onTheWay = async (): Promise<void> => {
-      for (let turns = (random.bytes(1)[0] ?? 0) % 6; turns > 0; turns--)
-        {await ground.yieldToEventLoop();}
+      for (let turns = (random.bytes(1)[0] ?? 0) % 6; turns > 0; turns--) {
+        await ground.yieldToEventLoop();
+      }
     };
     await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ onTheWay }))), given);
   });

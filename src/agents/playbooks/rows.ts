@@ -5,7 +5,7 @@ import type { PlaybookDefinition } from "./types.ts";
 export const playbooks = scoped("playbooks", {
   id: text<PlaybookId>(),
   /** A number from 0 up to the account's maximum. It is unique, which enforces the maximum. */
-  slot: integer(),
+  ordinal: integer(),
   enabled: boolean(),
   /** The current version. Older versions are kept. */
   revision: integer(),
@@ -16,7 +16,7 @@ export const playbooks = scoped("playbooks", {
 export interface PlaybookRow extends RowOf<typeof playbooks> {}
 
 export const playbookById = playbooks.key("id");
-export const playbookBySlot = playbooks.unique("by_slot", ["slot"]);
+export const playbookByOrdinal = playbooks.unique("by_ordinal", ["ordinal"]);
 
 /** Every version of a playbook. A conversation keeps the version that it started with. */
 export const playbookVersions = scoped("playbook_versions", {

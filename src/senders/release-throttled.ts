@@ -2,21 +2,14 @@ import {
   type Claim,
   encodeLane,
   finish,
+  leaseMs,
   type JobRow,
   jobs,
   jobsByLane,
   renew,
 } from "../queue/index.ts";
-import {
-  boundsOf,
-  countedHandOvers,
-  throttleByAddress,
-  type ThrottleRow,
-  senderHandOvers,
-  senderThrottles,
-  nextHandOverAt,
-  waitingLane,
-} from "../senders/index.ts";
+import { senderHandOvers, senderThrottles, throttleByAddress, type ThrottleRow } from "./rows.ts";
+import { boundsOf, countedHandOvers, nextHandOverAt, waitingLane } from "./throttle.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 
@@ -32,11 +25,7 @@ const unusedMs = 1_000;
  * Releases as many waiting conversations as the sender's throttle allows now, and reschedules
  * itself.
  */
-export async function releaseThrottled(
-  tx: Tx,
-  claim: Claim<"throttle">,
-  leaseMs: number,
-): Promise<void> {
+export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promise<void> {
   if (!(await renew(tx, claim, leaseMs))) return;
   const throttle = await tx.get(throttleByAddress, [claim.key.address]);
   if (throttle === undefined) return finish(tx, claim);

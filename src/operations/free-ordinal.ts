@@ -3,11 +3,12 @@ import type { ScopedUniqueIndex } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /**
- * Returns the lowest free slot below `max`. The unique index over account, mode and slot limits the
- * number of rows. Of two transactions that take the same slot, one commits and the other retries.
- * @throws TidingsError `conflict` if all slots are taken
+ * Returns the lowest free ordinal below `max`. The unique index over account, mode and ordinal
+ * limits the number of rows. Of two transactions that take the same ordinal, one commits and the
+ * other retries.
+ * @throws TidingsError `conflict` if all ordinals are taken
  */
-export async function freeOrdinal<R extends Scope & { readonly slot: number }>(
+export async function freeOrdinal<R extends Scope & { readonly ordinal: number }>(
   tx: Tx,
   index: ScopedUniqueIndex<R>,
   max: number,
@@ -19,6 +20,6 @@ export async function freeOrdinal<R extends Scope & { readonly slot: number }>(
       `An account can have at most ${max} ${index.collection.name}. Remove one first.`,
     );
   }
-  const gap = taken.findIndex(({ slot }, i) => slot !== i);
+  const gap = taken.findIndex(({ ordinal }, i) => ordinal !== i);
   return gap === -1 ? taken.length : gap;
 }
